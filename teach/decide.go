@@ -137,6 +137,10 @@ func (s *Session) rescore(l *live, sc *scores, changed map[string]bool) {
 func (s *Session) GoBack(seq int) (Line, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	return s.goBack(seq)
+}
+
+func (s *Session) goBack(seq int) (Line, error) {
 	if last := len(s.state.after); seq < 1 || seq > last {
 		return Line{}, refuse(Unknown, "the history has no line %d: it has lines 1 to %d", seq, last)
 	}

@@ -235,3 +235,34 @@ func TestFree(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// A session that cannot go back writes nothing.
+func TestOpenAtALine(t *testing.T) {
+	_, s, dir := taught(t)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	journal := filepath.Join(dir, "m.model"+journalSuffix)
+	before := read(t, journal)
+	o := s.options
+	o.At = 1000
+	if s, err := Open(o); err == nil {
+		s.Close()
+		t.Error("there is a line 1000")
+	}
+	if !bytes.Equal(read(t, journal), before) {
+		t.Error("the journal was changed")
+	}
+	o.At = 3 // two labels
+	s, err := Open(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if st := s.Status(); st.Person != 2 || st.Undo == "" {
+		t.Errorf("after going back: %+v", st)
+	}
+	if _, err := s.Undo(); err != nil || s.Status().Person != 9 {
+		t.Errorf("%d labels after undoing, %v", s.Status().Person, err)
+	}
+}

@@ -34,6 +34,8 @@ type Options struct {
 	Backend linalg.Backend
 	// ToolVersion is written into saved models.
 	ToolVersion string
+	// At is a line of the journal to go back to at the beginning, 0 for none.
+	At int
 	// Now is the clock of the journal; nil means time.Now.
 	Now func() time.Time
 	// Changed, unless nil, is called after a change: "change" for a decision or a save,
@@ -147,18 +149,8 @@ func Open(o Options) (*Session, error) {
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, s.abandon())
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	last := 0
-	for _, l := range j.Lines() {
-		if l.Do == Refit || l.Do == Save {
-			last = l.Seq
-		}
-	}
-	if last > 0 {
-		s.launch(last)
-	} else {
-		s.refitIfDue()
+	if err := s.start(); err != nil {
+		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
 }
@@ -193,6 +185,28 @@ func (s *Session) abandon() error {
 		err = errors.Join(err, s.base.close())
 	}
 	return errors.Join(err, s.journal.Close(), s.x.close())
+}
+
+// start goes back if that was asked for, and begins to fit the model.
+func (s *Session) start() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.options.At != 0 {
+		_, err := s.goBack(s.options.At)
+		return err
+	}
+	last := 0
+	for _, l := range s.journal.Lines() {
+		if l.Do == Refit || l.Do == Save {
+			last = l.Seq
+		}
+	}
+	if last > 0 {
+		s.launch(last)
+	} else {
+		s.refitIfDue()
+	}
+	return nil
 }
 
 // relearn sets learned.

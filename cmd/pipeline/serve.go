@@ -54,6 +54,7 @@ reach, every request needs a token, which the server prints.`,
 	return cmd
 }
 
+// serveHTTP writes nothing before everything that may fail has been tried.
 func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	if err := a.require([2]string{"images", a.config.Images}); err != nil {
 		return err
@@ -86,30 +87,35 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	if err != nil {
 		return err
 	}
+	l, err := a.listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close() // once more, where it was served
 	session, err := teach.Open(teach.Options{
-		Model: file, Fresh: fresh, Dim: e.Dim(), Temp: filepath.Join(cache, "teach"), Backend: products, ToolVersion: version, Changed: server.Changed,
+		Model: file, Fresh: fresh, At: at, Dim: e.Dim(), Temp: filepath.Join(cache, "teach"),
+		Backend: products, ToolVersion: version, Changed: server.Changed,
 	})
 	if err != nil {
 		return err
 	}
 	defer closeInto(session, &err)
 	server.Session = session
-	if at != 0 {
-		if _, err := session.GoBack(at); err != nil {
-			return fmt.Errorf("--at: %w", err)
-		}
-	}
-	a.warnOpened(session, file)
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", a.config.Serve.Addr)
-	if err != nil {
-		return fmt.Errorf("serve.addr: %w: choose another with --addr", err)
-	}
 	a.sayAddress(l.Addr(), server.Token)
+	a.warnOpened(session, file)
 	if err := server.Serve(ctx, l); err != nil {
 		return err
 	}
 	return a.leave(context.WithoutCancel(ctx), session, file)
+}
+
+func (a *app) listen(ctx context.Context) (net.Listener, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", a.config.Serve.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("serve.addr: %w: choose another with --addr", err)
+	}
+	return l, nil
 }
 
 // warnOpened says what a server that was killed, or failed to save, has left.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"net"
 	"net/http"
 	"os"
 	"strings"
@@ -285,5 +286,41 @@ func TestServeWithoutItsJournal(t *testing.T) {
 	l.knows(model, 5)
 	if got := l.labels(model + ".journal"); len(got) != 5 {
 		t.Errorf("the journal that was removed has %d labels", len(got))
+	}
+}
+
+// TestServeWhereItCannot: a server whose address is taken, or that is to go back to a
+// line that there is not, writes nothing.
+func TestServeWhereItCannot(t *testing.T) {
+	l := newTestbed(t)
+	images := l.photos(l.path("photos"), 32, 4, "a", "b")
+	if err := os.Mkdir(l.path("models"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	address := taken.Addr().String()
+	model := l.path("models", "m.model")
+	l.cannotServe([]string{"--addr"}, model, "--images", images, "--addr", address)
+	if files := l.snapshot(l.path("models")); len(files) != 0 {
+		t.Errorf("a server that was never there left %v", files)
+	}
+	s := l.serve(8, model, "--images", images)
+	s.name()
+	s.ends()
+	before := l.snapshot(l.path("models"))
+	l.cannotServe([]string{"--addr"}, model, "--images", images, "--addr", address, "--at", "3")
+	l.cannotServe([]string{"no line 1000"}, model, "--images", images, "--addr", "127.0.0.1:0", "--at", "1000")
+	after := l.snapshot(l.path("models"))
+	for name, text := range after {
+		if text != before[name] {
+			t.Errorf("a server that was refused wrote %s", name)
+		}
+	}
+	if len(after) != len(before) {
+		t.Errorf("there are %d files, there were %d", len(after), len(before))
 	}
 }
