@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"runtime/debug"
 	"sync"
 
 	"golang.org/x/sync/semaphore"
 
 	"github.com/seed-90d10d51/pipeline/internal/heif"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // DefaultMemory is the size of a Budget on a machine with enough memory.
@@ -74,18 +74,21 @@ func (b *Budget) File(ctx context.Context, n int64) (release func(), err error) 
 	return func() { b.files.release(n) }, nil
 }
 
-// ReadFile waits for the memory, reads a file and calls use.
+// ReadFile waits for the memory, reads a regular file and calls use. Errors of
+// reading are *fs.PathError; anything else that has the name, such as a pipe or a
+// device, is regularfile.ErrNotRegular.
 func (b *Budget) ReadFile(ctx context.Context, path string, use func(file []byte) error) error {
-	info, err := os.Stat(path)
+	f, size, err := regularfile.Open(path)
 	if err != nil {
 		return err
 	}
-	release, err := b.File(ctx, info.Size())
+	defer f.Close()
+	release, err := b.File(ctx, size)
 	if err != nil {
 		return err
 	}
 	defer release()
-	file, err := os.ReadFile(path)
+	file, err := regularfile.ReadAll(f, size)
 	if err != nil {
 		return err
 	}

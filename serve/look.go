@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -19,6 +20,9 @@ const (
 	thumbSide = 384
 	photoSide = 2048
 )
+
+// maxThumbBytes is more than any thumbnail has.
+const maxThumbBytes = 1 << 20
 
 // shownOfGroup is the number of photos that the list of groups shows of each.
 const shownOfGroup = 12
@@ -180,7 +184,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 	kept := thumbnailFile(s.Thumbnails, id)
 	jpeg, err := []byte(nil), fs.ErrNotExist
 	if side == thumbSide {
-		jpeg, err = os.ReadFile(kept)
+		jpeg, err = regularfile.Read(kept, maxThumbBytes)
 	}
 	if err != nil {
 		if jpeg, err = s.draw(r, file, side); err != nil {

@@ -48,9 +48,14 @@ func Read(path string, maxBytes int64) ([]byte, error) {
 	if size > maxBytes {
 		return nil, &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("%d bytes: more than %d", size, maxBytes)}
 	}
+	return ReadAll(f, size)
+}
+
+// ReadAll reads a file that Open has opened, and no more than its size then.
+func ReadAll(f *os.File, size int64) ([]byte, error) {
 	data := make([]byte, size)
 	if _, err := io.ReadFull(f, data); err != nil {
-		return nil, &fs.PathError{Op: "read", Path: path, Err: err}
+		return nil, &fs.PathError{Op: "read", Path: f.Name(), Err: err}
 	}
 	return data, nil
 }

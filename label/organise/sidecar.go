@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -84,7 +85,7 @@ func ours(file string) ([]byte, error) {
 	if !info.Mode().IsRegular() || info.Size() > maxSidecarBytes {
 		return nil, foreign
 	}
-	text, err := os.ReadFile(file)
+	text, err := regularfile.Read(file, maxSidecarBytes)
 	if err != nil {
 		return nil, fmt.Errorf("sidecar: %w", err)
 	}

@@ -178,7 +178,7 @@ func sameBytes(a, b string) bool {
 // copyFile sets the time stamp last, so that a truncated copy never looks like
 // a good one.
 func copyFile(from, to string, info fs.FileInfo) (err error) {
-	in, err := os.Open(from)
+	in, _, err := regularfile.Open(from) // what was one may be a pipe by now
 	if err != nil {
 		return &label.ItemError{Err: err}
 	}
@@ -187,7 +187,7 @@ func copyFile(from, to string, info fs.FileInfo) (err error) {
 	if err != nil {
 		return err
 	}
-	n, err := io.Copy(out, in)
+	n, err := io.Copy(out, io.LimitReader(in, info.Size()+1))
 	if err = errors.Join(err, out.Close()); err != nil {
 		return err
 	}

@@ -1,0 +1,75 @@
+//go:build unix
+
+package serve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// budgeted draws pictures of files as the program does, up to their decoding.
+type budgeted struct {
+	drawn
+	budget *preprocess.Budget
+}
+
+func (b budgeted) Thumbnail(ctx context.Context, file string, side int) (jpeg []byte, err error) {
+	err = b.budget.ReadFile(ctx, file, func(content []byte) error {
+		jpeg = fmt.Appendf(nil, "JPEG %d %s", side, content)
+		return nil
+	})
+	return jpeg, err
+}
+
+// TestPhotosThatBecomePipes, or links to devices, cannot be read any more; they
+// neither fill the memory nor keep other pictures waiting.
+func TestPhotosThatBecomePipes(t *testing.T) {
+	s := newSite(t, func(o *Options) {
+		o.Embedder, o.Rescan = budgeted{budget: preprocess.DefaultBudget()}, time.Hour
+	})
+	photos := s.loaded(30)
+	odd, good := photos[:3*cap(s.server.pictures)], photos[len(photos)-1]
+	for i, p := range odd {
+		file := filepath.Join(s.dir, "photos", p.Folder, p.Name)
+		become(t, file, i%2 == 0)
+	}
+	picture := func(p image, kind string, want int, text string) {
+		t.Helper()
+		code, body := s.send(s.request("GET", "/v1/images/"+p.ID.String()+"/"+kind, "", ""))
+		if code != want || !strings.Contains(string(body), text) || strings.Contains(string(body), s.dir) {
+			t.Errorf("%s of %s: %d %s", kind, p.Name, code, body)
+		}
+	}
+	for _, kind := range []string{"thumb", "photo"} {
+		for _, p := range odd {
+			picture(p, kind, http.StatusGone, "not a regular file")
+		}
+		picture(good, kind, http.StatusOK, "JPEG")
+	}
+	become(t, thumbnailFile(s.server.Thumbnails, good.ID), true)
+	picture(good, "thumb", http.StatusOK, "JPEG")
+}
+
+// become replaces a file by a pipe or by a link to a device without an end.
+func become(t *testing.T, file string, pipe bool) {
+	t.Helper()
+	err := os.Remove(file)
+	if pipe {
+		err = errors.Join(err, syscall.Mkfifo(file, 0o600))
+	} else {
+		err = errors.Join(err, os.Symlink("/dev/zero", file))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
