@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/seed-90d10d51/pipeline/internal/heif"
+	"github.com/seed-90d10d51/pipeline/internal/quota"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
@@ -111,6 +112,10 @@ func (b *Budget) picture(ctx context.Context, p plan, file []byte, decode func()
 	return decode()
 }
 
+// longestSide is the most pixels that a side of a picture may have. A row costs
+// time however short it is, which the Budget does not count.
+const longestSide = 1_000_000
+
 // checkSize is the first check of a header. One byte per pixel is the least
 // that any picture counts, which bounds the time too, and keeps the estimates
 // from overflowing.
@@ -118,6 +123,17 @@ func (b *Budget) checkSize(f format, width, height int) error {
 	if width < 1 || height < 1 {
 		return fmt.Errorf("decode %s: %w: the header says %d×%d pixels", f, ErrCorrupt, width, height)
 	}
+	if err := b.checkArea(f, width, height); err != nil {
+		return err
+	}
+	if max(width, height) > longestSide {
+		return fmt.Errorf("decode %s: %w: it has %d×%d pixels, and a side may have %d; cut the picture into parts",
+			f, ErrTooLarge, width, height, longestSide)
+	}
+	return nil
+}
+
+func (b *Budget) checkArea(f format, width, height int) error {
 	if int64(width) > b.pictures.size/int64(height) {
 		return b.tooLarge(f, width, height, int64(width)*int64(height))
 	}
@@ -127,6 +143,12 @@ func (b *Budget) checkSize(f format, width, height int) error {
 func (b *Budget) tooLarge(f format, width, height int, n int64) error {
 	return fmt.Errorf("decode %s: %w: it takes %s of memory (%d×%d pixels), preprocess.memory is %s; raise it or scale the picture down",
 		f, ErrTooLarge, mebibytes(n), width, height, mebibytes(b.bytes))
+}
+
+// header returns what reading the header of a file may take.
+func (b *Budget) header() *quota.Quota {
+	const parts = 16
+	return quota.New(b.bytes / parts)
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", (n+1<<20-1)>>20) }

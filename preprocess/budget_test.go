@@ -77,7 +77,7 @@ func TestEstimateCoversTheDecoders(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 			continue
 		}
-		got := allocated(func() { err = p.run(func(raster, format) {}) })
+		got := allocated(func() { err = p.run(t.Context(), func(raster, format) {}) })
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -215,7 +215,7 @@ func TestBudgetIsShared(t *testing.T) {
 					now += p.bytes
 					most = max(most, now)
 					mu.Unlock()
-					err := p.run(func(raster, format) {})
+					err := p.run(t.Context(), func(raster, format) {})
 					mu.Lock()
 					now -= p.bytes
 					mu.Unlock()

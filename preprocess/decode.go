@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"image"
 	"image/gif"
+	"io"
 )
 
 // An Image is an 8-bit RGB picture, rows tightly packed from the top:
@@ -58,7 +59,7 @@ func decode(ctx context.Context, file []byte, b *Budget, c consumer) error {
 		return err
 	}
 	p.bytes += c.bytes(p)
-	return b.picture(ctx, p, file, func() error { return p.run(c.use) })
+	return b.picture(ctx, p, file, func() error { return p.run(ctx, c.use) })
 }
 
 func checkFile(file []byte, b *Budget) error {
@@ -72,14 +73,33 @@ func checkFile(file []byte, b *Budget) error {
 }
 
 // run decodes the picture and uses it.
-func (p plan) run(use func(r raster, f format)) (err error) {
+func (p plan) run(ctx context.Context, use func(r raster, f format)) (err error) {
 	defer guard(&p.format, &err)
-	r, err := p.open()
-	if err != nil {
-		return decodeError(p.format, err)
+	r, err := p.open(ctx)
+	switch {
+	case err == nil:
+		use(r, p.format)
+		return nil
+	case ctx.Err() != nil:
+		return ctx.Err()
 	}
-	use(r, p.format)
-	return nil
+	return decodeError(p.format, err)
+}
+
+// interruptible returns a reader that fails when the context has ended, which
+// stops the decoder that reads from it.
+func interruptible(ctx context.Context, r io.Reader) io.Reader { return interruptibleReader{ctx, r} }
+
+type interruptibleReader struct {
+	ctx context.Context
+	r   io.Reader
+}
+
+func (i interruptibleReader) Read(b []byte) (int, error) {
+	if err := i.ctx.Err(); err != nil {
+		return 0, err
+	}
+	return i.r.Read(b)
 }
 
 // grow returns a slice of length n, reusing buf if it is big enough.
@@ -92,8 +112,8 @@ func grow[T any](buf []T, n int) []T {
 
 // openGIF places the first frame on the canvas. gif.Decode stops after one
 // frame, and checks that a frame lies within the canvas.
-func openGIF(file []byte, c image.Config) (raster, error) {
-	m, err := gif.Decode(bytes.NewReader(file))
+func openGIF(ctx context.Context, file []byte, c image.Config) (raster, error) {
+	m, err := gif.Decode(interruptible(ctx, bytes.NewReader(file)))
 	if err != nil {
 		return nil, err
 	}

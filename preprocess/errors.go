@@ -13,6 +13,7 @@ import (
 	"golang.org/x/image/tiff"
 
 	"github.com/seed-90d10d51/pipeline/internal/heif"
+	"github.com/seed-90d10d51/pipeline/internal/quota"
 )
 
 // Errors about an image file. Every error of Decode, Tensor and Thumbnail that
@@ -38,6 +39,8 @@ func decodeError(f format, err error) error {
 		return err
 	case isTruncated(err):
 		return fmt.Errorf("decode %s: %w: copy the file again from its source (%v)", f, ErrTruncated, err)
+	case errors.Is(err, quota.ErrExceeded):
+		return fmt.Errorf("decode %s: %w: its header describes more than a photo has; raise preprocess.memory or convert it to JPEG", f, ErrTooLarge)
 	case isTooLarge(err):
 		return fmt.Errorf("decode %s: %w: scale the picture down (%v)", f, ErrTooLarge, err)
 	case isUnsupported(err):

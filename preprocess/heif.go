@@ -12,14 +12,17 @@ import (
 // (clap, irot, imir) are part of the picture, so an EXIF orientation, which
 // repeats them, is not applied again.
 func planHEIF(file []byte, b *Budget, side int) (p plan, err error) {
-	m, err := heif.Parse(file)
+	q := b.header()
+	m, err := heif.Parse(file, q)
 	if err != nil {
 		return p, err
 	}
 	if side > 0 {
 		m = thumbnailOf(m, side)
 	}
-	return planPicture(m, b)
+	p, err = planPicture(m, b)
+	p.bytes += q.Most()
+	return p, err
 }
 
 // thumbnailOf returns the smallest stored thumbnail whose shorter side is at
@@ -60,16 +63,16 @@ func planPicture(m *heif.Picture, b *Budget) (p plan, err error) {
 	if m.Orientation != 1 {
 		p.bytes += uprightBytes(m.Width, m.Height)
 	}
-	open := func() (raster, error) { return openAVIF(b.heif, m) }
+	open := func(ctx context.Context) (raster, error) { return openAVIF(ctx, b.heif, m) }
 	if m.Codec == heif.HEVC {
 		convert, err := colourOf(m.Colour)
 		if err != nil {
 			return p, err
 		}
-		open = func() (raster, error) { return openHEIC(b.heif, m, convert) }
+		open = func(ctx context.Context) (raster, error) { return openHEIC(ctx, b.heif, m, convert) }
 	}
-	p.open = func() (raster, error) {
-		r, err := open()
+	p.open = func(ctx context.Context) (raster, error) {
+		r, err := open(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -84,16 +87,16 @@ func planPicture(m *heif.Picture, b *Budget) (p plan, err error) {
 	return p, nil
 }
 
-func openAVIF(d *heif.Decoders, m *heif.Picture) (raster, error) {
-	c, err := d.AV1(context.Background(), m)
+func openAVIF(ctx context.Context, d *heif.Decoders, m *heif.Picture) (raster, error) {
+	c, err := d.AV1(ctx, m)
 	if err != nil {
 		return nil, err
 	}
 	return &pixelRaster{width: c.Width, height: c.Height, pix: c.Pix, stride: 4 * c.Width, pixelBytes: 4, convert: premultipliedRow(1)}, nil
 }
 
-func openHEIC(d *heif.Decoders, m *heif.Picture, convert colourRow) (raster, error) {
-	planes, err := d.HEVC(context.Background(), m)
+func openHEIC(ctx context.Context, d *heif.Decoders, m *heif.Picture, convert colourRow) (raster, error) {
+	planes, err := d.HEVC(ctx, m)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +104,7 @@ func openHEIC(d *heif.Decoders, m *heif.Picture, convert colourRow) (raster, err
 	if m.Alpha == nil {
 		return r, nil
 	}
-	alpha, err := d.HEVC(context.Background(), m.Alpha)
+	alpha, err := d.HEVC(ctx, m.Alpha)
 	if err != nil {
 		return nil, err
 	}

@@ -114,7 +114,7 @@ func TestHEIFKeepsTheEstimate(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		got := allocated(func() { err = p.run(func(raster, format) {}) })
+		got := allocated(func() { err = p.run(t.Context(), func(raster, format) {}) })
 		if err != nil || got > p.bytes {
 			t.Errorf("%s: %v; the estimate is %d for %d bytes", name, err, p.bytes, got)
 		}
@@ -195,7 +195,7 @@ func TestStoredThumbnail(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		err = p.run(func(r raster, _ format) {
+		err = p.run(t.Context(), func(r raster, _ format) {
 			if w, h := r.size(); w != c.width || h != c.height || p.width != w || p.height != h {
 				t.Errorf("%s for %d: %d×%d pixels, planned %d×%d", c.file, c.side, w, h, p.width, p.height)
 			}

@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"context"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -21,8 +22,8 @@ func planJPEG(file []byte, c image.Config) (p plan, err error) {
 	if err != nil {
 		return p, err
 	}
-	open := func() (raster, error) {
-		m, err := jpeg.Decode(h.raw(file))
+	open := func(ctx context.Context) (raster, error) {
+		m, err := jpeg.Decode(interruptible(ctx, h.raw(file)))
 		if err != nil && !complete {
 			return nil, io.ErrUnexpectedEOF // image/jpeg may say "short Huffman data"
 		}

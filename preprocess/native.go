@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -89,7 +90,7 @@ func (p *Preprocessor) planNative(file []byte, size int) (plan, bool) {
 	w, ht := n.size()
 	memory := fixedBytes + h.nativeBytes()
 	n.bytes = memory + 3*pixels(w, ht)
-	n.open = func() (raster, error) {
+	n.open = func(context.Context) (raster, error) {
 		m := &Image{Width: w, Height: ht, Pix: make([]byte, 3*w*ht)}
 		return m, p.jpeg.Decode(m.Pix, file, h.width, h.height, n.by, maxScans, memory)
 	}

@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"image"
 	"image/gif"
@@ -10,7 +11,6 @@ import (
 	"io"
 
 	"golang.org/x/image/bmp"
-	"golang.org/x/image/tiff"
 )
 
 // A plan is how a file is to be decoded, and what that takes.
@@ -23,7 +23,8 @@ type plan struct {
 	// less returns how many of these bytes a closer look at the data saves, which
 	// takes time; nil means none.
 	less func() int64
-	open func() (raster, error)
+	// open stops soon after the context ends.
+	open func(ctx context.Context) (raster, error)
 }
 
 // fixedBytes covers what decoders allocate for any file: windows, tables,
@@ -54,6 +55,8 @@ func planFormat(f format, file []byte, b *Budget, side int) (p plan, err error) 
 		return planWebP(file, b)
 	case formatHEIC, formatAVIF:
 		return planHEIF(file, b, side)
+	case formatTIFF:
+		return planTIFF(file, b)
 	}
 	header, planIt := codec(f)
 	c, err := header(bytes.NewReader(file))
@@ -78,18 +81,16 @@ func codec(f format) (header func(io.Reader) (image.Config, error), planIt func(
 		return gif.DecodeConfig, planGIF
 	case formatPNG:
 		return png.DecodeConfig, planPNG
-	case formatBMP:
-		return bmp.DecodeConfig, planBMP
 	default:
-		return tiff.DecodeConfig, planTIFF
+		return bmp.DecodeConfig, planBMP
 	}
 }
 
 // opener returns what opens a file whose decoder returns one of the layouts of
 // newRaster.
-func opener(file []byte, decode func(io.Reader) (image.Image, error)) func() (raster, error) {
-	return func() (raster, error) {
-		m, err := decode(bytes.NewReader(file))
+func opener(file []byte, decode func(io.Reader) (image.Image, error)) func(context.Context) (raster, error) {
+	return func(ctx context.Context) (raster, error) {
+		m, err := decode(interruptible(ctx, bytes.NewReader(file)))
 		if err != nil {
 			return nil, err
 		}
@@ -140,5 +141,5 @@ func planBMP(file []byte, c image.Config) (plan, error) {
 // planGIF: the frame may be as large as the canvas, and is copied if it is
 // interlaced.
 func planGIF(file []byte, c image.Config) (plan, error) {
-	return plan{bytes: 2 * pixels(c.Width, c.Height), open: func() (raster, error) { return openGIF(file, c) }}, nil
+	return plan{bytes: 2 * pixels(c.Width, c.Height), open: func(ctx context.Context) (raster, error) { return openGIF(ctx, file, c) }}, nil
 }

@@ -91,7 +91,7 @@ func (p *Preprocessor) decode(ctx context.Context, file []byte, size int, c cons
 	refused := false
 	err := p.budget.picture(ctx, n, file, func() (err error) {
 		defer guard(&n.format, &err)
-		m, err := n.open()
+		m, err := n.open(ctx)
 		if refused = err != nil; !refused {
 			c.use(m, n.format)
 		}

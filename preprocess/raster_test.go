@@ -78,7 +78,7 @@ func TestPartialRowsEqualWholeRows(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		r, err := p.open()
+		r, err := p.open(t.Context())
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -16,9 +16,9 @@ import (
 // TestReadFile: what is not a regular file is refused at once, also behind a link.
 func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
-	photo, pipe, device := filepath.Join(dir, "photo.jpg"), filepath.Join(dir, "pipe.jpg"), filepath.Join(dir, "device.jpg")
-	err := errors.Join(os.WriteFile(photo, []byte("photo"), 0o600), syscall.Mkfifo(pipe, 0o600), os.Symlink("/dev/zero", device))
-	if err != nil {
+	photo, pipe, device := filepath.Join(dir, "a.jpg"), filepath.Join(dir, "pipe.jpg"), filepath.Join(dir, "device.jpg")
+	err := os.WriteFile(photo, []byte("photo"), 0o600)
+	if err = errors.Join(err, syscall.Mkfifo(pipe, 0o600), os.Symlink("/dev/zero", device)); err != nil {
 		t.Fatal(err)
 	}
 	b := DefaultBudget()

@@ -3,6 +3,7 @@ package preprocess
 import (
 	"bytes"
 	"compress/zlib"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"image"
@@ -32,6 +33,7 @@ const (
 	compressionLZW        = 5
 	compressionDeflate    = 8
 	compressionDeflateOld = 32946
+	compressionPackBits   = 32773
 	blackIsZero           = 1
 	separatePlanes        = 2
 )
@@ -39,16 +41,61 @@ const (
 // planTIFF decodes the first page. It works around two faults of x/image/tiff,
 // which reads separate planes as interleaved ones, and with fax compression
 // inverts pictures whose zero is black.
-func planTIFF(file []byte, c image.Config) (p plan, err error) {
+func planTIFF(file []byte, b *Budget) (p plan, err error) {
+	c, err := tiff.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		return p, err
+	}
+	if err := b.checkSize(formatTIFF, c.Width, c.Height); err != nil {
+		return p, err
+	}
 	tags := tiffTags(file)
 	if tags[tagPlanar] == separatePlanes && tags[tagPhotometric] > blackIsZero {
 		return p, fmt.Errorf("decode TIFF: %w: separate colour planes; convert it to JPEG or PNG", ErrFormat)
 	}
+	blocks := blocksOf(c, tags)
+	if err := blocks.check(b); err != nil {
+		return p, err
+	}
 	return plan{
-		bytes: tiffBytes(c, tags, int64(len(file))),
+		width: c.Width, height: c.Height,
+		bytes: tiffBytes(c, tags, blocks, int64(len(file))),
 		less:  func() int64 { return unusedBytes(file, tags, c) },
-		open:  func() (raster, error) { return openTIFF(file, tags) },
+		open:  func(ctx context.Context) (raster, error) { return openTIFF(ctx, file, tags, blocks) },
 	}, nil
+}
+
+// blocks are the strips or tiles of a picture.
+type blocks struct {
+	width, height int // of one
+	across, down  int
+}
+
+// blocksOf does as x/image/tiff does with values that are missing.
+func blocksOf(c image.Config, tags map[int]int) blocks {
+	b := blocks{width: c.Width, height: c.Height}
+	if rows := tags[tagRowsPerStrip]; rows > 0 {
+		b.height = min(b.height, rows)
+	}
+	if tags[tagTileWidth] > 0 {
+		b.width, b.height = tags[tagTileWidth], max(1, tags[tagTileLength])
+	}
+	b.across, b.down = (c.Width-1)/b.width+1, (c.Height-1)/b.height+1
+	return b
+}
+
+// mostBlocks is the most strips or tiles that a picture may have: each has a
+// decompressor of its own. It allows strips of one row in all scans that fit the
+// Budget.
+const mostBlocks = 1 << 16
+
+// check bounds the number of blocks, and their size together: what tiles have
+// beyond the edges is decompressed too.
+func (t blocks) check(b *Budget) error {
+	if n := pixels(t.across, t.down); n > mostBlocks {
+		return fmt.Errorf("decode TIFF: %w: it has %d strips or tiles, and may have %d; save it with larger ones", ErrTooLarge, n, mostBlocks)
+	}
+	return b.checkArea(formatTIFF, t.width*t.across, t.height*t.down)
 }
 
 // unusedBytes returns by how much tiffBytes overestimates a picture in a single
@@ -76,8 +123,12 @@ func unusedBytes(file []byte, tags map[int]int, c image.Config) int64 {
 	return 4 * (8*area - used)
 }
 
-func openTIFF(file []byte, tags map[int]int) (raster, error) {
-	m, err := tiff.Decode(&collecting{ReaderAt: bytes.NewReader(file)})
+func openTIFF(ctx context.Context, file []byte, tags map[int]int, b blocks) (raster, error) {
+	r := &collecting{ReaderAt: bytes.NewReader(file), ctx: ctx, each: decompressorBytes}
+	if tags[tagCompression] == compressionPackBits { // which does not reuse its buffer
+		r.each += 2 * 8 * b.width * b.height
+	}
+	m, err := tiff.Decode(r)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +144,7 @@ func openTIFF(file []byte, tags map[int]int) (raster, error) {
 // to collectBytes of garbage. The buffer of a compressed block grows by
 // doubling, to at most 8 bytes per pixel, whatever the header says; an
 // uncompressed one is as large as it is in the file, and grows from 10 MiB on.
-func tiffBytes(c image.Config, tags map[int]int, file int64) int64 {
+func tiffBytes(c image.Config, tags map[int]int, b blocks, file int64) int64 {
 	perPixel := int64(4)
 	switch c.ColorModel {
 	case color.GrayModel:
@@ -106,16 +157,7 @@ func tiffBytes(c image.Config, tags map[int]int, file int64) int64 {
 	if _, paletted := c.ColorModel.(color.Palette); paletted {
 		perPixel = 1
 	}
-	width, height := c.Width, c.Height
-	if rows := tags[tagRowsPerStrip]; rows > 0 {
-		height = min(height, rows)
-	}
-	if tags[tagTileWidth] > 0 {
-		width, height = tags[tagTileWidth], max(1, tags[tagTileLength])
-	}
-	const most = 1 << 40 // a tile may be larger than any picture
-	block := min(int64(width), most/int64(height)) * int64(height)
-	blocks := pixels(c.Width/width+1, c.Height/height+1)
+	block, blocks := pixels(b.width, b.height), pixels(b.across, b.down)
 	buffer := 4 * 8 * block
 	if k := tags[tagCompression]; k == 0 || k == uncompressed {
 		const chunk = 10 << 20
@@ -136,18 +178,24 @@ const collectBytes = 16 << 20
 // decompressorBytes is more than a reader of any compression takes.
 const decompressorBytes = 64 << 10
 
-// A collecting reader collects the garbage of its reader.
+// A collecting reader collects the garbage of its reader, and fails when the
+// context has ended.
 type collecting struct {
 	io.ReaderAt
+	ctx     context.Context
+	each    int // what a read leaves, at most
 	garbage int
 }
 
 // Read is not used; x/image/tiff reads from an io.ReaderAt.
 func (r *collecting) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 
-// ReadAt counts the read bytes and a decompressor.
+// ReadAt counts the read bytes and what reading a block leaves.
 func (r *collecting) ReadAt(b []byte, off int64) (int, error) {
-	if r.garbage += len(b) + decompressorBytes; r.garbage > collectBytes {
+	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if r.garbage += len(b) + r.each; r.garbage > collectBytes {
 		r.garbage = 0
 		runtime.GC()
 	}
@@ -159,11 +207,11 @@ func isBlackZeroFax(tags map[int]int) bool {
 	return (c == compressionGroup3 || c == compressionGroup4) && tags[tagPhotometric] == blackIsZero
 }
 
-// tiffTags returns the first value of each 16-bit entry of the first directory,
-// such as the tags above, and the value of each 32-bit entry that has one; −1 for
-// values stored elsewhere.
+// tiffTags returns the first value of each entry of the first directory, as
+// x/image/tiff reads it; −1 for values outside of the file, and of other types than
+// the tags above have.
 func tiffTags(file []byte) map[int]int {
-	const entryBytes, short, long = 12, 3, 4
+	const entryBytes = 12
 	if len(file) < 8 {
 		return nil
 	}
@@ -180,18 +228,35 @@ func tiffTags(file []byte) map[int]int {
 		if len(entries) < entryBytes {
 			break
 		}
-		tag, kind, count := int(order.Uint16(entries)), order.Uint16(entries[2:]), order.Uint32(entries[4:])
-		switch {
-		case count != 1 && (tag == tagTileWidth || tag == tagTileLength):
+		tag, count := int(order.Uint16(entries)), order.Uint32(entries[4:])
+		tags[tag] = firstValue(file, entries[:entryBytes], order)
+		if count != 1 && (tag == tagTileWidth || tag == tagTileLength) {
 			tags[tag] = 1 << 30 // more than one size: nobody writes that
-		case kind == short && count <= 2:
-			tags[tag] = int(order.Uint16(entries[8:]))
-		case kind == long && count == 1:
-			tags[tag] = int(order.Uint32(entries[8:]))
-		default:
-			tags[tag] = -1
 		}
 		entries = entries[entryBytes:]
 	}
 	return tags
+}
+
+// firstValue returns the first value of an entry, or −1. Values of more than four
+// bytes are stored elsewhere.
+func firstValue(file, entry []byte, order binary.ByteOrder) int {
+	const octet, short, long = 1, 3, 4
+	kind, count, values := order.Uint16(entry[2:]), uint64(order.Uint32(entry[4:])), entry[8:]
+	size, ok := map[uint16]uint64{octet: 1, short: 2, long: 4}[kind]
+	if !ok || count == 0 {
+		return -1
+	}
+	if size*count > uint64(len(values)) {
+		values = file[min(uint64(order.Uint32(values)), uint64(len(file))):]
+	}
+	switch {
+	case uint64(len(values)) < size:
+		return -1
+	case kind == octet:
+		return int(values[0])
+	case kind == short:
+		return int(order.Uint16(values))
+	}
+	return int(order.Uint32(values))
 }

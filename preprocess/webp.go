@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"image"
@@ -42,12 +43,12 @@ func planWebP(file []byte, b *Budget) (p plan, err error) {
 	return plan{
 		width: f.canvasWidth, height: f.canvasHeight,
 		bytes: f.bytes(c),
-		open:  func() (raster, error) { return f.open(c) },
+		open:  func(ctx context.Context) (raster, error) { return f.open(ctx, c) },
 	}, nil
 }
 
-func (f *webpFrame) open(c image.Config) (raster, error) {
-	m, err := webp.Decode(bytes.NewReader(f.alphaFile(c)))
+func (f *webpFrame) open(ctx context.Context, c image.Config) (raster, error) {
+	m, err := webp.Decode(interruptible(ctx, bytes.NewReader(f.alphaFile(c))))
 	if err != nil {
 		return nil, err
 	}

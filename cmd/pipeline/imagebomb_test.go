@@ -76,13 +76,19 @@ func labelBombs(t *testing.T, backbone ...string) {
 	}
 }
 
-// peak labels images in another process and returns its peak memory in MiB. It
+// peak labels images in another process and returns its peak memory in MiB.
+func (l *testbed) peak(images, out string, want int, model string, threads, budget int) int {
+	l.Helper()
+	return l.peakOf(out+".cache", want, "label", model, "--images", images, "--out", out,
+		"--threads", strconv.Itoa(threads), "--set", fmt.Sprintf("preprocess.memory=%dMiB", budget))
+}
+
+// peakOf runs a command in another process and returns its peak memory in MiB. It
 // asks while the process runs: what wait4 returns at the end counts the memory
 // of the parent as well, in which the child begins.
-func (l *testbed) peak(images, out string, want int, model string, threads, budget int) (most int) {
+func (l *testbed) peakOf(cache string, want int, args ...string) (most int) {
 	l.Helper()
-	cmd, stderr := l.process(out+".cache", "label", model, "--images", images, "--out", out,
-		"--threads", strconv.Itoa(threads), "--set", fmt.Sprintf("preprocess.memory=%dMiB", budget))
+	cmd, stderr := l.process(cache, args...)
 	code := l.signalWhen(cmd, syscall.SIGCONT, func() bool { // it is never sent
 		status, _ := os.ReadFile(fmt.Sprintf("/proc/%d/status", cmd.Process.Pid)) // empty when it has ended
 		_, after, _ := strings.Cut(string(status), "VmHWM:")
@@ -92,7 +98,7 @@ func (l *testbed) peak(images, out string, want int, model string, threads, budg
 		return false
 	})
 	if code != want {
-		l.Fatalf("%d threads: exit code %d\n%s", threads, code, stderr)
+		l.Fatalf("pipeline %q: exit code %d\n%s", args, code, stderr)
 	}
 	return most
 }

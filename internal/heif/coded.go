@@ -25,6 +25,9 @@ func (m *meta) coded(it *item) (*coded, error) {
 	if !ok || len(body) < fixed {
 		return nil, damaged("HEVC without its configuration")
 	}
+	if err := m.willRead(len(body)); err != nil {
+		return nil, err
+	}
 	data, err := m.data(it)
 	if err != nil {
 		return nil, err

@@ -35,7 +35,7 @@ func (d *Decoders) Library() (*Library, error) {
 }
 
 // HEVC decodes a picture whose codec is HEVC. Errors wrap ErrDamaged or
-// ErrMemory.
+// ErrMemory, or are ctx's, which is asked before each tile.
 func (d *Decoders) HEVC(ctx context.Context, p *Picture) (*Planes, error) {
 	var memory scratch
 	tile := func(c *coded) (*Planes, error) { return d.hevc.tile(ctx, c, &memory) }
@@ -52,14 +52,33 @@ func (d *Decoders) HEVC(ctx context.Context, p *Picture) (*Planes, error) {
 		w, h := out.chromaSize()
 		out.Cb, out.Cr = make([]byte, w*h), make([]byte, w*h)
 	}
-	for i, c := range p.tiles {
+	places, tiles := p.places()
+	for _, c := range tiles {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		t, err := tile(c)
 		if err != nil {
 			return nil, err
 		}
-		out.paste(t, i%p.columns*first.width, i/p.columns*first.height)
+		for _, i := range places[c] {
+			out.paste(t, i%p.columns*first.width, i/p.columns*first.height)
+		}
 	}
 	return out, nil
+}
+
+// places returns where each tile is in the grid, and the tiles in the order of their
+// first places.
+func (p *Picture) places() (places map[*coded][]int, tiles []*coded) {
+	places = map[*coded][]int{}
+	for i, c := range p.tiles {
+		if places[c] == nil {
+			tiles = append(tiles, c)
+		}
+		places[c] = append(places[c], i)
+	}
+	return places, tiles
 }
 
 // AV1 decodes a picture whose codec is AV1. Errors are as for HEVC.

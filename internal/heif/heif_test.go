@@ -13,7 +13,11 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/mutation"
+	"github.com/seed-90d10d51/pipeline/internal/quota"
 )
+
+// mostOfBoxes is enough for any of the files.
+const mostOfBoxes = 1 << 20
 
 // images returns the goldens of package preprocess.
 func images(tb testing.TB) map[string][]byte {
@@ -37,7 +41,7 @@ func images(tb testing.TB) map[string][]byte {
 
 func parsed(tb testing.TB, name string) *Picture {
 	tb.Helper()
-	p, err := Parse(images(tb)[name])
+	p, err := Parse(images(tb)[name], quota.New(mostOfBoxes))
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -83,7 +87,7 @@ func TestDecodersAgree(t *testing.T) {
 	}
 	d := Portable()
 	for name, file := range images(t) {
-		p, err := Parse(file)
+		p, err := Parse(file, quota.New(mostOfBoxes))
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
@@ -140,10 +144,10 @@ func TestSequenceSizesAreChecked(t *testing.T) {
 	c := p.tiles[0]
 	data := slices.Concat([]byte{0, 0, byte(len(set) >> 8), byte(len(set))}, set, c.data)
 	bad := (&coded{sequence: c.sequence, config: c.config, data: data}).file()
-	if _, err := Parse(bad); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "differ") {
+	if _, err := Parse(bad, quota.New(mostOfBoxes)); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "differ") {
 		t.Errorf("%v", err)
 	}
-	if again, err := Parse(c.file()); err != nil || again.Width != c.width || !bytes.Equal(again.tiles[0].data, c.data) {
+	if again, err := Parse(c.file(), quota.New(mostOfBoxes)); err != nil || again.Width != c.width || !bytes.Equal(again.tiles[0].data, c.data) {
 		t.Errorf("a file made for the sandbox: %v", err)
 	}
 }
@@ -166,7 +170,8 @@ func TestOrdersThatFail(t *testing.T) {
 
 // known reports whether an error is one of those that Parse may return.
 func known(err error) bool {
-	return errors.Is(err, ErrDamaged) || errors.Is(err, ErrUnsupported) || errors.Is(err, io.ErrUnexpectedEOF)
+	kinds := []error{ErrDamaged, ErrUnsupported, ErrMemory, io.ErrUnexpectedEOF}
+	return slices.ContainsFunc(kinds, func(kind error) bool { return errors.Is(err, kind) })
 }
 
 // TestMutatedBoxes damages the boxes, which come before the data.
@@ -180,7 +185,7 @@ func TestMutatedBoxes(t *testing.T) {
 		file := files[rng.IntN(len(files))]
 		head := rng.IntN(min(len(file), 800))
 		file = slices.Concat(file[:head], mutation.Bytes(rng, file[head:], files))
-		if _, err := Parse(file); err != nil && !known(err) {
+		if _, err := Parse(file, quota.New(mostOfBoxes)); err != nil && !known(err) {
 			return fmt.Errorf("unknown kind of error: %w", err)
 		}
 		return nil
@@ -192,7 +197,7 @@ func FuzzParse(f *testing.F) {
 		f.Add(file)
 	}
 	f.Fuzz(func(t *testing.T, file []byte) {
-		p, err := Parse(file)
+		p, err := Parse(file, quota.New(mostOfBoxes))
 		if err != nil {
 			if !known(err) {
 				t.Fatalf("unknown kind of error: %v", err)

@@ -1,6 +1,12 @@
 package heif
 
-import "io"
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/seed-90d10d51/pipeline/internal/quota"
+)
 
 // An item is a coded picture, a picture derived from others, or metadata.
 type item struct {
@@ -10,13 +16,27 @@ type item struct {
 	inIdat     bool
 	elsewhere  bool // in another file, or constructed from other items
 	extents    []extent
+
+	tile *tile // what was read of a coded picture; nil until then
 }
 
 type extent struct{ at, length uint64 }
 
+// What the parts of meta take, as far as a file can have many of them.
+const (
+	itemBytes        = 512 // with the picture that it may be
+	referencesBytes  = 512 // of a kind, from an item
+	referenceBytes   = 8
+	propertyBytes    = 96
+	associationBytes = 16
+	extentBytes      = 32
+)
+
 // meta is the box "meta" of a file.
 type meta struct {
 	file         []byte
+	quota        *quota.Quota
+	read         int // bytes of items
 	primary      uint32
 	primaryAt    int // offset of the number of the primary item, in the file
 	primaryBytes int // its length, 2 or 4; 0 if there is none
@@ -27,8 +47,8 @@ type meta struct {
 
 // readMeta finds and reads the box. Whatever follows it at the top level is not
 // read: telephones append data of their own.
-func readMeta(file []byte) (*meta, error) {
-	m := &meta{file: file, items: map[uint32]*item{}}
+func readMeta(file []byte, q *quota.Quota) (*meta, error) {
+	m := &meta{file: file, quota: q, items: map[uint32]*item{}}
 	found, film := false, false
 	err := eachBox(file, 0, func(b box) error {
 		film = film || b.kind == "moov"
@@ -50,19 +70,29 @@ func readMeta(file []byte) (*meta, error) {
 	if !found {
 		return nil, damaged("no picture")
 	}
-	if err != nil && m.primaryBytes == 0 {
+	if err != nil && (m.primaryBytes == 0 || errors.Is(err, ErrMemory)) {
 		return nil, err
 	}
 	return m, nil
 }
 
-func (m *meta) item(id uint32) *item {
-	it := m.items[id]
-	if it == nil {
-		it = &item{refs: map[string][]uint32{}}
-		m.items[id] = it
+// reserve asks for the memory of n parts of a size.
+func (m *meta) reserve(n, size int) error {
+	if err := m.quota.Take(int64(n) * int64(size)); err != nil {
+		return fmt.Errorf("%w: its boxes: %w", ErrMemory, err)
 	}
-	return it
+	return nil
+}
+
+func (m *meta) item(id uint32) (*item, error) {
+	if it := m.items[id]; it != nil {
+		return it, nil
+	}
+	if err := m.reserve(1, itemBytes); err != nil {
+		return nil, err
+	}
+	m.items[id] = &item{}
+	return m.items[id], nil
 }
 
 // take reads a box inside of meta.
@@ -104,7 +134,10 @@ func (m *meta) takeInfos(r *reader, b box) error {
 		if b.kind != "infe" || version < 2 {
 			return nil
 		}
-		it := m.item(r.id(version > 2))
+		it, err := m.item(r.id(version > 2))
+		if err != nil {
+			return err
+		}
 		r.take(2) // protection
 		it.kind = string(r.take(4))
 		return r.err()
@@ -115,11 +148,18 @@ func (m *meta) takeReferences(r *reader, b box) error {
 	version, _ := r.version()
 	return eachBox(r.b, b.at+4, func(b box) error {
 		r := &reader{b: b.body}
-		it := m.item(r.id(version > 0))
-		for range r.number(2) {
-			if r.short {
-				break
-			}
+		it, err := m.item(r.id(version > 0))
+		if err != nil {
+			return err
+		}
+		n := int(r.number(2))
+		if err := errors.Join(m.reserve(1, referencesBytes), m.reserve(n, referenceBytes)); err != nil {
+			return err
+		}
+		if it.refs == nil {
+			it.refs = map[string][]uint32{}
+		}
+		for range n {
 			it.refs[b.kind] = append(it.refs[b.kind], r.id(version > 0))
 		}
 		return r.err()
@@ -131,7 +171,7 @@ func (m *meta) takeProperties(b box) error {
 	if b.kind == "ipco" {
 		return eachBox(b.body, b.at, func(b box) error {
 			m.properties = append(m.properties, b)
-			return nil
+			return m.reserve(1, propertyBytes)
 		})
 	}
 	if b.kind != "ipma" {
@@ -140,8 +180,15 @@ func (m *meta) takeProperties(b box) error {
 	r := &reader{b: b.body}
 	version, flags := r.version()
 	for range r.number(4) {
-		it := m.item(r.id(version > 0))
-		for range r.number(1) {
+		it, err := m.item(r.id(version > 0))
+		if err != nil {
+			return err
+		}
+		associations := int(r.number(1))
+		if err := m.reserve(associations, associationBytes); err != nil {
+			return err
+		}
+		for range associations {
 			n := int(r.number(1))
 			if flags&1 != 0 {
 				n = n&0x7f<<8 | int(r.number(1))
@@ -168,16 +215,22 @@ func (m *meta) takeLocations(r *reader) error {
 		return damaged("numbers of more than 8 bytes in iloc")
 	}
 	for range r.id(version > 1) {
-		it := m.item(r.id(version > 1))
+		it, err := m.item(r.id(version > 1))
+		if err != nil {
+			return err
+		}
 		method := uint64(0)
 		if version > 0 {
 			method = r.number(2) & 15
 		}
 		it.inIdat = method == 1
 		it.elsewhere = method > 1 || r.number(2) != 0
-		from, count := r.number(base), r.number(2)
+		from, count := r.number(base), int(r.number(2))
 		if count > 1 && offset+length+index == 0 {
 			return damaged("%d parts without a place", count)
+		}
+		if err := m.reserve(count, extentBytes); err != nil {
+			return err
 		}
 		it.extents = nil
 		for range count {
@@ -209,6 +262,9 @@ func (m *meta) data(it *item) ([]byte, error) {
 		if e.length > 0 {
 			part = part[:e.length]
 		}
+		if err := m.willRead(len(part)); err != nil {
+			return nil, err
+		}
 		if len(it.extents) == 1 {
 			return part, nil
 		}
@@ -218,6 +274,13 @@ func (m *meta) data(it *item) ([]byte, error) {
 		all = append(all, part...)
 	}
 	return all, nil
+}
+
+// willRead counts bytes of the file that belong to an item. Usually items share
+// none, so only what exceeds the file takes from the quota.
+func (m *meta) willRead(n int) error {
+	m.read += n
+	return m.reserve(min(n, max(0, m.read-len(m.file))), 1)
 }
 
 // property returns the body of an item's first property of a kind.

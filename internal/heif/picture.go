@@ -1,11 +1,14 @@
 package heif
 
 import (
-	"cmp"
 	"encoding/binary"
+	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/quota"
 )
 
 // Codecs of Picture.Codec, as the types of items.
@@ -56,18 +59,19 @@ type Picture struct {
 	depth   int      // most bits per sample
 	columns int      // of tiles
 	tiles   []*coded // HEVC: one, or those of a grid, row by row
-	pixels  int64    // AV1: of the largest coded picture
+	pixels  int64    // of the largest coded picture
 }
 
 func unsupported(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnsupported, fmt.Sprintf(format, args...))
 }
 
-// Parse reads what precedes decoding of the file's primary picture. Errors wrap
-// ErrUnsupported, ErrDamaged or io.ErrUnexpectedEOF. It takes time and memory
-// proportional to the boxes.
-func Parse(file []byte) (*Picture, error) {
-	m, err := readMeta(file)
+// Parse reads what precedes decoding of the file's primary picture, within a
+// quota of memory beside the file. Errors wrap ErrUnsupported, ErrDamaged,
+// ErrMemory or io.ErrUnexpectedEOF. It takes time proportional to the file and to
+// what it takes of the quota.
+func Parse(file []byte, q *quota.Quota) (*Picture, error) {
+	m, err := readMeta(file, q)
 	if err != nil {
 		return nil, err
 	}
@@ -78,9 +82,9 @@ func Parse(file []byte) (*Picture, error) {
 	if err != nil {
 		return nil, err
 	}
-	for id, it := range m.items {
-		switch {
-		case slices.Contains(it.refs["auxl"], m.primary) && m.isAlpha(it) && p.Codec == HEVC:
+	for _, id := range slices.Sorted(maps.Keys(m.items)) {
+		switch it := m.items[id]; {
+		case p.Alpha == nil && p.Codec == HEVC && slices.Contains(it.refs["auxl"], m.primary) && m.isAlpha(it):
 			if p.Alpha, err = m.picture(id); err != nil {
 				return nil, err
 			}
@@ -88,12 +92,15 @@ func Parse(file []byte) (*Picture, error) {
 				return nil, unsupported("alpha in another codec than the picture")
 			}
 		case slices.Contains(it.refs["thmb"], m.primary):
-			if t, err := m.picture(id); err == nil {
+			t, err := m.picture(id)
+			if errors.Is(err, ErrMemory) {
+				return nil, err
+			}
+			if err == nil {
 				p.Thumbnails = append(p.Thumbnails, t)
 			}
 		}
 	}
-	slices.SortFunc(p.Thumbnails, func(a, b *Picture) int { return cmp.Compare(a.id, b.id) })
 	return p, nil
 }
 
@@ -119,10 +126,11 @@ func (m *meta) picture(id uint32) (p *Picture, err error) {
 		return nil, err
 	}
 	switch it.kind {
-	case HEVC:
-		err = m.addTile(p, it)
-	case AV1:
-		err = m.addAV1(p, it)
+	case HEVC, AV1:
+		var t *tile
+		if t, err = p.add(it); err == nil {
+			p.Width, p.Height = t.width, t.height // with HEVC ispe may lie
+		}
 	case "grid":
 		err = m.readGrid(p, it)
 	default:
@@ -130,9 +138,6 @@ func (m *meta) picture(id uint32) (p *Picture, err error) {
 	}
 	if err != nil {
 		return nil, err
-	}
-	if p.Codec == HEVC && it.kind == HEVC { // ispe may lie
-		p.Width, p.Height = p.tiles[0].width, p.tiles[0].height
 	}
 	p.readCrop(it)
 	p.orient(it)
@@ -169,77 +174,67 @@ func (m *meta) readGrid(p *Picture, it *item) error {
 	if r.short || w < 1 || h < 1 || len(ids) != rows*columns {
 		return damaged("a grid of %d×%d tiles, %d×%d pixels, with %d tiles", columns, rows, w, h, len(ids))
 	}
+	if err := m.reserve(len(ids), referenceBytes); err != nil {
+		return err
+	}
 	p.Width, p.Height, p.columns = w, h, columns
+	var first *tile
 	for _, id := range ids {
-		tile := m.items[id]
+		it := m.items[id]
 		switch {
-		case tile == nil:
-			err = damaged("tile %d is missing", id)
-		case p.Codec != "" && p.Codec != tile.kind:
-			err = unsupported("tiles of kinds %q and %q", p.Codec, tile.kind)
-		case tile.kind == HEVC:
-			err = m.addTile(p, tile)
-		case tile.kind == AV1:
-			err = m.addAV1(p, tile)
-		default:
-			err = unsupported("tiles of kind %q", tile.kind)
+		case it == nil:
+			return damaged("tile %d is missing", id)
+		case p.Codec != "" && p.Codec != it.kind:
+			return unsupported("tiles of kinds %q and %q", p.Codec, it.kind)
 		}
+		t, err := p.add(it)
 		if err != nil {
 			return err
 		}
-	}
-	return p.checkTiles(rows)
-}
-
-// checkTiles: all tiles are alike, cover the picture, and begin at a chroma
-// sample.
-func (p *Picture) checkTiles(rows int) error {
-	if len(p.tiles) == 0 {
-		return nil
-	}
-	first := p.tiles[0]
-	for _, t := range p.tiles {
-		if t.width != first.width || t.height != first.height || t.chroma != first.chroma {
+		if first == nil {
+			first = t
+		}
+		if !t.like(first) {
 			return damaged("tiles that differ")
 		}
 	}
-	if p.columns*first.width < p.Width || rows*first.height < p.Height {
+	return p.checkTiles(first, rows)
+}
+
+// checkTiles: tiles cover the picture, none lies outside of it, and they begin at
+// a chroma sample.
+func (p *Picture) checkTiles(t *tile, rows int) error {
+	if p.columns*t.width < p.Width || rows*t.height < p.Height {
 		return damaged("tiles that do not cover the picture")
 	}
-	s := newPlanes(first.width, first.height, first.chroma)
-	if p.columns > 1 && first.width%s.Across != 0 || rows > 1 && first.height%s.Down != 0 {
-		return unsupported("tiles of %d×%d pixels", first.width, first.height)
+	if (p.columns-1)*t.width >= p.Width || (rows-1)*t.height >= p.Height {
+		return damaged("tiles outside of the picture")
+	}
+	if t.coded == nil {
+		return nil
+	}
+	s := newPlanes(t.width, t.height, t.coded.chroma)
+	if p.columns > 1 && t.width%s.Across != 0 || rows > 1 && t.height%s.Down != 0 {
+		return unsupported("tiles of %d×%d pixels", t.width, t.height)
 	}
 	return nil
 }
 
-func (m *meta) addTile(p *Picture, it *item) error {
-	c, err := m.coded(it)
-	if err != nil {
-		return err
+// add adds a coded picture, which is read only once.
+func (p *Picture) add(it *item) (*tile, error) {
+	if it.tile == nil {
+		it.tile = p.file.readTile(it)
 	}
-	p.Codec, p.depth = HEVC, max(p.depth, c.depth)
-	p.tiles = append(p.tiles, c)
-	return nil
-}
-
-// addAV1 reads the configuration (av1C). Only the decoder reads the data.
-func (m *meta) addAV1(p *Picture, it *item) error {
-	body, ok := m.property(it, "av1C")
-	if !ok || len(body) < 4 {
-		return damaged("AV1 without its configuration")
+	t := it.tile
+	if t.err != nil {
+		return nil, t.err
 	}
-	if _, err := m.data(it); err != nil {
-		return err
+	p.Codec, p.depth = it.kind, max(p.depth, t.depth)
+	p.pixels = max(p.pixels, int64(t.width)*int64(t.height))
+	if t.coded != nil {
+		p.tiles = append(p.tiles, t.coded)
 	}
-	w, h, err := m.size(it)
-	if err != nil {
-		return err
-	}
-	const deep = 1 << 6
-	p.Codec, p.pixels = AV1, max(p.pixels, int64(w)*int64(h))
-	p.depth = max(p.depth, 8, int(body[2]&deep)>>5*5) // 8 or 10, which stands for 12 too
-	return nil
+	return t, nil
 }
 
 // readCrop reads clap: fractions for the size and for the offset of the centre.

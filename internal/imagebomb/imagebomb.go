@@ -193,38 +193,3 @@ func (zeros) Read(b []byte) (int, error) {
 	clear(b)
 	return len(b), nil
 }
-
-// TIFF returns an 8-bit RGB TIFF (TIFF 6.0) with Deflate, in strips of some
-// rows, each of which decompresses to stripBytes.
-func TIFF(width, height, rows, stripBytes int) []byte {
-	le := binary.LittleEndian
-	strips := (height + rows - 1) / rows
-	data := deflated(stripBytes)
-	file := append([]byte("II*\x00\x00\x00\x00\x00"), data...)
-	bits, offsets := len(file), len(file)+6
-	file = append(file, 8, 0, 8, 0, 8, 0)
-	for range strips {
-		file = le.AppendUint32(file, 8)
-	}
-	counts := len(file)
-	for range strips {
-		file = le.AppendUint32(file, uint32(len(data)))
-	}
-	if strips == 1 { // a single value is stored in the entry
-		offsets, counts = 8, len(data)
-	}
-	le.PutUint32(file[4:], uint32(len(file)))
-	const short, long = 3, 4
-	entries := [][4]int{
-		{256, long, 1, width}, {257, long, 1, height}, {258, short, 3, bits}, {259, short, 1, 8}, {262, short, 1, 2},
-		{273, long, strips, offsets}, {277, short, 1, 3}, {278, long, 1, rows}, {279, long, strips, counts},
-	}
-	file = le.AppendUint16(file, uint16(len(entries)))
-	for _, e := range entries {
-		file = le.AppendUint16(file, uint16(e[0]))
-		file = le.AppendUint16(file, uint16(e[1]))
-		file = le.AppendUint32(file, uint32(e[2]))
-		file = le.AppendUint32(file, uint32(e[3]))
-	}
-	return le.AppendUint32(file, 0)
-}
