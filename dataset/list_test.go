@@ -281,35 +281,6 @@ func parseText(text []byte, opts ListOptions) (rows []listRow, err error) {
 	return rows, err
 }
 
-// TestParquetFooter: a list that claims to have 2³¹ elements is refused before
-// the library makes room for them.
-func TestParquetFooter(t *testing.T) {
-	good := parquetFile(t, 2, parquetRow{File: "a.jpg"})
-	if err := checkFooter(bytes.NewReader(good), int64(len(good))); err != nil {
-		t.Error(err)
-	}
-	for name, footer := range map[string]string{
-		"list":    "\x29\xfc\xff\xff\xff\xff\x07\x00",
-		"map":     "\x2b\xff\xff\xff\xff\x07\x88\x00",
-		"binary":  "\x28\xff\xff\xff\xff\x07\x00",
-		"nested":  strings.Repeat("\x1c", 1000),
-		"no stop": "\x15\x02",
-		"kind":    "\x1f\x00",
-	} {
-		file := fmt.Sprintf("PAR1%s%c\x00\x00\x00PAR1", footer, len(footer)%128)
-		if len(footer) >= 128 {
-			file = fmt.Sprintf("PAR1%s\xe8\x03\x00\x00PAR1", footer)
-		}
-		if err := checkFooter(strings.NewReader(file), int64(len(file))); err == nil {
-			t.Errorf("%s: no error", name)
-		}
-	}
-	whole := "PAR1\x15\x02\x19\x18\x01x\x1c\x12\x00\x1b\x01\x83\x01a\x01\x00\x10\x00\x00\x00PAR1"
-	if err := checkFooter(strings.NewReader(whole), int64(len(whole))); err != nil {
-		t.Error(err)
-	}
-}
-
 // TestMutatedParquet: a damaged file is refused or read, but never a panic.
 func TestMutatedParquet(t *testing.T) {
 	kind := "cat"

@@ -1,72 +1,48 @@
 package dataset
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/seed-90d10d51/pipeline/internal/parquetfile"
+	"github.com/seed-90d10d51/pipeline/internal/quota"
 )
 
 const (
-	parquetMagic = "PAR1"
 	// maxCellBytes bounds a cell; a longer one, such as an image, is read as "".
 	maxCellBytes = 1 << 16
-	// maxRowsPerByte bounds the rows that a damaged file can claim to have. Paths
-	// differ, so even compressed ones take about a byte each.
-	maxRowsPerByte = 8
+	// parquetMemory is what reading a Parquet file may take at the same time. Pages
+	// usually have a MiB.
+	parquetMemory = 256 << 20
+	// leastText and textPerByte bound the text of a Parquet file, in which a long
+	// path for many rows takes no bytes.
+	leastText, textPerByte = 64 << 20, 512
 )
 
-func isParquet(file io.ReaderAt) bool {
-	var magic [len(parquetMagic)]byte
-	_, err := file.ReadAt(magic[:], 0)
-	return err == nil && string(magic[:]) == parquetMagic
-}
-
 // openParquet reads the columns of a Parquet file that hold one value per row.
-// The library panics at some damaged files.
 func openParquet(file io.ReaderAt, size int64) (r records, err error) {
-	defer recoverParquet(&err)
-	if err := checkFooter(file, size); err != nil {
-		return r, err
-	}
-	f, err := parquet.OpenFile(file, size, parquet.SkipPageIndex(true), parquet.SkipBloomFilters(true), parquet.ReadBufferSize(64<<10))
+	q := quota.New(parquetMemory)
+	f, err := parquetfile.Open(file, size, q)
 	if err != nil {
-		return r, fmt.Errorf("damaged Parquet file: %w", err)
+		return r, parquetError(err)
 	}
-	for _, group := range f.RowGroups() {
-		if n := group.NumRows(); n < 0 || n > maxRowsPerByte*size {
-			return r, fmt.Errorf("damaged Parquet file: %d rows in %d bytes", n, size)
-		}
-	}
-	r.unit = "row"
-	var leaves []int
-	for _, c := range f.Root().Columns() {
-		if c.Leaf() && !c.Repeated() {
-			r.header, leaves = append(r.header, c.Name()), append(leaves, c.Index())
-		}
-	}
-	if len(leaves) == 0 {
+	r.unit, r.header = "row", f.Names()
+	if len(r.header) == 0 {
 		return r, errors.New("the Parquet file has no column with one value per row")
 	}
-	all := make([]int, len(leaves))
-	for i := range all {
-		all[i] = i
-	}
-	r.each = func(columns []int, use func(int, []string) bool) (err error) {
-		defer recoverParquet(&err)
-		if columns == nil {
-			columns = all
-		}
-		number, cells := 0, make([]string, len(leaves))
-		for _, group := range f.RowGroups() {
-			more, err := eachRow(group, leaves, columns, cells, func() bool {
+	r.first = func(n int) ([][]string, error) { return firstRows(f, q, n) }
+	r.each = func(columns []int, use func(int, []string) bool) error {
+		number, cells, text := 0, make([]string, len(r.header)), quota.New(max(leastText, textPerByte*size))
+		for group := range f.Groups() {
+			more, err := eachRow(f, text, group, columns, cells, func() bool {
 				number++
 				return use(number, cells)
 			})
 			if err != nil || !more {
-				return err
+				return parquetError(err)
 			}
 		}
 		return nil
@@ -74,46 +50,35 @@ func openParquet(file io.ReaderAt, size int64) (r records, err error) {
 	return r, nil
 }
 
-// checkFooter returns an error if the metadata at the end of a Parquet file is not
-// complete.
-func checkFooter(file io.ReaderAt, size int64) error {
-	damaged := errors.New("damaged Parquet file: its end is missing or damaged")
-	var end [8]byte // the length of the metadata, and the magic
-	if _, err := file.ReadAt(end[:], size-int64(len(end))); err != nil || string(end[4:]) != parquetMagic {
-		return damaged
+// parquetError says what to do with a file that takes too much.
+func parquetError(err error) error {
+	if errors.Is(err, quota.ErrExceeded) {
+		return fmt.Errorf("in the Parquet file, %w; write it with smaller pages, or as CSV", err)
 	}
-	length := int64(binary.LittleEndian.Uint32(end[:]))
-	if length > size-int64(len(end)) {
-		return damaged
-	}
-	footer := make([]byte, length)
-	if _, err := file.ReadAt(footer, size-int64(len(end))-length); err != nil {
-		return damaged
-	}
-	if r := (thriftReader{footer}); !r.structure(0) {
-		return damaged
-	}
-	return nil
+	return err
 }
 
-func recoverParquet(err *error) {
-	if r := recover(); r != nil {
-		*err = fmt.Errorf("damaged Parquet file: %v", r)
-	}
-}
-
-// eachRow calls use for every row of a row group, with the wanted cells set.
-func eachRow(group parquet.RowGroup, leaves, columns []int, cells []string, use func() bool) (more bool, err error) {
-	chunks := group.ColumnChunks()
-	readers := make([]*parquetColumn, len(columns))
+// eachRow calls use for every row of a row group, with the wanted cells set, whose text
+// takes from a quota.
+func eachRow(
+	f *parquetfile.File, text *quota.Quota, group int, columns []int, cells []string, use func() bool,
+) (more bool, err error) {
+	readers := make([]*parquetfile.Reader, len(columns))
 	for i, c := range columns {
-		readers[i] = &parquetColumn{values: parquet.NewColumnChunkValueReader(chunks[leaves[c]])}
-		defer readers[i].values.Close()
+		if readers[i], err = f.Column(group, c); err != nil {
+			return false, err
+		}
+		defer readers[i].Close()
 	}
-	for range group.NumRows() {
+	for range f.Groups()[group] {
 		for i, c := range columns {
-			if cells[c], err = readers[i].next(); err != nil {
-				return false, fmt.Errorf("damaged Parquet file: %w", err)
+			v, err := readers[i].Next()
+			if err != nil {
+				return false, err
+			}
+			cells[c] = parquetText(v)
+			if err := text.Take(int64(len(cells[c]))); err != nil {
+				return false, fmt.Errorf("the text of column %q %w", f.Names()[c], err)
 			}
 		}
 		if !use() {
@@ -123,34 +88,62 @@ func eachRow(group parquet.RowGroup, leaves, columns []int, cells []string, use 
 	return true, nil
 }
 
-// A parquetColumn reads one column of a row group value by value.
-type parquetColumn struct {
-	values parquet.ColumnChunkValueReader
-	buffer [64]parquet.Value
-	unread []parquet.Value
+// firstRows reads the first rows column by column, since all columns together may have
+// many large pages. A column that takes too much, such as one of images, is empty.
+func firstRows(f *parquetfile.File, q *quota.Quota, n int) ([][]string, error) {
+	left := int64(n)
+	var table [][]string
+	for group, rows := range f.Groups() {
+		rows = min(rows, left)
+		left -= rows
+		part := make([][]string, rows)
+		for i := range part {
+			part[i] = make([]string, len(f.Names()))
+		}
+		for c := range f.Names() {
+			if err := firstCells(f, q, group, c, part); err != nil && !errors.Is(err, quota.ErrExceeded) {
+				return nil, err
+			}
+		}
+		table = append(table, part...)
+	}
+	return table, nil
 }
 
-func (c *parquetColumn) next() (string, error) {
-	if len(c.unread) == 0 {
-		n, err := c.values.ReadValues(c.buffer[:])
-		if n == 0 {
-			if err == nil || err == io.EOF {
-				err = io.ErrUnexpectedEOF
-			}
-			return "", err
-		}
-		c.unread = c.buffer[:n]
+// firstCells sets the cells of a column.
+func firstCells(f *parquetfile.File, q *quota.Quota, group, column int, rows [][]string) error {
+	if len(rows) == 0 {
+		return nil
 	}
-	v := c.unread[0]
-	c.unread = c.unread[1:]
+	r, err := f.Column(group, column)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for _, row := range rows {
+		v, err := r.Next()
+		if err != nil {
+			return err
+		}
+		text := parquetText(v)
+		if err := q.Take(int64(len(text))); err != nil {
+			return err
+		}
+		row[column] = text
+	}
+	return nil
+}
+
+// parquetText is the text of a cell.
+func parquetText(v parquet.Value) string {
 	switch {
 	case v.IsNull():
-		return "", nil
+		return ""
 	case v.Kind() == parquet.ByteArray || v.Kind() == parquet.FixedLenByteArray:
 		if text := v.ByteArray(); len(text) <= maxCellBytes {
-			return string(text), nil
+			return string(text)
 		}
-		return "", nil
+		return ""
 	}
-	return v.String(), nil
+	return v.String()
 }

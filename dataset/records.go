@@ -11,6 +11,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/parquetfile"
 )
 
 const (
@@ -34,10 +36,15 @@ type records struct {
 	// of the given columns need be filled (nil: all); they are valid until use
 	// returns.
 	each func(columns []int, use func(number int, cells []string) bool) error
+	// first returns the first n records, if that can be done better than with each.
+	first func(n int) ([][]string, error)
 }
 
 // head returns the first records.
 func (r records) head() (rows [][]string, err error) {
+	if r.first != nil {
+		return r.first(headRows)
+	}
 	err = r.each(nil, func(_ int, cells []string) bool {
 		row := make([]string, len(cells))
 		for i := range cells {
@@ -53,7 +60,7 @@ func (r records) head() (rows [][]string, err error) {
 // separated cells with or without a header, or plain lines, each a path, or a
 // path, a tab and a label.
 func openRecords(file io.ReaderAt, size int64, g guesser) (records, error) {
-	if isParquet(file) {
+	if parquetfile.Is(file) {
 		return openParquet(file, size)
 	}
 	text := func() (*bufio.Reader, error) {

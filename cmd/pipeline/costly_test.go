@@ -7,14 +7,15 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/imagebomb"
+	"github.com/seed-90d10d51/pipeline/internal/parquetbomb"
 )
 
 // mostPeak is the most memory in MiB that a command may take for any small file.
 const mostPeak = 1024
 
-// TestSmallFilesThatCostMuch have a row that says why they are refused, and the
+// TestSmallPhotosThatCostMuch have a row that says why they are refused, and the
 // process stays small.
-func TestSmallFilesThatCostMuch(t *testing.T) {
+func TestSmallPhotosThatCostMuch(t *testing.T) {
 	l := newTestbed(t)
 	images := l.photos(l.path("images"), smallSide, 2, "kiwi")
 	bad := map[string]struct {
@@ -40,7 +41,7 @@ func TestSmallFilesThatCostMuch(t *testing.T) {
 	for name, c := range bad {
 		l.write(l.path("images", name), c.file)
 	}
-	peak := l.peakOf(l.path("cache"), exitPartial, "embed", "--images", images, "--out", l.path("out"))
+	peak, _ := l.peakOf(l.path("cache"), exitPartial, "embed", "--images", images, "--out", l.path("out"))
 	if t.Logf("%d MiB", peak); peak > mostPeak && !raceDetector() {
 		t.Errorf("peak memory %d MiB, want at most %d", peak, mostPeak)
 	}
@@ -51,6 +52,28 @@ func TestSmallFilesThatCostMuch(t *testing.T) {
 	for _, row := range rows {
 		if want := bad[row[0]].text; want == "" || !strings.Contains(row[1], want) {
 			t.Errorf("%s: %s", row[0], row[1])
+		}
+	}
+}
+
+// TestSmallListsThatCostMuch are refused with a reason, and the process stays small.
+func TestSmallListsThatCostMuch(t *testing.T) {
+	l := newTestbed(t)
+	images := l.photos(l.path("images"), smallSide, 1, "kiwi")
+	for name, file := range parquetbomb.Files() {
+		list := l.path(name + ".parquet")
+		l.write(list, file)
+		want := exitFailed
+		if name == "long cells" { // which need not be read
+			want = exitPartial
+		}
+		args := []string{"embed", "--images", images, "--list", list, "--out", l.path("out " + name)}
+		peak, said := l.peakOf(l.path("cache"), want, args...)
+		if t.Logf("%s: %d bytes, %d MiB", name, len(file), peak); peak > mostPeak && !raceDetector() {
+			t.Errorf("%s: peak memory %d MiB, want at most %d", name, peak, mostPeak)
+		}
+		if want == exitFailed && !strings.Contains(said, "Parquet file") {
+			t.Errorf("%s: %s", name, said)
 		}
 	}
 }

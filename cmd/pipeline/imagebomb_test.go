@@ -79,14 +79,15 @@ func labelBombs(t *testing.T, backbone ...string) {
 // peak labels images in another process and returns its peak memory in MiB.
 func (l *testbed) peak(images, out string, want int, model string, threads, budget int) int {
 	l.Helper()
-	return l.peakOf(out+".cache", want, "label", model, "--images", images, "--out", out,
+	most, _ := l.peakOf(out+".cache", want, "label", model, "--images", images, "--out", out,
 		"--threads", strconv.Itoa(threads), "--set", fmt.Sprintf("preprocess.memory=%dMiB", budget))
+	return most
 }
 
-// peakOf runs a command in another process and returns its peak memory in MiB. It
-// asks while the process runs: what wait4 returns at the end counts the memory
+// peakOf runs a command in another process and returns its peak memory in MiB, and
+// what it says. It asks while the process runs: what wait4 returns at the end counts the memory
 // of the parent as well, in which the child begins.
-func (l *testbed) peakOf(cache string, want int, args ...string) (most int) {
+func (l *testbed) peakOf(cache string, want int, args ...string) (most int, said string) {
 	l.Helper()
 	cmd, stderr := l.process(cache, args...)
 	code := l.signalWhen(cmd, syscall.SIGCONT, func() bool { // it is never sent
@@ -100,7 +101,7 @@ func (l *testbed) peakOf(cache string, want int, args ...string) (most int) {
 	if code != want {
 		l.Fatalf("pipeline %q: exit code %d\n%s", args, code, stderr)
 	}
-	return most
+	return most, stderr.String()
 }
 
 // raceDetector reports whether the tests run with it: it takes memory too.

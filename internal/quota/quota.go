@@ -23,11 +23,18 @@ func New(limit int64) *Quota { return &Quota{limit: limit} }
 // ErrExceeded.
 func (q *Quota) Take(n int64) error {
 	if n < 0 || n > q.limit-q.taken {
-		return fmt.Errorf("%w: more than %d bytes", ErrExceeded, q.limit)
+		return fmt.Errorf("%w: more than %s", ErrExceeded, bytes(q.limit))
 	}
 	q.taken += n
 	q.most = max(q.most, q.taken)
 	return nil
+}
+
+func bytes(n int64) string {
+	if n < 1<<20 {
+		return fmt.Sprintf("%d bytes", n)
+	}
+	return fmt.Sprintf("%dMiB", n>>20)
 }
 
 // Give gives back n bytes that were taken.

@@ -1,4 +1,4 @@
-package dataset
+package parquetfile
 
 import "encoding/binary"
 
@@ -6,7 +6,11 @@ import "encoding/binary"
 // a Parquet file, to find out whether its lengths fit. The Parquet library
 // allocates a list before it reads the elements, so a damaged length would take
 // all memory.
-type thriftReader struct{ rest []byte }
+type thriftReader struct {
+	rest []byte
+	// list is asked before the elements of a list are read; nil allows all.
+	list func(n uint64, kind byte, depth int) bool
+}
 
 // The types of the compact protocol that matter here.
 const (
@@ -87,7 +91,7 @@ func (r *thriftReader) value(kind byte, depth int) bool {
 		if ok && n == 15 {
 			n, ok = r.varint()
 		}
-		return ok && r.values(n, depth, head&15)
+		return ok && (r.list == nil || r.list(n, head&15, depth)) && r.values(n, depth, head&15)
 	case kind == thriftMap:
 		n, ok := r.varint()
 		if !ok || n == 0 {
