@@ -275,7 +275,7 @@ func (s *standIn) outlook(above, class string) map[string]any {
 	least, _ := strconv.ParseFloat(above, 64)
 	n := 0
 	for _, p := range s.photos {
-		if p.label == "" && p.sure >= least && (class == "" || s.predicted(p) == class) {
+		if p.label == "" && !s.unknown(p) && p.sure >= least && (class == "" || s.predicted(p) == class) {
 			n++
 		}
 	}
@@ -414,6 +414,7 @@ func (s *standIn) forget(w http.ResponseWriter, r *http.Request) {
 
 func (s *standIn) decide(what, class, to string, ids []string, above float64) {
 	for _, p := range s.photos {
+		acceptable := p.label == "" && !s.unknown(p) && p.sure >= above && (class == "" || s.predicted(p) == class)
 		switch {
 		case what == "label" && slices.Contains(ids, p.id):
 			p.label, p.by = class, "person"
@@ -421,7 +422,7 @@ func (s *standIn) decide(what, class, to string, ids []string, above float64) {
 			p.label, p.by = "", ""
 		case (what == "merge" || what == "rename") && p.label == class:
 			p.label = to
-		case what == "accept" && p.label == "" && p.sure >= above && (class == "" || s.predicted(p) == class):
+		case what == "accept" && acceptable:
 			p.label, p.by = s.predicted(p), "bulk"
 		}
 	}

@@ -184,15 +184,16 @@ type Acceptance struct {
 	Checked, Correct int
 }
 
-// acceptable returns the photos without a label that are predicted with at least a
-// probability, of a class unless that is "".
+// acceptable returns the photos without a label, and not unknown, that are predicted with
+// at least a probability, of a class unless that is "". An unknown photo may have a high
+// probability: that says only which class it is least unlike.
 func (s *Session) acceptable(above float64, class string) (images []ID, classes []string, precision float64) {
 	if s.scores == nil {
 		return nil, nil, 0
 	}
 	for i, p := range s.photos[:s.scores.len()] {
 		predicted, prob := s.scores.classes[s.scores.first[i]], float64(s.scores.prob[i])
-		if label, _ := s.label(i); p.Path == "" || label != "" || prob < above || class != "" && predicted != class {
+		if label, _ := s.label(i); p.Path == "" || label != "" || s.unknown(i) || prob < above || class != "" && predicted != class {
 			continue
 		}
 		images, classes, precision = append(images, p.ID), append(classes, predicted), precision+prob
@@ -218,8 +219,8 @@ func (s *Session) Acceptable(above float64, class string) Acceptance {
 	return a
 }
 
-// Accept labels every photo without a label whose most probable class has at least a
-// probability; class "" is any.
+// Accept labels every photo without a label that is not unknown and whose most probable
+// class has at least a probability; class "" is any.
 func (s *Session) Accept(above float64, class string) (Line, error) {
 	if !(above >= 0 && above <= 1) {
 		return Line{}, refuse(Invalid, "above is %v: it is a probability from 0 to 1", above)

@@ -138,10 +138,9 @@ func (s *Session) advise(st Status) Advice {
 			continue
 		}
 		open++
-		if float64(s.scores.novelty[i]) > s.live.threshold {
+		if s.unknown(i) {
 			unknown++
-		}
-		if s.scores.prob[i] >= sureEnough {
+		} else if s.scores.prob[i] >= sureEnough {
 			sure++
 		}
 	}

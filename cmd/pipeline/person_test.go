@@ -181,8 +181,9 @@ func (p *person) answer(t tile) {
 	p.page.Wait(fmt.Sprintf("!document.getElementById('grid').checkVisibility() || !document.querySelector(%q)", ".tile.current img[alt='"+t.Name+"']"))
 }
 
-// acceptsMany accepts what the page offers to accept, if that is anything.
-func (p *person) acceptsMany() {
+// acceptsMany accepts what the page offers to accept, and reports whether that is
+// anything.
+func (p *person) acceptsMany() bool {
 	p.Helper()
 	p.page.Click("#bulk")
 	p.page.Wait(`document.getElementById("ask").open && document.getElementById("outlook")?.textContent`)
@@ -191,9 +192,10 @@ func (p *person) acceptsMany() {
 	p.Logf("accept many: %s", outlook)
 	if strings.HasPrefix(outlook, "No undecided") {
 		p.page.Press("Escape")
-		return
+		return false
 	}
 	p.click("#ask-yes")
+	return true
 }
 
 // rename gives the class that is shown another name.

@@ -29,7 +29,8 @@ export async function askBulk(name) {
   slider.addEventListener("input", look);
   const content = element("div", {},
     element("p", {}, name ? `Accept the predictions “${name}” whose probability is at least` : "Accept every prediction whose probability is at least"),
-    element("p", { className: "row" }, element("label", { className: "hidden-text", for: "above" }, "Least probability"), slider, value), outlook);
+    element("p", { className: "row" }, element("label", { className: "hidden-text", for: "above" }, "Least probability"), slider, value), outlook,
+    element("p", {}, "Photos that look unknown are left out, however probable a class is."));
   const answer = question("Accept many", content, "Accept");
   look();
   return (await answer) && n > 0 ? { above: slider.value / 100, class: name } : null;
@@ -37,7 +38,7 @@ export async function askBulk(name) {
 
 function words({ images, precision, checked }) {
   if (images === 0) {
-    return ["No undecided photo is that sure."];
+    return ["No undecided photo that looks like one of the classes is that sure."];
   }
   const out = [element("strong", {}, photos(images)), `, of which about ${percent(precision)} are right: expect ${photos(Math.round(images * (1 - precision)))} to be wrong.`];
   if (checked.n > 0) {
