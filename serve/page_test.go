@@ -127,9 +127,9 @@ func TestKeys(t *testing.T) {
 	p.Wait(fmt.Sprintf("document.querySelector('.tile.current') && document.querySelector('.tile.current').id !== %q", before))
 	p.Press("2")
 	expect("second suggestion", "label 1 "+second)
-	p.Press("u")
+	p.Press("Control+z")
 	expect("undo", "undo 0")
-	p.Press("r")
+	p.Press("Control+y")
 	expect("redo", "redo 0")
 	p.Press("Shift+ArrowRight", "Shift+ArrowRight", "o", "t", "t", "e", "r", "Enter")
 	expect("a new class for three", "label 3 otter")
@@ -309,7 +309,7 @@ func TestTwoBrowsers(t *testing.T) {
 	one, other := browse(t, url), browse(t, url)
 	one.Press("Enter")
 	other.Wait("document.getElementById('quality').textContent.startsWith('1 decided')")
-	other.Press("u")
+	other.Press("Control+z")
 	one.Wait("document.getElementById('quality').textContent.startsWith('0 decided')")
 }
 
@@ -321,7 +321,7 @@ func TestLateAnswer(t *testing.T) {
 	answered := s.answersLate()
 	one.Press("Enter")
 	other.Wait("document.getElementById('quality').textContent.startsWith('1 decided')")
-	other.Press("u")
+	other.Press("Control+z")
 	other.Wait("document.getElementById('quality').textContent.startsWith('0 decided')")
 	one.Wait("document.getElementById('quality').textContent.startsWith('0 decided') && document.getElementById('undo').disabled")
 	<-answered

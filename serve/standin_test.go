@@ -475,6 +475,15 @@ func (s *standIn) reorders() <-chan struct{} {
 	return s.held
 }
 
+// holds returns a channel on which the page's next question for photos is announced, and
+// which it waits for then.
+func (s *standIn) holds() <-chan struct{} {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.held = make(chan struct{})
+	return s.held
+}
+
 // answersLate makes the next change known to the pages before it is answered. The answer
 // is sent when a value is taken from the channel.
 func (s *standIn) answersLate() <-chan struct{} {

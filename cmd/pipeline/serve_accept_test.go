@@ -15,7 +15,7 @@ func (p *person) acceptsOnlyKnown(named map[string]int) {
 				p.Errorf("%s looks unknown and was accepted as %s", row[0], row[1])
 			}
 		}
-		p.press("u")
+		p.press("Control+z")
 	}
 	p.open("unknown", "Unknown")
 	p.page.Click(".group .row > button")
@@ -30,6 +30,6 @@ func (p *person) acceptsOnlyKnown(named map[string]int) {
 	if !p.acceptsMany() {
 		p.Error("nothing could be accepted")
 	}
-	p.press("u")
+	p.press("Control+z")
 	p.has("after accepting and undoing", named)
 }

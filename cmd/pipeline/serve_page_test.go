@@ -69,11 +69,11 @@ func TestServePage(t *testing.T) {
 	one := p.current()
 	p.name("mango")
 	other.page.Wait("!document.getElementById('undo').disabled && document.getElementById('undo').title.endsWith('mango')")
-	if said := other.press("u"); said != "Undone: label a photo mango" {
+	if said := other.press("Control+z"); said != "Undone: label a photo mango" {
 		t.Errorf("undo says %q", said)
 	}
 	p.has("after undo", named)
-	other.press("r")
+	other.press("Control+y")
 	other.openClass("mango")
 	other.page.Press("End") // where those that are decided are
 	if now := other.look(); now.Heading != "mango" || !slices.ContainsFunc(now.Tiles, func(t tile) bool { return t.Name == one.Name && t.Sure == "by you" }) {
@@ -113,7 +113,7 @@ func TestServePage(t *testing.T) {
 	other.press("e", "Shift+Enter")
 	named["date"] = other.number(late.Title)
 	p.has("after naming a group that has been replaced", named)
-	other.press("u")
+	other.press("Control+z")
 	delete(named, "date")
 
 	p.acceptsOnlyKnown(named)
@@ -176,7 +176,7 @@ func TestServeHands(t *testing.T) {
 		t.Errorf("of %d photos alike: %s", n, said)
 	}
 	p.has("all like one", map[string]int{"plum": 3, "kiwi": 1, "lime": n})
-	p.press("u")
+	p.press("Control+z")
 	p.page.Press("Escape")
 	p.settles()
 
@@ -235,7 +235,7 @@ func TestServeReturns(t *testing.T) {
 	}
 	p.has("after going back", saved)
 	other.page.Wait("document.getElementById('quality').textContent.startsWith('4 decided')")
-	if said := other.press("u"); !strings.HasPrefix(said, "Undone: go back to line ") {
+	if said := other.press("Control+z"); !strings.HasPrefix(said, "Undone: go back to line ") {
 		t.Errorf("undo says %q", said)
 	}
 	p.has("after undoing that", now)

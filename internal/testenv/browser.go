@@ -16,8 +16,12 @@ import (
 // browserTime is how long a browser may be silent before it is ended.
 const browserTime = 5 * time.Minute
 
-// shiftKey is the bit of the Shift key in the modifiers of an event.
-const shiftKey = 8
+// The bits of keys that are held, in the modifiers of an event.
+const (
+	altKey     = 1
+	controlKey = 2
+	shiftKey   = 8
+)
 
 // waitTime is how long Wait waits.
 const waitTime = time.Minute
@@ -183,19 +187,24 @@ func (p *Page) Tap(selector string) {
 }
 
 // Press presses keys one after the other: single characters, or names as in
-// KeyboardEvent.key, such as "Enter" and "ArrowDown"; "Shift+" before a name
-// holds that key.
+// KeyboardEvent.key, such as "Enter" and "ArrowDown"; "Shift+", "Control+" and "Alt+"
+// before one hold that key, in this order.
 func (p *Page) Press(keys ...string) {
 	p.tb.Helper()
-	codes := map[string]int{"Enter": 13, "Escape": 27, " ": 32, "Tab": 9, "Backspace": 8,
+	codes := map[string]int{"Enter": 13, "Escape": 27, " ": 32, "Tab": 9, "Backspace": 8, "Delete": 46,
 		"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35, "PageUp": 33, "PageDown": 34}
 	for _, key := range keys {
-		key, shift := strings.CutPrefix(key, "Shift+")
-		event := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": codes[key]}
-		if shift {
-			event["modifiers"] = shiftKey
+		modifiers := 0
+		for _, held := range []struct {
+			name string
+			bit  int
+		}{{"Shift+", shiftKey}, {"Control+", controlKey}, {"Alt+", altKey}} {
+			if rest, ok := strings.CutPrefix(key, held.name); ok {
+				key, modifiers = rest, modifiers|held.bit
+			}
 		}
-		if len([]rune(key)) == 1 {
+		event := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": codes[key], "modifiers": modifiers}
+		if len([]rune(key)) == 1 && modifiers&(controlKey|altKey) == 0 {
 			event["text"] = key
 		} else if key == "Enter" {
 			event["text"] = "\r"

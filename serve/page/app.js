@@ -2,7 +2,7 @@
 import * as api from "./api.js";
 import { askBulk } from "./bulk.js";
 import { Classes } from "./classes.js";
-import { byId, element, photos, say } from "./dom.js";
+import { byId, element, isField, photos, say } from "./dom.js";
 import { askForget, tellForgotten } from "./forget.js";
 import { Grid } from "./grid.js";
 import { members, showGroups } from "./groups.js";
@@ -73,7 +73,17 @@ async function show(next, photosOf) {
 // and does not press the button of the view again.
 async function work(next) {
   await show(next);
-  byId("grid").focus({ preventScroll: true });
+  toPhotos();
+}
+
+// toPhotos gives the keys to the photos, or to the one that is seen large. Whoever began to
+// type while an answer was on its way goes on typing.
+function toPhotos() {
+  const field = document.activeElement;
+  const typing = isField(field) && !["file", "select-one"].includes(field.type) && (field.value !== "" || !field.closest(".naming"));
+  if (!typing) {
+    (large.isOpen() ? byId("photo") : byId("grid")).focus({ preventScroll: true });
+  }
 }
 
 function lead() {
@@ -132,20 +142,25 @@ function nothingHere() {
 
 // choose writes what the next decision is about.
 function choose() {
-  const one = grid.photo;
-  byId("act").hidden = byId("grid").hidden || !one;
+  const one = current();
+  byId("act").hidden = !one;
   byId("nothing").hidden = selection.size === 0;
   byId("everything").hidden = selection.size > 0;
   byId("forget").hidden = selection.size === 0;
   byId("chosen").textContent = selection.size > 0 ? photos(selection.size) + " selected" : one?.name ?? "";
   byId("accept").textContent = one && selection.size === 0 && right(one) ? "Accept " + right(one) : "Accept";
   byId("accept").disabled = !targets().some(right);
-  if (large.isOpen() && one) {
-    large.open(one, (name) => guard(label)([one.id], name));
+  if (large.isOpen()) {
+    (one ? open : large.close)();
   }
 }
 
 // --- decisions
+
+// current is the photo that the keys are about; while the groups are shown there is none.
+function current() {
+  return byId("grid").hidden ? undefined : grid.photo;
+}
 
 // targets are the photos that a decision is about: in the large view the one
 // that is seen, otherwise the selected ones, or the current one.
@@ -153,7 +168,8 @@ function targets() {
   if (selection.size > 0 && !large.isOpen()) {
     return list.items.filter((item) => selection.has(item.id));
   }
-  return grid.photo ? [grid.photo] : [];
+  const one = current();
+  return one ? [one] : [];
 }
 
 // right is the class that "accept" gives a photo.
@@ -203,7 +219,7 @@ function done(answer, ids, decision) {
   if (view === "similar" && list.total === 0) {
     leave();
   } else {
-    byId("grid").focus({ preventScroll: true });
+    toPhotos();
   }
 }
 
@@ -224,9 +240,9 @@ async function accept() {
 }
 
 async function suggestion(n) {
-  const name = grid.photo?.prediction[n]?.class;
+  const name = current()?.prediction[n]?.class;
   if (!name) {
-    say(`There is no suggestion ${n + 1}.`);
+    say(`There is no suggestion ${n + 1}. A name that begins with a digit is typed in the field.`);
     return;
   }
   await label(targets().map((photo) => photo.id), name);
@@ -282,7 +298,7 @@ async function like(one) {
   const answer = await api.similar(one.id, { decided: false, limit: 60 });
   const close = answer.images.filter(({ image, similarity }) => similarity >= alike(answer.images) && image.id !== one.id);
   await showSimilar([one, ...answer.images.map(({ image }) => image).filter((image) => image.id !== one.id)], [one.id, ...close.map(({ image }) => image.id)]);
-  byId("grid").focus({ preventScroll: true });
+  toPhotos();
 }
 
 // alike is the similarity above which photos are selected: where it falls most
@@ -303,6 +319,7 @@ async function findLike(file) {
   const answer = await api.similarTo(file, 60);
   await showSimilar(answer.images.map(({ image }) => image), []);
   byId("heading").textContent = "Similar to " + file.name;
+  toPhotos();
 }
 
 let back = "check";
@@ -411,21 +428,35 @@ grid.addEventListener("current", choose);
 grid.addEventListener("fail", (event) => say(event.detail.message, true));
 selection.addEventListener("change", choose);
 
-const open = () => grid.photo && large.open(grid.photo, (name) => guard(label)([grid.photo.id], name));
+function open() {
+  const one = current();
+  if (one) {
+    large.open(one, (name) => guard(label)([one.id], name));
+  }
+}
 grid.addEventListener("open", open);
 for (const field of [naming, photoNaming]) {
   field.addEventListener("name", (event) => guard(label)(targets().map((photo) => photo.id), event.detail));
-  field.addEventListener("leave", () => (large.isOpen() ? byId("photo-close") : byId("grid")).focus());
+  field.addEventListener("leave", toPhotos);
 }
+// type begins a name for what the next decision is about.
+function type(text) {
+  if (current()) {
+    (large.isOpen() ? photoNaming : naming).start(text);
+  } else {
+    say(byId("groups").hidden ? "There is no photo to name." : "Click into the field of a group to name it.");
+  }
+}
+
 const commands = {
-  accept: guard(accept), suggestion: guard(suggestion), unlabel: guard(unlabel), like: guard(() => like(grid.photo)), open, leave: guard(leave),
+  accept: guard(accept), suggestion: guard(suggestion), unlabel: guard(unlabel), like: guard(() => like(current())), open, leave: guard(leave),
   undo: guard(() => step("undo")), redo: guard(() => step("redo")),
   move: (columns, rows, range) => grid.move(columns, rows, range),
   page: (pages, range) => grid.move(0, pages * grid.pageRows, range),
   end: (way, range) => grid.go(way < 0 ? 0 : Infinity, range),
-  toggle: () => grid.photo && selection.toggle(grid.photo.id),
+  toggle: () => current() && selection.toggle(current().id),
   selectAll: () => selection.add(list.items.map((item) => item.id)),
-  type: (text) => (large.isOpen() ? photoNaming : naming).start(text),
+  type,
   history: guard(() => history.open(guard(goBack))), forget: guard(forget), help: () => byId("keys").showModal(),
 };
 for (const [id, run] of Object.entries({
@@ -497,7 +528,6 @@ listenToKeys(commands);
 guard(async () => {
   heard(await api.status());
   await classes.load();
-  await show("check");
-  byId("grid").focus({ preventScroll: true });
+  await work("check");
   api.listen(heard);
 })();

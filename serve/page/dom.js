@@ -18,6 +18,15 @@ export function element(name, properties = {}, ...children) {
   return e;
 }
 
+// isField reports whether an element has a use of its own for keys: text, a date, a choice.
+export const isField = (e) => e.isContentEditable || e.matches("input, select, textarea");
+
+// composing reports whether a key is part of a sign that an input method is composing.
+export const composing = (event) => event.isComposing || event.keyCode === 229;
+
+// topDialog returns the open dialog that is seen, if there is one.
+export const topDialog = () => Array.from(document.querySelectorAll("dialog[open]")).at(-1);
+
 const whole = new Intl.NumberFormat("en");
 
 export const count = (n) => whole.format(n);
@@ -37,7 +46,7 @@ let until;
 // is open would hide what is not in it.
 export function say(text, bad = false) {
   const box = byId("said");
-  const top = Array.from(document.querySelectorAll("dialog[open]")).at(-1) ?? document.body;
+  const top = topDialog() ?? document.body;
   if (box.parentElement !== top) {
     top.append(box);
   }

@@ -1,75 +1,69 @@
-// The keys of the page: one table, from which the help is written.
-import { byId, element } from "./dom.js";
+// The keys of the page. Letters are for names alone: where nothing else has the focus, a
+// letter begins the name of a class, so none is a command. A field that has the focus has
+// every key, and so has an open dialog; only that of one photo is worked as the grid is.
+import { byId, composing, element, isField, topDialog } from "./dom.js";
 
-// Each row: what to press, what it does.
+// Each row: what to press, what it does, and the command of each key. The help is
+// written from it.
 const table = [
-  ["Arrow keys", "go to another photo; with Shift, select up to it"],
-  ["Page Up, Page Down, Home, End", "go a screen up or down, to the first or the last photo"],
-  ["Enter", "accept: the label or the first suggestion is right"],
-  ["1 … 5", "take a suggestion"],
-  ["letters", "type a class: Enter takes the marked name, Shift+Enter exactly what was typed (for a name with u or r begin with a capital)"],
-  ["Space", "select the photo or take it out of the selection"],
-  ["Ctrl+A", "select all photos of this view that are loaded"],
-  ["+", "all like this: show the most similar photos, those that probably belong together selected"],
-  ["Alt+Enter", "open the photo large"],
-  ["Delete", "remove the label"],
-  ["Shift+Delete", "forget the photo: remove every trace of it that the model has"],
-  ["u", "undo"],
-  ["r", "redo"],
-  ["<", "the history, to go back to a point of it"],
-  ["Esc", "clear the selection, or go back"],
-  ["?", "this help"],
+  ["Arrow keys", "go to another photo; with Shift, select up to it", {
+    ArrowLeft: (c, range) => c.move(-1, 0, range), ArrowRight: (c, range) => c.move(1, 0, range),
+    ArrowUp: (c, range) => c.move(0, -1, range), ArrowDown: (c, range) => c.move(0, 1, range),
+  }],
+  ["Page Up, Page Down, Home, End", "go a screen up or down, to the first or the last photo", {
+    PageUp: (c, range) => c.page(-1, range), PageDown: (c, range) => c.page(1, range),
+    Home: (c, range) => c.end(-1, range), End: (c, range) => c.end(1, range),
+  }],
+  ["Enter", "accept: the label or the first suggestion is right", { Enter: (c) => c.accept() }],
+  ["1 … 5", "take a suggestion", Object.fromEntries(Array.from("123456789", (digit) => [digit, (c) => c.suggestion(digit - 1)]))],
+  ["Letters", "type a class: Enter takes the marked name, Shift+Enter exactly what was typed"],
+  ["Tab", "go to the field for a class, for a name that does not begin with a letter"],
+  ["Space", "select the photo or take it out of the selection", { " ": (c) => c.toggle() }],
+  ["Ctrl+A", "select all photos of this view that are loaded", { "Ctrl+a": (c) => c.selectAll() }],
+  ["+", "all like this: show the most similar photos, those that probably belong together selected", { "+": (c) => c.like() }],
+  ["Alt+Enter", "open the photo large", { "Alt+Enter": (c) => c.open() }],
+  ["Delete, Backspace", "remove the label", { Delete: (c) => c.unlabel(), Backspace: (c) => c.unlabel() }],
+  ["Shift+Delete", "forget the photo: remove every trace of it that the model has", { "Shift+Delete": (c) => c.forget() }],
+  ["Ctrl+Z", "undo", { "Ctrl+z": (c) => c.undo() }],
+  ["Ctrl+Y, Ctrl+Shift+Z", "redo", { "Ctrl+y": (c) => c.redo(), "Ctrl+Shift+z": (c) => c.redo() }],
+  ["<", "the history, to go back to a point of it", { "<": (c) => c.history() }],
+  ["Esc", "clear the selection, or go back", { Escape: (c) => c.leave() }],
+  ["?", "this help", { "?": (c) => c.help() }],
 ];
+
+const commandOf = Object.assign({}, ...table.map(([, , commands]) => commands));
+
+const moves = /^(Arrow|Page|Home|End)/;
 
 export function writeHelp() {
   byId("keys-list").replaceChildren(...table.map(([keys, what]) =>
     element("div", {}, element("dt", {}, keys), element("dd", {}, what))));
 }
 
-// listenToKeys calls the commands. It leaves alone what is typed into fields,
-// and dialogs other than that of a photo.
+// listenToKeys calls the commands. A key that is held moves on, but decides only once.
 export function listenToKeys(commands) {
   document.addEventListener("keydown", (event) => {
-    const field = event.target.closest("input, select, textarea");
-    const dialog = Array.from(document.querySelectorAll("dialog[open]")).at(-1);
-    if (event.defaultPrevented || field || (dialog && dialog.id !== "photo")) {
+    const dialog = topDialog();
+    if (event.defaultPrevented || composing(event) || isField(event.target) || (dialog && dialog.id !== "photo")) {
       return;
     }
-    const control = event.ctrlKey || event.metaKey;
     const pressed = event.target.closest("button, a, summary") && (event.key === "Enter" || event.key === " ");
-    if (pressed) {
-      return;
-    }
-    const run = command(event, control, commands);
-    if (run) {
+    const run = pressed ? undefined : command(event);
+    if (run || (pressed && event.repeat)) {
       event.preventDefault();
-      run();
+    }
+    if (run && (!event.repeat || moves.test(event.key))) {
+      run(commands, event.shiftKey);
     }
   });
 }
 
-function command(event, control, c) {
-  const { key, shiftKey: shift } = event;
-  if (control) {
-    return { z: shift ? c.redo : c.undo, Z: c.redo, y: c.redo, a: c.selectAll }[key];
-  }
-  if (event.altKey) {
-    return key === "Enter" ? c.open : undefined;
-  }
-  const named = {
-    ArrowLeft: () => c.move(-1, 0, shift), ArrowRight: () => c.move(1, 0, shift),
-    ArrowUp: () => c.move(0, -1, shift), ArrowDown: () => c.move(0, 1, shift),
-    PageUp: () => c.page(-1, shift), PageDown: () => c.page(1, shift), Home: () => c.end(-1, shift), End: () => c.end(1, shift),
-    Enter: c.accept, " ": c.toggle, "+": c.like, Delete: shift ? c.forget : c.unlabel, "<": c.history, Backspace: c.unlabel, u: c.undo, r: c.redo, Escape: c.leave, "?": c.help,
-  }[key];
-  if (named) {
-    return named;
-  }
-  if (/^[1-5]$/.test(key)) {
-    return () => c.suggestion(Number(key) - 1);
-  }
-  if (/^[\p{L}\p{N}]$/u.test(key)) {
-    return () => c.type(key);
-  }
-  return undefined;
+// command returns what a key does. The ⌘ of a Mac is as Ctrl. Shift counts where the
+// table has it, and is otherwise part of the sign.
+function command(event) {
+  const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
+  const held = (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + (event.altKey ? "Alt+" : "");
+  const run = commandOf[held + (event.shiftKey ? "Shift+" : "") + key] ?? (held ? undefined : commandOf[key]);
+  const letter = /^\p{L}$/u.test(event.key) && (!held || event.getModifierState("AltGraph"));
+  return run ?? (letter ? (c) => c.type(event.key) : undefined);
 }

@@ -1,6 +1,6 @@
 // Naming is a field for a class name with completion: a combobox as the ARIA
 // practices describe it. It sends "name" with the chosen class.
-import { element, say } from "./dom.js";
+import { composing, element, say } from "./dom.js";
 
 export class Naming extends EventTarget {
   #input;
@@ -84,6 +84,9 @@ export class Naming extends EventTarget {
   }
 
   #key(event) {
+    if (composing(event) || event.ctrlKey || event.metaKey || event.altKey) {
+      return;
+    }
     const n = this.#options.length;
     if (event.key === "Enter" && event.shiftKey) {
       this.#choose(this.#input.value.trim()); // exactly what was typed

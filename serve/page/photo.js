@@ -37,6 +37,7 @@ export function open(photo, take) {
   }
   if (!dialog.open) {
     dialog.showModal();
+    dialog.focus(); // not the first button, which would have Enter and Space
   }
 }
 
