@@ -14,7 +14,7 @@ import (
 // are keys that are commands where nothing is typed.
 var (
 	typed = []string{"raccoon", "unknown", "quail", "zebra", "yak", "Uakari", "Redstart", "über"}
-	signs = []string{"1", "5", "+", "<", "?", "Delete", "Backspace", "Shift+Delete", "Control+z", "Control+y", "Shift+Control+Z", "Control+a", "Home", "End"}
+	signs = []string{"0", "1", "5", "+", "<", "?", "Delete", "Backspace", "Shift+Delete", "Control+z", "Control+y", "Shift+Control+Z", "Control+a", "Home", "End"}
 )
 
 const settled = "document.getElementById('stage').getAttribute('aria-busy') === 'false'"
@@ -92,7 +92,7 @@ func TestEveryKey(t *testing.T) {
 		{"Esc", []string{"+", "Escape"}, "", "document.getElementById('heading').textContent === 'To check'"},
 		{"?", []string{"?"}, "", "document.getElementById('keys').open"},
 	}
-	tested := map[string]bool{"Delete, Backspace": true} // below
+	tested := map[string]bool{"Delete, Backspace": true, "0": true} // below
 	for _, c := range cases {
 		fresh(p, url, views[0])
 		tested[c.row] = true
@@ -111,10 +111,12 @@ func TestEveryKey(t *testing.T) {
 			}
 		}
 	}
-	for _, key := range []string{"Delete", "Backspace"} {
+	for _, c := range [][2]string{{"Delete", "unlabel 1"}, {"Backspace", "unlabel 1"}, {"0", "label 1 %s"}} {
+		key, asked := c[0], c[1]
 		fresh(p, url, views[2])
+		label := evaluate[string](p, "document.querySelector('.tile.current').photo.label")
 		p.Press(key)
-		expectChange(t, p, s, key, "unlabel 1")
+		expectChange(t, p, s, key, strings.ReplaceAll(asked, "%s", label))
 	}
 	rows := evaluate[[]string](p, "Array.from(document.querySelectorAll('#keys-list dt'), (e) => e.textContent)")
 	if slices.Sort(rows); !slices.Equal(rows, slices.Sorted(maps.Keys(tested))) {

@@ -215,7 +215,7 @@ func TestClassesAndSearch(t *testing.T) {
 	p.Wait(views[2].there)
 	p.Wait("document.activeElement.id === 'grid'")
 	label := evaluate[string](p, "document.querySelector('.tile.current').photo.label")
-	p.Press("Enter")
+	p.Press("0")
 	expect("confirm", "label 1 "+label)
 
 	p.Click("[data-view=check]")

@@ -153,6 +153,14 @@ func (s *standIn) prediction(p *shot) []map[string]any {
 	return top
 }
 
+// rather returns the class that is more probable than a label, "" for none.
+func (s *standIn) rather(p *shot) string {
+	if p.label == "" || p.by == "person" || p.label == s.predicted(p) {
+		return ""
+	}
+	return s.predicted(p)
+}
+
 func (s *standIn) unknown(p *shot) bool { return p.label == "" && !slices.Contains(s.classes, p.truth) }
 
 func (s *standIn) image(p *shot) map[string]any {
@@ -162,7 +170,7 @@ func (s *standIn) image(p *shot) map[string]any {
 		}
 		return v
 	}
-	return map[string]any{"id": p.id, "name": p.name, "folder": "", "changed": "2026-05-01T10:00:00Z", "label": text(p.label), "by": text(p.by),
+	return map[string]any{"id": p.id, "name": p.name, "folder": "", "changed": "2026-05-01T10:00:00Z", "label": text(p.label), "by": text(p.by), "rather": text(s.rather(p)),
 		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil, "copies": len(p.name) % 2 * (len(p.truth) % 3)}
 }
 
@@ -187,7 +195,7 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 	for _, p := range s.photos {
 		class := cmp.Or(p.label, s.predicted(p))
 		in := map[string]bool{
-			"check": p.label == "" && !s.unknown(p), "start": p.label == "", "unknown": s.unknown(p), "suspicious": p.by == "folder",
+			"check": p.label == "" && !s.unknown(p), "start": p.label == "", "unknown": s.unknown(p), "suspicious": s.rather(p) != "",
 			"class": class == r.FormValue("class"), "": true, "all": true,
 		}[view]
 		if group != "" {

@@ -132,7 +132,7 @@ func (s *Session) advise(st Status) Advice {
 		}
 		label, by := s.label(i)
 		if label != "" {
-			if _, wrong := s.doubt(i, label, by); wrong {
+			if rather, _ := s.doubt(i, label, by); rather != "" {
 				doubtful++
 			}
 			continue

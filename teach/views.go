@@ -53,6 +53,9 @@ type Item struct {
 	// Label was decided, or is named by the folder; "" for none.
 	Label string
 	By    By
+	// Rather is a class that is more probable than Label; "" if there is none, or a person
+	// gave Label.
+	Rather string
 	// Top are the most probable classes; nil before the photo is scored.
 	Top     []classifier.Ranked
 	Novelty float64
@@ -242,8 +245,8 @@ func (s *Session) key(q Query, i int) (float64, bool) {
 		}
 		return -float64(s.scores.novelty[i]), math.IsInf(s.live.threshold, 1) || s.unknown(i)
 	case Suspicious:
-		doubt, wrong := s.doubt(i, label, by)
-		return -doubt, wrong
+		rather, doubt := s.doubt(i, label, by)
+		return -doubt, rather != ""
 	}
 	if !s.scored(i) {
 		return 2, label != ""
@@ -262,22 +265,26 @@ func (s *Session) margin(i int) float64 {
 	return float64(s.scores.prob[i]) - float64(s.scores.runner[i])
 }
 
-// doubt returns how much the label of photo i is doubted, −1 to 1, and whether another
-// class is more probable. Of what the model learned it asks a model that did not, too
-// (package rank).
-func (s *Session) doubt(i int, label string, by By) (float64, bool) {
+// doubt returns the class that is more probable than the label of photo i, "" for none,
+// and how much the label is doubted, −1 to 1. Of what the model learned it asks a model
+// that did not, too (package rank).
+func (s *Session) doubt(i int, label string, by By) (rather string, doubt float64) {
 	if label == "" || by == Person || !s.scored(i) {
-		return 0, false
+		return "", 0
 	}
-	c := slices.Index(s.scores.classes, label)
-	if c < 0 {
-		return 1, true
+	id := s.photos[i].ID
+	rather, doubt = s.predicted(i), 1
+	if c := slices.Index(s.scores.classes, label); c >= 0 {
+		belief := rank.Believed(s.scores.logProb(i), c)
+		if first := s.left.first[id]; slices.Contains(s.scores.classes, first) { // it may have got another name since
+			rather, belief = first, belief.Mean(s.left.belief[id])
+		}
+		doubt = belief.Doubt()
 	}
-	id, belief := s.photos[i].ID, rank.Believed(s.scores.logProb(i), c)
-	if without, ok := s.left.belief[id]; ok {
-		return belief.Mean(without).Doubt(), s.left.first[id] != label
+	if rather == label {
+		rather = ""
 	}
-	return belief.Doubt(), s.predicted(i) != label
+	return rather, doubt
 }
 
 // topClasses is the number of classes of an Item.
@@ -291,6 +298,7 @@ func (s *Session) item(i int) Item {
 		it.Top = s.scores.ranked(i, topClasses)
 		it.Novelty = float64(s.scores.novelty[i])
 		it.Unknown = s.unknown(i)
+		it.Rather, _ = s.doubt(i, it.Label, it.By)
 	}
 	return it
 }

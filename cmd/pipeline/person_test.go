@@ -161,17 +161,19 @@ func (p *person) choose(files ...string) {
 	}
 }
 
-// answer says what the current photo shows: Enter if the page has it right, the
-// number of a suggestion that can be seen, or else the name.
+// answer says what the current photo shows: Enter if the page has it right, 0 if it doubts
+// a right label, the number of a suggestion that can be seen, or else the name.
 func (p *person) answer(t tile) {
 	p.Helper()
 	class, ok := p.truth[t.Name]
 	switch {
 	case !ok:
 		p.Fatalf("nobody knows what %q shows", t.Name)
+	case t.What == class && strings.HasPrefix(t.Sure, "rather "):
+		p.press("0")
 	case t.What == class:
 		p.press("Enter")
-	case strings.HasPrefix(t.Sure, "rather "+class+","):
+	case t.Sure == "rather "+class, strings.HasPrefix(t.Sure, "rather "+class+","):
 		p.press("1")
 	case strings.HasSuffix(t.Sure, ", or "+class):
 		p.press("2")

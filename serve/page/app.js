@@ -1,8 +1,9 @@
 // The page: which view is shown, what a decision is about, and what follows it.
+import { showAct } from "./act.js";
 import * as api from "./api.js";
 import { askBulk } from "./bulk.js";
 import { Classes } from "./classes.js";
-import { byId, element, isField, photos, say } from "./dom.js";
+import { byId, element, isField, say } from "./dom.js";
 import { askForget, tellForgotten } from "./forget.js";
 import { Grid } from "./grid.js";
 import { members, showGroups } from "./groups.js";
@@ -13,13 +14,14 @@ import { Naming } from "./naming.js";
 import * as large from "./photo.js";
 import { Selection } from "./selection.js";
 import { disconnected, showStatus } from "./status.js";
+import { doubts, right, suggestions } from "./verdict.js";
 
 const titles = {
   check: ["To check", "The most uncertain first: a label here teaches the model most."],
   start: ["First photos", "Typical photos to begin with. Name a few of at least two classes, and the model can begin."],
   unknown: ["Unknown", "Photos like none of the classes, in groups. Leave out what does not belong, and name the rest as one."],
   group: ["A group of unknown photos", "Select what belongs together and type its name. Esc goes back."],
-  suspicious: ["Maybe mislabelled", "The label and the model disagree here. Enter: the label is right. 1: take the first suggestion."],
+  suspicious: ["Maybe mislabelled", "The label and the model disagree here. 0: the label is right. 1: take the first suggestion."],
   class: ["By class", "The least certain first."],
   similar: ["Similar photos", "Those that probably belong together are selected. Type a name. Esc goes back."],
 };
@@ -143,13 +145,7 @@ function nothingHere() {
 // choose writes what the next decision is about.
 function choose() {
   const one = current();
-  byId("act").hidden = !one;
-  byId("nothing").hidden = selection.size === 0;
-  byId("everything").hidden = selection.size > 0;
-  byId("forget").hidden = selection.size === 0;
-  byId("chosen").textContent = selection.size > 0 ? photos(selection.size) + " selected" : one?.name ?? "";
-  byId("accept").textContent = one && selection.size === 0 && right(one) ? "Accept " + right(one) : "Accept";
-  byId("accept").disabled = !targets().some(right);
+  showAct(one, targets(), selection.size);
   if (large.isOpen()) {
     (one ? open : large.close)();
   }
@@ -170,11 +166,6 @@ function targets() {
   }
   const one = current();
   return one ? [one] : [];
-}
-
-// right is the class that "accept" gives a photo.
-function right(photo) {
-  return photo.label ?? photo.prediction[0]?.class;
 }
 
 async function label(ids, name) {
@@ -223,24 +214,37 @@ function done(answer, ids, decision) {
   }
 }
 
-async function accept() {
+// decideEach labels the photos that a decision is about, each with its own class, except
+// those for which there is none. It returns how many there were.
+async function decideEach(classOf) {
   const by = new Map();
-  for (const photo of targets()) {
-    const name = right(photo);
-    if (name) {
-      by.set(name, [...(by.get(name) ?? []), photo.id]);
-    }
-  }
-  if (by.size === 0) {
-    say("There is no suggestion to accept. Type a class.");
+  for (const photo of targets().filter(classOf)) {
+    by.set(classOf(photo), [...(by.get(classOf(photo)) ?? []), photo.id]);
   }
   for (const [name, ids] of by) {
     await label(ids, name);
   }
+  return by.size;
 }
 
+async function accept() {
+  if (await decideEach(right) === 0) {
+    say(doubts(targets()) || "There is no suggestion to accept. Type a class.");
+  }
+}
+
+// keep confirms labels, of which those in doubt are not confirmed by accepting.
+async function keep() {
+  if (await decideEach((photo) => photo.label) === 0) {
+    say("There is no label to keep.");
+  }
+}
+
+const change = () => decideEach((photo) => photo.rather);
+
 async function suggestion(n) {
-  const name = current()?.prediction[n]?.class;
+  const one = current();
+  const name = one && suggestions(one)[n]?.class;
   if (!name) {
     say(`There is no suggestion ${n + 1}. A name that begins with a digit is typed in the field.`);
     return;
@@ -449,7 +453,7 @@ function type(text) {
 }
 
 const commands = {
-  accept: guard(accept), suggestion: guard(suggestion), unlabel: guard(unlabel), like: guard(() => like(current())), open, leave: guard(leave),
+  accept: guard(accept), keep: guard(keep), suggestion: guard(suggestion), unlabel: guard(unlabel), like: guard(() => like(current())), open, leave: guard(leave),
   undo: guard(() => step("undo")), redo: guard(() => step("redo")),
   move: (columns, rows, range) => grid.move(columns, rows, range),
   page: (pages, range) => grid.move(0, pages * grid.pageRows, range),
@@ -460,11 +464,11 @@ const commands = {
   history: guard(() => history.open(guard(goBack))), forget: guard(forget), help: () => byId("keys").showModal(),
 };
 for (const [id, run] of Object.entries({
-  accept: commands.accept, like: commands.like, everything: commands.selectAll, nothing: () => selection.clear(),
+  accept: commands.accept, keep: commands.keep, change: guard(change), like: commands.like, everything: commands.selectAll, nothing: () => selection.clear(),
   undo: commands.undo, redo: commands.redo, "show-history": commands.history, forget: commands.forget, "photo-forget": commands.forget, bulk: guard(() => bulk()), help: commands.help,
   save: guard(async () => { const { status: now } = await api.save(); say("The model is saved."); heard(now); }),
   follow: guard(() => follow()), "keys-close": () => byId("keys").close(),
-  "photo-accept": commands.accept, "photo-like": commands.like, "photo-unlabel": commands.unlabel,
+  "photo-accept": commands.accept, "photo-keep": commands.keep, "photo-like": commands.like, "photo-unlabel": commands.unlabel,
   "photo-previous": () => commands.move(-1, 0), "photo-next": () => commands.move(1, 0),
 })) {
   byId(id).addEventListener("click", run);

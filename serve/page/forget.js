@@ -1,14 +1,12 @@
 // Forgetting photos, which cannot be undone: the question before and the answer.
-import { byId, element, photos } from "./dom.js";
+import { element, photos } from "./dom.js";
 import { question, tell } from "./question.js";
 
 // askForget returns a promise of whether n photos are to be forgotten.
 export function askForget(n) {
-  const answer = question(`Forget ${photos(n)}?`, element("div", {},
+  return question(`Forget ${photos(n)}?`, element("div", {},
     element("p", {}, "Every decision about " + (n === 1 ? "it" : "them") + " leaves the history, and what was learned from " + (n === 1 ? "it" : "them") + " the model, as if never seen. The files stay in the folder."),
-    element("p", {}, element("strong", {}, "This cannot be undone."))), "Forget");
-  byId("ask-no").focus(); // Enter, pressed once too often, does nothing
-  return answer;
+    element("p", {}, element("strong", {}, "This cannot be undone."))), "Forget", true);
 }
 
 // tellForgotten shows what was forgotten, and what the server cannot reach.

@@ -227,8 +227,11 @@ function doubt(photo) {
   if (photo.by === "person") {
     return "by you";
   }
+  if (photo.label && !photo.rather) {
+    return photo.by === "bulk" ? "accepted" : "by its folder";
+  }
   if (photo.label) {
-    return best && best.class !== photo.label ? `rather ${best.class}, ${percent(best.probability)}` : photo.by === "bulk" ? "accepted" : "by its folder";
+    return `rather ${photo.rather}` + (best.class === photo.rather ? `, ${percent(best.probability)}` : "");
   }
   if (!best) {
     return "not labelled";

@@ -2,6 +2,7 @@
 // most like it.
 import * as api from "./api.js";
 import { byId, element, percent } from "./dom.js";
+import { right, suggestions } from "./verdict.js";
 
 const dialog = byId("photo");
 let shown = null;
@@ -14,11 +15,15 @@ export function open(photo, take) {
   byId("photo-name").textContent = (photo.folder ? photo.folder + "/" : "") + photo.name;
   byId("photo-label").replaceChildren(...verdict(photo));
   byId("photo-unlabel").disabled = !photo.label;
-  byId("photo-accept").disabled = !photo.label && photo.prediction.length === 0;
-  byId("photo-top").replaceChildren(...photo.prediction.map(({ class: name, probability }) => {
+  byId("photo-accept").disabled = !right(photo);
+  byId("photo-accept").hidden = Boolean(photo.rather);
+  byId("photo-keep").hidden = !photo.rather;
+  byId("photo-keep").textContent = "Keep " + photo.label;
+  byId("photo-top").replaceChildren(...suggestions(photo).map(({ class: name, probability }) => {
     const bar = element("i", { "aria-hidden": "true" });
-    bar.style.width = 100 * probability + "%";
-    const button = element("button", { type: "button" }, element("span", {}, name), element("span", { className: "p" }, percent(probability)), bar);
+    bar.style.width = 100 * (probability ?? 0) + "%";
+    const sure = element("span", { className: "p" }, probability === undefined ? "" : percent(probability));
+    const button = element("button", { type: "button" }, element("span", {}, name), sure, bar);
     button.addEventListener("click", () => take(name));
     return element("li", {}, button);
   }));
@@ -60,7 +65,8 @@ function verdict(photo) {
     return photo.unknown ? [element("strong", {}, "Perhaps none of the classes")] : ["Not decided"];
   }
   const by = { person: "decided by you", bulk: "accepted with others", folder: "from its folder" }[photo.by];
-  return [element("strong", {}, photo.label), " ", by];
+  const rather = photo.rather ? ["; rather ", element("strong", {}, photo.rather)] : [];
+  return [element("strong", {}, photo.label), " ", by, ...rather];
 }
 
 async function showSimilar(photo) {

@@ -1,28 +1,34 @@
 // A question is a dialog with some content and two buttons, a message one with one.
 import { byId } from "./dom.js";
 
-// question returns a promise of whether the answer was yes. content is an
-// element.
-export function question(title, content, yes) {
+// question returns a promise of whether the answer was yes. content is an element. What
+// is grave cannot be undone: the answer to give without looking is then no.
+export function question(title, content, yes, grave = false) {
   byId("ask-no").hidden = false;
-  return show(title, content, yes);
+  const answer = show(title, content, yes, grave);
+  if (grave) {
+    byId("ask-no").focus();
+  }
+  return answer;
 }
 
 // tell returns a promise of the end of the dialog.
 export function tell(title, content) {
   byId("ask-no").hidden = true;
-  return show(title, content, "Close");
+  return show(title, content, "Close", false);
 }
 
 const dialog = byId("ask");
 let answered = () => {}; // to the question that is shown
 
-function show(title, content, yes) {
+function show(title, content, yes, grave) {
   answered(false); // one that was closed, whose event has not come yet
   byId("ask-title").textContent = title;
   byId("ask-body").replaceChildren(content);
   byId("ask-yes").textContent = yes;
   byId("ask-yes").disabled = false;
+  byId("ask-yes").className = grave ? "grave" : "primary";
+  byId("ask-no").className = grave ? "primary" : "";
   dialog.returnValue = "";
   dialog.showModal();
   return new Promise((done) => { answered = done; });

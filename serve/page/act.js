@@ -1,0 +1,23 @@
+// The bar below the photos: what the next decision is about, and what can be decided at
+// once.
+import { byId, photos } from "./dom.js";
+import { right } from "./verdict.js";
+
+// showAct writes the bar for the current photo, if there is one, and the photos that a
+// decision is about, of which so many were selected. Of a label in doubt no answer is the
+// one to press without looking.
+export function showAct(current, about, selected) {
+  byId("act").hidden = !current;
+  byId("nothing").hidden = byId("forget").hidden = selected === 0;
+  byId("everything").hidden = selected > 0;
+  byId("chosen").textContent = selected > 0 ? photos(selected) + " selected" : current?.name ?? "";
+  const one = about.length === 1 ? about[0] : null;
+  const doubted = about.filter((photo) => photo.rather);
+  const instead = new Set(doubted.map((photo) => photo.rather));
+  byId("accept").textContent = one && right(one) ? "Accept " + right(one) : "Accept";
+  byId("accept").disabled = !about.some(right);
+  byId("accept").hidden = doubted.length > 0 && !about.some(right);
+  byId("keep").hidden = byId("change").hidden = doubted.length === 0;
+  byId("keep").textContent = one ? "Keep " + one.label : "Keep the labels";
+  byId("change").textContent = instead.size === 1 ? "Change to " + [...instead][0] : "Take the suggestions";
+}

@@ -1,0 +1,31 @@
+// What may be said of a photo: what accepting means, and what is suggested.
+
+// right is the class that "accept" gives a photo: its label, or the likeliest class. There
+// is none if that is in doubt: if the label is probably wrong, or the photo looks unknown.
+export function right(photo) {
+  if (photo.label) {
+    return photo.rather ? undefined : photo.label;
+  }
+  return photo.unknown ? undefined : photo.prediction[0]?.class;
+}
+
+// suggestions are the likeliest classes, {class, probability}, before them what a label in
+// doubt should rather be. That can have no probability: only a model that has not learned
+// the photo says it.
+export function suggestions({ prediction, rather }) {
+  if (!rather) {
+    return prediction;
+  }
+  const others = prediction.filter((one) => one.class !== rather);
+  return [prediction.find((one) => one.class === rather) ?? { class: rather }, ...others];
+}
+
+// doubts says what Enter does not accept, and how to decide instead; "" without doubt.
+export function doubts(of) {
+  const labels = of.filter((photo) => photo.rather);
+  if (labels.length > 0) {
+    const [what, them] = labels.length === 1 ? [`The label “${labels[0].label}” is`, "it"] : [labels.length + " labels are", "them"];
+    return `${what} in doubt: 0 keeps ${them}, 1 takes the first suggestion.`;
+  }
+  return of.some((photo) => photo.unknown) ? "What looks like none of the classes needs a name: type it, or take a suggestion with 1." : "";
+}
