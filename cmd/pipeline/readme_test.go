@@ -37,12 +37,14 @@ func commandsIn(text string, programs ...string) (commands []string) {
 }
 
 // standIns are the commands of the README that need the network or install something,
-// and what is run instead.
+// and what is run instead. $CLONE is this repository.
 var standIns = map[string]string{
-	// make module-test does it with the modules of this folder.
-	"go install github.com/seed-90d10d51/pipeline/cmd/pipeline@latest": "pipeline --version",
-	// It downloads libraries; TestSetup runs it with a stand-in for npm.
-	"pipeline setup": "pipeline setup --help",
+	// Its set-up is that of these tests; what it shows is run.
+	"make demo": "make -n -C $CLONE demo | grep 'pipeline demo --out out/demo$' && pipeline demo --out out/demo",
+	// It runs this test.
+	"make test": "make -n -C $CLONE test | grep ' test .*\\./\\.\\.\\.$'",
+	// It builds what runs here.
+	"go install ./cmd/pipeline": "test -f $CLONE/cmd/pipeline/main.go && pipeline --version",
 	// 89 MB; the tests of extractor/backbone pull from a local server.
 	"pipeline backbones pull dinov2-vits14": "pipeline backbones list | grep dinov2-vits14",
 	// Without the file that the command above pulls.
@@ -63,9 +65,16 @@ func TestReadme(t *testing.T) {
 	l.photos(l.path("photos", "train"), smallSide, 5, "dalmatian", "okapi", "heron", "koala", "lynx")
 	l.photos(l.path("photos", "new"), smallSide, 5, "quokka")
 	l.photos(l.path("photos", "holiday"), smallSide, 3, "okapi", "quokka", "teapot")
-	env := append(l.onPath(), "PIPELINE_CACHE="+l.path("cache"), "PIPELINE_SERVE_ADDR=127.0.0.1:0")
+	env := append(l.onPath(), "CLONE="+l.repository(), "MAKEFLAGS=",
+		"PIPELINE_CACHE="+l.path("cache"), "PIPELINE_SERVE_ADDR=127.0.0.1:0")
 	known := 0
-	for _, command := range commandsIn(text, "pipeline", "go") {
+	commands := commandsIn(text, "pipeline", "go", "make")
+	for i, first := range []string{"make demo ", "make test "} { // which do all the set-up
+		if len(commands) <= i || !strings.HasPrefix(commands[i], first) {
+			t.Errorf("command %d of the README is not %s: %q", i+1, first, commands)
+		}
+	}
+	for _, command := range commands {
 		command, _, _ = strings.Cut(command, "  ") // a comment follows
 		if instead, ok := standIns[command]; ok {
 			command = instead

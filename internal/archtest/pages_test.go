@@ -1,0 +1,43 @@
+package archtest
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```")
+
+// TestProgramsInPages: every block of Go in a Markdown file is a program that compiles
+// outside of this module's folders, as a reader's does.
+func TestProgramsInPages(t *testing.T) {
+	n := 0
+	for _, file := range files(t, ".md") {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, block := range goBlock.FindAllStringSubmatch(string(text), -1) {
+			n++
+			if !strings.HasPrefix(block[1], "package main\n") {
+				t.Errorf("%s: a block of Go is no whole program, so nothing checks it:\n%s", file, block[1])
+				continue
+			}
+			program := filepath.Join(t.TempDir(), "main.go")
+			if err := os.WriteFile(program, []byte(block[1]), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			vet := exec.Command("go", "vet", program)
+			vet.Dir = root // whose go.mod says which releases of other modules
+			if out, err := vet.CombinedOutput(); err != nil {
+				t.Errorf("%s: a program does not compile: %v\n%s", file, err, out)
+			}
+		}
+	}
+	if n == 0 {
+		t.Error("no page has a program: look at the rule that finds them")
+	}
+}
