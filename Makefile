@@ -60,16 +60,16 @@ RACED      = ^Test(EmbedFolder|Interrupt|EmbedStdin|StdinIsTheJob|FeaturesAreThe
 race: export GORACE = atexit_sleep_ms=0
 race:
 	$(GOTEST) -race -short -vet=off -timeout 20m \
-		$$(git ls-files '*.go' | xargs grep -lE '$(GOROUTINES)' | xargs -n1 dirname | sort -u | grep -vx cmd/pipeline | sed 's,^,./,')
-	$(GOTEST) -race -vet=off -timeout 20m -run '$(RACED)' ./cmd/pipeline
+		$$(git ls-files '*.go' | xargs grep -lE '$(GOROUTINES)' | xargs -n1 dirname | sort -u | grep -v ^cmd/pipeline | sed 's,^,./,')
+	$(GOTEST) -race -vet=off -timeout 20m -run '$(RACED)' ./cmd/pipeline/...
 
 .PHONY: docs
 docs: ## fail if docs/cli is out of date (make docs-update writes it)
-	$(GO) test -run TestCommandDocs ./cmd/pipeline
+	$(GO) test -run TestCommandDocs ./cmd/pipeline/command
 
 .PHONY: docs-update
 docs-update: ## write docs/cli from the commands' help
-	$(GO) test -run TestCommandDocs ./cmd/pipeline -update
+	$(GO) test -run TestCommandDocs ./cmd/pipeline/command -update
 
 .PHONY: book
 book: ## turn the documentation into out/book, pages that a browser shows offline (needs Python)
@@ -94,7 +94,7 @@ spark-test: setup ## test the Spark jobs in deploy/spark (skipped without Java, 
 .PHONY: exports
 exports: setup ## export random-weight CLIP, ResNet-50 and DINOv2, and run the pipeline on them (needs Python)
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && models/verify_exports.sh "$$folder" && \
-	PIPELINE_EXPORTS="$$folder" $(GO) test -count=1 -v -run TestExports ./cmd/pipeline
+	PIPELINE_EXPORTS="$$folder" $(GO) test -count=1 -v -run TestExports ./cmd/pipeline/tests/research
 
 .PHONY: bench
 bench: setup ## run the benchmarks; takes minutes
@@ -102,7 +102,7 @@ bench: setup ## run the benchmarks; takes minutes
 
 .PHONY: stories
 stories: setup test-setup ## let three people teach in a browser with CLASSES (100) of mini-ImageNet's test photos; takes minutes
-	PIPELINE_STORIES=$(or $(CLASSES),100) $(GOTEST) -count=1 -v -timeout 60m -run '^TestStories$$' ./cmd/pipeline
+	PIPELINE_STORIES=$(or $(CLASSES),100) $(GOTEST) -count=1 -v -timeout 60m -run '^TestStories$$' ./cmd/pipeline/tests/serving
 
 .PHONY: fuzz
 fuzz: setup ## run each fuzz target for FUZZTIME (30s), then read MUTATIONS (100000) damaged models and feature folders, and ten times as many images

@@ -19,7 +19,7 @@ cd "$(dirname "$0")/../.."
 here=scripts/dist
 arch=${1:-amd64} os=linux exe=
 downloads=$PWD/.dist
-version=${VERSION:-$(sed -n 's/^var version = "\(.*\)"$/\1/p' cmd/pipeline/root.go)}
+version=${VERSION:-$(sed -n 's/^var version = "\(.*\)"$/\1/p' cmd/pipeline/command/root.go)}
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} LC_ALL=C TZ=UTC
 
 say() { echo "dist: $*" >&2; }
@@ -87,7 +87,7 @@ program() {
 	printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s "$@"\n' "$downloads/zig/bin/python" "$zig" >"$cc"
 	chmod +x "$cc"
 	CGO_ENABLED=1 GOOS=$os GOARCH=$arch CC=$cc GOFLAGS=-buildvcs=false \
-		go build -trimpath -ldflags "-s -w -buildid= -extldflags=-s -X main.version=$version" -o "$1" ./cmd/pipeline
+		go build -trimpath -ldflags "-s -w -buildid= -extldflags=-s -X github.com/seed-90d10d51/pipeline/cmd/pipeline/command.version=$version" -o "$1" ./cmd/pipeline
 }
 
 compiler
@@ -130,7 +130,7 @@ if [ $os = windows ]; then
 else
 	file=$name.tar.xz
 	for shell in bash zsh fish; do "$native" completion $shell >"$root/completions/pipeline.$shell"; done
-	go test -count=1 ./cmd/pipeline -run '^TestManual$' -manual "$root/man/man1" >/dev/null
+	go test -count=1 ./cmd/pipeline/command -run '^TestManual$' -manual "$root/man/man1" >/dev/null
 	tar --create --sort=name --format=ustar --owner=0 --group=0 --numeric-owner --mtime="@$SOURCE_DATE_EPOCH" -C "$work" "$name" |
 		xz --threads=1 -9 >"$work/archive" # by several threads, in blocks: larger
 fi

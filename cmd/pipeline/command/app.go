@@ -1,0 +1,283 @@
+package command
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"sync"
+
+	"github.com/schollz/progressbar/v3"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// An app is what every command starts from: the resolved settings and the
+// streams to read and write.
+type app struct {
+	config config.Config
+	flags  *pflag.FlagSet
+	log    *slog.Logger
+	stdin  io.Reader
+	stdout io.Writer
+	stderr io.Writer
+	// output is the parent of config.Out when that is the folder of a shard.
+	output string
+	// quiet leaves out what say prints, because the results are in files.
+	quiet bool
+	// noted are the notes that sayNote has printed.
+	noted map[string]bool
+	// products returns the backend of large matrix products, chosen on first use.
+	products func() (native.Choice, error)
+}
+
+// open resolves the settings of a command and returns its app.
+func open(cmd *cobra.Command) (*app, error) {
+	flags := cmd.Flags()
+	file, err := flags.GetString("config")
+	if err != nil {
+		return nil, err
+	}
+	set, err := flags.GetStringArray("set")
+	if err != nil {
+		return nil, err
+	}
+	c, err := config.Load(config.Sources{File: file, Environ: os.Environ(), Flags: flags, Set: set})
+	if err != nil {
+		return nil, usageError{err}
+	}
+	if c.Threads > 0 {
+		runtime.GOMAXPROCS(c.Threads) // the matrix kernels start that many goroutines
+	}
+	a := &app{config: c, flags: flags, noted: map[string]bool{}, log: newLog(cmd.ErrOrStderr(), c), stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
+	a.quiet = c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil)
+	if c.Out == streamed {
+		if cmd.Name() != "rank" {
+			return nil, usagef("--out -: %s cannot write its result to stdout; name a file or folder", cmd.CommandPath())
+		}
+		a.quiet = true // what say prints would mix with the table
+	}
+	a.products = sync.OnceValues(func() (native.Choice, error) {
+		choice, err := native.Choose(c.Linalg, a.options().Runtime)
+		choice.Backend = linalg.Until(cmd.Context(), choice.Backend)
+		return choice, err
+	})
+	return a, nil
+}
+
+// options returns the options to open an Embedder with.
+func (a *app) options() embed.Options {
+	c := a.config
+	return embed.Options{
+		Backbone: c.Backbone, Extractor: c.Extractor, Preprocess: c.Preprocess, Cache: c.Cache, Threads: c.Workers(),
+		Library: c.Runtime.Library, ToolVersion: version, Log: a.log,
+		Progress: func(images int) (step, finish func()) {
+			p := a.newProgress(images)
+			return p.add, p.finish
+		},
+	}
+}
+
+// loadModel reads a MODEL and gives its head the chosen backend.
+func (a *app) loadModel(file string) (*model.Model, error) {
+	m, err := model.Load(file)
+	if err != nil {
+		return nil, err
+	}
+	products, err := a.products()
+	if err != nil {
+		return nil, err
+	}
+	m.Predictor.UseBackend(products)
+	if share := a.config.Classifier.OldShare; share != 0 {
+		m.Predictor.OldShare = share
+	}
+	return m, nil
+}
+
+func newLog(w io.Writer, c config.Config) *slog.Logger {
+	options := &slog.HandlerOptions{Level: slog.LevelInfo}
+	if c.Quiet {
+		options.Level = slog.LevelWarn
+	}
+	if c.Log == "json" {
+		return slog.New(slog.NewJSONHandler(w, options))
+	}
+	if atTerminal(w) {
+		return slog.New(remarks{out: w, level: options.Level})
+	}
+	return slog.New(slog.NewTextHandler(w, options))
+}
+
+// streamed is the name of a file that means stdin or stdout.
+const streamed = "-"
+
+// say prints a line about the command's result to stdout.
+func (a *app) say(format string, args ...any) {
+	if a.quiet {
+		return
+	}
+	fmt.Fprintf(a.stdout, format+"\n", args...)
+}
+
+// plural is "1 image" or "2 images".
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// sayJSON prints a result for programs to stdout.
+func (a *app) sayJSON(result any) error {
+	text, err := json.MarshalIndent(result, "", "  ")
+	if err == nil {
+		_, err = fmt.Fprintf(a.stdout, "%s\n", text)
+	}
+	return err
+}
+
+// closeInto closes c and joins an error of Close to err.
+func closeInto(c io.Closer, err *error) {
+	if closing := c.Close(); closing != nil {
+		*err = errors.Join(*err, closing)
+	}
+}
+
+// writable returns an error if one of the named files cannot be written, or is a
+// model that is being served, so that a command fails before its work rather than after
+// it.
+func writable(files ...string) error {
+	for _, file := range files {
+		if file == "" || file == streamed {
+			continue
+		}
+		f, err := atomicfile.Create(file)
+		if err != nil {
+			return err
+		}
+		f.Abort()
+		if err := teach.Free(file); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writableFolder returns an error if nothing can be written into a folder, or into
+// the nearest one above it that exists.
+func writableFolder(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
+		return writableFolder(filepath.Dir(dir))
+	}
+	f, err := os.CreateTemp(dir, ".pipeline-*") // any other name may be taken by a folder
+	if err != nil {
+		return fmt.Errorf("nothing can be written into %s: %w", dir, err)
+	}
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// require returns a usage error that names the first empty flag and says what it is
+// for. Each input is a flag and its value.
+func (a *app) require(inputs ...[2]string) error {
+	for _, in := range inputs {
+		if in[1] == "" {
+			_, usage := pflag.UnquoteUsage(a.flags.Lookup(in[0]))
+			return usagef("--%s is missing: %s", in[0], usage)
+		}
+	}
+	return nil
+}
+
+// writeFile writes a result to a file, or to stdout if that is named "-".
+func (a *app) writeFile(file string, write func(io.Writer) error) error {
+	if file == streamed {
+		return write(a.stdout)
+	}
+	return atomicfile.Write(file, func(f *atomicfile.File) error { return write(f) })
+}
+
+// outFile returns an error if --out is missing or cannot be written.
+func (a *app) outFile() error {
+	if err := a.require([2]string{"out", a.config.Out}); err != nil {
+		return err
+	}
+	return writable(a.config.Out)
+}
+
+// command makes a cobra RunE of the body of a command: it resolves the settings
+// and passes them as an app.
+func command(body func(ctx context.Context, a *app, args []string) error) func(*cobra.Command, []string) error {
+	return func(cmd *cobra.Command, args []string) error {
+		a, err := open(cmd)
+		if err != nil {
+			return err
+		}
+		return body(cmd.Context(), a, args)
+	}
+}
+
+// A progress shows the images done, images per second and the time left. It shows
+// nothing if stderr is not a terminal.
+type progress struct{ bar *progressbar.ProgressBar }
+
+func (a *app) newProgress(total int) progress {
+	return a.bar(int64(total), progressbar.OptionSetDescription("images"), progressbar.OptionShowCount(),
+		progressbar.OptionShowIts(), progressbar.OptionSetItsString("images"), progressbar.OptionThrottle(100e6))
+}
+
+// comparing shows how many methods have been compared, from the start: the last takes
+// longest.
+func (a *app) comparing(methods int) (step, finish func()) {
+	p := a.bar(int64(methods), progressbar.OptionSetDescription("comparing methods"), progressbar.OptionShowCount(),
+		progressbar.OptionSetPredictTime(false), progressbar.OptionSetRenderBlankState(true))
+	return p.add, p.finish
+}
+
+// newTransfer returns the progress of a download, in bytes.
+func (a *app) newTransfer(total int64) progress {
+	return a.bar(total, progressbar.OptionShowBytes(true))
+}
+
+func (a *app) bar(total int64, options ...progressbar.Option) progress {
+	if a.config.Quiet || a.config.Log != "text" || !atTerminal(a.stderr) {
+		return progress{}
+	}
+	return progress{progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(a.stderr), progressbar.OptionClearOnFinish())...)}
+}
+
+func (p progress) add() {
+	if p.bar != nil {
+		_ = p.bar.Add(1) // a failing display must not stop the work
+	}
+}
+
+func (p progress) finish() {
+	if p.bar != nil {
+		_ = p.bar.Finish()
+	}
+}
+
+func (p progress) set(done, _ int64) {
+	if p.bar != nil {
+		_ = p.bar.Set64(done)
+	}
+}

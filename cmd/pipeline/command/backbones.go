@@ -1,0 +1,148 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+)
+
+func newBackbones() *cobra.Command {
+	var asJSON bool
+	list := &cobra.Command{
+		Use:     "list",
+		Short:   "List the catalogue",
+		Example: "  pipeline backbones list",
+		Args:    arguments,
+		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listBackbones(asJSON) }),
+	}
+	list.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	cmd := &cobra.Command{
+		Use:     "backbones",
+		Short:   "List, download and inspect backbones",
+		Example: "  pipeline backbones list",
+		Args:    knownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		list,
+		&cobra.Command{
+			Use:     "pull NAME",
+			Short:   "Download a backbone from the catalogue and verify it",
+			Example: "  pipeline backbones pull resnet50-v2",
+			Args:    arguments, ValidArgsFunction: pullable,
+			RunE: command(func(ctx context.Context, a *app, args []string) error {
+				return a.pullBackbone(ctx, args[0])
+			}),
+		},
+		&cobra.Command{
+			Use:     "inspect FILE",
+			Short:   "Show the inputs and outputs of an ONNX file",
+			Example: "  pipeline backbones inspect resnet50.onnx",
+			Args:    arguments,
+			RunE: command(func(_ context.Context, a *app, args []string) error {
+				return a.inspectBackboneFile(args[0])
+			}),
+		},
+	)
+	return cmd
+}
+
+// A listedBackbone is what backbones list --json prints of an entry.
+type listedBackbone struct {
+	Name        string `json:"name"`
+	Bytes       int64  `json:"bytes"`
+	Dimension   int    `json:"dimension"`
+	Licence     string `json:"licence"`
+	Where       string `json:"where"`
+	Description string `json:"description"`
+}
+
+func (a *app) listBackbones(asJSON bool) error {
+	entries, err := backbone.Catalogue()
+	if err != nil {
+		return err
+	}
+	dirs, err := a.options().BackboneDirs()
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		listed := []listedBackbone{}
+		for _, e := range entries {
+			listed = append(listed, listedBackbone{e.Name, e.Bytes, e.Dimension, e.Licence, availability(e, dirs), e.Description})
+		}
+		return a.sayJSON(listed)
+	}
+	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")
+	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tfor trying things out; 84 px, trained on 60 classes\n", backbone.Default)
+	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tthe default of version 0.1; models that were trained with it find it themselves\n", backbone.Default01)
+	for _, e := range entries {
+		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.Bytes)/1e6, e.Dimension, e.Licence, availability(e, dirs), e.Description)
+	}
+	return table.Flush()
+}
+
+func availability(e backbone.Entry, dirs backbone.Dirs) string {
+	switch {
+	case dirs.Pulled(e):
+		return "pulled"
+	case e.Pullable():
+		return "can be pulled"
+	}
+	return "bring the file"
+}
+
+func (a *app) pullBackbone(ctx context.Context, name string) error {
+	entry, err := backbone.Lookup(name)
+	if err != nil {
+		return usageError{err}
+	}
+	dirs, err := a.options().BackboneDirs()
+	if err != nil {
+		return err
+	}
+	p := a.newTransfer(entry.Bytes)
+	defer p.finish()
+	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{Dir: dirs.Cache, Progress: p.set})
+	if err != nil {
+		return err
+	}
+	a.say("%s is in %s", name, path)
+	return nil
+}
+
+func (a *app) inspectBackboneFile(ref string) error {
+	dirs, err := a.options().BackboneDirs()
+	if err != nil {
+		return err
+	}
+	file, err := backbone.Resolve(ref, dirs)
+	if err != nil {
+		return err
+	}
+	a.say("SHA-256     %s", file.SHA256)
+	m, err := onnx.Parse(file.Bytes())
+	if err != nil {
+		return fmt.Errorf("%s: %w", file.Name, err)
+	}
+	a.say("made by     %s, ONNX opset %d", m.Producer, m.Opset)
+	a.say("inputs      %s", onnx.Names(m.Inputs))
+	a.say("outputs     %s", onnx.Names(m.Outputs))
+	if tensor, err := m.Penultimate(); err == nil {
+		a.say("penultimate %s (choose it with --set extractor.output=penultimate)", tensor)
+	}
+	if file.Preprocess == nil {
+		a.say("preprocess  not stated; the preset imagenet would be used")
+		return nil
+	}
+	p := file.Preprocess
+	a.say("preprocess  %s side %d, crop %d, %s, mean %v, std %v (from %s)", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, strings.ToLower(string(file.PreprocessSource)))
+	return nil
+}

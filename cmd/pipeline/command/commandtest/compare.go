@@ -1,0 +1,105 @@
+package commandtest
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// SameLabels compares an output folder with the folder "want".
+func (l *Bed) SameLabels(what, out string) {
+	l.Helper()
+	for _, name := range []string{"labels.csv", "labels.jsonl", "labels.parquet", "errors.csv"} {
+		l.Same(what, l.Read(l.Path("want"), name), filepath.Join(out, name))
+	}
+	if got, want := l.SummaryWithoutTiming(out), l.SummaryWithoutTiming(l.Path("want")); got != want {
+		l.Errorf("%s: summary %s, want %s", what, got, want)
+	}
+	if got, want := l.CountFiles(filepath.Join(out, "by-class")), l.CountFiles(l.Path("want", "by-class")); got != want {
+		l.Errorf("%s: %d organised photos, want %d", what, got, want)
+	}
+	l.NoLeftovers(out)
+}
+
+func (l *Bed) CopyFolder(from, to string) {
+	l.Helper()
+	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
+		l.Fatal(err)
+	}
+}
+
+// SetTimes sets the times of all files below a folder.
+func (l *Bed) SetTimes(dir string, at time.Time) {
+	l.Helper()
+	for file := range l.Tree(dir) {
+		if err := os.Chtimes(filepath.Join(dir, file), at, at); err != nil {
+			l.Fatal(err)
+		}
+	}
+}
+
+// Tree returns the contents of all files below a folder.
+func (l *Bed) Tree(dir string) map[string]string {
+	l.Helper()
+	files := map[string]string{}
+	if err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+		if err == nil && info.Mode().IsRegular() {
+			files[strings.TrimPrefix(path, dir)] = string(l.Read(path))
+		}
+		return err
+	}); err != nil {
+		l.Fatal(err)
+	}
+	return files
+}
+
+func (l *Bed) Same(what string, want []byte, file string) {
+	l.Helper()
+	if !bytes.Equal(want, l.Read(file)) {
+		l.Errorf("%s changed %s", what, filepath.Base(file))
+	}
+}
+
+func (l *Bed) SummaryWithoutTiming(out string) string {
+	l.Helper()
+	s := l.Object(out, "summary.json")
+	delete(s, "timing")
+	text, err := json.Marshal(s)
+	if err != nil {
+		l.Fatal(err)
+	}
+	return string(text)
+}
+
+// Snapshot maps every file of a folder to its content.
+func (l *Bed) Snapshot(dir string) map[string]string {
+	l.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
+		if err == nil && e.Type().IsRegular() {
+			found[name] = string(l.Read(name))
+		}
+		return err
+	})
+	if err != nil {
+		l.Fatal(err)
+	}
+	return found
+}
+
+func (l *Bed) CountFiles(dir string) (n int) {
+	l.Helper()
+	err := filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
+		if err == nil && !e.IsDir() {
+			n++
+		}
+		return err
+	})
+	if err != nil {
+		l.Fatal(err)
+	}
+	return n
+}

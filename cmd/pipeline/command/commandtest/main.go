@@ -1,0 +1,51 @@
+package commandtest
+
+import (
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
+)
+
+const (
+	// ActAsPipeline makes the test binary the real command. Its name does not
+	// have the prefix of settings, so the command ignores it.
+	ActAsPipeline = "TEST_BINARY_IS_PIPELINE"
+	// longForm, allStories and exportsDir are for the tests, not settings: the command
+	// would refuse them, so Main removes them.
+	longForm   = "PIPELINE_LONG"
+	allStories = "PIPELINE_STORIES"
+	exportsDir = "PIPELINE_EXPORTS"
+)
+
+// Wanted is what Main found in the environment.
+var Wanted struct {
+	Long    bool
+	Stories int // classes
+	Exports string
+}
+
+// Main is the TestMain of packages that use a Bed.
+func Main(m *testing.M) {
+	if os.Getenv(ActAsPipeline) != "" {
+		command.Main()
+	}
+	Wanted.Long = os.Getenv(longForm) != ""
+	Wanted.Stories, _ = strconv.Atoi(os.Getenv(allStories))
+	Wanted.Exports = os.Getenv(exportsDir)
+	forgetSettings()
+	os.Exit(m.Run())
+}
+
+// forgetSettings removes the user's PIPELINE_… settings, which would change the
+// results of tests.
+func forgetSettings() {
+	for _, pair := range os.Environ() {
+		name, _, _ := strings.Cut(pair, "=")
+		if strings.HasPrefix(name, "PIPELINE_") && name != "PIPELINE_SHARED" {
+			_ = os.Unsetenv(name)
+		}
+	}
+}

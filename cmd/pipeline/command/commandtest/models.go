@@ -1,0 +1,152 @@
+package commandtest
+
+import (
+	"bytes"
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
+)
+
+// Quickly adds settings that train a projection in no time.
+func Quickly(args ...string) []string {
+	return append(args, "--dkl", "--set", "classifier.dkl.dim=10", "--set", "classifier.dkl.epochs=4", "--set", "classifier.dkl.pretrain=2",
+		"--set", "classifier.dkl.keep=always", "--set", "classifier.dkl.steps=0", "--set", "classifier.dkl.batch=16", "--set", "classifier.dkl.inducing=2", "--set", "classifier.temperature=1")
+}
+
+// Relabelled returns a feature folder of two rows of a new class.
+func (l *Bed) Relabelled(features string) string {
+	l.Helper()
+	dir := l.Path("more")
+	if l.Exists(l.Path("more")) {
+		return dir
+	}
+	rows := strings.SplitAfter(string(l.Read(l.Path("features", "samples.csv"))), "\n")
+	var b bytes.Buffer
+	for _, r := range rows {
+		b.WriteString(strings.ReplaceAll(r, ",c0,", ",another,"))
+	}
+	l.CopyFolder(features, dir)
+	l.Write(l.Path("more", "samples.csv"), b.Bytes())
+	return dir
+}
+
+// Features writes a feature folder of four classes with 22 rows each, without
+// some of them.
+func (l *Bed) Features(name string, without ...string) string {
+	l.Helper()
+	dir := l.Path(name)
+	out, err := featdir.NewWriter(dir, embed.Provenance{Dim: 6})
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer out.Abort()
+	rng := rand.New(rand.NewPCG(7, 1))
+	for _, class := range []string{"a", "b", "c", "d"} {
+		centre := Cloud(rng, make([]float32, 6), 1)
+		for i := range 22 {
+			s := dataset.Sample{Path: fmt.Sprintf("%s/%02d.jpg", class, i), Label: class}
+			row := Cloud(rng, centre, 0.6)
+			if slices.Contains(without, s.Path) {
+				continue
+			}
+			if err := out.Write(s, row); err != nil {
+				l.Fatal(err)
+			}
+		}
+	}
+	if err := out.Close(); err != nil {
+		l.Fatal(err)
+	}
+	return dir
+}
+
+const SmallSide = 48 // pixels; enough for a contract
+
+// Trained writes a base folder of three classes and trains a model on it.
+func (l *Bed) Trained(args ...string) (model, images string) {
+	l.Helper()
+	images = l.Photos(l.Path("base"), SmallSide, 8, "kiwi", "lime", "plum")
+	model = l.Path("base.model")
+	l.Must(append([]string{"train", "--images", images, "--out", model}, args...)...)
+	return model, images
+}
+
+// Foreign writes a feature folder of two files as another program would.
+func (l *Bed) Foreign(dim int) string {
+	l.Helper()
+	w, err := featdir.NewWriter(l.Path("foreign"), embed.Provenance{Dim: dim})
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer w.Abort()
+	for i := range 12 {
+		row := make([]float32, dim)
+		for j := range row {
+			row[j] = float32(math.Sin(float64(i%3*7+j)) + 0.1*math.Cos(float64(i*31+j)))
+		}
+		if err := w.Write(dataset.Sample{Path: fmt.Sprint(i), Label: []string{"a", "b", "c"}[i%3]}, row); err != nil {
+			l.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		l.Fatal(err)
+	}
+	if err := os.Remove(l.Path("foreign", "meta.json")); err != nil {
+		l.Fatal(err)
+	}
+	return l.Path("foreign")
+}
+
+// Clouds writes a feature folder with three recorded sessions: 4, 2 and 2
+// classes, 20 or 3 training rows and 10 test rows each.
+func (l *Bed) Clouds(dir string) string {
+	l.Helper()
+	return l.ManyClouds(dir, 4, 20)
+}
+
+// ManyClouds is clouds with another first session: its classes, and their training
+// rows.
+func (l *Bed) ManyClouds(dir string, base, rows int) string {
+	l.Helper()
+	out, err := featdir.NewWriter(dir, embed.Provenance{Dim: 8})
+	if err != nil {
+		l.Fatal(err)
+	}
+	defer out.Abort()
+	rng := rand.New(rand.NewPCG(1, 2))
+	for class := range base + 4 {
+		session, shots := 1, rows
+		if class >= base {
+			session, shots = 2+(class-base)/2, 3
+		}
+		centre := Cloud(rng, make([]float32, 8), 1)
+		for i := range shots + 10 {
+			s := dataset.Sample{Path: fmt.Sprintf("c%d/%02d.jpg", class, i), Label: fmt.Sprintf("c%d", class), Split: "train", Session: fmt.Sprint(session)}
+			if i >= shots {
+				s.Split = "test"
+			}
+			if err := out.Write(s, Cloud(rng, centre, 0.5)); err != nil {
+				l.Fatal(err)
+			}
+		}
+	}
+	if err := out.Close(); err != nil {
+		l.Fatal(err)
+	}
+	return dir
+}
+
+func Cloud(rng *rand.Rand, centre []float32, width float64) []float32 {
+	x := slices.Clone(centre)
+	for i := range x {
+		x[i] += float32(width * rng.NormFloat64())
+	}
+	return x
+}

@@ -1,0 +1,47 @@
+package commandtest
+
+import (
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+)
+
+// OnPath makes the test binary the program "pipeline" of shell scripts.
+func (l *Bed) OnPath() []string {
+	l.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		l.Fatal(err)
+	}
+	l.Write(l.Path("bin", "pipeline"), fmt.Appendf(nil, "#!/bin/sh\nexec %q \"$@\"\n", self))
+	if err := os.Chmod(l.Path("bin", "pipeline"), 0o755); err != nil {
+		l.Fatal(err)
+	}
+	return append(l.Env, "PATH="+l.Path("bin")+":"+os.Getenv("PATH"))
+}
+
+// CheckExample checks that an example names a command and flags that exist.
+func CheckExample(t *testing.T, example []string) {
+	t.Helper()
+	cmd, rest, err := command.NewRoot().Find(example)
+	if err != nil {
+		t.Errorf("example %q: %v", example, err)
+		return
+	}
+	if err := cmd.ParseFlags(rest); err != nil {
+		t.Errorf("example %q: %v", example, err)
+		return
+	}
+	args := cmd.Flags().Args()
+	if err := cmd.ValidateArgs(args); err != nil {
+		t.Errorf("example %q: %v", example, err)
+	}
+	if cmd.CommandPath() == "pipeline backbones pull" {
+		if _, err := backbone.Lookup(args[0]); err != nil {
+			t.Errorf("example %q: %v", example, err)
+		}
+	}
+}

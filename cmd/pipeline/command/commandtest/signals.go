@@ -1,0 +1,131 @@
+//go:build unix
+
+package commandtest
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
+)
+
+const (
+	// LargeSide is the side of a photo that is large enough for a run to be caught at work.
+	LargeSide = 320
+	// Patience bounds the wait for something that must happen; no result depends on it.
+	Patience = 2 * time.Minute
+)
+
+// SmallDisk mounts a file system of the given size, and skips the test if that is
+// not allowed.
+func (l *Bed) SmallDisk(t *testing.T, name string, size int) string {
+	t.Helper()
+	dir := l.Path(name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
+		t.Skipf("no small disk here: %v", err)
+	}
+	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
+	return dir
+}
+
+// BelowPermissions makes permissions apply to a command even if the tests are run
+// by root.
+func BelowPermissions(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
+	t.Helper()
+	if os.Geteuid() != 0 {
+		return cmd
+	}
+	setpriv, err := exec.LookPath("setpriv")
+	if err != nil {
+		t.Skip("root, and no setpriv (util-linux): ", err)
+	}
+	cmd.Path, cmd.Args = setpriv, append([]string{"setpriv", "--bounding-set=-dac_override,-dac_read_search", os.Args[0]}, cmd.Args[1:]...)
+	return cmd
+}
+
+// CachedRows counts the embeddings of all backbones in a cache, without those of
+// the probe pictures.
+func (l *Bed) CachedRows(folder string) int {
+	l.Helper()
+	probes, err := filepath.Glob(filepath.Join(testenv.ModuleRoot(l.TB), "embed", "probes", "*.jpg"))
+	if err != nil || len(probes) == 0 {
+		l.Fatal(err, probes)
+	}
+	stores, err := filepath.Glob(filepath.Join(folder, "embeddings", "*"))
+	if err != nil {
+		l.Fatal(err)
+	}
+	rows := 0
+	for _, dir := range stores {
+		store, err := cache.OpenStore(dir, nil)
+		if err != nil {
+			l.Fatal(err)
+		}
+		rows += store.Len()
+		for _, file := range probes {
+			if _, cached := store.Get(cache.HashOf(l.Read(file))); cached {
+				rows--
+			}
+		}
+		if err := store.Close(); err != nil {
+			l.Fatal(err)
+		}
+	}
+	return rows
+}
+
+// SignalWhen starts a command and signals it once a condition holds. A command
+// that ends before gets no signal, as its exit code shows.
+func (l *Bed) SignalWhen(cmd *exec.Cmd, sig os.Signal, farEnough func() bool) (exitCode int) {
+	l.Helper()
+	if err := cmd.Start(); err != nil {
+		l.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- cmd.Wait() }()
+	deadline := time.After(Patience)
+	for sent := false; ; {
+		select {
+		case <-ended:
+			return cmd.ProcessState.ExitCode()
+		case <-deadline:
+			_ = cmd.Process.Kill()
+			l.Fatalf("%q did not end", cmd.Args)
+		case <-time.After(time.Millisecond / 2):
+			if !sent && farEnough() {
+				sent = true
+				_ = cmd.Process.Signal(sig) // it may have ended by now
+			}
+		}
+	}
+}
+
+// WasKilled is the exit code that Go reports for a process ended by a signal.
+const WasKilled = -1
+
+// NoLeftovers fails if a folder contains a temporary file.
+func (l *Bed) NoLeftovers(dirs ...string) {
+	l.Helper()
+	for _, dir := range dirs {
+		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+			if err == nil && atomicfile.IsTemp(e.Name()) {
+				l.Errorf("%s was left over", path)
+			}
+			return err
+		})
+		if err != nil {
+			l.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,118 @@
+package command
+
+import (
+	"context"
+	"path/filepath"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/eval/fscil/benchmark"
+	"github.com/seed-90d10d51/pipeline/eval/table"
+)
+
+func newDatasets() *cobra.Command {
+	var asJSON bool
+	list := &cobra.Command{
+		Use:     "list",
+		Short:   "List the benchmarks",
+		Example: "  pipeline datasets list",
+		Args:    arguments,
+		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listDatasets(asJSON) }),
+	}
+	list.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	cmd := &cobra.Command{
+		Use:   "datasets",
+		Short: "List and download the index lists of benchmarks",
+		Long: `The official lists say in which session each image is learned or tested. They are
+downloaded from their authors' repository at a pinned commit. You need to have the
+images yourself: of CIFAR-10 and CIFAR-100 the binary version (cifar-10-binary.tar.gz,
+cifar-100-binary.tar.gz), as the pickles of the Python version are not read.`,
+		Example: "  pipeline datasets list",
+		Args:    knownCommand,
+		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		list,
+		&cobra.Command{
+			Use:     "pull NAME",
+			Short:   "Download the lists of a benchmark and verify them",
+			Example: "  pipeline datasets pull mini_imagenet",
+			Args:    arguments, ValidArgsFunction: benchmarks,
+			RunE: command(func(ctx context.Context, a *app, args []string) error {
+				return a.pullDataset(ctx, args[0])
+			}),
+		},
+	)
+	return cmd
+}
+
+func (a *app) listsDir(l benchmark.Lists) (string, error) {
+	cache, err := a.options().CacheDir()
+	return l.Dir(filepath.Join(cache, "datasets")), err
+}
+
+// A listedDataset is what datasets list --json prints of a benchmark.
+type listedDataset struct {
+	Name        string `json:"name"`
+	Lists       int    `json:"lists"` // files
+	Licence     string `json:"licence"`
+	Where       string `json:"where"`
+	Description string `json:"description"`
+}
+
+func (a *app) listDatasets(asJSON bool) error {
+	all, err := benchmark.All()
+	if err != nil {
+		return err
+	}
+	listed := []listedDataset{}
+	t := table.Table{Header: []string{"NAME", "LISTS", "LICENCE", "WHERE", "WHAT"}}
+	for _, l := range all {
+		dir, err := a.listsDir(l)
+		if err != nil {
+			return err
+		}
+		where := "can be pulled"
+		if l.Pulled(dir) {
+			where = "pulled"
+		}
+		listed = append(listed, listedDataset{l.Name, len(l.Files), l.Licence, where, l.Description})
+		t.Add(l.Name, strconv.Itoa(len(l.Files)), l.Licence, where, l.Description)
+	}
+	if asJSON {
+		return a.sayJSON(listed)
+	}
+	a.say("%s", t)
+	return nil
+}
+
+func (a *app) pullDataset(ctx context.Context, name string) error {
+	l, err := benchmark.Find(name)
+	if err != nil {
+		return usageError{err}
+	}
+	dir, err := a.listsDir(l)
+	if err != nil {
+		return err
+	}
+	if err := l.Pull(ctx, dir, nil); err != nil {
+		return err
+	}
+	a.say("the lists of %s are in %s; pipeline fscil finds them there", name, dir)
+	return nil
+}
+
+// pulledLists returns the folder that the benchmark's lists were pulled into. If
+// they were not pulled, the error says how to get them.
+func (a *app) pulledLists(dataset string) (string, error) {
+	l, err := benchmark.Find(dataset)
+	if err != nil {
+		return "", usagef("--lists is missing: the official protocol needs the folder of session_1.txt, test_1.txt, …; fscil.protocol=few-shot draws sessions by seed")
+	}
+	dir, err := a.listsDir(l)
+	if err == nil && !l.Pulled(dir) {
+		err = usagef("--lists is missing: give the folder of session_1.txt, test_1.txt, …, or get them with pipeline datasets pull %s", dataset)
+	}
+	return dir, err
+}

@@ -1,0 +1,148 @@
+package command
+
+import (
+	"context"
+	"encoding/csv"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/demo"
+)
+
+func newDemo() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "demo [--out DIR]",
+		Short: "Draw images, learn, label and report, offline",
+		Long: `Draws a small image folder, embeds it with the built-in backbone, trains on
+twelve base classes, learns four new ones from five images each, labels a folder
+of photos, some of which show things that it was never taught, prints how many it
+labelled correctly and how many it rejected, and writes an HTML report.`,
+		Example: "  pipeline demo --out demo",
+		Args:    arguments,
+		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.demo(ctx) }),
+	}
+	outFlag(cmd, "`folder` for images, model, labels and report (default: pipeline-demo)")
+	return cmd
+}
+
+// demo prints and runs the commands that a user would type.
+func (a *app) demo(ctx context.Context) error {
+	start := time.Now()
+	dir := a.config.Out
+	if dir == "" {
+		dir = "pipeline-demo"
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return err
+	}
+	a.say("drawing images into %s", filepath.Join(dir, "images"))
+	set, err := demo.Generate(ctx, filepath.Join(dir, "images"), a.config.Seed)
+	if err != nil {
+		return err
+	}
+	for _, step := range a.demoSteps(ctx, dir, set) {
+		if err := a.demoStep(step); err != nil {
+			return err
+		}
+	}
+	if err := a.sayDemo(set, filepath.Join(dir, "labels", "labels.csv")); err != nil {
+		return err
+	}
+	a.say("\ndone in %.0f s; open %s in a browser", time.Since(start).Seconds(), filepath.Join(dir, "report.html"))
+	return nil
+}
+
+// demoReject is the share of known images that the demo may reject.
+const demoReject = 0.1
+
+// A demoStep is one command of the demo, as a user would type it.
+type demoStep struct {
+	command           string
+	images, list, out string
+	reject            float64
+	run               func(*app) error
+}
+
+func (a *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
+	features, file, labels := filepath.Join(dir, "features"), filepath.Join(dir, "demo.model"), filepath.Join(dir, "labels")
+	return []demoStep{
+		{command: "embed", images: set.Base, out: features, run: func(s *app) error { return s.embedFolder(ctx) }},
+		{command: "train", images: set.Base, out: file, run: func(s *app) error { return s.train(ctx, false) }},
+		{command: "learn " + file, images: set.New, run: func(s *app) error { return s.learn(ctx, file, false) }},
+		{command: "label " + file, images: set.Photos, out: labels, reject: demoReject, run: func(s *app) error { return s.label(ctx, file, false) }},
+		{
+			command: "eval " + file + " --report " + dir, images: set.Photos, list: set.Truth, reject: demoReject,
+			run: func(s *app) error { return s.eval(ctx, file, "", dir) },
+		},
+	}
+}
+
+// demoStep runs a step on its own copy of the app. One photo is broken on
+// purpose, so a partial failure does not end the demo.
+func (a *app) demoStep(step demoStep) error {
+	sub := *a
+	sub.config.Images, sub.config.List, sub.config.Out, sub.config.Label.Reject = step.images, step.list, step.out, step.reject
+	sub.config.Label.Format, sub.config.Label.RowsPerFile = []string{"csv"}, 0 // as sayDemo reads it
+	a.say("\n$ pipeline %s", step.line())
+	err := step.run(&sub)
+	if exitCode(err) == ExitPartial {
+		a.say("%s", message(err))
+		return nil
+	}
+	return err
+}
+
+func (s demoStep) line() string {
+	line := s.command + " --images " + s.images
+	if s.list != "" {
+		line += " --list " + s.list
+	}
+	if s.out != "" {
+		line += " --out " + s.out
+	}
+	if s.reject > 0 {
+		line += fmt.Sprintf(" --reject %g", s.reject)
+	}
+	return line
+}
+
+// sayDemo prints how many of the labels are right.
+func (a *app) sayDemo(set demo.Set, labels string) error {
+	f, err := os.Open(labels)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	rows, err := csv.NewReader(f).ReadAll()
+	if err != nil {
+		return fmt.Errorf("read %s: %w", labels, err)
+	}
+	label, rejected := slices.Index(rows[0], "label"), slices.Index(rows[0], "rejected")
+	photos := map[string]demo.Photo{}
+	for _, photo := range set.Shown {
+		photos[photo.Path] = photo
+	}
+	total, right, rejections := map[bool]int{}, 0, map[bool]int{} // by whether the class is known
+	for _, row := range rows[1:] {
+		photo, ok := photos[row[0]]
+		if !ok {
+			continue
+		}
+		total[photo.Known]++
+		if row[label] == photo.Class {
+			right++
+		}
+		if row[rejected] == "true" {
+			rejections[photo.Known]++
+		}
+	}
+	a.say("\nOf %d photos of things that it was taught, it labels %d correctly (%.1f %%) and rejects %d as unknown.",
+		total[true], right, 100*float64(right)/float64(total[true]), rejections[true])
+	a.say("Of %d photos of things that it was never taught, it rejects %d.", total[false], rejections[false])
+	return nil
+}

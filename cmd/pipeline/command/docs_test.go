@@ -1,0 +1,143 @@
+package command_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/cobra/doc"
+
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
+)
+
+var (
+	update = flag.Bool("update", false, "write docs/cli instead of comparing with it")
+	manual = flag.String("manual", "", "write manual pages into this folder")
+)
+
+const docsDir = "../../../docs/cli"
+
+// TestCommandDocs compares docs/cli with the help of the commands; with -update
+// it writes docs/cli.
+func TestCommandDocs(t *testing.T) {
+	want := commandDocs(t)
+	if *update {
+		writeDocs(t, want)
+	}
+	have := map[string]string{}
+	entries, err := os.ReadDir(docsDir)
+	if err != nil {
+		t.Fatalf("%v: run make docs-update", err)
+	}
+	for _, e := range entries {
+		text, err := os.ReadFile(filepath.Join(docsDir, e.Name()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		have[e.Name()] = string(text)
+	}
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if have[name] != want[name] {
+			t.Errorf("docs/cli/%s is out of date: run make docs-update", name)
+		}
+		delete(have, name)
+	}
+	for name := range have {
+		t.Errorf("docs/cli/%s belongs to no command: run make docs-update", name)
+	}
+}
+
+func writeDocs(t *testing.T, pages map[string]string) {
+	t.Helper()
+	if err := os.RemoveAll(docsDir); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.MkdirAll(docsDir, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range pages {
+		if err := os.WriteFile(filepath.Join(docsDir, name), []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// commandDocs returns a page for every command, and README.md that lists them.
+func commandDocs(t *testing.T) map[string]string {
+	t.Helper()
+	pages := map[string]string{}
+	contents := "# The commands\n\nWritten by `make docs-update` from the program's own help; do not edit.\n\n"
+	everyCommand(command.NewRoot(), func(cmd *cobra.Command) {
+		cmd.DisableAutoGenTag = true
+		var page bytes.Buffer
+		if err := doc.GenMarkdown(cmd, &page); err != nil {
+			t.Fatal(err)
+		}
+		name := strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"
+		pages[name] = strings.TrimRight(page.String(), "\n") + "\n"
+		contents += fmt.Sprintf("- [%s](%s): %s\n", cmd.CommandPath(), name, cmd.Short)
+	})
+	pages["README.md"] = contents
+	return pages
+}
+
+// TestManual makes a manual page for every command; with -manual it writes them
+// into that folder, dated by $SOURCE_DATE_EPOCH.
+func TestManual(t *testing.T) {
+	seconds, _ := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
+	date := time.Unix(seconds, 0).UTC()
+	everyCommand(command.NewRoot(), func(cmd *cobra.Command) {
+		cmd.DisableAutoGenTag = true
+		var page bytes.Buffer
+		if err := doc.GenMan(cmd, &doc.GenManHeader{Section: "1", Date: &date, Source: "pipeline " + command.Version()}, &page); err != nil {
+			t.Fatal(err)
+		}
+		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"
+		if !strings.Contains(page.String(), ".SH SYNOPSIS") {
+			t.Errorf("%s has no synopsis", name)
+		}
+		if *manual != "" {
+			if err := os.WriteFile(filepath.Join(*manual, name), page.Bytes(), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
+
+// everyCommand visits a command and all its sub-commands that help shows.
+func everyCommand(cmd *cobra.Command, visit func(*cobra.Command)) {
+	visit(cmd)
+	for _, sub := range cmd.Commands() {
+		if sub.IsAvailableCommand() {
+			everyCommand(sub, visit)
+		}
+	}
+}
+
+// TestCommandDocsAreTheSameEverywhere: the pages contain no paths of this machine.
+func TestCommandDocsAreTheSameEverywhere(t *testing.T) {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		t.Skip("no home folder")
+	}
+	cwd, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range commandDocs(t) {
+		for _, place := range []string{home + "/", filepath.Dir(cwd), os.TempDir() + "/"} {
+			if strings.Contains(text, place) {
+				t.Errorf("%s mentions %s", name, place)
+			}
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sys/cpu"
+
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/extractor"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/heif"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
+)
+
+var errNotReady = errors.New("images cannot be labelled on this machine; the lines marked ✗ say what to do")
+
+func newDoctor() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "doctor",
+		Short:   "Check what works on this machine and how to fix what does not",
+		Example: "  pipeline doctor",
+		Args:    arguments,
+		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.doctor(asJSON) }),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	return cmd
+}
+
+// A diagnosis is what doctor --json prints.
+type diagnosis struct {
+	Version  string `json:"version"`
+	Go       string `json:"go"`
+	Platform string `json:"platform"`
+	Cores    int    `json:"cores"`
+	Vectors  string `json:"vector_units,omitempty"`
+	// Ready says that images can be labelled.
+	Ready     bool     `json:"ready"`
+	Checks    []check  `json:"checks"`
+	Backbones []string `json:"backbones"` // those that were pulled
+}
+
+// A check is one thing that works, or why it does not.
+type check struct {
+	Name  string   `json:"name"`
+	Works bool     `json:"works"`
+	Text  string   `json:"text"`
+	Notes []string `json:"notes,omitempty"`
+}
+
+func (c *check) note(format string, args ...any) {
+	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
+}
+
+func (a *app) doctor(asJSON bool) error {
+	a.quiet = asJSON
+	d := diagnosis{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(), Vectors: vectorUnits(), Ready: true}
+	a.say("pipeline %s", strings.TrimSuffix(fmt.Sprintf("%s, %s, %s, %d cores, %s", d.Version, d.Go, d.Platform, d.Cores, d.Vectors), ", "))
+	for _, each := range []struct {
+		name string
+		run  func(*check) (string, error)
+	}{
+		{"ONNX Runtime", a.checkRuntime},
+		{"built-in backbone", a.checkBackbone},
+		{"cache folder", a.checkCache},
+		{"matrix products", a.checkProducts},
+		{"JPEG decoder", a.checkJPEG},
+		{"HEIC decoder", a.checkHEIC},
+		{"memory for images", a.checkMemory},
+	} {
+		c, mark := check{Name: each.name, Works: true}, "✓"
+		var err error
+		if c.Text, err = each.run(&c); err != nil {
+			c.Works, c.Text, mark = false, err.Error(), "✗"
+			d.Ready = false
+		}
+		for _, note := range c.Notes {
+			a.say("  %s", note)
+		}
+		a.say("%s", paint(a.stdout, fmt.Sprintf("%s %s: %s", mark, c.Name, c.Text)))
+		d.Checks = append(d.Checks, c)
+	}
+	var err error
+	if d.Backbones, err = a.pulled(); err == nil && asJSON {
+		err = a.sayJSON(d)
+	}
+	if !d.Ready {
+		err = errors.Join(err, errNotReady)
+	}
+	return err
+}
+
+func vectorUnits() string {
+	switch {
+	case cpu.X86.HasAVX512F:
+		return "AVX-512"
+	case cpu.X86.HasAVX2:
+		return "AVX2"
+	}
+	return ""
+}
+
+func (a *app) checkRuntime(c *check) (string, error) {
+	library, attempts, err := ort.Locate(a.config.Runtime.Library)
+	for _, attempt := range attempts {
+		if err == nil && errors.Is(attempt.Err, fs.ErrNotExist) {
+			continue // one was found elsewhere
+		}
+		c.note("looked at %s (%s): %v", attempt.Path, attempt.Source, attempt.Err)
+	}
+	if err != nil {
+		return "", err
+	}
+	rt, err := ort.Open(library)
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%s %s (%s)", rt.Version(), library.Path, library.Source), nil
+}
+
+func (a *app) checkBackbone(_ *check) (string, error) {
+	runtime, err := a.options().Runtime()
+	if err != nil {
+		return "", errors.New("not tried: it needs ONNX Runtime")
+	}
+	file, err := backbone.Resolve(backbone.Default, backbone.Dirs{})
+	if err != nil {
+		return "", err
+	}
+	e, err := extractor.Open(runtime, file.Bytes(), file.Name, extractor.DefaultConfig())
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("%d dimensions from %d px", e.Dim(), e.Side()), e.Close()
+}
+
+func (a *app) checkCache(_ *check) (string, error) {
+	dir, err := a.options().CacheDir()
+	if err != nil {
+		return "", err
+	}
+	if err = os.MkdirAll(dir, 0o755); err == nil {
+		err = writable(filepath.Join(dir, "doctor"))
+	}
+	if err != nil {
+		return "", fmt.Errorf("%w; choose another with --cache", err)
+	}
+	return dir, nil
+}
+
+// checkProducts reports the backend of matrix products, and why a faster one is
+// not used.
+func (a *app) checkProducts(c *check) (string, error) {
+	products, err := a.products()
+	if err != nil {
+		return "", err
+	}
+	if products.Rejected != nil {
+		for line := range strings.SplitSeq(products.Rejected.Error(), "\n") {
+			c.note("not used: %s", line)
+		}
+	}
+	return products.String(), nil
+}
+
+// checkJPEG reports the decoder of photos. libjpeg-turbo is optional: without it
+// decoding is slower.
+func (a *app) checkJPEG(_ *check) (string, error) {
+	d, err := turbojpeg.Find()
+	switch {
+	case a.config.Preprocess.JPEG == embed.JPEGGo:
+		return "Go's, as set by preprocess.jpeg", nil
+	case err == nil:
+		return fmt.Sprintf("libjpeg-turbo %s (%s; pixels %s), with scaled decoding of large photos", d.Path(), turbojpeg.Source(d.Path()), d.ID()), nil
+	case a.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
+		return "", err
+	}
+	return "Go's; libjpeg-turbo is several times faster on large photos: " + turbojpeg.Remedy, nil
+}
+
+// checkHEIC reports the decoder of HEIC; AVIF is always decoded by what is built
+// in. libde265 is optional, and only faster.
+func (a *app) checkHEIC(_ *check) (string, error) {
+	l, err := heif.Find()
+	switch {
+	case err == nil:
+		return fmt.Sprintf("libde265 %s (%s); AVIF: libavif, built in", l.Version(), l.Path()), nil
+	case os.Getenv(heif.EnvLibrary) != "":
+		return "", err
+	}
+	return "built in (WebAssembly), with the same pixels; libde265 is several times faster: " + heif.Remedy, nil
+}
+
+// checkMemory reports the budget for decoding images.
+func (a *app) checkMemory(_ *check) (string, error) {
+	budget, err := a.config.Preprocess.Budget()
+	if err != nil {
+		return "", fmt.Errorf("preprocess.%w", err)
+	}
+	return fmt.Sprintf("%d MiB at most (preprocess.memory: %s)", budget.Bytes()>>20, a.config.Preprocess.Memory), nil
+}
+
+// pulled prints and returns the backbones of the catalogue that are on this machine.
+func (a *app) pulled() ([]string, error) {
+	names := []string{}
+	dirs, err := a.options().BackboneDirs()
+	if err != nil {
+		return nil, err
+	}
+	entries, err := backbone.Catalogue()
+	for _, e := range entries {
+		if dirs.Pulled(e) {
+			names = append(names, e.Name)
+			a.say("%s", paint(a.stdout, fmt.Sprintf("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))))
+		}
+	}
+	return names, err
+}

@@ -1,0 +1,181 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/eval/metrics"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/report"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/prior"
+)
+
+func newEval() *cobra.Command {
+	var jsonFile, reportDir string
+	cmd := &cobra.Command{
+		Use:   "eval MODEL --images DIR | --features FEATDIR",
+		Short: "Measure a model on labelled images",
+		Long: `Reports accuracy (overall, balanced and per class), confusion, negative
+log-likelihood, calibration error and, if some images belong to no class of the
+model, how well these are detected. Images without a class are left out.`,
+		Example: "  pipeline eval photos.model --images held-out --json eval.json --report report",
+		Args:    arguments,
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
+			return a.eval(ctx, args[0], jsonFile, reportDir)
+		}),
+	}
+	inputFlags(cmd, "images", "list", "features")
+	backboneFlag(cmd)
+	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
+	config.Bind(cmd.Flags(), "reject", "label.reject")
+	cmd.Flags().StringVar(&jsonFile, "json", "", "write all results to this `file`, as fractions from 0 to 1; - for stdout")
+	cmd.Flags().StringVar(&reportDir, "report", "", "write report.html into this `folder`")
+	return cmd
+}
+
+func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err error) {
+	if reportDir != "" && a.config.Features != "" {
+		return usagef("--report shows images, and features have none: give --images")
+	}
+	if jsonFile == streamed {
+		a.quiet = true // what say prints would mix with the results
+	}
+	m, err := a.loadModel(file)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(writable(jsonFile), writableFolder(reportDir)); err != nil {
+		return err
+	}
+	in, err := a.input(ctx, m, classes)
+	if err != nil {
+		return err
+	}
+	defer closeInto(in, &err)
+	threshold, err := m.Threshold(a.config.Label.Reject)
+	if err != nil {
+		return err
+	}
+	evaluation, err := label.NewEvaluation(m.Classes(), false)
+	if err != nil {
+		return err
+	}
+	known := &seen{Rows: in, learnedAs: m.LearnedAs(), prior: m.Prior}
+	rows := &embed.Labelled{Rows: known}
+	pass := label.Pass{Scorer: label.Scorer{Head: m.Predictor, TopK: 3, Threshold: threshold}, Rows: rows, Sinks: []label.Sink{evaluation}}
+	if reportDir != "" {
+		page := report.PageOf(m, version)
+		page.Title = a.pageTitle(file)
+		page.Subtitle = "Evaluation; " + page.Subtitle
+		pass.Sinks = append(pass.Sinks, a.page(ctx, page, in, evaluation, threshold, reportDir))
+	}
+	outcome, err := pass.Run(ctx)
+	a.noteLeftOut(rows.Dropped, outcome.Skipped)
+	if err != nil {
+		return err
+	}
+	known.warn(a.log)
+	result, err := evaluation.Report()
+	if err != nil {
+		return err
+	}
+	a.sayReport(result)
+	if known, unknown := evaluation.Known, evaluation.Unknown; a.config.Label.Reject > 0 {
+		a.say("rejected           %d of %d known, %d of %d unknown", known.Rejected, known.Rows, unknown.Rejected, unknown.Rows)
+	}
+	if jsonFile != "" {
+		if err := a.writeFile(jsonFile, result.WriteJSON); err != nil {
+			return err
+		}
+	}
+	return a.evalProblems(outcome.Problems, jsonFile, reportDir)
+}
+
+// seen counts the rows that a model has learned, and those that its prior was made
+// from.
+type seen struct {
+	embed.Rows
+	learnedAs func(model.Hash) []string
+	prior     *prior.Prior
+
+	learned, inPrior int
+}
+
+// Each is like Rows.Each.
+func (s *seen) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	return s.Rows.Each(ctx, func(item embed.Item) error {
+		if item.Err != nil {
+			return emit(item)
+		}
+		if len(s.learnedAs(item.Hash)) > 0 {
+			s.learned++
+		}
+		if s.prior != nil {
+			s.inPrior += s.prior.Count([]model.Hash{item.Hash}, []model.Hash{embed.HashRow(item.Vector)})
+		}
+		return emit(item)
+	})
+}
+
+func (s *seen) warn(log *slog.Logger) {
+	if s.learned > 0 {
+		log.Warn("the model has learned some of these images, so that the result is too good; test on others", "images", s.learned)
+	}
+	if s.inPrior > 0 {
+		log.Warn("the prior of the model was made from some of these images, so that the result is too good; test on others", "images", s.inPrior)
+	}
+}
+
+// evalProblems writes the images that failed next to the results, or into the
+// log if no results are written.
+func (a *app) evalProblems(problems []dataset.Problem, jsonFile, reportDir string) error {
+	switch {
+	case reportDir != "":
+		return writeProblems(problems, filepath.Join(reportDir, "errors.csv"))
+	case jsonFile != "" && jsonFile != streamed:
+		return writeProblems(problems, jsonFile+".errors.csv")
+	}
+	return a.logProblems(problems)
+}
+
+// logProblems reports the images that failed in the log.
+func (a *app) logProblems(problems []dataset.Problem) error {
+	for _, p := range problems {
+		a.log.Warn("image left out", "path", p.Path, "error", p.Err)
+	}
+	return partial(len(problems), "the log")
+}
+
+// present is "3 classes", or "3 of the 5 classes".
+func present(r *metrics.Report) string {
+	n, all := 0, len(r.Classes)
+	for _, c := range r.PerClass {
+		if c.N > 0 {
+			n++
+		}
+	}
+	if n < all {
+		return fmt.Sprintf("%d of the %d classes", n, all)
+	}
+	return plural(all, "class", "classes")
+}
+
+func (a *app) sayReport(r *metrics.Report) {
+	a.say("images             %d of %s", r.N, present(r))
+	a.say("accuracy           %.1f %%", 100*r.Accuracy)
+	a.say("balanced accuracy  %.1f %%", 100*r.BalancedAccuracy)
+	a.say("log-likelihood     %.3f nats (negative, mean; 0 is perfect)", r.NLLNats)
+	a.say("calibration error  %.3f: probabilities are off by %.1f points on average", r.ECE, 100*r.ECE)
+	if r.NoveltyAUROC != nil {
+		a.say("unknown classes    AUROC %.3f over %d images (1: the novelty sets all of them apart, 0.5: none)", *r.NoveltyAUROC, r.NUnknown)
+	}
+}

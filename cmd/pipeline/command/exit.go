@@ -1,0 +1,197 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
+)
+
+// The exit codes are part of the command-line interface.
+const (
+	ExitDone        = 0
+	ExitFailed      = 1
+	ExitUsage       = 2
+	ExitPartial     = 3
+	ExitInterrupted = 130
+)
+
+// A usageError reports a wrong command line or configuration.
+type usageError struct{ err error }
+
+func (e usageError) Error() string { return e.err.Error() }
+func (e usageError) Unwrap() error { return e.err }
+
+func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
+
+// A partialError reports that the work is done except for some inputs.
+type partialError struct {
+	failed int
+	file   string
+}
+
+func (e partialError) Error() string {
+	return fmt.Sprintf("%d of the inputs failed; %s says why", e.failed, e.file)
+}
+
+// A finalError reports what failed when a command ended, and is not due to the
+// interruption that ended it.
+type finalError struct{ err error }
+
+func (e finalError) Error() string { return e.err.Error() }
+func (e finalError) Unwrap() error { return e.err }
+
+func isFinal(err error) bool {
+	var final finalError
+	return errors.As(err, &final)
+}
+
+func exitCode(err error) int {
+	var usage usageError
+	var settings *embed.SettingsError
+	switch {
+	case err == nil:
+		return ExitDone
+	case errors.Is(err, context.Canceled):
+		return ExitInterrupted
+	case errors.As(err, &usage), errors.As(err, &settings):
+		return ExitUsage
+	case isPartial(err):
+		return ExitPartial
+	}
+	return ExitFailed
+}
+
+// isPartial reports whether err is a partialError. It does not unwrap joined
+// errors: a partial run that then fails to close the cache, say, has failed.
+func isPartial(err error) bool {
+	_, ok := err.(partialError)
+	return ok
+}
+
+func message(err error) string {
+	switch {
+	case errors.Is(err, context.Canceled):
+		return "interrupted; nothing is lost: run the same command again to continue"
+	case isPartial(err):
+		return "warning: " + err.Error()
+	}
+	return "error: " + err.Error()
+}
+
+// coloured reports whether a person reads w and does not ask for no colours with
+// NO_COLOR (no-color.org).
+func coloured(w io.Writer) bool {
+	return atTerminal(w) && os.Getenv("NO_COLOR") == "" && os.Getenv("TERM") != "dumb"
+}
+
+const (
+	red    = "\x1b[1;31m"
+	green  = "\x1b[32m"
+	yellow = "\x1b[1;33m"
+	plain  = "\x1b[0m"
+)
+
+// paint colours the first word of a message for w, if that is coloured.
+func paint(w io.Writer, message string) string {
+	if !coloured(w) {
+		return message
+	}
+	for word, colour := range map[string]string{"error:": red, "✗": red, "warning:": yellow, "✓": green} {
+		if rest, ok := strings.CutPrefix(message, word); ok {
+			return colour + word + plain + rest
+		}
+	}
+	return message
+}
+
+// atTerminal reports whether a person reads w.
+func atTerminal(w io.Writer) bool {
+	if c, ok := w.(*checkedWriter); ok {
+		w = c.Writer
+	}
+	f, ok := w.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// arguments requires those that the command's Use line names before its flags. One
+// too many is probably a folder of images whose flag is missing.
+func arguments(cmd *cobra.Command, args []string) error {
+	names := argumentNames(cmd)
+	several := len(names) > 0 && strings.HasSuffix(names[len(names)-1], "...")
+	switch {
+	case len(args) < len(names):
+		return usagef("%s: %s is missing\nusage: %s", cmd.CommandPath(), strings.TrimSuffix(names[len(args)], "..."), cmd.UseLine())
+	case len(args) == len(names), several:
+		return nil
+	}
+	extra, hint := args[len(names)], ""
+	if strings.Contains(cmd.Use, "--images") {
+		if i := slices.IndexFunc(args, isFolder); i >= 0 {
+			extra = args[i]
+		}
+		hint = fmt.Sprintf("; for a folder of images, write --images %s", extra)
+	}
+	return usagef("%s: unexpected argument %q%s\nusage: %s", cmd.CommandPath(), extra, hint, cmd.UseLine())
+}
+
+// argumentNames returns those of the Use line: MODEL, or STATS... for any number.
+func argumentNames(cmd *cobra.Command) []string {
+	words := strings.Fields(cmd.Use)[1:]
+	end := slices.IndexFunc(words, func(w string) bool { return strings.ToUpper(w) != w || strings.ContainsAny(w, "-[|") })
+	if end < 0 {
+		end = len(words)
+	}
+	return words[:end]
+}
+
+func isFolder(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// wrongFlag adds a hint to an error about a flag: that it is an argument, or the
+// nearest name, if the flag is unknown, and how to get help. A flag after a
+// mistyped command is not the error: the command is.
+func wrongFlag(cmd *cobra.Command, err error) error {
+	if cmd.HasSubCommands() && cmd.Flags().NArg() > 0 {
+		return knownCommand(cmd, cmd.Flags().Args())
+	}
+	hint := "see " + cmd.CommandPath() + " --help"
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) {
+		name, names := unknown.GetSpecifiedName(), []string{"help"}
+		cmd.Flags().VisitAll(func(f *pflag.Flag) { names = append(names, f.Name) })
+		if short := unknown.GetSpecifiedShortnames(); short != "" {
+			name = initial(names, short[:1])
+		}
+		if argument := strings.ToUpper(name); slices.Contains(argumentNames(cmd), argument) {
+			return usagef("%s: %s is not a flag but an argument\nusage: %s", cmd.CommandPath(), argument, cmd.UseLine())
+		}
+		if nearest := suggest.Nearest(name, names); nearest != "" {
+			hint = fmt.Sprintf("did you mean --%s? %s", nearest, hint)
+		}
+	}
+	return usagef("%s: %w; %s", cmd.CommandPath(), err, hint)
+}
+
+// initial returns the shortest of the names that begin with a letter, or "".
+func initial(names []string, letter string) string {
+	shortest := ""
+	for _, name := range names {
+		if strings.HasPrefix(name, letter) && (shortest == "" || len(name) < len(shortest)) {
+			shortest = name
+		}
+	}
+	return shortest
+}

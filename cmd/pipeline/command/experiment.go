@@ -1,0 +1,113 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/eval/experiment"
+	"github.com/seed-90d10d51/pipeline/eval/experiment/kind"
+)
+
+func newExperiment() *cobra.Command {
+	var list strings.Builder
+	for _, k := range kind.Kinds() {
+		fmt.Fprintf(&list, "  %-12s %s\n", k.Name, k.Summary)
+	}
+	cmd := &cobra.Command{
+		Use:   "experiment --config NAME --out DIR",
+		Short: "Reproduce a figure or a table of a paper",
+		Long: `Runs the experiment that experiment.kind names and writes results.json, table.md,
+table.csv, figures and config.yaml. Finished parts are saved: run the same command
+again to resume a stopped experiment. The kinds are
+
+` + list.String() + `
+Few-shot class-incremental benchmarks have their own command, pipeline fscil.
+Kinds that need embeddings read --features; the fscil.… settings describe their
+sessions.`,
+		Example: "  pipeline experiment --config ablation_q --features feats --out results",
+		Args:    arguments,
+		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.experiment(ctx) }),
+	}
+	inputFlags(cmd, "features")
+	outFlag(cmd, "`folder` for the results")
+	cmd.Flags().String("lists", "", "`folder` of session_N.txt and test_N.txt")
+	config.Bind(cmd.Flags(), "lists", "fscil.lists")
+	resumeFlag(cmd)
+	return cmd
+}
+
+func (a *app) experiment(ctx context.Context) error {
+	c := &a.config
+	if err := errors.Join(a.require([2]string{"out", c.Out}), a.withoutPrior("experiment")); err != nil {
+		return err
+	}
+	if c.Experiment.Kind == "" {
+		return usagef("experiment.kind is empty: choose an experiment with --config or --set experiment.kind=…; pipeline experiment --help lists the kinds")
+	}
+	kind, err := kind.Find(c.Experiment.Kind)
+	if err != nil {
+		return usageError{err}
+	}
+	if err := writableFolder(c.Out); err != nil {
+		return err
+	}
+	env, err := a.env()
+	if err != nil {
+		return err
+	}
+	o, err := kind.Run(ctx, c.Experiment, env)
+	var input *experiment.InputError
+	if errors.As(err, &input) {
+		return usageError{err}
+	}
+	if err != nil {
+		return fmt.Errorf("experiment %s: %w", kind.Name, err)
+	}
+	settings, err := c.YAML()
+	if err != nil {
+		return err
+	}
+	if err := o.Write(c.Out, settings); err != nil {
+		return err
+	}
+	for _, f := range o.Findings {
+		a.say("%s", f)
+	}
+	a.say("tables and figures are in %s", c.Out)
+	return nil
+}
+
+func (a *app) env() (experiment.Env, error) {
+	products, err := a.products()
+	return experiment.Env{
+		Dir: a.config.Out, Seed: a.config.Seed, Version: version, Heads: a.config.Classifier.Heads(a.config.Seed), Features: a.config.Features,
+		Open: a.material, Backend: products, BackendName: products.Kinds(), Restart: !a.config.Classifier.DKL.Resume, Note: a.log.Info,
+	}, err
+}
+
+// material reads a feature folder and binds it to the sessions that the fscil.…
+// settings describe.
+func (a *app) material(features string) (experiment.Material, error) {
+	sub := *a
+	sub.config.Features = features
+	s, err := sub.samplesOfFeatures()
+	if err != nil {
+		return experiment.Material{}, err
+	}
+	benches, err := sub.benches(s)
+	if err != nil {
+		return experiment.Material{}, err
+	}
+	key := []any{s.fingerprint}
+	for _, b := range benches {
+		key = append(key, b.Protocol())
+	}
+	fingerprint, err := checkpoint.Key(key...)
+	return experiment.Material{Benches: benches, Fingerprint: fingerprint}, err
+}

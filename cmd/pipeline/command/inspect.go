@@ -1,0 +1,235 @@
+package command
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+func newInspect() *cobra.Command {
+	var tree string
+	var advise, asJSON, asCard bool
+	cmd := &cobra.Command{
+		Use:   "inspect MODEL",
+		Short: "Show what a model has learned and how",
+		Long: `Shows a model's method, its settings (given and chosen automatically), its backbone,
+sessions and classes. --tree draws the tree of classes, for methods that build one
+(gptree, hppca); with --images each class is shown with its first picture.
+
+--advice says what would improve the model: which classes need photos, and which two
+may be one. It rests on the images that were left out while the model was trained.
+--json prints settings, classes and the advice as JSON. --card prints a model card in
+Markdown for those who are given the model: its data, how accurate and how well
+calibrated it is as far as it knows, its limits and where it comes from.
+
+The history of a model that was taught with serve is in MODEL.journal beside it.`,
+		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
+		Args:    arguments,
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
+			m, err := model.Load(args[0])
+			if err != nil {
+				return err
+			}
+			switch {
+			case tree != "" && (advise || asJSON || asCard) || asCard && (advise || asJSON):
+				return usagef("--tree, --card and --advice or --json are different outputs: give only one of them")
+			case tree != "":
+				return a.drawTree(ctx, m, args[0], tree)
+			case asCard:
+				return a.printCard(m, args[0])
+			case asJSON:
+				return a.inspectJSON(m, args[0])
+			case advise:
+				a.sayAdvice(m)
+				return nil
+			}
+			return a.inspect(m, args[0])
+		}),
+	}
+	cmd.Flags().StringVar(&tree, "tree", "", "draw the tree of classes into this SVG `file`")
+	cmd.Flags().BoolVar(&advise, "advice", false, "say which classes need photos and which two may be one")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print settings, classes and advice as JSON")
+	cmd.Flags().BoolVar(&asCard, "card", false, "print a model card in Markdown")
+	cmd.Flags().String("images", "", "`folder` of images for --tree; each first-level sub-folder is a class")
+	config.Bind(cmd.Flags(), "images", "images")
+	return cmd
+}
+
+func (a *app) inspect(m *model.Model, file string) error {
+	info, err := os.Stat(file)
+	if err != nil {
+		return err
+	}
+	a.say("%s: %s, %s from %s, %s, %.1f MB", file, m.Method, plural(len(m.Classes()), "class", "classes"), plural(m.SampleCount(), "sample", "samples"), plural(m.Dim(), "dimension", "dimensions"), float64(info.Size())/1e6)
+	a.say("settings   %s", m.HeadConfig)
+	a.inspectMethod(m)
+	a.inspectProjection(m)
+	a.inspectChoice(m)
+	a.inspectTemperature(m)
+	if s := m.Predictor.OldShare; s != 0 {
+		a.say("old share  %s", s.Note())
+	}
+	a.inspectBackbone(m)
+	a.sayPrior(m)
+	a.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
+	a.sayExpected(m)
+	a.inspectRejection(m)
+	if err := a.inspectSessions(m); err != nil {
+		return err
+	}
+	return a.inspectHistory(file)
+}
+
+// inspectRejection prints what thresholds of --reject rest on.
+func (a *app) inspectRejection(m *model.Model) {
+	c := m.Predictor.Calibration
+	switch {
+	case c.Reason != "":
+		a.say("rejection  not calibrated: %s", c.Reason)
+	case c.Shots > 0:
+		a.say("rejection  calibrated on %d held-out images, of base classes and of classes learned from %d", c.Samples, c.Shots)
+	default:
+		a.say("rejection  calibrated on %d held-out images", c.Samples)
+	}
+	if n, bytes := m.Predictor.Kept(); n > 0 {
+		a.say("keeps      %s to calibrate and to forget exactly, %.1f MB; forget removes them", plural(n, "embedding", "embeddings"), float64(bytes)/1e6)
+	}
+	if m.Traces {
+		a.say("traces     of what was forgotten approximately are in what all classes share")
+	}
+}
+
+// inspectMethod prints why the method was chosen, if it was, and how each did.
+func (a *app) inspectMethod(m *model.Model) {
+	if m.Choice == nil {
+		return
+	}
+	a.say("method     chosen: %s", m.Choice.Why)
+	for _, t := range m.Choice.Trials {
+		line := fmt.Sprintf("           %-5s %.1f %% of held-out images, negative log-likelihood %.3f", t.Method, 100*t.Accuracy, t.NLL)
+		if t.Against != "" {
+			line += fmt.Sprintf("; %+.1f points to %s, standard error %.1f", 100*t.Gain, t.Against, 100*t.Error)
+		}
+		a.say("%s", line)
+	}
+}
+
+// inspectChoice prints the setting that a head chose on its base session, if it
+// was left to the head, and where a tree chose to have a residual.
+func (a *app) inspectChoice(m *model.Model) {
+	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
+		a.say("epsilon    %.4g (%s)", head.Choice().Value, how(head.Choice()))
+	}
+	if head, ok := m.Predictor.Head.(chooser[shrinkage.Setting]); ok && head.Choice() != nil {
+		a.say("shrinkage  %s (%s)", head.Choice().Value, how(head.Choice()))
+	}
+	if tree, ok := m.Predictor.Head.(*gptree.GPTree); ok && tree.Settings().Mean != gptree.MeanZero {
+		with, splits := tree.Residual()
+		a.say("residual   at %d of %d splits; elsewhere the mean (%s) alone decides", with, splits, tree.Settings().Mean)
+	}
+}
+
+// A chooser is a head that may choose a setting by pseudo-sessions.
+type chooser[T any] interface{ Choice() *episodes.Choice[T] }
+
+// how describes how a choice was made.
+func how[T any](c *episodes.Choice[T]) string {
+	switch {
+	case c.Fallback != "":
+		return "not chosen: " + c.Fallback
+	case c.LeftOut > 0:
+		return fmt.Sprintf("chosen by leaving out %d base images, one at a time", c.LeftOut)
+	}
+	return fmt.Sprintf("chosen by %d pseudo-sessions on the base images", c.Config.Splits)
+}
+
+// inspectTemperature prints the number that log-probabilities are divided by, and
+// why.
+func (a *app) inspectTemperature(m *model.Model) {
+	t := m.Predictor.Temperature
+	switch {
+	case t == nil:
+		a.say("temperature 1: probabilities are those of the method")
+	case t.Fallback != "":
+		a.say("temperature 1: %s", t.Fallback)
+	case t.Before == 0:
+		a.say("temperature %.4g, as set", t.T)
+	case t.T != t.Alone && t.Later != 0:
+		a.say("temperature %.4g, for this share of later classes (%s: %.4g with base classes alone)", t.T, held(m.Predictor.Calibration.Source), t.Alone)
+	default:
+		a.say("temperature %.4g (%s: negative log-likelihood %.3f, %.3f without it)", t.T, held(m.Predictor.Calibration.Source), t.After, t.Before)
+	}
+}
+
+// held says how examples were held out.
+func held(s calibration.Source) string {
+	switch s {
+	case calibration.PseudoSessions:
+		return "by pseudo-sessions on the base images"
+	case calibration.Simulated:
+		return "a rule for one image per class"
+	}
+	return "by leaving images out"
+}
+
+func (a *app) inspectBackbone(m *model.Model) {
+	if b := m.Provenance.Backbone; b.SHA256 == "" {
+		a.say("backbone   unknown: the model was trained on features of unknown origin")
+	} else {
+		a.say("backbone   %s, SHA-256 %s", b.Name, b.SHA256)
+	}
+	if p := m.Provenance.Preprocess; p != nil {
+		a.say("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, p.Orientation)
+	}
+}
+
+func (a *app) inspectSessions(m *model.Model) error {
+	sizes := m.ClassSizes()
+	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	for _, s := range m.Sessions {
+		fmt.Fprintf(table, "\nsession %d\t%s\t\n", s.Index+1, plural(s.Count(), "sample", "samples"))
+		for _, c := range sizes {
+			if c.Session == s.Index {
+				fmt.Fprintf(table, "  %s\t%s\t\n", c.Name, plural(c.Samples, "sample", "samples"))
+			}
+		}
+	}
+	return table.Flush()
+}
+
+// inspectHistory prints the points of the journal of serve, if there is one.
+func (a *app) inspectHistory(file string) error {
+	points, err := teach.Points(file)
+	if err != nil || len(points) == 0 {
+		return err
+	}
+	a.say("\nhistory; serve --at LINE goes back to a line")
+	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(table, "  line\ttime\tdecisions\tlabels\tclasses\t")
+	for _, p := range points {
+		classes := make([]string, 0, len(p.New)+len(p.Gone))
+		for _, name := range p.New {
+			classes = append(classes, "+"+name)
+		}
+		for _, name := range p.Gone {
+			classes = append(classes, "-"+name)
+		}
+		if p.Do == teach.Save {
+			classes = append(classes, "(saved)")
+		}
+		fmt.Fprintf(table, "  %d\t%s\t%d\t%d\t%s\t\n", p.Seq, p.Time.Local().Format("2006-01-02 15:04"), p.Decisions, p.Labels, strings.Join(classes, " "))
+	}
+	return table.Flush()
+}

@@ -1,0 +1,230 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/adapt"
+	"github.com/seed-90d10d51/pipeline/label/organise"
+	"github.com/seed-90d10d51/pipeline/label/report"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+func newLabel() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "label MODEL --images DIR | --features FEATDIR --out OUTDIR | --stdin",
+		Short: "Label a folder of images, or embeddings",
+		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. Run
+the same command again to resume a run that was stopped: embeddings are cached.
+Exit code 3 means that some images could not be read; errors.csv says why.
+
+--adapt moves the means of classes that were learned from four images or fewer towards
+the photos of the folder before these are labelled, which needs no labels. It helps
+most with one image per class; with more than four it changes nothing.
+
+With --features, rows have the paths in samples.csv or, without that file, their
+numbers in embeddings.npy, counted from 0.`,
+		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
+		Args:    arguments,
+		RunE: either(
+			func(ctx context.Context, a *app, args []string) error { return a.label(ctx, args[0], asJSON) },
+			func(ctx context.Context, a *app, args []string) error { return a.labelStdin(ctx, args) },
+		),
+	}
+	inputFlags(cmd, "images", "list", "features")
+	scanFlags(cmd)
+	outFlag(cmd, "`folder` for the results")
+	backboneFlag(cmd)
+	stdinFlag(cmd)
+	standard := label.DefaultConfig()
+	cmd.Flags().StringSlice("format", standard.Format, "result files: csv, jsonl, parquet")
+	cmd.Flags().Int("top-k", standard.TopK, "`number` of ranked classes in the column top_k")
+	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
+	cmd.Flags().Bool("adapt", false, "adapt classes of few images to the photos first (plda)")
+	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
+	cmd.Flags().Bool("xmp", false, "write the class into a sidecar PHOTO.EXT.xmp next to each photo (dc:subject)")
+	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the content of summary.json instead of a line")
+	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "adapt", "organise", "xmp", "report")
+	return cmd
+}
+
+func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
+	a.quiet = a.quiet || asJSON // the summary has all that would be said
+	if err := a.checkLabel(); err != nil {
+		return err
+	}
+	m, err := a.loadModel(file)
+	if err != nil {
+		return err
+	}
+	if err := a.shardOut(); err != nil {
+		return err
+	}
+	in, err := a.input(ctx, m, anyImages)
+	if err != nil {
+		return err
+	}
+	defer closeInto(in, &err)
+	job, err := a.labelJob(ctx, file, m, in)
+	if err != nil {
+		return err
+	}
+	summary, err := job.Run(ctx)
+	if err != nil {
+		return err
+	}
+	a.sayLabelled(summary)
+	if asJSON {
+		if err := a.sayJSON(summary); err != nil {
+			return err
+		}
+	}
+	return partial(summary.Failed, filepath.Join(a.config.Out, "errors.csv"))
+}
+
+// checkLabel returns a usage error if flags are missing or contradict each other.
+func (a *app) checkLabel() error {
+	if err := a.requireInput(); err != nil {
+		return err
+	}
+	if err := tableAsFolder(a.config.Out); err != nil {
+		return err
+	}
+	c := a.config.Label
+	if a.config.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
+		return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
+	}
+	if c.Adapt && a.config.Scan.Shard != "" {
+		return usagef("--adapt looks at all photos of a job, so it cannot use --shard: the shards would differ")
+	}
+	return nil
+}
+
+// labelJob returns the job of labelling in with the model of a file, which may adapt
+// to the images first.
+func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in input) (job label.Job, err error) {
+	c := a.config.Label
+	job = label.Job{Config: c, Head: m.Predictor, Images: in, Out: a.config.Out, Method: m.Method, Model: m.SHA256(), Notes: in.notes}
+	if share := m.Predictor.OldShare; share != 0 {
+		job.Notes = append(job.Notes, share.Note())
+	}
+	if job.Threshold, err = m.Threshold(c.Reject); err != nil {
+		return job, err
+	}
+	if c.Adapt {
+		head, err := adapt.Fit(ctx, m, in)
+		if err != nil {
+			return job, err
+		}
+		a.say("%s", head.Note())
+		job.Head, job.Notes = head, append(job.Notes, head.Note())
+	}
+	if job.Sinks, err = a.sinks(); err != nil || !c.Report {
+		return job, err
+	}
+	truth, err := label.NewEvaluation(m.Classes(), true)
+	if err != nil {
+		return job, err
+	}
+	page := report.PageOf(m, version)
+	page.Title, page.MaxThumbnails = a.pageTitle(file), c.Thumbnails
+	page.Subtitle = "Labels; " + page.Subtitle
+	job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold, a.config.Out))
+	return job, nil
+}
+
+func (a *app) sayLabelled(s label.Summary) {
+	a.say("labelled %s (%d rejected, %d failed) into %s", plural(s.Labelled, "image", "images"), s.Rejected, s.Failed, a.config.Out)
+	if len(s.Skipped) > 0 {
+		var kinds []string
+		for _, kind := range slices.Sorted(maps.Keys(s.Skipped)) {
+			kinds = append(kinds, fmt.Sprintf("%d %s", s.Skipped[kind], kind))
+		}
+		a.say("skipped, as they are no images that can be read: %s", strings.Join(kinds, ", "))
+	}
+}
+
+// requireInput returns a usage error unless there is an input and --out.
+func (a *app) requireInput() error {
+	return a.require([2]string{"images", cmp.Or(a.config.Images, a.config.List, a.config.Features)}, [2]string{"out", a.config.Out})
+}
+
+// tableAsFolder refuses an --out such as labels.csv: the folder of that name would
+// have the table inside.
+func tableAsFolder(out string) error {
+	switch kind := filepath.Ext(out); kind {
+	case ".csv", ".jsonl", ".parquet":
+		if _, err := os.Stat(out); errors.Is(err, fs.ErrNotExist) {
+			folder := strings.TrimSuffix(out, kind)
+			return usagef("--out names a folder: with --out %s the table is %s", folder, filepath.Join(folder, "labels"+kind))
+		}
+	}
+	return nil
+}
+
+// thumbnailSide is the longer side of a picture on a page.
+const thumbnailSide = 160
+
+// pageTitle names a page after its model and its photos.
+func (a *app) pageTitle(model string) string {
+	photos := cmp.Or(a.config.Images, a.config.List)
+	if full, err := filepath.Abs(photos); err == nil { // "." has no name
+		photos = full
+	}
+	return strings.TrimSuffix(filepath.Base(model), ".model") + ": " + filepath.Base(photos)
+}
+
+// page returns a sink that writes report.html into a folder.
+func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Evaluation, threshold float64, dir string) *report.Sink {
+	if !math.IsInf(threshold, 1) {
+		p.Threshold = &threshold
+	}
+	page := report.NewSink(ctx, p)
+	page.Root = in.root
+	page.File, page.Evaluation, page.Threads = filepath.Join(dir, "report.html"), truth, a.config.Workers()
+	page.Picture = func(path string) ([]byte, error) {
+		return in.embedder.Thumbnail(ctx, dataset.FullPath(in.root, path), thumbnailSide)
+	}
+	return page
+}
+
+// sinks returns the outputs that the settings ask for in addition to the tables.
+func (a *app) sinks() (sinks []label.Sink, err error) {
+	if how := a.config.Label.Organise; how != "" {
+		if err := os.MkdirAll(a.config.Out, 0o755); err != nil {
+			return nil, fmt.Errorf("output folder: %w", err)
+		}
+		tree, err := organise.NewTree(organise.How(how), a.config.Images, filepath.Join(a.config.Out, "by-class"))
+		if err != nil {
+			return nil, err
+		}
+		sinks = append(sinks, tree)
+	}
+	if a.config.Label.XMP {
+		sinks = append(sinks, organise.NewSidecars(a.config.Images))
+	}
+	return sinks, nil
+}
+
+// partial returns a partialError if some inputs failed. The file says why.
+func partial(failed int, file string) error {
+	if failed == 0 {
+		return nil
+	}
+	return partialError{failed, file}
+}

@@ -1,0 +1,206 @@
+package command_test
+
+import (
+	"encoding/json"
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// graphRun feeds one tensor to an exported file and returns its only output.
+func graphRun(t *testing.T, file []byte, input []float32, classes int, shape ...int64) []float32 {
+	t.Helper()
+	rt := orttest.Open(t)
+	m, err := onnx.Parse(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Inputs) != 1 || len(m.Outputs) != 1 || m.Outputs[0].Name != command.ExportOutput {
+		t.Fatalf("inputs %s, outputs %s", onnx.Names(m.Inputs), onnx.Names(m.Outputs))
+	}
+	s, err := rt.NewSession(file, []string{m.Inputs[0].Name}, []string{command.ExportOutput}, ort.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := rt.WrapTensor(input, shape...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := rt.NewTensor(shape[0], int64(classes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Run([]*ort.Tensor{in}, []*ort.Tensor{out}); err != nil {
+		t.Fatal(err)
+	}
+	got := slices.Clone(out.Data())
+	if err := errors.Join(in.Close(), out.Close(), s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return got
+}
+
+func sameProbabilities(t *testing.T, what string, got []float32, want []float64) {
+	t.Helper()
+	worst, worstLog := 0.0, 0.0
+	for i, l := range want {
+		worst = max(worst, math.Abs(math.Exp(l)-math.Exp(float64(got[i]))))
+		worstLog = max(worstLog, math.Abs(l-float64(got[i]))/(1+math.Abs(l)))
+	}
+	t.Logf("%s: largest difference in probability %.1e, relative in log-probability %.1e", what, worst, worstLog)
+	if !(worst <= 1e-5 && worstLog <= 1e-4) {
+		t.Errorf("%s: probabilities differ by %.1e, their logarithms by %.1e of them", what, worst, worstLog)
+	}
+}
+
+// pixelsOf prepares the samples as the metadata of an exported file say.
+func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Sample, l *commandtest.Bed) (pixels []float32, side int) {
+	t.Helper()
+	var spec preprocess.Spec
+	if err := json.Unmarshal([]byte(m.Metadata[onnx.MetadataPreprocess]), &spec); err != nil {
+		t.Fatal(err)
+	}
+	var native preprocess.JPEGDecoder
+	if spec.JPEG != "" {
+		decoder, err := turbojpeg.Find()
+		if err != nil {
+			t.Fatal(err)
+		}
+		native = decoder
+	}
+	p, err := preprocess.NewNative(spec, preprocess.DefaultBudget(), native)
+	if err != nil {
+		t.Fatal(err)
+	}
+	side = spec.Side()
+	pixels = make([]float32, len(samples)*3*side*side)
+	for i, s := range samples {
+		if err := p.Tensor(t.Context(), pixels[i*3*side*side:(i+1)*3*side*side], l.Read(images, s.Path)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return pixels, side
+}
+
+// checkExport compares an exported head and an exported whole with the model.
+func checkExport(l *commandtest.Bed, t *testing.T, modelFile, images string, args ...string) {
+	t.Helper()
+	m, err := model.Load(modelFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	features := l.Path("features")
+	l.Must(append([]string{"embed", "--images", images, "--out", features}, args...)...)
+	f, err := featdir.Read(features)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, C := f.X.Rows, len(m.Classes())
+	want := blas64.General{Rows: n, Cols: C, Stride: C, Data: make([]float64, n*C)}
+	if err := m.Predictor.Score(want, nil, f.X); err != nil {
+		t.Fatal(err)
+	}
+	head, whole := l.Path("head.onnx"), l.Path("whole.onnx")
+	l.Must("export", modelFile, "--onnx", head)
+	l.Must(append([]string{"export", modelFile, "--onnx", whole, "--with-backbone"}, args...)...)
+	sameProbabilities(t, "head", graphRun(t, l.Read(head), contiguous(f.X), C, int64(n), int64(f.X.Cols)), want.Data)
+	parsed, err := onnx.Parse(l.Read(whole))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var classes []string
+	if err := json.Unmarshal([]byte(parsed.Metadata[command.MetadataClasses]), &classes); err != nil || !slices.Equal(classes, m.Classes()) {
+		t.Errorf("classes %q, %v", classes, err)
+	}
+	if parsed.Metadata[command.MetadataModel] != m.SHA256() || parsed.Metadata[command.MetadataMethod] != m.Method || len(parsed.Metadata[command.MetadataBackbone]) != 64 {
+		t.Errorf("metadata %q", parsed.Metadata)
+	}
+	pixels, side := pixelsOf(t, parsed, images, f.Samples, l)
+	sameProbabilities(t, "whole", graphRun(t, l.Read(whole), pixels, C, int64(n), 3, int64(side), int64(side)), want.Data)
+}
+
+func contiguous(x blas32.General) []float32 {
+	var all []float32
+	for i := range x.Rows {
+		all = append(all, x.Data[i*x.Stride:i*x.Stride+x.Cols]...)
+	}
+	return all
+}
+
+func TestExport(t *testing.T) {
+	if testing.Short() {
+		t.Skip("exports every method with a backbone")
+	}
+	for _, method := range command.MethodsWith[classifier.Exporter]() {
+		t.Run(method, func(t *testing.T) {
+			l := commandtest.New(t)
+			modelFile, images := l.Trained("--classifier", method, "--set", "classifier.temperature=2.5")
+			checkExport(l, t, modelFile, images)
+		})
+	}
+}
+
+// TestExportWithRealBackbones: photos through MobileNetV2 (opset 13) and
+// ViT-Tiny.
+func TestExportWithRealBackbones(t *testing.T) {
+	photos := shared.Path(t, "data", "caltech101_10")
+	for _, name := range []string{"mobilenetv2_features", "vit_tiny_patch16_224"} {
+		t.Run(name, func(t *testing.T) {
+			l := commandtest.New(t)
+			file := shared.Path(t, "models", name+".onnx")
+			for _, class := range []string{"lotus", "camera", "ferry"} {
+				paths, err := filepath.Glob(filepath.Join(photos, class, "*"))
+				if err != nil || len(paths) < 4 {
+					t.Fatal(class, err)
+				}
+				for _, path := range paths[:4] {
+					l.Write(l.Path("photos", class, filepath.Base(path)), l.Read(path))
+				}
+			}
+			modelFile := l.Path("real.model")
+			l.Must("train", "--images", l.Path("photos"), "--backbone", file, "--classifier", "ppca", "--out", modelFile)
+			checkExport(l, t, modelFile, l.Path("photos"), "--backbone", file)
+		})
+	}
+}
+
+func TestExportRefuses(t *testing.T) {
+	l := commandtest.New(t)
+	modelFile, images := l.Trained("--classifier", "ncm")
+	l.Refused(command.ExitUsage, []string{"--onnx"}, "export", modelFile)
+	l.Refused(command.ExitFailed, []string{"not a pipeline model"}, "export", filepath.Join(images, "kiwi", "000.jpg"), "--onnx", l.Path("x.onnx"))
+	if l.Exists(l.Path("x.onnx")) {
+		t.Error("a failed export leaves a file")
+	}
+	if got := strings.Join(command.MethodsWith[classifier.Exporter](), " "); !strings.Contains(got, "lda ncm plda plda+ ppca ppca-eb ppca-online") {
+		t.Errorf("exportable: %s", got)
+	}
+	features := l.Path("foreign")
+	l.Must("embed", "--images", images, "--out", features)
+	if err := os.Remove(filepath.Join(features, "meta.json")); err != nil {
+		t.Fatal(err)
+	}
+	l.Must("train", "--features", features, "--out", l.Path("foreign.model"))
+	l.Refused(command.ExitUsage, []string{"--backbone"}, "export", l.Path("foreign.model"), "--onnx", l.Path("x.onnx"), "--with-backbone")
+	l.Must("export", l.Path("foreign.model"), "--onnx", l.Path("x.onnx"))
+}

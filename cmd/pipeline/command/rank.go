@@ -1,0 +1,217 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/rank"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// novelShare is the default --reject of rank --cluster-unknown.
+const novelShare = 0.05
+
+func newRank() *cobra.Command {
+	var groups string
+	var first int
+	cmd := &cobra.Command{
+		Use:   "rank MODEL | --first N --images DIR | --features FEATDIR [--by entropy|margin|variance|novelty|label-error] --out FILE",
+		Short: "Find images worth a look: uncertain, unknown or mislabelled",
+		Long: `Writes a CSV file with the images that most deserve attention first. --by selects
+which these are: with entropy, margin or variance, images whose label would teach
+the model most; with novelty, images unlike any known class; with label-error,
+images that probably lie in the wrong class folder. These may be what the model was
+trained on: each is judged as if it had not been learned, too, at the cost of ten
+trainings.
+
+--cluster-unknown groups the images of no known class by similarity and links them
+into folders group-001, group-002 and so on; their number follows from the images.
+Near-duplicates lie side by side, as in 0003-a.jpg and 0003.1-b.jpg. Delete the
+images that do not belong to a group, rename its folder to the class it shows, and
+pass it to pipeline learn.
+
+--first needs no model: it chooses the images to label before there is one. They are
+typical, each of a group of similar images, and differ from each other; the score is
+the number of images in the group, the largest group first. Near-duplicates count as
+one image. Fill in the column label and pass the file to pipeline train as --list.`,
+		Example: `  pipeline rank --first 50 --images ~/Pictures --out first.csv
+  pipeline rank photos.model --images ~/Pictures --by margin --top 200 --out look.csv`,
+		Args: modelOrFirst,
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
+			if len(args) == 0 {
+				return a.rankFirst(ctx, first)
+			}
+			return a.rank(ctx, args[0], groups)
+		}),
+	}
+	inputFlags(cmd, "images", "list", "features")
+	scanFlags(cmd)
+	outFlag(cmd, "CSV `file` to write; - for stdout")
+	backboneFlag(cmd)
+	standard := rank.DefaultConfig()
+	cmd.Flags().String("by", string(standard.By), "`criterion` to rank by: "+strings.Join(rank.Criteria(), ", "))
+	cmd.Flags().Int("top", standard.Top, "`number` of rows to write (default: all)")
+	cmd.Flags().Float64("reject", 0, fmt.Sprintf("`share` of known-class images that may count as unknown (default with --cluster-unknown: %g)", novelShare))
+	cmd.Flags().IntVar(&first, "first", 0, "without MODEL: choose this `number` of images to label first")
+	cmd.Flags().StringVar(&groups, "cluster-unknown", "", "group the images of no known class in this `folder`, which must be new or empty")
+	bind(cmd.Flags(), "rank.", "by", "top")
+	bind(cmd.Flags(), "label.", "reject")
+	return cmd
+}
+
+func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
+	if err := a.requireRanking(); err != nil {
+		return err
+	}
+	if groupDir != "" && a.config.Features != "" {
+		return usagef("--cluster-unknown links the photos, and features have none: give --images")
+	}
+	if err := emptyFolder(groupDir); err != nil {
+		return err
+	}
+	if err := writable(a.config.Out); err != nil {
+		return err
+	}
+	m, err := a.loadModel(file)
+	if err != nil {
+		return err
+	}
+	threshold := math.NaN()
+	share := a.config.Label.Reject
+	if groupDir != "" && share == 0 {
+		share = novelShare
+	}
+	if share > 0 {
+		if threshold, err = m.Threshold(share); err != nil {
+			return err
+		}
+	}
+	scorer, err := a.config.Rank.Scorer(m.Predictor, threshold)
+	if err != nil {
+		return err
+	}
+	ranking, err := rank.New(a.config.Rank, m.Classes())
+	if err != nil {
+		return err
+	}
+	need := anyImages
+	if a.config.Rank.By == rank.LabelError {
+		need = classes
+		ranking.SetAside(m)
+	}
+	in, err := a.input(ctx, m, need)
+	if err != nil {
+		return err
+	}
+	defer closeInto(in, &err)
+	outcome, err := label.Pass{Scorer: scorer, Rows: in, Sinks: []label.Sink{ranking}}.Run(ctx)
+	if err == nil {
+		err = a.judgeLearned(ctx, ranking, m, threshold)
+	}
+	if err != nil {
+		return err
+	}
+	if ranking.Unlabelled > 0 && len(ranking.Entries) == 0 {
+		return fmt.Errorf("rank by %s: none of the %d images lies in a folder named after a class of the model; use one folder per class, DIR/<class>/<image>", a.config.Rank.By, ranking.Unlabelled)
+	}
+	if err := a.writeRanking(ctx, ranking, m.Predictor, in.root, groupDir); err != nil {
+		return err
+	}
+	return a.leftOut(outcome.Problems)
+}
+
+// judgeLearned ranks the images that were set aside because the model has learned them.
+func (a *app) judgeLearned(ctx context.Context, ranking *rank.Ranking, m *model.Model, threshold float64) error {
+	n, err := ranking.LeaveOut(ctx, m, threshold)
+	if missing := (*model.MissingRowsError)(nil); errors.As(err, &missing) {
+		a.log.Warn("the model defends what it has learned, and judges the labels of these images too kindly: to leave each out, rank all that it has learned, in one folder or list",
+			"missing", missing.Missing, "of", missing.Of)
+		return nil
+	}
+	if n > 0 {
+		a.say("%s learned by the model: each was left out to judge it", plural(n, "image", "images"))
+	}
+	return err
+}
+
+// leftOut writes the images that could not be ranked to a file next to the table, or
+// logs them if the table went to stdout.
+func (a *app) leftOut(problems []dataset.Problem) error {
+	if a.config.Out == streamed {
+		return a.logProblems(problems)
+	}
+	return writeProblems(problems, a.config.Out+".errors.csv")
+}
+
+func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.Predictor, root, groupDir string) error {
+	var groups [][]rank.Member
+	if groupDir != "" {
+		var err error
+		if groups, err = ranking.Group(ctx, p); err != nil {
+			return err
+		}
+		if err := rank.LinkGroups(groups, root, groupDir); err != nil {
+			return fmt.Errorf("--cluster-unknown: %w", err)
+		}
+	}
+	err := a.writeFile(a.config.Out, func(w io.Writer) error { return rank.Write(w, ranking.Entries) })
+	if err != nil {
+		return err
+	}
+	a.say("ranked %s by %s into %s", plural(len(ranking.Entries), "image", "images"), a.config.Rank.By, a.config.Out)
+	if ranking.Unlabelled > 0 {
+		a.say("left out %s whose folder is not a class of the model", plural(ranking.Unlabelled, "image", "images"))
+	}
+	if groupDir != "" {
+		a.sayGroups(groups, ranking.Novel, groupDir)
+	}
+	return nil
+}
+
+// sayGroups reports the groups of the unknown images.
+func (a *app) sayGroups(groups [][]rank.Member, unknown int, dir string) {
+	grouped, duplicates := 0, 0
+	for _, members := range groups {
+		grouped += len(members)
+		for _, m := range members {
+			if m.DuplicateOf != "" {
+				duplicates++
+			}
+		}
+	}
+	a.say("%s of %d of the %d unknown images in %s, %d of them near-duplicates: rename each group to the class it shows, delete the others, then run pipeline learn MODEL --images %s", plural(len(groups), "group", "groups"), grouped, unknown, dir, duplicates, dir)
+	if most := a.config.Rank.ClusterImages; unknown > most {
+		a.say("only %d unknown images, drawn at random, were grouped (rank.cluster_images): learn the groups and run this again for the rest", most)
+	}
+}
+
+// emptyFolder returns a usage error if a folder contains anything, with which groups
+// would mix, and an error if it cannot be made.
+func emptyFolder(dir string) error {
+	if dir == "" {
+		return nil
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("--cluster-unknown: %w", err)
+	}
+	if len(entries) > 0 {
+		return usagef("--cluster-unknown %s: the folder is not empty; give a new one, so that groups named earlier are not lost", dir)
+	}
+	groups, err := atomicfile.CreateDir(dir, nil) // fails now rather than after the work
+	if err != nil {
+		return fmt.Errorf("--cluster-unknown: %w", err)
+	}
+	groups.Abort()
+	return nil
+}

@@ -1,0 +1,178 @@
+package command
+
+import (
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
+)
+
+// version is set by release builds with -ldflags "-X …/command.version=…".
+var version = "0.1.0"
+
+// firstSteps is what the program says when it is called without a command.
+const firstSteps = `Label folders of photos and learn new classes from a few examples.
+
+See it work on drawn pictures, offline, in half a minute:
+
+  pipeline demo
+
+With your own photos, a few of each class in a folder of its own:
+
+  pipeline backbones pull dinov2-vits14
+  pipeline train --images photos/train --backbone dinov2-vits14 --out animals.model
+  pipeline label animals.model --images photos/holiday --out labels
+  pipeline serve animals.model --images photos/holiday
+
+"pipeline doctor" says what works on this machine, "pipeline --help" lists the commands,
+"pipeline completion bash --help" (zsh, fish, powershell) lets the shell complete them.
+`
+
+func NewRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "pipeline",
+		Short: "Label folders of photos and learn new classes from a few examples",
+		Long: `Images are resized, normalised and passed through a frozen ONNX backbone.
+Probabilistic classifiers learn from the embeddings. They learn new classes from a
+few images without forgetting the old ones.`,
+		Example:       "  pipeline demo",
+		Version:       version,
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          knownCommand,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := io.WriteString(cmd.OutOrStdout(), firstSteps)
+			return err
+		},
+	}
+	root.CompletionOptions.HiddenDefaultCmd = true
+	root.SetFlagErrorFunc(wrongFlag)
+	commonFlags(root)
+	root.SetHelpCommand(newHelp())
+	root.AddCommand(
+		newDemo(), newSetup(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
+		newLabel(), newServe(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newPrior(), newExport(),
+	)
+	completions(root)
+	giveOnce(root)
+	return root
+}
+
+// knownCommand returns a usage error if the first argument is not a command. The
+// error names a similar one, if there is any.
+func knownCommand(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	var names []string
+	for _, c := range cmd.Commands() {
+		names = append(names, c.Name())
+	}
+	hint := suggest.Sentence(args[0], names)
+	if flag := cmd.Flags().Lookup(args[0]); flag != nil {
+		hint = fmt.Sprintf("; did you mean --%s?", flag.Name)
+	}
+	return usagef("unknown command %q%s %s --help lists the commands", args[0], hint, cmd.CommandPath())
+}
+
+// newHelp replaces cobra's help command, which succeeds whatever the topic.
+func newHelp() *cobra.Command {
+	return &cobra.Command{
+		Use:   "help [command]",
+		Short: "Help about any command",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			topic, rest, err := cmd.Root().Find(args)
+			if err == nil && topic.HasSubCommands() {
+				err = knownCommand(topic, rest)
+			}
+			if err != nil {
+				return err
+			}
+			topic.InitDefaultHelpFlag()
+			topic.InitDefaultVersionFlag()
+			return topic.Help()
+		},
+	}
+}
+
+func commonFlags(root *cobra.Command) {
+	flags := root.PersistentFlags()
+	flags.String("config", "", "YAML `file` with settings (see configs/reference.yaml)")
+	flags.StringArray("set", nil, "set a setting, as `key=value`; may be repeated")
+	flags.Uint64("seed", 0, "seed of all random numbers")
+	flags.Int("threads", 0, "images processed in parallel (default: all cores)")
+	flags.String("cache", "", "`folder` for embeddings and backbones (default: the user's cache folder)")
+	flags.String("log", "text", "format of the log on stderr: text or json")
+	flags.BoolP("quiet", "q", false, "print no progress and no remarks, only warnings, errors and results")
+	bind(flags, "", "seed", "threads", "cache", "log", "quiet")
+}
+
+// bind makes flags set the keys of a section that have their names.
+func bind(flags *pflag.FlagSet, section string, names ...string) {
+	for _, name := range names {
+		config.Bind(flags, name, section+strings.ReplaceAll(name, "-", "_"))
+	}
+}
+
+// inputFlags adds the named flags for images or features.
+func inputFlags(cmd *cobra.Command, names ...string) {
+	usage := map[string]string{
+		"images":   "`folder` of images, whose folders are classes",
+		"list":     "`file` that lists images: paths, or a table (CSV, JSON lines, Parquet), relative to --images or by default to its own folder; - for stdin",
+		"features": "`folder` of embeddings made by pipeline embed, or of embeddings.npy and perhaps samples.csv",
+	}
+	for _, name := range names {
+		cmd.Flags().String(name, "", usage[name])
+		switch name {
+		case "images":
+			classFlags(cmd)
+		case "list":
+			columnFlags(cmd)
+		}
+	}
+	bind(cmd.Flags(), "", names...)
+}
+
+// classFlags adds the flags that say which classes images have.
+func classFlags(cmd *cobra.Command) {
+	cmd.Flags().String("class-from", "", "folder that names the class: top (first-level folder), leaf (the folder of the image), path, such as fruit/apple, or root (the one given: all its images are one class) (default: top; leaf in a list without labels)")
+	cmd.Flags().StringArray("drop-label", nil, "leave out the images of a `class` such as \"Not sure\"; may be repeated")
+	bind(cmd.Flags(), "scan.", "class-from", "drop-label")
+}
+
+// columnFlags adds the flags that say how to read a list.
+func columnFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.String("path-column", "", "`column` of a list with the paths: a name, or a number counted from 1 (default: path, or guess)")
+	f.String("label-column", "", "`column` of a list with the classes (default: label, or guess)")
+	f.String("path-suffix", "", "`suffix` that the paths in a list lack, such as .jpg (default: guess)")
+	bind(f, "scan.", "path-column", "label-column", "path-suffix")
+}
+
+// scanFlags adds the flags that select files of a folder or list.
+func scanFlags(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringArray("include", nil, "read only files that match a glob `pattern` such as *.jpg or 2024/**; may be repeated")
+	f.StringArray("exclude", nil, "skip files and folders that match a glob `pattern`; may be repeated")
+	f.String("symlinks", string(dataset.FollowLinks), "symbolic links: follow, files (follow links to files only) or skip")
+	f.String("shard", "", "process only part `i/n` of the files; results go to the sub-folder shard-i-of-n of --out")
+	bind(f, "scan.", "include", "exclude", "symlinks", "shard")
+}
+
+// outFlag adds --out.
+func outFlag(cmd *cobra.Command, usage string) {
+	cmd.Flags().String("out", "", usage)
+	config.Bind(cmd.Flags(), "out", "out")
+}
+
+// backboneFlag adds --backbone.
+func backboneFlag(cmd *cobra.Command) {
+	cmd.Flags().String("backbone", "", "ONNX `file`, or a name from pipeline backbones list (default: the model's own, or the built-in one)")
+	config.Bind(cmd.Flags(), "backbone", "backbone")
+}

@@ -1,0 +1,204 @@
+package command
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/serve"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+func newServe() *cobra.Command {
+	var at int
+	cmd := &cobra.Command{
+		Use:   "serve MODEL --images DIR",
+		Short: "Look at photos, correct, name and teach on a page, and label over HTTP",
+		Long: `Serves a page that shows the photos of a folder in the order in which they need a
+person, and learns from every answer at once; and an HTTP API for programs. MODEL
+need not exist: naming photos of two classes makes it.
+
+Every decision is a line of MODEL.journal, and on disk before it is shown as done; a
+server that is killed loses nothing. MODEL.base is the model that the journal starts
+from. MODEL itself is written by "save" on the page, and when the server ends.
+--at goes back to how everything was after a line of the history, which inspect shows;
+the lines since stay, and undo takes it back.
+
+The address is 127.0.0.1:8080 unless --addr names another. On one that other machines
+reach, every request needs a token, which the server prints.`,
+		Example: "  pipeline serve photos.model --images ~/Pictures",
+		Args:    arguments,
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
+			return a.serveHTTP(ctx, args[0], at)
+		}),
+	}
+	inputFlags(cmd, "images")
+	f := cmd.Flags()
+	f.StringArray("include", nil, "read only files that match a glob `pattern` such as *.jpg or 2024/**; may be repeated")
+	f.StringArray("exclude", nil, "skip files and folders that match a glob `pattern`; may be repeated")
+	bind(f, "scan.", "include", "exclude")
+	f.String("addr", serve.DefaultConfig().Addr, "`address` to serve at, host:port")
+	bind(f, "serve.", "addr")
+	f.IntVar(&at, "at", 0, "go back to this `line` of the history")
+	backboneFlag(cmd)
+	return cmd
+}
+
+// serveHTTP writes nothing before everything that may fail has been tried.
+func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
+	if err := a.require([2]string{"images", a.config.Images}); err != nil {
+		return err
+	}
+	if _, err := a.folder(ctx); err != nil {
+		return err
+	}
+	if err := writable(file); err != nil {
+		return err
+	}
+	cache, err := a.options().CacheDir()
+	if err != nil {
+		return err
+	}
+	e, fresh, err := a.startingPoint(file)
+	if err != nil {
+		return err
+	}
+	defer closeInto(e, &err)
+	root, err := filepath.Abs(a.config.Images)
+	if err != nil {
+		return err
+	}
+	server := serve.New(serve.Options{
+		Embedder: e, Root: root, Scan: a.folder, Thumbnails: filepath.Join(cache, "thumbnails"),
+		Title: filepath.Base(file) + " · " + filepath.Base(root), Name: filepath.Base(file), Token: a.token(), Log: a.log,
+	})
+	// Not a.products, which ends with ctx: the model is written after that.
+	products, err := native.Choose(a.config.Linalg, a.options().Runtime)
+	if err != nil {
+		return err
+	}
+	l, err := a.listen(ctx)
+	if err != nil {
+		return err
+	}
+	defer l.Close() // once more, where it was served
+	session, err := teach.Open(teach.Options{
+		Model: file, Fresh: fresh, At: at, Dim: e.Dim(), Temp: filepath.Join(cache, "teach"),
+		Backend: products, ToolVersion: version, Changed: server.Changed,
+	})
+	if err != nil {
+		return err
+	}
+	defer closeInto(session, &err)
+	server.Session = session
+	a.sayAddress(l.Addr(), server.Token)
+	a.warnOpened(session, file)
+	if err := server.Serve(ctx, l); err != nil {
+		return err
+	}
+	return a.leave(context.WithoutCancel(ctx), session, file)
+}
+
+func (a *app) listen(ctx context.Context) (net.Listener, error) {
+	var config net.ListenConfig
+	l, err := config.Listen(ctx, "tcp", a.config.Serve.Addr)
+	if err != nil {
+		return nil, fmt.Errorf("serve.addr: %w: choose another with --addr", err)
+	}
+	return l, nil
+}
+
+// warnOpened says what a server that was killed, or failed to save, has left.
+func (a *app) warnOpened(session *teach.Session, file string) {
+	if dropped := session.Dropped(); dropped != "" {
+		a.log.Warn("the journal ended in the middle of a line, as after a kill; it was not acknowledged and is dropped",
+			"dropped", dropped)
+	}
+	if n := session.Status().Unsaved; n > 0 {
+		a.log.Warn("the model lacks decisions that are in its journal: save on the page, or end this server, which saves too",
+			"file", file, "decisions", n)
+	}
+}
+
+// folder returns the photos of the folder, which may have none yet.
+func (a *app) folder(ctx context.Context) ([]dataset.Sample, error) {
+	listing, err := a.scan(ctx)
+	if errors.Is(err, dataset.ErrNoImages) {
+		err = nil
+	}
+	return listing.Samples, err
+}
+
+// startingPoint opens the backbone of the model that a session starts from. Without
+// one, fresh is a model of the settings that has learned nothing.
+func (a *app) startingPoint(file string) (e *embed.Embedder, fresh *model.Model, err error) {
+	m, err := model.Load(teach.StartFile(file))
+	switch {
+	case err == nil:
+		e, _, err = a.openFor(m)
+		return e, nil, err
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, nil, err
+	}
+	if e, err = embed.Open(a.options()); err != nil {
+		return nil, nil, err
+	}
+	settings := a.modelSettings()
+	settings.Provenance = e.Provenance()
+	if settings.Prior, err = a.prior(); err == nil {
+		fresh, err = model.New(settings)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, e.Close())
+	}
+	return e, fresh, nil
+}
+
+// token returns the token to ask for, "" for none.
+func (a *app) token() string {
+	c := a.config.Serve
+	if c.Token == "" && !c.Local() {
+		return rand.Text()
+	}
+	return c.Token
+}
+
+func (a *app) sayAddress(address net.Addr, token string) {
+	page := "http://" + address.String() + "/"
+	if token != "" {
+		page += "?token=" + token
+	}
+	a.say("open %s (Ctrl-C ends)", page)
+}
+
+// leave writes the model if it is behind the journal and there are two classes, and
+// waits for a save that is running.
+func (a *app) leave(ctx context.Context, session *teach.Session, file string) error {
+	if st := session.Status(); st.Unsaved == 0 && st.Lost == nil {
+		return nil
+	}
+	a.say("writing %s; every decision is in its journal already", file)
+	_, err := session.Save(ctx)
+	refused := (*teach.Refusal)(nil)
+	if errors.As(err, &refused) {
+		err = refused // without what it was wrapped in
+	}
+	switch {
+	case err == nil:
+		return nil
+	case refused != nil && refused.Reason == teach.Conflict:
+		a.say("%s was not written: %v", file, err)
+		return nil
+	}
+	return finalError{fmt.Errorf("%s was not written: %w", file, err)}
+}

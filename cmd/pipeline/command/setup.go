@@ -1,0 +1,241 @@
+package command
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/internal/libraries"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
+)
+
+// A setup is one run of the command.
+type setup struct {
+	*app
+	from           []string
+	into, platform string
+	asJSON         bool
+}
+
+func newSetup() *cobra.Command {
+	var s setup
+	cmd := &cobra.Command{
+		Use:   "setup",
+		Short: "Get ONNX Runtime and libjpeg-turbo, which the program loads",
+		Long: `Looks for ONNX Runtime, which is required, and libjpeg-turbo, which reads photos
+faster. What is missing is fetched by npm, with its own settings, and kept in the
+user's cache; no scripts of packages run. Without npm, --from names where the libraries
+are. A library is installed only if it has the SHA-256 that this program knows.`,
+		Example: `  pipeline setup
+  pipeline setup --from onnxruntime-node-1.30.0.tgz
+  pipeline setup --platform linux/arm64 --into usb-stick`,
+		Args: arguments,
+		RunE: command(func(ctx context.Context, a *app, _ []string) error {
+			s.app = a
+			return s.run(ctx)
+		}),
+	}
+	f := cmd.Flags()
+	f.StringArrayVar(&s.from, "from", nil, "take the libraries from here instead of npm: a `file` (an npm package, or a release archive of pipeline), a folder with such files or with the libraries, or the address of a file; may be repeated")
+	f.StringVar(&s.into, "into", "", "put the libraries into this `folder` instead of the user's cache, for another machine")
+	f.StringVar(&s.platform, "platform", "", "`os/processor` of the machine that --into is for (default: this machine's)")
+	f.BoolVar(&s.asJSON, "json", false, "print the result as JSON")
+	return cmd
+}
+
+// A setupLibrary is what became of a library.
+type setupLibrary struct {
+	Name string `json:"name"`
+	// State is found (it was there), installed or missing.
+	State string `json:"state"`
+	File  string `json:"file,omitempty"`
+	Error string `json:"error,omitempty"`
+
+	libraries.Library `json:"-"`
+	target            libraries.Target
+	find              func() (string, error)
+	err               error
+}
+
+const (
+	libraryFound     = "found"
+	libraryInstalled = "installed"
+	libraryMissing   = "missing"
+)
+
+func (s *setup) run(ctx context.Context) error {
+	required, optional := libraries.ONNXRuntime(), libraries.TurboJPEG()
+	s.platform = cmp.Or(s.platform, libraries.Platform())
+	if s.into == "" && s.platform != libraries.Platform() {
+		return usagef("--platform is for another machine: name the folder for its libraries with --into")
+	} else if _, ok := required.For(s.platform); !ok && s.into != "" {
+		return usagef("--platform %s: there are prepared libraries for %s", s.platform, strings.Join(required.Platforms(), ", "))
+	}
+	all := []*setupLibrary{
+		s.look(required, s.findRuntime, s.config.Runtime.Library != "" || os.Getenv(ort.EnvLibrary) != ""),
+		s.look(optional, findJPEG, os.Getenv(turbojpeg.EnvLibrary) != ""),
+	}
+	if all[0].err == nil {
+		if len(s.from) > 0 {
+			s.obtainFrom(ctx, all)
+		} else {
+			s.obtainNPM(ctx, all)
+		}
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for _, l := range all {
+		s.check(l)
+	}
+	return cmp.Or(s.print(all), all[0].err)
+}
+
+// look returns where a library is. One that the user has named must be right: no
+// other takes its place.
+func (s *setup) look(l libraries.Library, find func() (string, error), named bool) *setupLibrary {
+	result := &setupLibrary{Name: l.Name, Library: l, State: libraryMissing, find: find}
+	if len(s.from) == 0 && s.into == "" {
+		if result.File, result.err = find(); result.err == nil {
+			result.State = libraryFound
+		}
+		if result.err == nil || named {
+			return result
+		}
+	}
+	if result.target, result.err = s.target(l); result.err == nil && result.target.Present() {
+		result.State = libraryFound
+	}
+	return result
+}
+
+// check sees that the program can use what was installed in the user's cache.
+func (s *setup) check(l *setupLibrary) {
+	switch {
+	case l.State == libraryMissing:
+	case s.into != "":
+		l.File = l.target.Path()
+	default:
+		file, err := l.find()
+		l.File = file
+		if err != nil {
+			l.File, l.err = l.target.Path(), fmt.Errorf("it cannot be used on this machine: %w", err)
+		}
+	}
+	if l.err != nil {
+		l.err = fmt.Errorf("%s: %w", l.Name, l.err)
+		l.Error = l.err.Error()
+	}
+}
+
+// target returns what to install where.
+func (s *setup) target(l libraries.Library) (libraries.Target, error) {
+	file, ok := l.For(s.platform)
+	if !ok {
+		return libraries.Target{}, fmt.Errorf("there is no prepared one for %s; install it and set %s to its library file", s.platform, l.Env)
+	}
+	dir := cmp.Or(s.into, l.CacheDir())
+	if dir == "" {
+		return libraries.Target{}, errors.New("there is no home folder to keep the libraries in: set HOME or XDG_CACHE_HOME")
+	}
+	return libraries.Target{Library: l, File: file, Dir: dir}, nil
+}
+
+// obtainFrom installs what is missing from the sources that the user named.
+func (s *setup) obtainFrom(ctx context.Context, all []*setupLibrary) {
+	for _, source := range s.from {
+		var wanted []libraries.Target
+		for _, l := range all {
+			if l.State == libraryMissing && l.target.Dir != "" {
+				wanted = append(wanted, l.target)
+			}
+		}
+		if len(wanted) == 0 || ctx.Err() != nil {
+			return
+		}
+		p := s.newTransfer(-1)
+		found, err := libraries.From(ctx, source, wanted, p.set)
+		p.finish()
+		for _, l := range all {
+			switch {
+			case l.target.Dir == "": // none is prepared for this platform
+			case slices.ContainsFunc(found, func(t libraries.Target) bool { return t.Path() == l.target.Path() }):
+				l.State, l.err = libraryInstalled, nil
+			case l.State == libraryMissing && err == nil:
+				l.err = errors.Join(l.err, fmt.Errorf("%s: it is not there", source))
+			case l.State == libraryMissing:
+				l.err = errors.Join(l.err, err)
+			}
+		}
+	}
+}
+
+// obtainNPM installs what is missing with npm.
+func (s *setup) obtainNPM(ctx context.Context, all []*setupLibrary) {
+	for _, l := range all {
+		if l.State != libraryMissing || l.target.Dir == "" || ctx.Err() != nil {
+			continue
+		}
+		if _, err := exec.LookPath("npm"); err != nil {
+			l.err = fmt.Errorf(withoutNPM, l.Release(), l.Archive())
+			continue
+		}
+		fmt.Fprintf(s.stderr, "fetching %s (%d MB) with npm\n", l.Release(), (l.PackageBytes+999_999)/1_000_000)
+		p := s.bar(-1)
+		l.err = libraries.NPM(ctx, l.target)
+		p.finish()
+		if l.err == nil {
+			l.State = libraryInstalled
+		}
+	}
+}
+
+// withoutNPM is what to do without npm.
+const withoutNPM = `it is missing, and npm, which would fetch it, is not installed; one of these helps:
+  install npm (Debian, Ubuntu: apt-get install npm) and run pipeline setup again
+  run npm pack %s on another machine, copy the file here and run pipeline setup --from %s
+  use the release archive, which contains the libraries (pipeline setup --from ARCHIVE takes them from it)`
+
+func (s *setup) findRuntime() (string, error) {
+	library, _, err := ort.Locate(s.config.Runtime.Library)
+	if err != nil {
+		return "", err
+	}
+	_, err = ort.Open(library)
+	return library.Path, err
+}
+
+func findJPEG() (string, error) {
+	d, err := turbojpeg.Find()
+	if err != nil {
+		return "", err
+	}
+	return d.Path(), nil
+}
+
+// print prints what became of the libraries.
+func (s *setup) print(all []*setupLibrary) error {
+	if s.asJSON {
+		out := json.NewEncoder(s.stdout)
+		out.SetIndent("", "  ")
+		return out.Encode(map[string][]*setupLibrary{"libraries": all})
+	}
+	for _, l := range all {
+		if l.err == nil {
+			s.say("%s: %s (%s)", l.Name, l.File, l.State)
+		}
+	}
+	if optional := all[1]; all[0].err == nil && optional.err != nil {
+		fmt.Fprintf(s.stderr, "%v\nwithout it photos are decoded in Go, which takes several times as long for large ones\n", optional.err)
+	}
+	return nil
+}

@@ -1,0 +1,245 @@
+package command
+
+import (
+	"context"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
+	"github.com/seed-90d10d51/pipeline/classifier/hppca"
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+func newTrain() *cobra.Command {
+	var stats string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "train --images DIR | --features FEATDIR | --stats STATS --out MODEL",
+		Short: "Train a model on its base classes",
+		Long: `Trains a model on images in one folder per class (DIR/CLASS/IMAGE), on embeddings, or
+on statistics collected with pipeline stats, possibly on other machines. Add more
+classes later with pipeline learn.
+
+While most classes have fewer than 12 images, the method is plda. With more, several
+(plda, ncm, lda, ppca, plda+) are compared on images that are held out, and plda is kept
+unless another names more of them correctly, by two standard errors. train says why it
+chose, and inspect shows the figures; later sessions do not choose again. --classifier
+NAME trains one method, in a fraction of the time.
+
+--dkl trains a projection of the embeddings on the base classes first
+(classifier.dkl.…), for any method, and keeps it only if the method names more
+held-out images correctly behind it; --set classifier.dkl.keep=always skips that. This
+takes long: every epoch is saved in OUT.dkl, and the same command resumes a run that
+was stopped. The same holds for --classifier
+vargp, which saves its trainings in OUT.training until the model is written.
+
+--prior FILE, made by pipeline prior from other labelled images, tells how images of
+one class differ under the backbone. It helps with one to eight images per class, and
+becomes part of the model. The built-in backbone brings one: --prior default.`,
+		Example: "  pipeline train --images photos --classifier ncm --out photos.model\n" +
+			"  pipeline train --images photos --classifier gptree --dkl --out photos.model",
+		Args: arguments,
+		RunE: command(func(ctx context.Context, a *app, _ []string) error {
+			if stats != "" {
+				return a.trainStats(ctx, stats, asJSON)
+			}
+			return a.train(ctx, asJSON)
+		}),
+	}
+	inputFlags(cmd, "images", "list", "features")
+	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
+	outFlag(cmd, "`file` for the model")
+	learnedFlag(cmd, &asJSON)
+	backboneFlag(cmd)
+	cmd.Flags().String("classifier", method.Auto, "method: "+strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
+	config.Bind(cmd.Flags(), "classifier", "classifier.name")
+	priorFlag(cmd)
+	dklFlags(cmd)
+	return cmd
+}
+
+// methodsWith returns the methods whose heads implement an optional interface.
+func methodsWith[T any]() []string {
+	var names []string
+	for _, m := range method.Methods() {
+		head, err := method.New(m.Name, method.DefaultConfig())
+		if _, ok := head.(T); ok && err == nil {
+			names = append(names, m.Name)
+		}
+	}
+	return names
+}
+
+func (a *app) train(ctx context.Context, asJSON bool) error {
+	a.quiet = a.quiet || asJSON
+	if err := a.outFile(); err != nil {
+		return err
+	}
+	e, err := a.labelled(ctx, nil)
+	if err != nil {
+		return err
+	}
+	settings := a.modelSettings()
+	settings.Provenance = e.Provenance
+	products, err := a.products()
+	if err != nil {
+		return err
+	}
+	settings.Backend, settings.Comparing = products, a.comparing
+	if settings.Prior, err = a.prior(); err != nil {
+		return err
+	}
+	trainings := a.checkpoint(a.config.Out)
+	settings.Heads.Checkpoint = trainings
+	if err := a.trainProjection(ctx, &settings, e); err != nil {
+		return err
+	}
+	m, outcome, err := model.Train(ctx, settings, model.NewBatch(e))
+	if err != nil {
+		return err
+	}
+	if err := a.save(m, a.config.Out); err != nil {
+		return err
+	}
+	if err := trainings.Close(); err != nil {
+		return err
+	}
+	a.sayChoice(m)
+	a.sayOutcome("trained "+m.Method+":", m.Classes(), outcome)
+	a.sayPrior(m)
+	a.warnNested(m.Classes(), outcome.NewClasses, e.Samples)
+	a.sayExpected(m)
+	if asJSON {
+		if err := a.sayLearned(m, a.config.Out, outcome, len(e.Outcome.Problems)); err != nil {
+			return err
+		}
+	}
+	return writeProblems(e.Outcome.Problems, a.config.Out+".errors.csv")
+}
+
+// sayChoice says why the method was chosen, if it was.
+func (a *app) sayChoice(m *model.Model) {
+	if m.Choice != nil {
+		a.say("chose %s", m.Choice.Why)
+	}
+}
+
+func (a *app) modelSettings() model.Settings {
+	c := a.config.Classifier
+	return model.Settings{
+		Method: c.Name, Heads: c.Heads(a.config.Seed), Temperature: c.Tempered(), OldShare: c.OldShare, WithoutStatistics: !c.Statistics,
+		Seed: a.config.Seed, ToolVersion: version,
+	}
+}
+
+func newLearn() *cobra.Command {
+	var stats string
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "learn MODEL --images DIR | --features FEATDIR | --stats STATS [--out MODEL2]",
+		Short: "Add new classes, or more images of old ones, to a model",
+		Long: `Teaches a model one more session, from as little as one image per class, without
+changing what it has learned before. Images that it already knows change nothing, so
+an interrupted session can simply be learned again. A vargp model trains for every
+session: its progress is saved in OUT.training, and the same command resumes.
+
+--stats adds statistics collected with pipeline stats, possibly on other machines.
+The result is the model of the images behind them; images that it already knows
+count once.
+
+New classes of an hppca model join its existing super-classes;
+--set classifier.hppca.refresh=true rebuilds all super-classes.`,
+		Example: "  pipeline learn photos.model --images new-classes",
+		Args:    arguments,
+		RunE: command(func(ctx context.Context, a *app, args []string) error {
+			if stats != "" {
+				return a.learnStats(ctx, args[0], stats, asJSON)
+			}
+			return a.learn(ctx, args[0], asJSON)
+		}),
+	}
+	inputFlags(cmd, "images", "list", "features")
+	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
+	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
+	learnedFlag(cmd, &asJSON)
+	backboneFlag(cmd)
+	return cmd
+}
+
+func (a *app) learn(ctx context.Context, file string, asJSON bool) error {
+	a.quiet = a.quiet || asJSON
+	m, err := a.loadModel(file)
+	if err != nil {
+		return err
+	}
+	if err := writable(a.destination(file)); err != nil {
+		return err
+	}
+	e, err := a.labelled(ctx, m)
+	if err != nil {
+		return err
+	}
+	trainings := a.checkpoint(a.destination(file))
+	classifier.UseCheckpoint(m.Predictor.Head, trainings)
+	outcome, err := m.Learn(ctx, model.NewBatch(e))
+	if err == nil {
+		err = a.refresh(ctx, m)
+	}
+	if err != nil {
+		return err
+	}
+	if outcome.Changed() {
+		m.ToolVersion = version
+	}
+	if err := a.save(m, file); err != nil {
+		return err
+	}
+	if err := trainings.Close(); err != nil {
+		return err
+	}
+	a.sayOutcome("learned", m.Classes(), outcome)
+	a.warnNested(m.Classes(), outcome.NewClasses, e.Samples)
+	a.sayExpected(m)
+	if asJSON {
+		if err := a.sayLearned(m, a.destination(file), outcome, len(e.Outcome.Problems)); err != nil {
+			return err
+		}
+	}
+	return writeProblems(e.Outcome.Problems, a.destination(file)+".errors.csv")
+}
+
+// refresh rebuilds the super-classes of a model if the configuration asks for it. A
+// model whose own configuration asks for it has already done so.
+func (a *app) refresh(ctx context.Context, m *model.Model) error {
+	if m.Method != "hppca" || !method.Get[hppca.Config](a.config.Classifier.Methods, "hppca").Refresh {
+		return nil
+	}
+	return m.Refresh(ctx)
+}
+
+// checkpoint returns the folder that stores long trainings of a model's head until
+// the model is saved, so that the same command can resume them.
+func (a *app) checkpoint(file string) *checkpoint.Folder {
+	return &checkpoint.Folder{Dir: file + ".training", Restart: !a.config.Classifier.DKL.Resume, Say: a.log.Info}
+}
+
+// destination returns --out, or by default the file of the model itself.
+func (a *app) destination(file string) string {
+	if a.config.Out != "" {
+		return a.config.Out
+	}
+	return file
+}
+
+// save writes a model, unless a server was started on it since the command began.
+func (a *app) save(m *model.Model, file string) error {
+	if err := teach.Free(a.destination(file)); err != nil {
+		return err
+	}
+	return m.Save(a.destination(file))
+}

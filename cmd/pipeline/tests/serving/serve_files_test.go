@@ -1,0 +1,328 @@
+package serving
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// end interrupts a server, and returns its exit code.
+func (s *served) end() int {
+	s.Helper()
+	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
+		s.Fatal(err)
+	}
+	_ = s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// ends interrupts a server that has to end well.
+func (s *served) ends() {
+	s.Helper()
+	if code := s.end(); code != command.ExitDone {
+		s.Fatalf("exit code %d: %s", code, s.stderr)
+	}
+}
+
+// cannotServe starts a server that has to fail with a message that contains all words.
+func cannotServe(l *commandtest.Bed, words []string, args ...string) {
+	l.Helper()
+	cmd, stderr := l.Process(l.Path("cache"), append([]string{"serve"}, args...)...)
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		l.Fatal(err)
+	}
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); err == nil {
+		_ = cmd.Process.Kill()
+		l.Errorf("it serves: %s", line)
+	}
+	_ = cmd.Wait()
+	for _, word := range words {
+		if !strings.Contains(stderr.String(), word) {
+			l.Errorf("pipeline serve %q does not say %q:\n%s", args, word, stderr)
+		}
+	}
+	if code := cmd.ProcessState.ExitCode(); code != command.ExitFailed {
+		l.Errorf("exit code %d", code)
+	}
+}
+
+// ask sends a request, and returns the answer.
+func (s *served) ask(method, path, body string) (code int, text string) {
+	s.Helper()
+	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
+	if err != nil {
+		s.Fatal(err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	b, err := io.ReadAll(answer.Body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	return answer.StatusCode, string(b)
+}
+
+// unsaved returns how many decisions the status says are unsaved, and its problem.
+func (s *served) unsaved() (n int, problem string) {
+	s.Helper()
+	_, text := s.ask("GET", "/v1/status", "")
+	var status struct {
+		Problem *string
+		Model   struct{ Unsaved int }
+	}
+	if err := json.Unmarshal([]byte(text), &status); err != nil {
+		s.Fatal(err)
+	}
+	if status.Problem != nil {
+		problem = *status.Problem
+	}
+	return status.Model.Unsaved, problem
+}
+
+// name labels all photos with the names of their folders.
+func (s *served) name() {
+	s.Helper()
+	ids, folders := s.photoIDs()
+	for i, id := range ids {
+		if s.decide(id, folders[i]) == 0 {
+			s.Fatalf("photo %d was not labelled", i)
+		}
+	}
+}
+
+// knows fails unless a model was saved with n samples.
+func knows(l *commandtest.Bed, model string, n int) {
+	l.Helper()
+	if r := l.Must("inspect", model); !strings.Contains(r.Stdout, fmt.Sprintf(" from %d samples", n)) {
+		l.Errorf("want a model of %d samples: %s", n, r.Stdout)
+	}
+}
+
+// labels returns the photos that a journal labels, in order.
+func labels(l *commandtest.Bed, journal string) (ids []string) {
+	l.Helper()
+	for row := range bytes.Lines(l.Read(journal)) {
+		var line teach.Line
+		if err := json.Unmarshal(row, &line); err != nil {
+			l.Fatal(err)
+		}
+		if line.Do == teach.Label {
+			ids = append(ids, line.Images[0].String())
+		}
+	}
+	return ids
+}
+
+// TestCommandsLeaveAServedModel: while a server has a model, no command writes its
+// file, and each says so before its work; later they do.
+func TestCommandsLeaveAServedModel(t *testing.T) {
+	l := commandtest.New(t)
+	model, images := l.Trained()
+	more := l.Photos(l.Path("more"), commandtest.SmallSide, 2, "fig", "pear")
+	l.Must("stats", "collect", "--images", images, "--out", l.Path("s.stats"))
+	s := serve(l, 24, model, "--images", images)
+	before, cached := l.Read(model), l.CachedRows(l.Path("cache"))
+	for _, args := range [][]string{
+		{"learn", model, "--images", more},
+		{"learn", model, "--stats", l.Path("s.stats")},
+		{"learn", l.Path("other.model"), "--images", more, "--out", model},
+		{"train", "--images", more, "--out", model},
+		{"train", "--stats", l.Path("s.stats"), "--classifier", "ppca", "--out", model},
+		{"forget", model, "--class", "kiwi"},
+		{"export", model, "--onnx", model},
+		{"stats", "collect", "--images", more, "--out", model},
+		{"stats", "merge", l.Path("s.stats"), "--out", model},
+		{"prior", "--images", more, "--out", model},
+		{"rank", l.Path("other.model"), "--images", more, "--out", model},
+	} {
+		if args[1] == l.Path("other.model") {
+			l.Write(args[1], before)
+		}
+		l.Refused(command.ExitFailed, []string{"in use by another server", "stop it"}, args...)
+		if !bytes.Equal(l.Read(model), before) {
+			t.Fatalf("%s wrote the model of a server", args[0])
+		}
+	}
+	if n := l.CachedRows(l.Path("cache")); n != cached {
+		t.Errorf("%d photos were embedded before the commands were refused", n-cached)
+	}
+	s.ends()
+	l.Must("learn", model, "--images", more)
+}
+
+// TestServeKeepsAModelOfAnotherProgram: a server never overwrites a model that it does
+// not know, neither when it is asked to save nor when it ends, and says what to do.
+func TestServeKeepsAModelOfAnotherProgram(t *testing.T) {
+	l := commandtest.New(t)
+	theirs, images := l.Trained()
+	model := l.Path("m.model")
+	s := serve(l, 24, model, "--images", images)
+	s.name()
+	if code, text := s.ask("POST", "/v1/save", ""); code != http.StatusOK {
+		t.Fatal(text)
+	}
+	l.Write(model, l.Read(theirs))
+	ids, _ := s.photoIDs()
+	s.decide(ids[0], "mine")
+	for range 2 {
+		code, text := s.ask("POST", "/v1/save", "")
+		if code != http.StatusConflict || !strings.Contains(text, "another program has changed") {
+			t.Errorf("save: %d %s", code, text)
+		}
+	}
+	if code := s.end(); code != command.ExitFailed || !strings.Contains(s.stderr.String(), "error: "+model+" was not written") {
+		t.Errorf("exit code %d: %s", code, s.stderr)
+	}
+	l.Same("the model of another program", l.Read(theirs), model)
+	cannotServe(l, []string{"another command changed", "move"}, model, "--images", images, "--addr", "127.0.0.1:0")
+	if err := os.Rename(model, l.Path("their.model")); err != nil {
+		t.Fatal(err)
+	}
+	s = serve(l, 24, model, "--images", images)
+	s.ends()
+	if !strings.Contains(s.stderr.String(), "lacks decisions") {
+		t.Errorf("the start says nothing of unsaved decisions: %s", s.stderr)
+	}
+	knows(l, model, 24)
+	if r := l.Must("inspect", model); !strings.Contains(r.Stdout, "mine") {
+		t.Errorf("a decision is missing: %s", r.Stdout)
+	}
+}
+
+// TestServeIsStoppedWhileSaving: a server that is interrupted in the middle of a save
+// ends with the model written; one that is killed has the decisions in its journal, says
+// so when it starts again, and writes them then.
+func TestServeIsStoppedWhileSaving(t *testing.T) {
+	l := commandtest.New(t)
+	images := l.Photos(l.Path("photos"), 32, 8, "a", "b", "c")
+	for _, signal := range []os.Signal{os.Interrupt, os.Kill} {
+		model := l.Path(signal.String() + ".model")
+		s := serve(l, 24, model, "--images", images)
+		s.name()
+		go func() {
+			if answer, err := http.Post(s.url+"/v1/save", "application/json", nil); err == nil {
+				answer.Body.Close()
+			}
+		}()
+		for !bytes.Contains(l.Read(model+".journal"), []byte(`"do":"save"`)) {
+		}
+		_ = s.cmd.Process.Signal(signal)
+		_ = s.cmd.Wait()
+		if signal == os.Kill {
+			saved := l.Exists(model)
+			s = serve(l, 24, model, "--images", images)
+			if n, _ := s.unsaved(); (n == 0) != saved {
+				t.Errorf("after a kill %d decisions are unsaved; there is a model: %t", n, saved)
+			}
+			s.ends()
+		}
+		if code := s.cmd.ProcessState.ExitCode(); code != command.ExitDone {
+			t.Errorf("%s: exit code %d: %s", signal, code, s.stderr)
+		}
+		knows(l, model, 24)
+	}
+}
+
+// TestServeWithoutItsJournal: with the journal moved away every decision is refused, and
+// the health says so; those that were acknowledged are all in the file that was moved.
+func TestServeWithoutItsJournal(t *testing.T) {
+	l := commandtest.New(t)
+	images := l.Photos(l.Path("photos"), 32, 6, "a", "b")
+	model, moved := l.Path("m.model"), l.Path("moved")
+	s := serve(l, 12, model, "--images", images)
+	ids, _ := s.photoIDs()
+	for i := range 5 {
+		s.decide(ids[i], []string{"a", "b"}[i%2])
+	}
+	if err := os.Rename(model+".journal", moved); err != nil {
+		t.Fatal(err)
+	}
+	for _, id := range ids[5:11] {
+		body := fmt.Sprintf(`{"do":"label","images":[%q],"class":"a"}`, id)
+		code, text := s.ask("POST", "/v1/decisions", body)
+		if code != http.StatusServiceUnavailable || !strings.Contains(text, "m.model.journal is gone") {
+			t.Errorf("a decision: %d %s", code, text)
+		}
+	}
+	code, text := s.ask("GET", "/healthz", "")
+	if code != http.StatusServiceUnavailable || !strings.Contains(text, "is gone") {
+		t.Errorf("healthz: %d %s", code, text)
+	}
+	if _, problem := s.unsaved(); !strings.Contains(problem, "is gone") {
+		t.Errorf("the status has the problem %q", problem)
+	}
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	if got := labels(l, moved); len(got) != 5 {
+		t.Errorf("the journal has %d labels, acknowledged were 5", len(got))
+	}
+	cannotServe(l, []string{"put", "m.model.journal back"}, model, "--images", images, "--addr", "127.0.0.1:0")
+	if err := os.Rename(moved, model+".journal"); err != nil {
+		t.Fatal(err)
+	}
+	s = serve(l, 12, model, "--images", images)
+	if err := os.Remove(model + ".journal"); err != nil {
+		t.Fatal(err)
+	}
+	s.ends() // it writes the journal again
+	knows(l, model, 5)
+	if got := labels(l, model+".journal"); len(got) != 5 {
+		t.Errorf("the journal that was removed has %d labels", len(got))
+	}
+}
+
+// TestServeWhereItCannot: a server whose address is taken, or that is to go back to a
+// line that there is not, writes nothing.
+func TestServeWhereItCannot(t *testing.T) {
+	l := commandtest.New(t)
+	images := l.Photos(l.Path("photos"), 32, 4, "a", "b")
+	if err := os.Mkdir(l.Path("models"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer taken.Close()
+	address := taken.Addr().String()
+	model := l.Path("models", "m.model")
+	cannotServe(l, []string{"--addr"}, model, "--images", images, "--addr", address)
+	if files := l.Snapshot(l.Path("models")); len(files) != 0 {
+		t.Errorf("a server that was never there left %v", files)
+	}
+	s := serve(l, 8, model, "--images", images)
+	s.name()
+	s.ends()
+	before := l.Snapshot(l.Path("models"))
+	cannotServe(l, []string{"--addr"}, model, "--images", images, "--addr", address, "--at", "3")
+	cannotServe(l, []string{"no line 1000"}, model, "--images", images, "--addr", "127.0.0.1:0", "--at", "1000")
+	after := l.Snapshot(l.Path("models"))
+	for name, text := range after {
+		if text != before[name] {
+			t.Errorf("a server that was refused wrote %s", name)
+		}
+	}
+	if len(after) != len(before) {
+		t.Errorf("there are %d files, there were %d", len(after), len(before))
+	}
+}
