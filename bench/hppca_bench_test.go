@@ -11,10 +11,10 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
-	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/research/experiment/hierarchy"
 )
 
 // BenchmarkHPPCA scores images with the hierarchy and with the flat ppca head

@@ -5,18 +5,18 @@ import (
 	"fmt"
 	"runtime"
 
-	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/eval/experiment/kind"
-	"github.com/seed-90d10d51/pipeline/eval/fscil"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/research/experiment/kind"
+	"github.com/seed-90d10d51/pipeline/research/fscil"
 	"github.com/seed-90d10d51/pipeline/serve"
 )
 

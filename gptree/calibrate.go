@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 )
 

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/classifier/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/setting"

@@ -9,9 +9,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
-	"github.com/seed-90d10d51/pipeline/classifier/episodes"
-	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )

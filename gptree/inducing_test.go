@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 )
 
 func draws(n, d int, seed uint64) [][]float32 {

@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
-	"github.com/seed-90d10d51/pipeline/classifier/episodes"
-	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
-	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
-	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -27,7 +27,7 @@ type Mean string
 const (
 	MeanZero     Mean = "zero"
 	MeanPLDA     Mean = "plda"
-	MeanPLDAPlus Mean = shrinkage.PLDAPlus
+	MeanPLDAPlus Mean = pldaplus.PLDAPlus
 )
 
 // A mean is the prior mean m_v of all nodes,
@@ -42,7 +42,7 @@ type mean struct {
 
 // method returns the registry's row of the head; MeanZero has none.
 func (m Mean) method() classifier.Method {
-	for _, row := range append(plda.Methods(), shrinkage.Methods()...) {
+	for _, row := range append(plda.Methods(), pldaplus.Methods()...) {
 		if row.Name == string(m) {
 			return row
 		}

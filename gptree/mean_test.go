@@ -13,11 +13,11 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
-	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
-	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
-	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -315,8 +315,8 @@ func TestSettingsAreThoseOfTheWhole(t *testing.T) {
 	cfg := DefaultConfig()
 	cfg.Mean = MeanPLDAPlus
 	h := fitted(t, cfg, x, y)
-	chosen := h.base.(*shrinkage.Head).Setting()
-	if chosen.Nu == shrinkage.Pooled {
+	chosen := h.base.(*pldaplus.Head).Setting()
+	if chosen.Nu == pldaplus.Pooled {
 		t.Fatalf("five classes chose %v", chosen)
 	}
 	learner, err := h.Unfitted()
@@ -327,7 +327,7 @@ func TestSettingsAreThoseOfTheWhole(t *testing.T) {
 	if err := learner.Learn(context.Background(), few, names); err != nil {
 		t.Fatal(err)
 	}
-	full := learner.(*GPTree).base.(*shrinkage.Head)
+	full := learner.(*GPTree).base.(*pldaplus.Head)
 	if full.Setting() != chosen {
 		t.Errorf("two classes learned with %v, not %v", full.Setting(), chosen)
 	}

@@ -7,7 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 

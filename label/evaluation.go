@@ -5,7 +5,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/eval/metrics"
+	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
 
 // An Evaluation is a Sink that compares predictions with the true classes given

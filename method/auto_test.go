@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/internal/dense"

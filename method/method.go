@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/gpc"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
+	"github.com/seed-90d10d51/pipeline/classifier/gpsoftmax"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline"
-	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -34,7 +34,7 @@ const Auto = "auto"
 func Methods() []classifier.Method {
 	methods := slices.Concat(
 		[]classifier.Method{gpr.Method(), hppca.Method(), ncm.Method(), ppca.Method(), ppcaonline.Method(), vargp.Method()},
-		gpc.Methods(), gptree.Methods(), plda.Methods(), shrinkage.Methods(),
+		gpsoftmax.Methods(), gptree.Methods(), plda.Methods(), pldaplus.Methods(),
 	)
 	slices.SortFunc(methods, func(a, b classifier.Method) int { return strings.Compare(a.Name, b.Name) })
 	return methods

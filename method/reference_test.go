@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
+	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 )
@@ -197,7 +197,7 @@ func TestReferenceShrunk(t *testing.T) {
 				got[2] += row[s] / 9
 			}
 			got[0], got[1] = row[0], row[8]
-			shrunkHead := head.(*shrinkage.Head)
+			shrunkHead := head.(*pldaplus.Head)
 			t.Logf("%.2f average %.2f, by %+v of %+v", row, got[2], shrunkHead.Setting(), shrunkHead.Choice().Scores)
 			for i, v := range got {
 				if v < c.want[i] {

@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )

@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/gpc"
+	"github.com/seed-90d10d51/pipeline/classifier/gpsoftmax"
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/gptree"
@@ -53,7 +53,7 @@ func settings(name string) Settings {
 		v.Epochs, v.Inducing, v.PredictHypers, v.PredictFunctions = 2, 4, 2, 2
 	})
 	for _, sampled := range []string{"lsm", "ove"} {
-		s.Heads = method.Change(s.Heads, sampled, func(g *gpc.Config) { g.Chains, g.Steps, g.Draws = 2, 2, 2 })
+		s.Heads = method.Change(s.Heads, sampled, func(g *gpsoftmax.Config) { g.Chains, g.Steps, g.Draws = 2, 2, 2 })
 	}
 	return s
 }

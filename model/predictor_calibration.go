@@ -5,9 +5,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
-	"github.com/seed-90d10d51/pipeline/classifier/episodes"
-	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 )
 
 // Kept returns the number of embeddings that are kept for calibration, and their

@@ -10,9 +10,9 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
-	"github.com/seed-90d10d51/pipeline/classifier/episodes"
-	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
 )

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
-	"github.com/seed-90d10d51/pipeline/classifier/temperature"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/classifier/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/model/classstats"

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 )
 
 // RenameClass gives a class another name, everywhere in the model. If there is a class

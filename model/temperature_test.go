@@ -14,9 +14,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
-	"github.com/seed-90d10d51/pipeline/classifier/temperature"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 

@@ -5,7 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier/exemplars"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 )
 
 // Forget implements classifier.Forgetter, exactly.

@@ -5,9 +5,9 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/classtable"
-	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
-	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/classtable"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/lowrank"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 )
 
 // HPPCA is a head with one low-rank Gaussian per class under a hierarchy of

@@ -16,13 +16,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/eval/experiment"
-	"github.com/seed-90d10d51/pipeline/eval/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/experiment/hierarchy"
 )
 
 // TestScale trains, saves, loads and predicts as many classes as ImageNet-10k

@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/classtable"
-	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/classtable"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/lowrank"
 )
 
 // Load returns the head that Save described, without statistics.

@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/lowrank"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/lowrank"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 

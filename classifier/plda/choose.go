@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/episodes"
-	"github.com/seed-90d10d51/pipeline/classifier/gauss"
-	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 )
 
 // A Choice is the chosen ε, with the scores of the candidates.

@@ -3,7 +3,7 @@ package plda
 import (
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/classifier/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 

@@ -14,7 +14,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )

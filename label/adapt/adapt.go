@@ -41,8 +41,8 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/gauss"
-	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/eval/metrics"
+	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
 
 const worstPairs = 10

@@ -10,7 +10,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/seed-90d10d51/pipeline/eval/metrics"
+	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
 
 // headline is a large number at the top of the page.

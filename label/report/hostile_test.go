@@ -4,7 +4,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/eval/metrics"
+	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
 
 func hostileNames() []string {

@@ -17,10 +17,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/eval/metrics"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/metrics"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 

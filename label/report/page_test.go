@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/eval/metrics"
+	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
 
 // samplePage returns a page with everything: two base classes, a new one,

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/model/classstats"

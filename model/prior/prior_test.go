@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/classifier/moments"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
 )

@@ -6,7 +6,7 @@ import (
 	"strings"
 	"text/template"
 
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"

@@ -10,10 +10,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/configs"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/eval/fscil/benchmark"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
 )
 
 // completions makes the shell offer the values of flags and the arguments of every

@@ -7,8 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/eval/fscil/benchmark"
-	"github.com/seed-90d10d51/pipeline/eval/table"
+	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
+	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
 func newDatasets() *cobra.Command {

@@ -10,10 +10,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/eval/training"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/research/training"
 )
 
 // dklFlags adds the flags of deep kernel learning.

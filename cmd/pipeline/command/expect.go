@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 

@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/eval/experiment"
-	"github.com/seed-90d10d51/pipeline/eval/experiment/kind"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/experiment/kind"
 )
 
 func newExperiment() *cobra.Command {

@@ -13,15 +13,15 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/eval/experiment"
-	"github.com/seed-90d10d51/pipeline/eval/fscil"
-	"github.com/seed-90d10d51/pipeline/eval/fscil/benchmark"
-	"github.com/seed-90d10d51/pipeline/eval/fscil/figure"
-	"github.com/seed-90d10d51/pipeline/eval/table"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/fscil"
+	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
+	"github.com/seed-90d10d51/pipeline/research/fscil/figure"
+	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
 func newFSCIL() *cobra.Command {

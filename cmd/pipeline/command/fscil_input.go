@@ -16,9 +16,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
-	"github.com/seed-90d10d51/pipeline/eval/fscil"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/research/fscil"
 )
 
 // samples holds the embeddings of all images that a benchmark may use.

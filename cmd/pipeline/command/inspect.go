@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/classifier/calibration"
-	"github.com/seed-90d10d51/pipeline/classifier/episodes"
-	"github.com/seed-90d10d51/pipeline/classifier/shrinkage"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -132,7 +132,7 @@ func (a *app) inspectChoice(m *model.Model) {
 	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
 		a.say("epsilon    %.4g (%s)", head.Choice().Value, how(head.Choice()))
 	}
-	if head, ok := m.Predictor.Head.(chooser[shrinkage.Setting]); ok && head.Choice() != nil {
+	if head, ok := m.Predictor.Head.(chooser[pldaplus.Setting]); ok && head.Choice() != nil {
 		a.say("shrinkage  %s (%s)", head.Choice().Value, how(head.Choice()))
 	}
 	if tree, ok := m.Predictor.Head.(*gptree.GPTree); ok && tree.Settings().Mean != gptree.MeanZero {

@@ -1,0 +1,350 @@
+package calibration
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// Folds is the number of parts in which examples are left out, slowFolds that for
+// a Slow head.
+const (
+	Folds     = 10
+	slowFolds = 3
+)
+
+// A Slow head takes minutes to fit. It is calibrated in fewer folds.
+type Slow interface{ Slow() }
+
+// A Counting head may prefer classes of more examples. If it does, a fold of its
+// calibration has one of every class, so that a left-out example has no larger
+// rivals.
+type Counting interface{ Counting() bool }
+
+// A Doubting head allows for what it does not know of class means. Spread returns the
+// variance that it expects between an example and its estimate of the mean from n others, in units of
+// that within classes: 1 if it takes means as certain.
+type Doubting interface{ Spread(n int) float64 }
+
+// maxScores bounds the scores of the held-out examples of a pseudo-session:
+// examples × classes.
+const maxScores = 4 << 20
+
+// pseudoSessions calibrates on episodes of the base session: with base classes alone,
+// and with later ones, whose weight is their share of the classes.
+func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
+	z, drawn := t.Sessions[0], t.Embeddings
+	if drawn.Rows == 0 {
+		drawn = z.X
+	}
+	cfg := episodes.Seeded(t.Seed)
+	cfg.Splits = 5
+	classes := len(classifier.GroupByClass(z.Y))
+	cfg.TestPerClass = max(1, min(cfg.TestPerClass, maxScores/(classes*classes)))
+	plan, err := episodes.NewPlan(drawn, z.Y, cfg)
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	bySplit := make([]struct{ alone, many, few tally }, cfg.Splits)
+	err = episodes.HeldOut(ctx, plan, z.X, z.Y, t.Fresh, func(split int, a episodes.Answer) {
+		k := &bySplit[split].many
+		switch {
+		case a.Novel:
+			k = &bySplit[split].few
+		case a.Alone:
+			k = &bySplit[split].alone
+		}
+		k.likelihood.Add(a.LogProb, a.Own)
+		if floats.MaxIdx(a.LogProb) == a.Own {
+			k.right++
+		}
+		k.novelty = append(k.novelty, a.Novelty)
+	})
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	var alone, many, few tally
+	var parts []float64
+	for _, split := range bySplit {
+		parts = append(parts, (split.many.accuracy()+split.few.accuracy())/2)
+		alone.merge(split.alone)
+		many.merge(split.many)
+		few.merge(split.few)
+	}
+	both := temperature.Mixed(&many.likelihood, &few.likelihood, cfg.NovelShare)
+	v := temperature.Staged(&alone.likelihood, &both)
+	v.Config = &cfg
+	c := Calibration{Source: PseudoSessions, Samples: len(many.novelty) + len(few.novelty), Accuracy: many.accuracy(), Parts: parts, Novelty: noveltyOf(many.novelty)}
+	if other := noveltyOf(few.novelty); c.Quantiles != nil && other.Quantiles != nil {
+		c.Few, c.Shots = other.Quantiles, cfg.Shots
+	}
+	return v, c, nil
+}
+
+// A tally is what some held-out examples tell.
+type tally struct {
+	likelihood temperature.Likelihood
+	novelty    []float64
+	right      int
+	wrong      map[[2]string]int
+}
+
+func (t *tally) accuracy() float64 { return float64(t.right) / float64(max(1, len(t.novelty))) }
+
+func (t *tally) merge(other tally) {
+	t.likelihood.Merge(&other.likelihood)
+	t.novelty, t.right = append(t.novelty, other.novelty...), t.right+other.right
+	for pair, n := range other.wrong {
+		t.wrong[pair] += n
+	}
+}
+
+// leftOut calibrates by folds over all sessions.
+func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
+	held, parts, err := t.split()
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	folds := make([]tally, parts)
+	err = dense.ParallelErr(parts, func(f int) (err error) {
+		folds[f], err = t.leave(ctx, held, f)
+		return err
+	})
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	all, of := tally{wrong: map[[2]string]int{}}, map[string]int{}
+	var accuracies []float64
+	for _, f := range folds {
+		if len(f.novelty) > 0 {
+			accuracies = append(accuracies, f.accuracy())
+		}
+		all.merge(f)
+	}
+	for s, session := range t.Sessions {
+		for i, y := range session.Y {
+			if held[s][i] >= 0 {
+				of[y]++
+			}
+		}
+	}
+	return all.likelihood.Minimum(), Calibration{
+		Source: LeftOut, Samples: len(all.novelty), Accuracy: all.accuracy(), Parts: accuracies,
+		Confusions: confusions(all.wrong, of), Weak: weak(all.wrong, of), Novelty: noveltyOf(all.novelty),
+	}, nil
+}
+
+// LeaveOut calls visit with every example and the answer of a head that learned
+// everything but the example's fold. Examples are asked about as they are, not moved
+// as for a calibration; the only example of a class is not left out. Several goroutines
+// call visit at once. Cost: Folds fits.
+func LeaveOut(ctx context.Context, t Task, visit func(Place, classifier.Head, episodes.Answer)) error {
+	held, parts, err := t.split()
+	if err != nil {
+		return err
+	}
+	return dense.ParallelErr(parts, func(f int) error {
+		fold, err := t.without(ctx, held, f)
+		if err == nil {
+			err = fold.answers(func(i int, a episodes.Answer) { visit(fold.places[i], fold.head, a) })
+		}
+		return err
+	})
+}
+
+// split divides the examples into folds: held has the fold of each example of each
+// session, −1 for one that is not left out.
+func (t Task) split() (held [][]int, parts int, err error) {
+	head, err := t.Fresh()
+	if err != nil {
+		return nil, 0, err
+	}
+	parts = Folds
+	if _, slow := head.(Slow); slow {
+		parts = slowFolds
+	}
+	counts, ok := head.(Counting)
+	counting := ok && counts.Counting()
+	if counting {
+		most, _, _ := t.sizes()
+		parts = min(parts, most)
+	}
+	return assign(t.Sessions, parts, counting), parts, nil
+}
+
+// A Place is that of an example in a Task: its session and its row.
+type Place struct{ Session, Row int }
+
+// A fold is a head that has learned the rest, and what was left out, of which there
+// may be nothing.
+type fold struct {
+	head   classifier.Learner
+	rests  []episodes.Session
+	test   episodes.Session
+	places []Place // of test
+}
+
+// without teaches a fresh head everything but fold f.
+func (t Task) without(ctx context.Context, held [][]int, f int) (out fold, err error) {
+	out.head, err = t.Fresh()
+	if err != nil {
+		return out, err
+	}
+	var tests []episodes.Session
+	for s, session := range t.Sessions {
+		var kept, left []int
+		for i, at := range held[s] {
+			if at == f {
+				left = append(left, i)
+				out.places = append(out.places, Place{s, i})
+			} else {
+				kept = append(kept, i)
+			}
+		}
+		tests, out.rests = append(tests, session.Pick(left)), append(out.rests, session.Pick(kept))
+	}
+	if out.test = joined(tests); len(out.places) == 0 {
+		return out, nil
+	}
+	for _, rest := range out.rests {
+		if len(rest.Y) == 0 {
+			continue
+		}
+		if err := ctx.Err(); err != nil {
+			return out, err
+		}
+		if err := out.head.Learn(ctx, rest.X, rest.Y); err != nil {
+			return out, fmt.Errorf("leaving out examples: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// answers calls visit with the head's answer for each example that was left out.
+func (f fold) answers(visit func(i int, a episodes.Answer)) error {
+	if len(f.places) == 0 {
+		return nil
+	}
+	if err := episodes.Answers(f.head, f.test, visit); err != nil {
+		return fmt.Errorf("leaving out examples: %w", err)
+	}
+	return nil
+}
+
+// leave counts the answers of a head that has learned everything but fold f.
+func (t Task) leave(ctx context.Context, held [][]int, f int) (tally, error) {
+	out := tally{wrong: map[[2]string]int{}}
+	fold, err := t.without(ctx, held, f)
+	if err != nil || len(fold.places) == 0 {
+		return out, err
+	}
+	if err := fold.answers(func(_ int, a episodes.Answer) { out.novelty = append(out.novelty, a.Novelty) }); err != nil {
+		return out, err
+	}
+	approach(fold.test, joined(fold.rests), fold.head)
+	err = fold.answers(func(i int, a episodes.Answer) {
+		out.likelihood.Add(a.LogProb, a.Own)
+		if best := floats.MaxIdx(a.LogProb); best == a.Own {
+			out.right++
+			out.novelty[i] = a.Novelty
+		} else {
+			out.wrong[[2]string{fold.test.Y[i], fold.head.Classes()[best]}]++
+		}
+	})
+	return out, err
+}
+
+// approach moves left-out examples towards the mean of what is left of their
+// classes in rest, until they are as far from it as new ones will be from the
+// mean of all (package comment).
+func approach(test, rest episodes.Session, head classifier.Head) {
+	doubting, doubts := head.(Doubting)
+	left := map[string][]int{}
+	for _, g := range classifier.GroupByClass(rest.Y) {
+		left[g.Class] = g.Rows
+	}
+	for _, g := range classifier.GroupByClass(test.Y) {
+		own := widened(rest.Pick(left[g.Class]).X)
+		mean, m, n := dense.MeanRow(own), own.Rows, own.Rows+len(g.Rows)
+		nearer := math.Sqrt((1 + 1/float64(n)) / (1 + 1/float64(m)))
+		if m == 1 && doubts {
+			nearer *= math.Sqrt(doubting.Spread(m) / doubting.Spread(n))
+		}
+		for _, i := range g.Rows {
+			row := dense.Row32(test.X, i)
+			for j, v := range row {
+				row[j] = float32(mean[j] + nearer*(float64(v)-mean[j]))
+			}
+		}
+	}
+}
+
+// widened returns a copy of x, whose rows follow each other.
+func widened(x blas32.General) blas64.General {
+	out := dense.New(x.Rows, x.Cols)
+	dense.Widen(out.Data, x.Data)
+	return out
+}
+
+// joined returns the rows of all sessions, one session after another.
+func joined(sessions []episodes.Session) episodes.Session {
+	d := sessions[0].X.Cols
+	out := episodes.Session{X: blas32.General{Cols: d, Stride: d}}
+	for _, s := range sessions {
+		for i := range s.Y {
+			out.X.Data = append(out.X.Data, dense.Row32(s.X, i)...)
+		}
+		out.Y = append(out.Y, s.Y...)
+	}
+	out.X.Rows = len(out.Y)
+	return out
+}
+
+// assign returns the fold that holds out each example of each session, or −1
+// for the only example of a class. A class of n examples has at most ⌈n/folds⌉
+// in a fold; if together, all classes start with fold 0. The folds depend on the
+// classes and on content, but not on the order of the examples.
+func assign(sessions []episodes.Session, folds int, together bool) [][]int {
+	type example struct {
+		session, row int
+		hash         [sha256.Size]byte
+	}
+	byClass := map[string][]example{}
+	held := make([][]int, len(sessions))
+	for s, session := range sessions {
+		held[s] = make([]int, len(session.Y))
+		for i, y := range session.Y {
+			byClass[y] = append(byClass[y], example{s, i, dense.Hash32(dense.Row32(session.X, i))})
+		}
+	}
+	next := 0
+	for _, name := range slices.Sorted(maps.Keys(byClass)) {
+		examples := byClass[name]
+		if together {
+			next = 0
+		}
+		slices.SortStableFunc(examples, func(a, b example) int { return bytes.Compare(a.hash[:], b.hash[:]) })
+		for _, e := range examples {
+			if len(examples) == 1 {
+				held[e.session][e.row] = -1
+				continue
+			}
+			held[e.session][e.row] = next % folds
+			next++
+		}
+	}
+	return held
+}

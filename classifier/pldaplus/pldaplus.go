@@ -1,0 +1,260 @@
+package pldaplus
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/classtable"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
+)
+
+// meanTol bounds the difference between the mean of float32 rows of length 1
+// and the same mean in float64.
+const meanTol = 1e-6
+
+// A Head is one head of the family: plda+ or ppca-eb.
+type Head struct {
+	classtable.Kept[shared, class]
+	method string
+	cfg    Config
+	prior  *gauss.Prior
+	// weight is that of the prior, 0 if the base session chooses it.
+	weight float64
+	// guessed is the share of the space that is guessed, nil if the base session tells.
+	guessed *float64
+}
+
+type model = classtable.Model[shared, class]
+
+// shared holds what the base session sets, and the scorer of all classes.
+type shared struct {
+	// Setting is the one in use.
+	Setting Setting `json:"setting"`
+	// Choice records how it was chosen; nil if everything was given.
+	Choice *Choice `json:"choice,omitempty"`
+	// PriorWeight is the number of degrees of freedom that the prior counts as, 0
+	// without one.
+	PriorWeight float64 `json:"prior_weight,omitempty"`
+	// PriorEpsilon is the ε chosen with that weight, 0 if it is the one that was set.
+	PriorEpsilon float64 `json:"prior_epsilon,omitempty"`
+	// Guessed is the share of the space that was guessed; nil in a model of 0.1.
+	Guessed *float64 `json:"guessed,omitempty"`
+	// Rank and Rest are those of the space.
+	Rank   int     `json:"rank"`
+	Rest   float64 `json:"beta_rest"`
+	space  *gauss.Space
+	scorer *scorer
+}
+
+var (
+	_ classifier.Exporter = (*Head)(nil)
+	_ moments.Learner     = (*Head)(nil)
+	_ episodes.Unfitter   = (*Head)(nil)
+	_ gauss.Spacer        = (*Head)(nil)
+	_ gauss.PriorUser     = (*Head)(nil)
+)
+
+// New returns an unfitted head of the method PLDAPlus or PPCAEB. The first
+// session is the base session: its classes stay base classes, and it alone
+// determines the setting.
+func New(method string, cfg Config) (*Head, error) { return chosen(method, cfg, nil) }
+
+// chosen is New for a head whose setting has already been chosen, unless choice
+// is nil.
+func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
+	if err := cmp.Or(setting.OneOf("method", method, PLDAPlus, PPCAEB), cfg.Validate()); err != nil {
+		return nil, err
+	}
+	h := &Head{method: method, cfg: cfg}
+	h.Kept = classtable.NewKept(classtable.Method[shared, class]{
+		Name: method, Config: cfg, Unit: true,
+		Base: func(ctx context.Context, m *model, s *moments.Session) error {
+			m.Shared.Choice = choice
+			return h.base(ctx, m, s)
+		},
+		Fit:     cfg.fit,
+		Settle:  settle,
+		Rescore: cfg.rescore,
+		Scoring: func(m *model) classifier.Scoring { return m.Shared.scorer.scoring() },
+		Count:   func(c class) int { return c.N },
+		Fields:  cfg.fields,
+		Encode:  func(m *model) map[string]classifier.Tensor { return m.Shared.space.Tensors() },
+		Decode:  cfg.decode,
+		Made:    func(c class, stats *moments.Moments) bool { return stats.Made(c.N, c.Mean(), meanTol) },
+		Keep:    cfg.Statistics,
+	})
+	return h, nil
+}
+
+// base computes the space and the setting.
+func (h *Head) base(ctx context.Context, m *model, s *moments.Session) error {
+	c := h.cfg
+	basis, err := gauss.Fit(ctx, m.Backend, s, s.Totals())
+	if err != nil {
+		return err
+	}
+	basis.GuessAs(h.guessed)
+	if basis, err = basis.Weighed(ctx, s, h.prior, h.weight); err != nil {
+		return err
+	}
+	guessed := basis.Guessed()
+	m.Shared.PriorWeight, m.Shared.Guessed = basis.PriorWeight(), &guessed
+	if h.weight == 0 && c.Epsilon == defaultEpsilon && basis.MostExamples() <= gauss.MostLeftOut {
+		m.Shared.PriorEpsilon = basis.PriorEpsilon()
+		c.Epsilon = cmp.Or(m.Shared.PriorEpsilon, c.Epsilon)
+	}
+	if c.chooses() && m.Shared.Choice == nil {
+		choice, err := chooser{c, m.Backend, h.prior, basis.PriorWeight()}.choose(ctx, s)
+		if err != nil {
+			return fmt.Errorf("choose: %w", err)
+		}
+		m.Shared.Choice = &choice
+	}
+	m.Shared.Setting = plain(c.Nu)
+	if m.Shared.Choice != nil {
+		m.Shared.Setting = m.Shared.Choice.Value
+	}
+	sp, err := basis.Space(c.Epsilon)
+	if err != nil {
+		return err
+	}
+	sp.Certain, sp.Length = !c.Uncertain, c.MeanLength
+	m.Shared.space, m.Shared.Rank, m.Shared.Rest = sp, len(sp.Beta), sp.Rest
+	return nil
+}
+
+// fit computes the parameters specific to a class.
+func (c Config) fit(m *model, old class, change classtable.Change) (class, error) {
+	next := class{base: old.base, logit: old.logit}
+	if old.N == 0 {
+		next.base = !m.Fitted()
+	}
+	var err error
+	if next.Total, err = change.Total(old.Total); err == nil && m.Shared.Setting.Nu < Pooled {
+		next.own, err = fitSpread(m.Shared.space, change.Stats, c.Q)
+	}
+	return next, err
+}
+
+// settle trains the regression that reranks the base classes, if the setting
+// has one.
+func settle(ctx context.Context, m *model, s *moments.Session, known int) error {
+	if known > 0 || m.Shared.Setting.Rerank == 0 {
+		return nil
+	}
+	w, err := regress(ctx, m.Shared.space, s)
+	if err != nil {
+		return err
+	}
+	for i := range m.Classes.Values() {
+		m.Classes.Values()[i].logit = dense.Row(w, i)
+	}
+	return nil
+}
+
+// regress fits the regression of a base session, with the classes in order of
+// name.
+func regress(ctx context.Context, sp *gauss.Space, s *moments.Session) (blas64.General, error) {
+	column := make([]int, len(s.Y))
+	for c, e := range s.Classes {
+		for _, r := range e.Rows {
+			column[r] = c
+		}
+	}
+	white, err := sp.Whitened(classifier.Placed(s.X, dense.Range(0, s.X.Rows), true))
+	if err != nil {
+		return white, err
+	}
+	return newLogistic(sp.Backend(), white, column, len(s.Classes)).fit(ctx)
+}
+
+// rescore computes the densities of changed classes and stacks all classes.
+func (c Config) rescore(m *model, changed []int) error {
+	sh, classes := &m.Shared, m.Classes.Values()
+	sh.space = sh.space.On(m.Backend)
+	some := make([]class, len(changed))
+	for i, column := range changed {
+		some[i] = classes[column]
+	}
+	densities, units, err := densities(sh.space, some, sh.Setting.Nu, c.Student)
+	if err != nil {
+		return err
+	}
+	for i, column := range changed {
+		classes[column].density, classes[column].unit = densities[i], units[i]
+	}
+	sh.scorer = newScorer(sh.space, sh.Setting, classes)
+	return nil
+}
+
+// Setting returns the setting in use, zero before the base session.
+func (h *Head) Setting() Setting { return h.Model().Shared.Setting }
+
+// Choice returns what pseudo-sessions chose, nil before the base session and if
+// everything was given.
+func (h *Head) Choice() *Choice { return h.Model().Shared.Choice }
+
+// TakesUnit implements moments.Learner. Settings that pseudo-sessions would
+// choose are, after LearnMoments, those of a base session that is too small for
+// them: no calibration, and ν infinite if it was not given.
+func (h *Head) TakesUnit() bool { return true }
+
+// Expect adds classes that have no examples yet (n = 0): their density is that of
+// any new class, N(m₀, W+B), with b, as they are no base classes, and without
+// cosine. Known classes do not change. It takes as long as preparing all classes for
+// scoring.
+func (h *Head) Expect(classes ...string) error {
+	if err := h.CheckFitted("expect"); err != nil {
+		return err
+	}
+	return h.Update(func(m *model) error {
+		for _, name := range classes {
+			if _, ok := m.Classes.Get(name); !ok {
+				m.Classes.Put(name, class{Total: moments.Total{Sum: make([]float64, m.Dim)}})
+			}
+		}
+		return nil
+	})
+}
+
+// UsePrior implements gauss.PriorUser. A base session of at most 20 examples of each
+// class chooses ε together with the weight of the prior, unless ε is set to another
+// value than its default. Pseudo-sessions start from the prior too, with the weight and
+// the ε that the base session chose.
+func (h *Head) UsePrior(p *gauss.Prior) error {
+	h.prior = p
+	return nil
+}
+
+// PriorWeight implements gauss.PriorUser.
+func (h *Head) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
+
+// Spread implements calibration.Doubting.
+func (h *Head) Spread(n int) float64 { return h.Space().Spread(n) }
+
+// Space implements gauss.Spacer.
+func (h *Head) Space() *gauss.Space { return h.Model().Shared.space }
+
+// Unfitted implements episodes.Unfitter: the setting, the weight of the prior, the ε
+// that goes with it and the share that is guessed are fixed to those of this head.
+func (h *Head) Unfitted() (classifier.Learner, error) {
+	cfg := h.cfg
+	cfg.Epsilon = cmp.Or(h.Model().Shared.PriorEpsilon, cfg.Epsilon)
+	next, err := chosen(h.method, cfg, h.Choice())
+	if err == nil {
+		next.UseBackend(h.Model().Backend)
+		next.guessed = h.Model().Shared.Guessed
+		if w := h.PriorWeight(); w > 0 {
+			next.prior, next.weight = h.prior, w
+		}
+	}
+	return next, err
+}

@@ -1,0 +1,364 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
+	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
+)
+
+// A MissingRowsError says how many embeddings are missing to learn the rest of a
+// model again.
+type MissingRowsError struct {
+	// Missing and Of count samples, Sessions those of each session that lacks any.
+	Missing, Of int
+	Sessions    []string
+}
+
+func (e *MissingRowsError) Error() string {
+	return fmt.Sprintf("%d of the %d embeddings are missing: %s", e.Missing, e.Of, listed(e.Sessions))
+}
+
+// A lesson is what a session is learned from: embeddings, or statistics of
+// classes.
+type lesson struct {
+	Session
+	x       blas32.General
+	classes []classstats.Class
+}
+
+func (l lesson) labels() []string {
+	y := make([]string, len(l.Samples))
+	for i, id := range l.Samples {
+		y[i] = id.Class
+	}
+	return y
+}
+
+// learnWithout makes m the model that has never seen some samples: a new one
+// learns the sessions without them. The error wraps a *MissingRowsError if
+// embeddings are missing; on error m is unchanged.
+func (m *Model) learnWithout(ctx context.Context, gone map[SampleID][]float32, how Forgetting) (Forgotten, error) {
+	lessons := m.without(gone)
+	subtracted, err := m.prepare(ctx, lessons, gone, how)
+	if err != nil {
+		return Forgotten{}, err
+	}
+	next, err := m.Predictor.untrained(how.Checkpoint)
+	if err != nil {
+		return Forgotten{}, err
+	}
+	products := next.env.Backend
+	next.env = how.Env
+	next.env.Backend = products
+	switch {
+	case len(lessons) == 0:
+	case m.keepsProjection(lessons[0]):
+		next.Projection, next.Comparison = m.Predictor.Projection, m.Predictor.Comparison
+	case next.Views() > 0 && next.env.Views == nil:
+		return Forgotten{}, fmt.Errorf("the projection has to be trained again, on %d augmented views of every image: give the images with --images", next.Views())
+	}
+	sessions, err := m.learnAgain(ctx, next, lessons)
+	if err != nil {
+		return Forgotten{}, fmt.Errorf("learn the rest again: %w", err)
+	}
+	next.fresh = m.Predictor.fresh
+	f := Forgotten{Way: Relearned, Samples: len(gone), Learned: m.SampleCount() - len(gone)}
+	if subtracted {
+		f.Way = Subtracted
+	}
+	m.Choice = m.choiceWithout(gone)
+	m.Predictor, m.Sessions, m.Traces, m.changed = next, sessions, false, true
+	m.statistics.tried, m.statistics.problem = true, nil // the head has all of them
+	return f, nil
+}
+
+// without returns the sessions without some samples; those with nothing left
+// vanish.
+func (m *Model) without(gone map[SampleID][]float32) []lesson {
+	var rest []lesson
+	for _, s := range m.Sessions {
+		s.Samples = slices.DeleteFunc(slices.Clone(s.Samples), func(id SampleID) bool { _, ok := gone[id]; return ok })
+		switch n := len(rest); {
+		case len(s.Samples) > 0:
+			rest = append(rest, lesson{Session: s})
+		case s.Refreshed && n > 0:
+			rest[n-1].Refreshed = true
+		}
+	}
+	return rest
+}
+
+// keepsProjection reports whether training on the base session would give the
+// projection that there is, or again decide against one.
+func (m *Model) keepsProjection(base lesson) bool {
+	tree, ok := m.Predictor.Head.(*gptree.GPTree)
+	p := m.Predictor
+	if p.Projection == nil && p.Comparison == nil || m.Traces || p.Projection != nil && ok && tree != nil && p.dkl.Training.HandOver {
+		return false
+	}
+	first := slices.IndexFunc(m.Sessions, func(s Session) bool { return s.Count() > 0 })
+	return slices.Equal(m.Sessions[first].Samples, base.Samples)
+}
+
+// learnAgain teaches next the lessons and returns their sessions.
+func (m *Model) learnAgain(ctx context.Context, next *Predictor, lessons []lesson) ([]Session, error) {
+	classes := map[string]bool{}
+	for _, l := range lessons {
+		for _, id := range l.Samples {
+			classes[id.Class] = true
+		}
+	}
+	keeps := mostKept(len(classes), m.Dim()) >= 2
+	var sessions []Session
+	for i, l := range lessons {
+		before, y := slices.Clone(next.Classes()), l.labels()
+		var err error
+		if l.classes != nil {
+			err = next.learnClasses(ctx, m.Method, l.classes)
+		} else {
+			err = next.learn(ctx, l.x, y, keeps && i+1 < len(lessons) && lessons[i+1].classes == nil)
+		}
+		if r, ok := next.Head.(classifier.Refresher); ok && err == nil && l.Refreshed {
+			err = r.Refresh(ctx)
+		}
+		if err != nil {
+			return nil, err
+		}
+		l.Index = i
+		l.NewClasses, _ = split(next.Classes(), before, y)
+		sessions = append(sessions, l.Session)
+	}
+	return sessions, nil
+}
+
+// learnClasses learns a session from statistics.
+func (p *Predictor) learnClasses(ctx context.Context, method string, classes []classstats.Class) error {
+	var names []string
+	var stats []*moments.Moments
+	for _, c := range classes {
+		names, stats = append(names, c.Name), append(stats, c.Moments)
+	}
+	head, ok := p.Head.(moments.Learner)
+	if !ok {
+		return fmt.Errorf("%s learns only from examples: %w", method, classifier.ErrUnsupported)
+	}
+	return p.learnMoments(ctx, head, names, stats)
+}
+
+// prepare gives every lesson its embeddings or, where it was learned from
+// statistics, these. It reports whether any of them were subtracted from others.
+func (m *Model) prepare(ctx context.Context, lessons []lesson, gone map[SampleID][]float32, how Forgetting) (subtracted bool, err error) {
+	rows := m.keptRows()
+	missing := map[Hash]bool{}
+	for i := range lessons {
+		l := &lessons[i]
+		if l.FromStatistics {
+			if l.classes, err = m.subtract(l.Session, gone, how.Statistics); err != nil {
+				return false, err
+			}
+			subtracted = subtracted || l.classes != nil
+		}
+		for _, id := range l.Samples {
+			if rows[id] == nil && l.classes == nil {
+				missing[id.Content] = true
+			}
+		}
+	}
+	var found map[Hash][]float32
+	if len(missing) > 0 && how.Rows != nil {
+		if found, err = how.Rows(ctx, maps.Clone(missing)); err != nil {
+			return false, err
+		}
+	}
+	lacking := &MissingRowsError{}
+	for i := range lessons {
+		if l := &lessons[i]; l.classes == nil {
+			l.gather(rows, found, m.Dim(), lacking)
+		}
+	}
+	if lacking.Missing > 0 {
+		return false, lacking
+	}
+	return subtracted, m.collect(lessons)
+}
+
+// keptRows returns the embeddings that the model keeps, if these are all that it
+// learned.
+func (m *Model) keptRows() map[SampleID][]float32 {
+	k := m.Predictor.kept
+	if !k.complete() {
+		return nil
+	}
+	rows := make(map[SampleID][]float32, m.SampleCount())
+	at := 0
+	for _, s := range m.Sessions {
+		if s.Count() == 0 {
+			continue
+		}
+		if at == len(k.sessions) || !slices.Equal(k.sessions[at].Y, lesson{Session: s}.labels()) {
+			return nil // equal embeddings of two sessions were forgotten approximately
+		}
+		for i, id := range s.Samples {
+			rows[id] = k.row(position{at, i})
+		}
+		at++
+	}
+	return rows
+}
+
+// gather sets x to the embeddings of the samples, or adds to what is lacking.
+func (l *lesson) gather(rows map[SampleID][]float32, found map[Hash][]float32, d int, lacking *MissingRowsError) {
+	l.x = blas32.General{Rows: len(l.Samples), Cols: d, Stride: d, Data: make([]float32, 0, len(l.Samples)*d)}
+	lost := 0
+	for _, id := range l.Samples {
+		row := rows[id]
+		if row == nil {
+			row = found[id.Content]
+		}
+		if len(row) != d {
+			lost++
+		}
+		l.x.Data = append(l.x.Data, row...)
+	}
+	lacking.Of += len(l.Samples)
+	if lacking.Missing += lost; lost > 0 {
+		lacking.Sessions = append(lacking.Sessions, fmt.Sprintf("%d of session %d", lost, l.Index+1))
+	}
+}
+
+// collect replaces the embeddings of sessions that were learned from statistics
+// by their statistics.
+func (m *Model) collect(lessons []lesson) error {
+	for i := range lessons {
+		l := &lessons[i]
+		head, ok := m.Predictor.Head.(moments.Learner)
+		if !ok || !l.FromStatistics || l.classes != nil {
+			continue
+		}
+		s := classstats.New(l.x.Cols, head.TakesUnit())
+		for j, id := range l.Samples {
+			if _, err := s.Add(id, dense.Row32(l.x, j)); err != nil {
+				return err
+			}
+		}
+		var err error
+		if l.classes, err = s.Except(func(SampleID) bool { return false }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// subtract returns the statistics of a session without what is gone, nil if
+// neither the given statistics nor those of the head have the session.
+func (m *Model) subtract(s Session, gone map[SampleID][]float32, given []*classstats.Stats) ([]classstats.Class, error) {
+	head, ok := m.Predictor.Head.(moments.Learner)
+	if !ok {
+		return nil, nil
+	}
+	sources := [][]classstats.Class{m.ownStatistics()}
+	for _, g := range given {
+		if err := m.Accepts(g.Source()); err != nil {
+			return nil, err
+		}
+		if g.Unit != head.TakesUnit() {
+			return nil, fmt.Errorf("the statistics are not those that the model was trained on: collect them again with the same --raw")
+		}
+		all, err := g.Except(func(SampleID) bool { return false })
+		if err != nil {
+			return nil, err
+		}
+		sources = append(sources, all)
+	}
+	rest := make(map[SampleID]bool, len(s.Samples))
+	for _, id := range s.Samples {
+		rest[id] = true
+	}
+	for _, all := range sources {
+		if classes, err := reduced(all, rest, gone, head.TakesUnit()); classes != nil || err != nil {
+			return classes, err
+		}
+	}
+	return nil, nil
+}
+
+// ownStatistics returns the statistics that the head keeps of classes, as far as
+// these were learned in a single session.
+func (m *Model) ownStatistics() []classstats.Class {
+	head, ok := m.Predictor.Head.(interface {
+		Moments(class string) *moments.Moments
+	})
+	if !ok {
+		return nil
+	}
+	m.restoreStatistics()
+	content, sessions := map[string][]Hash{}, map[string]int{}
+	for i, s := range m.Sessions {
+		for _, id := range s.Samples {
+			if len(content[id.Class]) > 0 && sessions[id.Class] != i {
+				sessions[id.Class] = -1
+				continue
+			}
+			content[id.Class] = append(content[id.Class], id.Content)
+			sessions[id.Class] = i
+		}
+	}
+	var classes []classstats.Class
+	for _, name := range m.Classes() {
+		if stats := head.Moments(name); stats != nil && sessions[name] >= 0 {
+			classes = append(classes, classstats.Class{Name: name, Moments: stats, Content: content[name]})
+		}
+	}
+	return classes
+}
+
+// reduced returns statistics of exactly the samples in rest, nil if that is
+// impossible: if some are not counted, or others are whose embeddings are not in
+// gone.
+func reduced(all []classstats.Class, rest map[SampleID]bool, gone map[SampleID][]float32, unit bool) ([]classstats.Class, error) {
+	var out []classstats.Class
+	counted := 0
+	for _, c := range all {
+		kept := classstats.Class{Name: c.Name, Moments: c.Moments}
+		var removed blas32.General
+		for _, h := range c.Content {
+			id := SampleID{Content: h, Class: c.Name}
+			if rest[id] {
+				kept.Content = append(kept.Content, h)
+				continue
+			}
+			removed.Rows, removed.Cols = removed.Rows+1, len(gone[id])
+			removed.Data = append(removed.Data, gone[id]...)
+		}
+		switch {
+		case len(kept.Content) == 0:
+			continue
+		case removed.Rows > 0 && (removed.Cols == 0 || len(removed.Data) != removed.Rows*removed.Cols):
+			return nil, nil
+		case removed.Rows > 0:
+			removed.Stride = removed.Cols
+			if unit {
+				removed = classifier.UnitRows(removed, dense.Range(0, removed.Rows))
+			}
+			kept.Moments = c.Moments.Clone()
+			if err := kept.Moments.Remove(removed); err != nil {
+				return nil, err
+			}
+		}
+		counted += len(kept.Content)
+		out = append(out, kept)
+	}
+	if counted != len(rest) {
+		return nil, nil
+	}
+	return out, nil
+}

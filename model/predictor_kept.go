@@ -1,0 +1,215 @@
+package model
+
+import (
+	"fmt"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// keptValues bounds the embeddings that a model keeps: 32 MiB.
+const keptValues = 8 << 20
+
+// kept holds embeddings of what a Predictor has learned, session by session in
+// input order, for calibration. It is never changed, only replaced. A nil kept
+// stays nil: the base session is too large, or it was learned from statistics.
+type kept struct {
+	sessions []episodes.Session
+	// all reports that nothing was left out: learning the sessions again gives
+	// the same Predictor.
+	all bool
+}
+
+// newKept returns the examples to keep of a base session.
+func newKept(x blas32.General, y []string) *kept { return (&kept{all: true}).with(x, y) }
+
+// with returns the examples to keep after another session: at most
+// calibration.MaxPerClass of each class, or fewer if there are many classes,
+// those whose values come first in the order of exemplars.Compare.
+func (k *kept) with(x blas32.General, y []string) *kept {
+	if k == nil {
+		return nil
+	}
+	own := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, 0, x.Rows*x.Cols)}
+	for i := range x.Rows {
+		own.Data = append(own.Data, dense.Row32(x, i)...)
+	}
+	next := &kept{sessions: append(slices.Clone(k.sessions), episodes.Session{X: own, Y: slices.Clone(y)}), all: k.all}
+	byClass := next.byClass()
+	most := mostKept(len(byClass), x.Cols)
+	if most < 2 {
+		return nil
+	}
+	drop := map[position]bool{}
+	for _, at := range byClass {
+		if len(at) <= most {
+			continue
+		}
+		slices.SortStableFunc(at, func(a, b position) int { return exemplars.Compare(next.row(a), next.row(b)) })
+		for _, p := range at[most:] {
+			drop[p] = true
+		}
+	}
+	if len(drop) == 0 {
+		return next
+	}
+	next = next.without(drop)
+	next.all = false
+	return next
+}
+
+// mostKept returns how many embeddings of d values are kept of each class; below
+// 2 none are.
+func mostKept(classes, d int) int {
+	return min(calibration.MaxPerClass, keptValues/max(1, classes*d))
+}
+
+// complete reports whether everything that was learned is kept.
+func (k *kept) complete() bool { return k != nil && k.all }
+
+// position is a row of a session.
+type position struct{ session, row int }
+
+func (k *kept) row(at position) []float32 { return dense.Row32(k.sessions[at.session].X, at.row) }
+
+func (k *kept) byClass() map[string][]position {
+	out := map[string][]position{}
+	for s, session := range k.sessions {
+		for i, y := range session.Y {
+			out[y] = append(out[y], position{s, i})
+		}
+	}
+	return out
+}
+
+// without returns what is left without some rows; sessions that have nothing
+// left vanish.
+func (k *kept) without(drop map[position]bool) *kept {
+	next := &kept{all: k.all}
+	for s, session := range k.sessions {
+		rows := slices.DeleteFunc(dense.Range(0, len(session.Y)), func(i int) bool { return drop[position{s, i}] })
+		if len(rows) > 0 {
+			next.sessions = append(next.sessions, session.Pick(rows))
+		}
+	}
+	return next
+}
+
+// withoutClass forgets a class.
+func (k *kept) withoutClass(name string) *kept {
+	if k == nil {
+		return nil
+	}
+	drop := map[position]bool{}
+	for _, at := range k.byClass()[name] {
+		drop[at] = true
+	}
+	return k.without(drop)
+}
+
+// withoutRows forgets row i of x from class y[i], where it is kept: of equal
+// rows of a class the first.
+func (k *kept) withoutRows(x blas32.General, y []string) *kept {
+	if k == nil {
+		return nil
+	}
+	byClass, drop := k.byClass(), map[position]bool{}
+	for i, name := range y {
+		for _, at := range byClass[name] {
+			if !drop[at] && exemplars.Compare(k.row(at), dense.Row32(x, i)) == 0 {
+				drop[at] = true
+				break
+			}
+		}
+	}
+	return k.without(drop)
+}
+
+// size returns the number of embeddings and their size in bytes.
+func (k *kept) size() (rows, bytes int) {
+	if k == nil {
+		return 0, 0
+	}
+	for _, s := range k.sessions {
+		rows, bytes = rows+len(s.Y), bytes+4*len(s.X.Data)
+	}
+	return rows, bytes
+}
+
+// Names of the tensors of kept embeddings.
+const (
+	keptRows     = "kept.rows"     // n×d float32
+	keptClasses  = "kept.class"    // n, columns of the head
+	keptSessions = "kept.sessions" // number of rows of each session
+)
+
+// tensors returns what loadKept reads.
+func (k *kept) tensors(classes []string) (map[string]classifier.Tensor, error) {
+	if k == nil || len(classes) == 0 {
+		return nil, nil
+	}
+	column := make(map[string]int, len(classes))
+	for i, name := range classes {
+		column[name] = i
+	}
+	var counts, of []int
+	var rows []float32
+	d := 0
+	for _, s := range k.sessions {
+		counts, d = append(counts, len(s.Y)), max(d, s.X.Cols)
+		rows = append(rows, s.X.Data...)
+		for _, y := range s.Y {
+			c, ok := column[y]
+			if !ok {
+				return nil, fmt.Errorf("an embedding is kept of class %q, which the head does not have", y)
+			}
+			of = append(of, c)
+		}
+	}
+	out := map[string]classifier.Tensor{
+		keptRows:    {Shape: []int{len(of), d}, F32: rows},
+		keptClasses: classifier.CountTensor(of), keptSessions: classifier.CountTensor(counts),
+	}
+	return out, nil
+}
+
+// loadKept returns what tensors described, nil if there is nothing.
+func loadKept(s classifier.State, classes []string, d int, all bool) (*kept, error) {
+	if _, ok := s.Tensors[keptRows]; !ok {
+		return nil, nil
+	}
+	n, sessions := len(s.Tensors[keptClasses].I64), len(s.Tensors[keptSessions].I64)
+	rows, err := s.Float32(keptRows, n, d)
+	if err != nil {
+		return nil, err
+	}
+	of, err := s.Counts(keptClasses, n, 0, len(classes)-1)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := s.Counts(keptSessions, sessions, 0, n)
+	if err != nil {
+		return nil, err
+	}
+	k := &kept{all: all}
+	for _, count := range counts {
+		if count > len(of) {
+			return nil, fmt.Errorf("tensor %s: more than the %d embeddings", keptSessions, n)
+		}
+		session := episodes.Session{X: blas32.General{Rows: count, Cols: d, Stride: d, Data: rows[: count*d : count*d]}}
+		for _, c := range of[:count] {
+			session.Y = append(session.Y, classes[c])
+		}
+		k.sessions, rows, of = append(k.sessions, session), rows[count*d:], of[count:]
+	}
+	if len(of) > 0 {
+		return nil, fmt.Errorf("tensor %s: %d embeddings belong to no session", keptSessions, len(of))
+	}
+	return k, nil
+}
