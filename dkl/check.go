@@ -9,7 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-func (h *Head) checkEmbeddings(x blas64.General) error {
+func (h *Projection) checkEmbeddings(x blas64.General) error {
 	if err := checkMatrix("embeddings", x, x.Rows, h.In()); err != nil {
 		return err
 	}
@@ -19,7 +19,7 @@ func (h *Head) checkEmbeddings(x blas64.General) error {
 	return nil
 }
 
-func (h *Head) checkBackward(gradTheta []float64, gradX, x, gradZ blas64.General) error {
+func (h *Projection) checkBackward(gradTheta []float64, gradX, x, gradZ blas64.General) error {
 	if x.Rows == 0 {
 		return fmt.Errorf("no examples")
 	}

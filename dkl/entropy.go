@@ -10,12 +10,12 @@ import (
 // An entropy is phase 1: cross-entropy as a function of one vector, θ followed by
 // V and c.
 type entropy struct {
-	head    *Head    // on views of the vector
-	softmax *Softmax // a view of the vector
+	head    *Projection // on views of the vector
+	softmax *Softmax    // a view of the vector
 	vector  []float64
 }
 
-func newEntropy(h *Head, classes int, m linalg.Backend) (*entropy, error) {
+func newEntropy(h *Projection, classes int, m linalg.Backend) (*entropy, error) {
 	if err := checkSoftmax(h.Dim(), classes); err != nil {
 		return nil, err
 	}

@@ -81,8 +81,8 @@ func ExampleTrainer() {
 		epoch, err = t.Epoch(context.Background())
 		fmt.Println(epoch.Epoch, epoch.Phase)
 	}
-	p := t.Projection()
-	fmt.Println(p.Head.In(), p.Head.Dim(), p.Start.Classes, err)
+	p := t.Trained()
+	fmt.Println(p.Projection.In(), p.Projection.Dim(), p.Start.Classes, err)
 	// Output:
 	// 1 cross-entropy
 	// 2 cross-entropy

@@ -13,7 +13,7 @@ import (
 
 // A problem is a head, a softmax on top, and a labelled batch.
 type problem struct {
-	head    *dkl.Head
+	head    *dkl.Projection
 	softmax *dkl.Softmax
 	x       blas64.General
 	y       []int

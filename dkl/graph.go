@@ -9,7 +9,7 @@ import (
 
 // Graph adds the nodes to g that turn the tensor x, embeddings (n×d float32),
 // into Project(x) (n×D float32), and returns the name of the result.
-func (h *Head) Graph(g *onnx.Graph, x string) string {
+func (h *Projection) Graph(g *onnx.Graph, x string) string {
 	in := g.Op("Mul", classifier.PlacedGraph(g, h.frame.Graph(g, x), true), g.Scalar(math.Sqrt(float64(h.In()))))
 	a := in
 	if h.shape.hidden > 0 {

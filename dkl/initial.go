@@ -12,7 +12,7 @@ import (
 )
 
 // initialise draws θ as described in the package comment; biases stay 0.
-func (h *Head) initialise() {
+func (h *Projection) initialise() {
 	if h.shape.hidden > 0 {
 		gaussian(h.w.hidden.w, math.Sqrt(2/float64(h.shape.in)), h.draws("hidden"))
 	}
@@ -24,7 +24,7 @@ func (h *Head) initialise() {
 	}
 }
 
-func (h *Head) draws(tensor string) *rand.Rand {
+func (h *Projection) draws(tensor string) *rand.Rand {
 	return random.Stream(h.cfg.Seed, "dkl/initial/"+tensor)
 }
 

@@ -16,7 +16,7 @@ import (
 // An objective is phase 2: the sum of the bounds of a tree's nodes as a function
 // of one vector, θ followed by X̄ (M×D, leaf after leaf), log ℓ and log s.
 type objective struct {
-	head     *Head          // on views of the vector
+	head     *Projection    // on views of the vector
 	inducing blas64.General // a view of the vector
 	phi      []float64      // a view of the vector
 	vector   []float64
@@ -34,7 +34,7 @@ const scales = 2
 
 // newObjective returns the objective of a head, whose θ it copies, and a start.
 // sizes counts the training examples of every class.
-func newObjective(h *Head, s gptree.Start, k kernel.Kernel, sizes []int, m linalg.Backend) (*objective, error) {
+func newObjective(h *Projection, s gptree.Start, k kernel.Kernel, sizes []int, m linalg.Backend) (*objective, error) {
 	o := &objective{kernel: k, tree: s.Tree, products: m, leaf: make([]int, len(s.Classes))}
 	var splits []bound.Split
 	spans, class := s.Tree.Spans()
@@ -62,7 +62,7 @@ func newObjective(h *Head, s gptree.Start, k kernel.Kernel, sizes []int, m linal
 }
 
 // lay allocates the vector and its views.
-func (o *objective) lay(h *Head, inducing int) {
+func (o *objective) lay(h *Projection, inducing int) {
 	p := len(h.theta)
 	o.vector = make([]float64, p+inducing*h.Dim()+scales)
 	o.head = newHead(h.cfg, h.shape, o.vector[:p:p])

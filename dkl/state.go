@@ -16,7 +16,7 @@ type headSettings struct {
 // Save returns the settings and the tensors "out.weight" (D×H, or D×d in a linear
 // head) and "out.bias" (D); with a hidden layer also "hidden.weight" (H×d) and
 // "hidden.bias" (H), and with a trained skip "skip.weight" (D×d).
-func (h *Head) Save() (classifier.State, error) {
+func (h *Projection) Save() (classifier.State, error) {
 	tensors, flat := make(map[string]classifier.Tensor), slices.Clone(h.theta)
 	for _, t := range h.shape.tensors() {
 		n := t.size()
@@ -27,7 +27,7 @@ func (h *Head) Save() (classifier.State, error) {
 }
 
 // Load returns the head that Save described.
-func Load(state classifier.State) (*Head, error) {
+func Load(state classifier.State) (*Projection, error) {
 	var set headSettings
 	var s shape
 	var theta []float64

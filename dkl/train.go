@@ -28,29 +28,29 @@ type TrainEnv struct {
 
 // Train trains a projection on a base session, through a tree with the given
 // settings. Row i of x is an example of class y[i].
-func Train(ctx context.Context, cfg Training, tree gptree.Config, env TrainEnv, x blas32.General, y []string) (Projection, error) {
+func Train(ctx context.Context, cfg Training, tree gptree.Config, env TrainEnv, x blas32.General, y []string) (Trained, error) {
 	e := Examples{X: x, Y: y}
 	if cfg.Views > 0 {
 		if env.Views == nil {
-			return Projection{}, fmt.Errorf("dkl: views: %d are requested, but there are no images to make them from; set dkl.views to 0 or train on images", cfg.Views)
+			return Trained{}, fmt.Errorf("dkl: views: %d are requested, but there are no images to make them from; set dkl.views to 0 or train on images", cfg.Views)
 		}
 		var err error
 		if e.Views, err = env.Views(x); err != nil {
-			return Projection{}, fmt.Errorf("dkl: views: %w", err)
+			return Trained{}, fmt.Errorf("dkl: views: %w", err)
 		}
 	}
 	t, err := NewTrainer(cfg, tree, e, linalg.OrDefault(env.Backend))
 	if err != nil {
-		return Projection{}, err
+		return Trained{}, err
 	}
 	run := env.Train
 	if run == nil {
 		run = runEpochs
 	}
 	if err := run(ctx, t); err != nil {
-		return Projection{}, err
+		return Trained{}, err
 	}
-	return t.Projection(), nil
+	return t.Trained(), nil
 }
 
 func runEpochs(ctx context.Context, t *Trainer) error {

@@ -45,7 +45,7 @@ type Trainer struct {
 	// fingerprint is the fingerprint of data.
 	fingerprint string
 
-	initial *Head // θ before training
+	initial *Projection // θ before training
 	one     *entropy
 	two     *objective // nil in phase 1
 	sgd     *SGD

@@ -70,7 +70,7 @@ func TestTrainingLearns(t *testing.T) {
 	if !(h[5].Loss < h[0].Loss) || !(h[15].Loss < h[6].Loss) || *h[15].Accuracy < 0.9 {
 		t.Errorf("from %+v to %+v, then from %+v to %+v", h[0], h[5], h[6], h[15])
 	}
-	p := tr.Projection()
+	p := tr.Trained()
 	if p.Start == nil || p.Start.Tree.Classes() != 6 || len(p.Start.Inducing[3]) != 2 || p.Best < 7 {
 		t.Fatalf("%+v", p)
 	}
@@ -109,7 +109,7 @@ func TestTrainingRepeatsBitForBit(t *testing.T) {
 		if !sameState(state(t, tr), last) {
 			t.Errorf("stopped after %d epochs: other bytes", at)
 		}
-		if !slices.Equal(tr.Projection().Head.theta, want.Projection().Head.theta) {
+		if !slices.Equal(tr.Trained().Projection.theta, want.Trained().Projection.theta) {
 			t.Errorf("stopped after %d epochs: another head", at)
 		}
 	}
@@ -198,7 +198,7 @@ func FuzzRestore(f *testing.F) {
 func TestLittleData(t *testing.T) {
 	one := blobs(1, 5, 4, 0, 1)
 	tr := newTestTrainer(t, small(), one)
-	if p := tr.Projection(); !tr.Done() || p.Start != nil || p.Head == nil {
+	if p := tr.Trained(); !tr.Done() || p.Start != nil || p.Projection == nil {
 		t.Errorf("one class: %+v", p)
 	}
 	for name, e := range map[string]Examples{
@@ -208,7 +208,7 @@ func TestLittleData(t *testing.T) {
 		cfg.Validation = 0
 		tr := newTestTrainer(t, cfg, e)
 		finish(t, tr)
-		for _, v := range tr.Projection().Head.theta {
+		for _, v := range tr.Trained().Projection.theta {
 			if math.IsNaN(v) {
 				t.Fatalf("%s: NaN", name)
 			}
@@ -338,7 +338,7 @@ func TestSoftmaxOfTheBestEpoch(t *testing.T) {
 			right++
 		}
 	}
-	if want := *tr.History()[tr.Projection().Best-1].Accuracy; float64(right)/float64(len(p)) != want {
+	if want := *tr.History()[tr.Trained().Best-1].Accuracy; float64(right)/float64(len(p)) != want {
 		t.Errorf("%d of %d, the epoch says %g", right, len(p), want)
 	}
 	both := newTestTrainer(t, small(), blobs(3, 10, 4, 0, 0.5))
@@ -361,7 +361,7 @@ func TestOffset(t *testing.T) {
 		if err := runEpochs(t.Context(), tr); err != nil {
 			t.Fatal(err)
 		}
-		h := tr.Projection().Head
+		h := tr.Trained().Projection
 		z, err := h.Project(e.X)
 		if err != nil {
 			t.Fatal(err)

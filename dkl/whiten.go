@@ -23,7 +23,7 @@ const whitenShrinkage = 0.3
 // so that directions in which images of one class differ count less. The head
 // stays the identity if no class varies. Cost: n·d² and an eigendecomposition of
 // order d.
-func (h *Head) whiten(d *data) error {
+func (h *Projection) whiten(d *data) error {
 	x := d.gather(plain(d.train))
 	mu := dense.MeanRow(x)
 	s := withinClasses(x, d.sizes())

@@ -35,7 +35,7 @@ func stretched(classes, n int, widths []float64) Examples {
 	return e
 }
 
-func whitening(t *testing.T, e Examples) (*Trainer, *Head) {
+func whitening(t *testing.T, e Examples) (*Trainer, *Projection) {
 	t.Helper()
 	cfg := DefaultTraining()
 	cfg.Preset, cfg.Seed = PresetWhiten, 3
@@ -43,7 +43,7 @@ func whitening(t *testing.T, e Examples) (*Trainer, *Head) {
 	if !tr.Done() {
 		t.Fatal("there is something left to train")
 	}
-	return tr, tr.Projection().Head
+	return tr, tr.Trained().Projection
 }
 
 // The map W and the shrunk covariance Σ of its examples go together by
@@ -111,7 +111,7 @@ func TestTrainingStartsFromWhitening(t *testing.T) {
 	held := newTestTrainer(t, cfg, e)
 	finish(t, tr)
 	finish(t, held)
-	if free, pulled := distance(tr.Projection().Head.theta, start), distance(held.Projection().Head.theta, start); !(pulled < free/2) {
+	if free, pulled := distance(tr.Trained().Projection.theta, start), distance(held.Trained().Projection.theta, start); !(pulled < free/2) {
 		t.Errorf("distance from the start %g, with the anchor %g", free, pulled)
 	}
 }

@@ -172,7 +172,7 @@ func (m meanHeads) leaveOut(ctx context.Context, base, full classifier.Learner, 
 		if len(out) == 0 {
 			continue
 		}
-		rest := episodes.Session{X: x, Y: y}.Pick(kept)
+		rest := episodes.Episode{X: x, Y: y}.Pick(kept)
 		head, err := m.learned(ctx, base, full, rest.X, rest.Y)
 		if err == nil && len(head.Classes()) < len(full.Classes()) {
 			err = m.expect(head, full.Classes())

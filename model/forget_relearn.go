@@ -27,15 +27,15 @@ func (e *MissingRowsError) Error() string {
 	return fmt.Sprintf("%d of the %d embeddings are missing: %s", e.Missing, e.Of, listed(e.Sessions))
 }
 
-// A lesson is what a session is learned from: embeddings, or statistics of
+// A sessionRows is what a session is learned from: embeddings, or statistics of
 // classes.
-type lesson struct {
+type sessionRows struct {
 	Session
 	x       blas32.General
 	classes []classstats.Class
 }
 
-func (l lesson) labels() []string {
+func (l sessionRows) labels() []string {
 	y := make([]string, len(l.Samples))
 	for i, id := range l.Samples {
 		y[i] = id.Class
@@ -83,13 +83,13 @@ func (m *Model) learnWithout(ctx context.Context, gone map[SampleID][]float32, h
 
 // without returns the sessions without some samples; those with nothing left
 // vanish.
-func (m *Model) without(gone map[SampleID][]float32) []lesson {
-	var rest []lesson
+func (m *Model) without(gone map[SampleID][]float32) []sessionRows {
+	var rest []sessionRows
 	for _, s := range m.Sessions {
 		s.Samples = slices.DeleteFunc(slices.Clone(s.Samples), func(id SampleID) bool { _, ok := gone[id]; return ok })
 		switch n := len(rest); {
 		case len(s.Samples) > 0:
-			rest = append(rest, lesson{Session: s})
+			rest = append(rest, sessionRows{Session: s})
 		case s.Refreshed && n > 0:
 			rest[n-1].Refreshed = true
 		}
@@ -99,7 +99,7 @@ func (m *Model) without(gone map[SampleID][]float32) []lesson {
 
 // keepsProjection reports whether training on the base session would give the
 // projection that there is, or again decide against one.
-func (m *Model) keepsProjection(base lesson) bool {
+func (m *Model) keepsProjection(base sessionRows) bool {
 	tree, ok := m.Predictor.Head.(*gptree.GPTree)
 	p := m.Predictor
 	if p.Projection == nil && p.Comparison == nil || m.Traces || p.Projection != nil && ok && tree != nil && p.dkl.Training.HandOver {
@@ -110,7 +110,7 @@ func (m *Model) keepsProjection(base lesson) bool {
 }
 
 // learnAgain teaches next the lessons and returns their sessions.
-func (m *Model) learnAgain(ctx context.Context, next *Predictor, lessons []lesson) ([]Session, error) {
+func (m *Model) learnAgain(ctx context.Context, next *Predictor, lessons []sessionRows) ([]Session, error) {
 	classes := map[string]bool{}
 	for _, l := range lessons {
 		for _, id := range l.Samples {
@@ -156,7 +156,7 @@ func (p *Predictor) learnClasses(ctx context.Context, method string, classes []c
 
 // prepare gives every lesson its embeddings or, where it was learned from
 // statistics, these. It reports whether any of them were subtracted from others.
-func (m *Model) prepare(ctx context.Context, lessons []lesson, gone map[SampleID][]float32, how Forgetting) (subtracted bool, err error) {
+func (m *Model) prepare(ctx context.Context, lessons []sessionRows, gone map[SampleID][]float32, how Forgetting) (subtracted bool, err error) {
 	rows := m.keptRows()
 	missing := map[Hash]bool{}
 	for i := range lessons {
@@ -204,7 +204,7 @@ func (m *Model) keptRows() map[SampleID][]float32 {
 		if s.Count() == 0 {
 			continue
 		}
-		if at == len(k.sessions) || !slices.Equal(k.sessions[at].Y, lesson{Session: s}.labels()) {
+		if at == len(k.sessions) || !slices.Equal(k.sessions[at].Y, sessionRows{Session: s}.labels()) {
 			return nil // equal embeddings of two sessions were forgotten approximately
 		}
 		for i, id := range s.Samples {
@@ -216,7 +216,7 @@ func (m *Model) keptRows() map[SampleID][]float32 {
 }
 
 // gather sets x to the embeddings of the samples, or adds to what is lacking.
-func (l *lesson) gather(rows map[SampleID][]float32, found map[Hash][]float32, d int, lacking *MissingRowsError) {
+func (l *sessionRows) gather(rows map[SampleID][]float32, found map[Hash][]float32, d int, lacking *MissingRowsError) {
 	l.x = blas32.General{Rows: len(l.Samples), Cols: d, Stride: d, Data: make([]float32, 0, len(l.Samples)*d)}
 	lost := 0
 	for _, id := range l.Samples {
@@ -237,7 +237,7 @@ func (l *lesson) gather(rows map[SampleID][]float32, found map[Hash][]float32, d
 
 // collect replaces the embeddings of sessions that were learned from statistics
 // by their statistics.
-func (m *Model) collect(lessons []lesson) error {
+func (m *Model) collect(lessons []sessionRows) error {
 	for i := range lessons {
 		l := &lessons[i]
 		head, ok := m.Predictor.Head.(moments.Learner)

@@ -37,7 +37,7 @@ import (
 // that wraps classifier.ErrUnsupported.
 type Predictor struct {
 	// Projection is nil without one, and before the base session.
-	Projection *dkl.Head
+	Projection *dkl.Projection
 	// Comparison is why there is a projection or none; nil if none was asked for,
 	// if nothing was compared, and before the base session.
 	Comparison *Comparison
@@ -61,7 +61,7 @@ type Predictor struct {
 	uncalibrated bool
 	// fresh returns unfitted heads with the settings of this one.
 	fresh func() (classifier.Learner, error)
-	kept  *kept
+	kept  *keptExamples
 	// base are the classes of the base session that are left. It is never changed,
 	// only replaced.
 	base map[string]bool
@@ -231,7 +231,7 @@ func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string,
 	next := *p
 	err := next.teachBase(ctx, x, y)
 	if err == nil {
-		next.kept = newKept(x, y)
+		next.kept = newKeptExamples(x, y)
 		next.startedWith(next.Classes())
 		if !more || !next.kept.complete() {
 			err = next.calibrateBase(ctx, x, y)
@@ -322,7 +322,7 @@ func (p *Predictor) ForgetSamples(x blas32.General, y []string) error {
 
 // forgotten calibrates a Predictor whose head has forgotten something. Once the
 // last class is gone it drops the projection and all that was calibrated.
-func (p *Predictor) forgotten(ctx context.Context, rest *kept) error {
+func (p *Predictor) forgotten(ctx context.Context, rest *keptExamples) error {
 	if len(p.Classes()) == 0 {
 		p.Projection, p.Comparison, p.Temperature, p.Calibration, p.kept, p.base = nil, nil, nil, calibration.Calibration{}, nil, nil
 		return nil

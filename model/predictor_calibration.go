@@ -15,7 +15,7 @@ import (
 func (p *Predictor) Kept() (embeddings, bytes int) { return p.kept.size() }
 
 // calibratedOn returns a copy of p, with the same head, that keeps k.
-func (p *Predictor) calibratedOn(k *kept) *Predictor {
+func (p *Predictor) calibratedOn(k *keptExamples) *Predictor {
 	next := *p
 	next.kept = k
 	return &next
@@ -28,13 +28,13 @@ func (p *Predictor) calibrate(ctx context.Context) error {
 	if p.kept == nil {
 		return nil
 	}
-	sessions := make([]episodes.Session, 0, len(p.kept.sessions))
+	sessions := make([]episodes.Episode, 0, len(p.kept.sessions))
 	for _, s := range p.kept.sessions {
 		z, err := p.project(s.X)
 		if err != nil {
 			return err
 		}
-		sessions = append(sessions, episodes.Session{X: z, Y: s.Y})
+		sessions = append(sessions, episodes.Episode{X: z, Y: s.Y})
 	}
 	return p.fit(ctx, calibration.Task{Sessions: sessions})
 }
@@ -47,7 +47,7 @@ func (p *Predictor) calibrateBase(ctx context.Context, x blas32.General, y []str
 		return err
 	}
 	err = p.fit(ctx, calibration.Task{
-		Sessions: []episodes.Session{{X: z, Y: y}}, Embeddings: x,
+		Sessions: []episodes.Episode{{X: z, Y: y}}, Embeddings: x,
 	})
 	if p.Calibration.Source == calibration.PseudoSessions {
 		p.kept = nil

@@ -16,23 +16,25 @@ import (
 // keptValues bounds the embeddings that a model keeps: 32 MiB.
 const keptValues = 8 << 20
 
-// kept holds embeddings of what a Predictor has learned, session by session in
-// input order, for calibration. It is never changed, only replaced. A nil kept
+// keptExamples holds embeddings of what a Predictor has learned, session by session in
+// input order, for calibration. It is never changed, only replaced. A nil keptExamples
 // stays nil: the base session is too large, or it was learned from statistics.
-type kept struct {
-	sessions []episodes.Session
+type keptExamples struct {
+	sessions []episodes.Episode
 	// all reports that nothing was left out: learning the sessions again gives
 	// the same Predictor.
 	all bool
 }
 
-// newKept returns the examples to keep of a base session.
-func newKept(x blas32.General, y []string) *kept { return (&kept{all: true}).with(x, y) }
+// newKeptExamples returns the examples to keep of a base session.
+func newKeptExamples(x blas32.General, y []string) *keptExamples {
+	return (&keptExamples{all: true}).with(x, y)
+}
 
 // with returns the examples to keep after another session: at most
 // calibration.MaxPerClass of each class, or fewer if there are many classes,
 // those whose values come first in the order of exemplars.Compare.
-func (k *kept) with(x blas32.General, y []string) *kept {
+func (k *keptExamples) with(x blas32.General, y []string) *keptExamples {
 	if k == nil {
 		return nil
 	}
@@ -40,7 +42,7 @@ func (k *kept) with(x blas32.General, y []string) *kept {
 	for i := range x.Rows {
 		own.Data = append(own.Data, dense.Row32(x, i)...)
 	}
-	next := &kept{sessions: append(slices.Clone(k.sessions), episodes.Session{X: own, Y: slices.Clone(y)}), all: k.all}
+	next := &keptExamples{sessions: append(slices.Clone(k.sessions), episodes.Episode{X: own, Y: slices.Clone(y)}), all: k.all}
 	byClass := next.byClass()
 	most := mostKept(len(byClass), x.Cols)
 	if most < 2 {
@@ -71,14 +73,16 @@ func mostKept(classes, d int) int {
 }
 
 // complete reports whether everything that was learned is kept.
-func (k *kept) complete() bool { return k != nil && k.all }
+func (k *keptExamples) complete() bool { return k != nil && k.all }
 
 // position is a row of a session.
 type position struct{ session, row int }
 
-func (k *kept) row(at position) []float32 { return dense.Row32(k.sessions[at.session].X, at.row) }
+func (k *keptExamples) row(at position) []float32 {
+	return dense.Row32(k.sessions[at.session].X, at.row)
+}
 
-func (k *kept) byClass() map[string][]position {
+func (k *keptExamples) byClass() map[string][]position {
 	out := map[string][]position{}
 	for s, session := range k.sessions {
 		for i, y := range session.Y {
@@ -90,8 +94,8 @@ func (k *kept) byClass() map[string][]position {
 
 // without returns what is left without some rows; sessions that have nothing
 // left vanish.
-func (k *kept) without(drop map[position]bool) *kept {
-	next := &kept{all: k.all}
+func (k *keptExamples) without(drop map[position]bool) *keptExamples {
+	next := &keptExamples{all: k.all}
 	for s, session := range k.sessions {
 		rows := slices.DeleteFunc(dense.Range(0, len(session.Y)), func(i int) bool { return drop[position{s, i}] })
 		if len(rows) > 0 {
@@ -102,7 +106,7 @@ func (k *kept) without(drop map[position]bool) *kept {
 }
 
 // withoutClass forgets a class.
-func (k *kept) withoutClass(name string) *kept {
+func (k *keptExamples) withoutClass(name string) *keptExamples {
 	if k == nil {
 		return nil
 	}
@@ -115,7 +119,7 @@ func (k *kept) withoutClass(name string) *kept {
 
 // withoutRows forgets row i of x from class y[i], where it is kept: of equal
 // rows of a class the first.
-func (k *kept) withoutRows(x blas32.General, y []string) *kept {
+func (k *keptExamples) withoutRows(x blas32.General, y []string) *keptExamples {
 	if k == nil {
 		return nil
 	}
@@ -132,7 +136,7 @@ func (k *kept) withoutRows(x blas32.General, y []string) *kept {
 }
 
 // size returns the number of embeddings and their size in bytes.
-func (k *kept) size() (rows, bytes int) {
+func (k *keptExamples) size() (rows, bytes int) {
 	if k == nil {
 		return 0, 0
 	}
@@ -150,7 +154,7 @@ const (
 )
 
 // tensors returns what loadKept reads.
-func (k *kept) tensors(classes []string) (map[string]classifier.Tensor, error) {
+func (k *keptExamples) tensors(classes []string) (map[string]classifier.Tensor, error) {
 	if k == nil || len(classes) == 0 {
 		return nil, nil
 	}
@@ -180,7 +184,7 @@ func (k *kept) tensors(classes []string) (map[string]classifier.Tensor, error) {
 }
 
 // loadKept returns what tensors described, nil if there is nothing.
-func loadKept(s classifier.State, classes []string, d int, all bool) (*kept, error) {
+func loadKept(s classifier.State, classes []string, d int, all bool) (*keptExamples, error) {
 	if _, ok := s.Tensors[keptRows]; !ok {
 		return nil, nil
 	}
@@ -197,12 +201,12 @@ func loadKept(s classifier.State, classes []string, d int, all bool) (*kept, err
 	if err != nil {
 		return nil, err
 	}
-	k := &kept{all: all}
+	k := &keptExamples{all: all}
 	for _, count := range counts {
 		if count > len(of) {
 			return nil, fmt.Errorf("tensor %s: more than the %d embeddings", keptSessions, n)
 		}
-		session := episodes.Session{X: blas32.General{Rows: count, Cols: d, Stride: d, Data: rows[: count*d : count*d]}}
+		session := episodes.Episode{X: blas32.General{Rows: count, Cols: d, Stride: d, Data: rows[: count*d : count*d]}}
 		for _, c := range of[:count] {
 			session.Y = append(session.Y, classes[c])
 		}

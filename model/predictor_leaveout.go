@@ -36,7 +36,7 @@ func (m *Model) LeaveOut(ctx context.Context, rows map[Hash][]float32, visit fun
 
 func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32, visit func(id SampleID, logProb []float64, novelty float64)) error {
 	p, kept, lacking := m.Predictor, m.keptRows(), &MissingRowsError{}
-	var sessions []episodes.Session
+	var sessions []episodes.Episode
 	lessons := m.without(nil)
 	for _, l := range lessons {
 		l.gather(kept, rows, m.Dim(), lacking)
@@ -47,7 +47,7 @@ func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32, visit fun
 		if err != nil {
 			return err
 		}
-		sessions = append(sessions, episodes.Session{X: z, Y: l.labels()})
+		sessions = append(sessions, episodes.Episode{X: z, Y: l.labels()})
 	}
 	if lacking.Missing > 0 {
 		return lacking

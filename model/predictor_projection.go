@@ -80,7 +80,7 @@ func (p *Predictor) trainProjection(ctx context.Context, x blas32.General, y []s
 	if err != nil {
 		return nil, err
 	}
-	p.Projection = trained.Head
+	p.Projection = trained.Projection
 	return trained.Start, nil
 }
 

@@ -62,7 +62,7 @@ func (p *Predictor) renamed(rename func([]string) []string) {
 	if p.kept == nil {
 		return
 	}
-	next := &kept{all: p.kept.all, sessions: slices.Clone(p.kept.sessions)}
+	next := &keptExamples{all: p.kept.all, sessions: slices.Clone(p.kept.sessions)}
 	for i := range next.sessions {
 		next.sessions[i].Y = rename(next.sessions[i].Y)
 	}

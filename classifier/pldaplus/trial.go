@@ -167,7 +167,7 @@ type examples struct {
 	values
 }
 
-func (f *fittedTrial) prepare(test episodes.Session, first int) (examples, error) {
+func (f *fittedTrial) prepare(test episodes.Episode, first int) (examples, error) {
 	x := examples{first: first, truth: make([]int, len(test.Y))}
 	for i, y := range test.Y {
 		x.truth[i] = slices.Index(f.names, y)

@@ -17,8 +17,8 @@ import (
 )
 
 // session returns n examples of classes first … last−1.
-func session(first, last, n, d int, seed uint64) episodes.Session {
-	s := episodes.Session{X: blas32.General{Cols: d, Stride: d}}
+func session(first, last, n, d int, seed uint64) episodes.Episode {
+	s := episodes.Episode{X: blas32.General{Cols: d, Stride: d}}
 	for c := first; c < last; c++ {
 		centre, rng := rand.New(rand.NewPCG(9, uint64(c))), rand.New(rand.NewPCG(seed, uint64(c)))
 		mean := make([]float64, d)
@@ -37,7 +37,7 @@ func session(first, last, n, d int, seed uint64) episodes.Session {
 }
 
 // measured returns the result of a head on held-out examples.
-func measured(t *testing.T, h *Head, tests ...episodes.Session) episodes.Result {
+func measured(t *testing.T, h *Head, tests ...episodes.Episode) episodes.Result {
 	t.Helper()
 	var r episodes.Result
 	for _, s := range tests {
@@ -102,7 +102,7 @@ func TestTrialEqualsHeads(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, s := range []episodes.Session{draw.Base, draw.Shots} {
+	for _, s := range []episodes.Episode{draw.Base, draw.Shots} {
 		if err := h.Learn(context.Background(), s.X, s.Y); err != nil {
 			t.Fatal(err)
 		}

@@ -66,7 +66,7 @@ const maxConfusions = 10
 type Task struct {
 	// Sessions are what the head has learned, in order: the rows that it learns
 	// from, and their classes.
-	Sessions []episodes.Session
+	Sessions []episodes.Episode
 	// Embeddings are those that the first session was projected from; pseudo-
 	// sessions are drawn from them, so that a projection does not change the
 	// draw. An empty matrix stands for the first session itself.

@@ -36,8 +36,8 @@ func newWorld(seed uint64, d int, within float64) *world {
 }
 
 // session draws n examples of each of the classes from first to last.
-func (w *world) session(first, last, n int) episodes.Session {
-	s := episodes.Session{X: blas32.General{Cols: w.d, Stride: w.d}}
+func (w *world) session(first, last, n int) episodes.Episode {
+	s := episodes.Episode{X: blas32.General{Cols: w.d, Stride: w.d}}
 	for c := first; c < last; c++ {
 		name := fmt.Sprintf("c%03d", c)
 		if w.means[name] == nil {
@@ -59,7 +59,7 @@ func (w *world) session(first, last, n int) episodes.Session {
 func fresh() (classifier.Learner, error) { return plda.New(plda.Config{Epsilon: 0.3}) }
 
 // taught returns a head that has learned the sessions.
-func taught(t *testing.T, sessions ...episodes.Session) classifier.Learner {
+func taught(t *testing.T, sessions ...episodes.Episode) classifier.Learner {
 	t.Helper()
 	head, err := fresh()
 	if err != nil {
@@ -75,7 +75,7 @@ func taught(t *testing.T, sessions ...episodes.Session) classifier.Learner {
 
 // test returns the accuracy of a head, its mean negative log-likelihood at a
 // temperature, and the share of rows whose novelty exceeds a threshold.
-func test(t *testing.T, head classifier.Head, s episodes.Session, T, threshold float64) (accuracy, nll, rejected float64) {
+func test(t *testing.T, head classifier.Head, s episodes.Episode, T, threshold float64) (accuracy, nll, rejected float64) {
 	t.Helper()
 	n := float64(len(s.Y))
 	err := episodes.Answers(head, s, func(_ int, a episodes.Answer) {
@@ -108,7 +108,7 @@ func TestWhatIsAnnouncedHolds(t *testing.T) {
 		var surplus, excess, share float64
 		for seed := range uint64(draws) {
 			w := newWorld(seed, 24, 3)
-			sessions := []episodes.Session{w.session(0, c.base, c.n)}
+			sessions := []episodes.Episode{w.session(0, c.base, c.n)}
 			if c.classes > c.base {
 				sessions = append(sessions, w.session(c.base, c.classes, c.n))
 			}
@@ -148,7 +148,7 @@ func TestShareOfAFewExamples(t *testing.T) {
 			for seed := range uint64(draws) {
 				w := newWorld(seed, 24, 1)
 				s, queries := w.session(0, 60, n), w.session(0, 60, 20)
-				_, c, err := Fit(context.Background(), Task{Sessions: []episodes.Session{s}, Fresh: nearest})
+				_, c, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s}, Fresh: nearest})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -193,7 +193,7 @@ func TestApproach(t *testing.T) {
 // The fold of an example depends on content, and everything of it is left out.
 func TestLeavesEverythingOut(t *testing.T) {
 	w := newWorld(1, 4, 1)
-	sessions := []episodes.Session{w.session(0, 3, 7), w.session(2, 5, 2), w.session(5, 6, 1)}
+	sessions := []episodes.Episode{w.session(0, 3, 7), w.session(2, 5, 2), w.session(5, 6, 1)}
 	held := assign(sessions, Folds, false)
 	if held[2][0] != -1 {
 		t.Errorf("a single example in fold %d", held[2][0])
@@ -209,7 +209,7 @@ func TestLeavesEverythingOut(t *testing.T) {
 		}
 	}
 	order := w.rng.Perm(21)
-	mixed := assign([]episodes.Session{sessions[0].Pick(order), sessions[1], sessions[2]}, Folds, false)
+	mixed := assign([]episodes.Episode{sessions[0].Pick(order), sessions[1], sessions[2]}, Folds, false)
 	for i, j := range order {
 		if mixed[0][i] != held[0][j] {
 			t.Fatal("the folds depend on the order of the examples")
@@ -223,7 +223,7 @@ func TestFoldsOfACountingHead(t *testing.T) {
 	w := newWorld(8, 4, 1)
 	s := w.session(0, 5, 3)
 	asked := make(chan []string, Folds)
-	_, c, err := Fit(context.Background(), Task{Sessions: []episodes.Session{s}, Fresh: func() (classifier.Learner, error) {
+	_, c, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s}, Fresh: func() (classifier.Learner, error) {
 		head, err := fresh()
 		return balanced{head, asked}, err
 	}})
@@ -284,7 +284,7 @@ func TestTemperatureFollowsLaterClasses(t *testing.T) {
 		head, err := fresh()
 		return &sharper{Learner: head}, err
 	}
-	v, c, err := Fit(context.Background(), Task{Sessions: []episodes.Session{base}, Fresh: made})
+	v, c, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{base}, Fresh: made})
 	if err != nil || c.Source != PseudoSessions {
 		t.Fatalf("%+v, %v", c, err)
 	}
@@ -292,7 +292,7 @@ func TestTemperatureFollowsLaterClasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, s := range []episodes.Session{base, later} {
+	for i, s := range []episodes.Episode{base, later} {
 		if err := head.Learn(context.Background(), s.X, s.Y); err != nil {
 			t.Fatal(err)
 		}
@@ -322,16 +322,16 @@ func (c counting) Learn(ctx context.Context, x blas32.General, y []string) error
 func TestSources(t *testing.T) {
 	w := newWorld(2, 6, 1)
 	for name, c := range map[string]struct {
-		sessions []episodes.Session
+		sessions []episodes.Episode
 		want     Source
 	}{
-		"small":              {[]episodes.Session{w.session(0, 8, 5)}, LeftOut},
-		"large":              {[]episodes.Session{w.session(0, 8, 21)}, PseudoSessions},
-		"large, few classes": {[]episodes.Session{w.session(0, 3, 40)}, LeftOut},
-		"one each":           {[]episodes.Session{w.session(0, 8, 1)}, Simulated},
-		"mostly one each":    {[]episodes.Session{w.session(0, 2, 5), w.session(2, 8, 1)}, Simulated},
-		"some of one":        {[]episodes.Session{w.session(0, 6, 5), w.session(6, 8, 1)}, LeftOut},
-		"one class":          {[]episodes.Session{w.session(0, 1, 9)}, None},
+		"small":              {[]episodes.Episode{w.session(0, 8, 5)}, LeftOut},
+		"large":              {[]episodes.Episode{w.session(0, 8, 21)}, PseudoSessions},
+		"large, few classes": {[]episodes.Episode{w.session(0, 3, 40)}, LeftOut},
+		"one each":           {[]episodes.Episode{w.session(0, 8, 1)}, Simulated},
+		"mostly one each":    {[]episodes.Episode{w.session(0, 2, 5), w.session(2, 8, 1)}, Simulated},
+		"some of one":        {[]episodes.Episode{w.session(0, 6, 5), w.session(6, 8, 1)}, LeftOut},
+		"one class":          {[]episodes.Episode{w.session(0, 1, 9)}, None},
 	} {
 		v, got, err := Fit(context.Background(), Task{Sessions: c.sessions, Fresh: fresh})
 		if err != nil || got.Source != c.want || !(v.T > 0) || (v.Fallback != "") != (c.want == None) {
@@ -346,7 +346,7 @@ func TestSources(t *testing.T) {
 // A few examples that are all right do not make a head certain.
 func TestAFewRightAnswersAreNoProof(t *testing.T) {
 	w := newWorld(3, 6, 0.02)
-	v, c, err := Fit(context.Background(), Task{Sessions: []episodes.Session{w.session(0, 3, 3)}, Fresh: fresh})
+	v, c, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{w.session(0, 3, 3)}, Fresh: fresh})
 	if err != nil || c.Accuracy != 1 {
 		t.Fatalf("%+v, %v", c, err)
 	}
@@ -406,11 +406,11 @@ func TestStopsAndReports(t *testing.T) {
 	w := newWorld(5, 4, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Fit(ctx, Task{Sessions: []episodes.Session{w.session(0, 4, 4)}, Fresh: fresh}); !errors.Is(err, context.Canceled) {
+	if _, _, err := Fit(ctx, Task{Sessions: []episodes.Episode{w.session(0, 4, 4)}, Fresh: fresh}); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 	broken := errors.New("broken")
-	if _, _, err := Fit(context.Background(), Task{Sessions: []episodes.Session{w.session(0, 4, 4)}, Fresh: func() (classifier.Learner, error) { return nil, broken }}); !errors.Is(err, broken) {
+	if _, _, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{w.session(0, 4, 4)}, Fresh: func() (classifier.Learner, error) { return nil, broken }}); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }
@@ -418,7 +418,7 @@ func TestStopsAndReports(t *testing.T) {
 // TestNotFiniteNovelty also keeps the temperature.
 func TestNotFiniteNovelty(t *testing.T) {
 	w := newWorld(6, 4, 1)
-	v, c, err := Fit(context.Background(), Task{Sessions: []episodes.Session{w.session(0, 6, 5)}, Fresh: func() (classifier.Learner, error) {
+	v, c, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{w.session(0, 6, 5)}, Fresh: func() (classifier.Learner, error) {
 		head, err := fresh()
 		return lost{head}, err
 	}})

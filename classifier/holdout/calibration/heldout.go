@@ -192,8 +192,8 @@ type Place struct{ Session, Row int }
 // may be nothing.
 type fold struct {
 	head   classifier.Learner
-	rests  []episodes.Session
-	test   episodes.Session
+	rests  []episodes.Episode
+	test   episodes.Episode
 	places []Place // of test
 }
 
@@ -203,7 +203,7 @@ func (t Task) without(ctx context.Context, held [][]int, f int) (out fold, err e
 	if err != nil {
 		return out, err
 	}
-	var tests []episodes.Session
+	var tests []episodes.Episode
 	for s, session := range t.Sessions {
 		var kept, left []int
 		for i, at := range held[s] {
@@ -270,7 +270,7 @@ func (t Task) leave(ctx context.Context, held [][]int, f int) (tally, error) {
 // approach moves left-out examples towards the mean of what is left of their
 // classes in rest, until they are as far from it as new ones will be from the
 // mean of all (package comment).
-func approach(test, rest episodes.Session, head classifier.Head) {
+func approach(test, rest episodes.Episode, head classifier.Head) {
 	doubting, doubts := head.(Doubting)
 	left := map[string][]int{}
 	for _, g := range classifier.GroupByClass(rest.Y) {
@@ -300,9 +300,9 @@ func widened(x blas32.General) blas64.General {
 }
 
 // joined returns the rows of all sessions, one session after another.
-func joined(sessions []episodes.Session) episodes.Session {
+func joined(sessions []episodes.Episode) episodes.Episode {
 	d := sessions[0].X.Cols
-	out := episodes.Session{X: blas32.General{Cols: d, Stride: d}}
+	out := episodes.Episode{X: blas32.General{Cols: d, Stride: d}}
 	for _, s := range sessions {
 		for i := range s.Y {
 			out.X.Data = append(out.X.Data, dense.Row32(s.X, i)...)
@@ -317,7 +317,7 @@ func joined(sessions []episodes.Session) episodes.Session {
 // for the only example of a class. A class of n examples has at most ⌈n/folds⌉
 // in a fold; if together, all classes start with fold 0. The folds depend on the
 // classes and on content, but not on the order of the examples.
-func assign(sessions []episodes.Session, folds int, together bool) [][]int {
+func assign(sessions []episodes.Episode, folds int, together bool) [][]int {
 	type example struct {
 		session, row int
 		hash         [sha256.Size]byte

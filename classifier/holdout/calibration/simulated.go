@@ -43,13 +43,13 @@ func simulated(ctx context.Context, t Task) (*temperature.Value, Calibration, er
 }
 
 // second returns simulated second examples.
-func second(s episodes.Session) episodes.Session {
+func second(s episodes.Episode) episodes.Episode {
 	n, d := s.X.Rows, s.X.Cols
 	centred := widened(s.X)
 	mean := dense.MeanRow(centred)
 	dense.SubtractRow(centred, mean)
 	rng := random.Stream(0, "classifier/calibration/simulated", n)
-	out := episodes.Session{X: blas32.General{Rows: n * perExample, Cols: d, Stride: d, Data: make([]float32, n*perExample*d)}}
+	out := episodes.Episode{X: blas32.General{Rows: n * perExample, Cols: d, Stride: d, Data: make([]float32, n*perExample*d)}}
 	noise := make([]float64, d)
 	for i := range out.X.Rows {
 		clear(noise)

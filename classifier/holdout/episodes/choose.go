@@ -107,12 +107,12 @@ func ChooseOr[T any](ctx context.Context, x blas32.General, y []string, cfg Conf
 // Shots, and the held-out examples of both.
 type Draw struct {
 	Number              int // of the split, from 0
-	Base, Shots         Session
-	BaseTest, NovelTest Session
+	Base, Shots         Episode
+	BaseTest, NovelTest Episode
 }
 
-// A Session holds labelled rows: row i of X (n×d) is an example of class Y[i].
-type Session struct {
+// A Episode holds labelled rows: row i of X (n×d) is an example of class Y[i].
+type Episode struct {
 	X blas32.General
 	Y []string
 }
@@ -126,11 +126,11 @@ func Each[R any](ctx context.Context, x blas32.General, y []string, cfg Config, 
 	if err != nil {
 		return nil, err
 	}
-	return each(ctx, plan, Session{x, y}, do)
+	return each(ctx, plan, Episode{x, y}, do)
 }
 
 // each is Each for an existing plan.
-func each[R any](ctx context.Context, plan *Plan, s Session, do func(context.Context, Draw) (R, error)) ([]R, error) {
+func each[R any](ctx context.Context, plan *Plan, s Episode, do func(context.Context, Draw) (R, error)) ([]R, error) {
 	results, errs := make([]R, len(plan.Splits)), make([]error, len(plan.Splits))
 	var group errgroup.Group
 	group.SetLimit(max(1, min(runtime.GOMAXPROCS(0), splitValues/(s.X.Rows*s.X.Cols))))
@@ -177,8 +177,8 @@ func evaluateSplit[T any](ctx context.Context, d Draw, candidates []T, fit Fit[T
 }
 
 // Pick returns the given rows.
-func (s Session) Pick(rows []int) Session {
-	out := Session{X: dense.Gather32(s.X, rows)}
+func (s Episode) Pick(rows []int) Episode {
+	out := Episode{X: dense.Gather32(s.X, rows)}
 	for _, r := range rows {
 		out.Y = append(out.Y, s.Y[r])
 	}

@@ -42,14 +42,14 @@ type Answer struct {
 // Cost: for each split one fit and the scores of TestPerClass examples of every
 // class, twice those of base classes.
 func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fresh func() (classifier.Learner, error), visit func(split int, a Answer)) error {
-	_, err := each(ctx, plan, Session{x, y}, func(ctx context.Context, d Draw) (none struct{}, err error) {
+	_, err := each(ctx, plan, Episode{x, y}, func(ctx context.Context, d Draw) (none struct{}, err error) {
 		head, err := fresh()
-		learn := func(s Session) {
+		learn := func(s Episode) {
 			if err == nil && len(s.Y) > 0 {
 				err = head.Learn(ctx, s.X, s.Y)
 			}
 		}
-		ask := func(s Session, kind Answer) {
+		ask := func(s Episode, kind Answer) {
 			if err == nil {
 				err = Answers(head, s, func(_ int, a Answer) {
 					a.Novel, a.Alone = kind.Novel, kind.Alone
@@ -71,7 +71,7 @@ func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fres
 
 // Answers calls visit with the output of a head for every example of a session
 // (not Novel), and its row.
-func Answers(head classifier.Head, s Session, visit func(i int, a Answer)) error {
+func Answers(head classifier.Head, s Episode, visit func(i int, a Answer)) error {
 	columns := make(map[string]int, len(head.Classes()))
 	for c, name := range head.Classes() {
 		columns[name] = c

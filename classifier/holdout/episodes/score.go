@@ -19,7 +19,7 @@ type Result struct {
 }
 
 // both returns the mean of the results on base and on novel examples.
-func both(head classifier.Head, base, novel Session) (Result, error) {
+func both(head classifier.Head, base, novel Episode) (Result, error) {
 	a, err := measure(head, base)
 	if err != nil {
 		return Result{}, err
@@ -29,7 +29,7 @@ func both(head classifier.Head, base, novel Session) (Result, error) {
 }
 
 // measure compares a head's answers with the labels.
-func measure(head classifier.Head, s Session) (Result, error) {
+func measure(head classifier.Head, s Episode) (Result, error) {
 	var right, nll float64
 	err := classifier.Batches(head, s.X, func(first int, logProb blas64.General) error {
 		for i := range logProb.Rows {

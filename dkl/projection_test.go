@@ -44,7 +44,7 @@ func scatter(v []float64, scale float64, seed uint64) {
 	}
 }
 
-func newHead(t *testing.T, in int, cfg dkl.Config) *dkl.Head {
+func newHead(t *testing.T, in int, cfg dkl.Config) *dkl.Projection {
 	t.Helper()
 	h, err := dkl.New(in, cfg)
 	if err != nil {
@@ -53,7 +53,7 @@ func newHead(t *testing.T, in int, cfg dkl.Config) *dkl.Head {
 	return h
 }
 
-func forward(t *testing.T, h *dkl.Head, x blas64.General) blas64.General {
+func forward(t *testing.T, h *dkl.Projection, x blas64.General) blas64.General {
 	t.Helper()
 	z := dense.New(x.Rows, h.Dim())
 	if err := h.Forward(z, x); err != nil {
