@@ -443,6 +443,7 @@ for (const field of [naming, photoNaming]) {
   field.addEventListener("name", (event) => guard(label)(targets().map((photo) => photo.id), event.detail));
   field.addEventListener("leave", toPhotos);
 }
+
 // type begins a name for what the next decision is about.
 function type(text) {
   if (current()) {

@@ -1,6 +1,6 @@
-// The keys of the page. Letters are for names alone: where nothing else has the focus, a
-// letter begins the name of a class, so none is a command. A field that has the focus has
-// every key, and so has an open dialog; only that of one photo is worked as the grid is.
+// The keys of the page. On the photos a letter begins the name of a class, so no letter is a
+// command. A field that has the focus gets every key, and so does an open dialog; only the
+// dialog of one photo has the keys of the grid.
 import { byId, composing, element, isField, topDialog } from "./dom.js";
 
 // Each row: what to press, what it does, and the command of each key. The help is
@@ -59,8 +59,8 @@ export function listenToKeys(commands) {
   });
 }
 
-// command returns what a key does. The ⌘ of a Mac is as Ctrl. Shift counts where the
-// table has it, and is otherwise part of the sign.
+// command returns what a key does. ⌘ counts as Ctrl. Shift counts where the table has it;
+// elsewhere it only makes another character.
 function command(event) {
   const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
   const held = (event.ctrlKey || event.metaKey ? "Ctrl+" : "") + (event.altKey ? "Alt+" : "");
