@@ -132,6 +132,7 @@ type share struct {
 }
 
 type statusAnswer struct {
+	Number   int     `json:"number"`
 	Revision int     `json:"revision"`
 	Seq      int     `json:"seq"`
 	Title    string  `json:"title"`
@@ -175,7 +176,13 @@ type statusAnswer struct {
 	Redo *string `json:"redo"`
 }
 
+// newStatus returns the present status. A client that has a later one already, by its
+// number, knows that this one is out of date.
 func (s *Server) newStatus() (a statusAnswer) {
+	s.statuses.Lock()
+	defer s.statuses.Unlock()
+	s.statuses.n++
+	a.Number = s.statuses.n
 	st := s.Session.Status()
 	a.Revision, a.Seq, a.Title, a.Classes = st.Revision, st.Seq, s.Title, st.Classes
 	a.Problem = problem(st)

@@ -20,7 +20,7 @@ func TestProblemIsShown(t *testing.T) {
 		t.Errorf("the page shows %q", got)
 	}
 	p.Eval("document.getElementById('save').click()", nil)
-	p.Wait("window.said !== ''")
+	p.Wait("window.said.includes('no space')")
 	got := evaluate[string](p, "window.said + document.getElementById('save').textContent")
 	if !strings.Contains(got, full) || !strings.HasSuffix(got, "Save (1)") {
 		t.Errorf("after a save that failed the page shows %q", got)
@@ -31,4 +31,23 @@ func TestProblemIsShown(t *testing.T) {
 	p.Wait("document.getElementById('save').textContent === 'Saved' && document.getElementById('save').disabled")
 	s.has("m.model.journal is gone")
 	p.Wait("document.getElementById('save').textContent === 'Save' && !document.getElementById('save').disabled")
+}
+
+// TestLateAnswerHidesNoProblem: news of the same revision that came before a late answer
+// is not replaced by it.
+func TestLateAnswerHidesNoProblem(t *testing.T) {
+	s, url := newStandIn(t, 20, true)
+	p := browse(t, url)
+	p.Press("Enter")
+	p.Wait("document.getElementById('save').textContent === 'Save (1)'")
+	answered := s.answersLate()
+	p.Eval("window.said = ''; document.getElementById('save').click()", nil)
+	p.Wait("document.getElementById('save').textContent === 'Saved'")
+	s.has("m.model.journal is gone")
+	p.Wait("!document.getElementById('problem').hidden")
+	<-answered
+	p.Wait("window.said !== ''")
+	if got := evaluate[string](p, "document.getElementById('problem').textContent"); got != "m.model.journal is gone" {
+		t.Errorf("after the late answer the page says %q", got)
+	}
 }

@@ -331,8 +331,7 @@ func TestLateAnswer(t *testing.T) {
 	}
 }
 
-// TestRestartedServer: a server that was started again counts its revisions from the
-// beginning; the page follows it.
+// TestRestartedServer: a server that was started again counts from the beginning; the page follows it.
 func TestRestartedServer(t *testing.T) {
 	s, url := newStandIn(t, 158, true)
 	p := browse(t, url)

@@ -59,6 +59,10 @@ type Server struct {
 	metrics  metrics
 	uploads  chan struct{}
 	pictures chan struct{}
+	statuses struct {
+		sync.Mutex // a later number means a later state
+		n          int
+	}
 }
 
 // Bounds of what clients may ask for.

@@ -36,6 +36,7 @@ type standIn struct {
 	requests []string      // of changes, for the tests to look at
 	held     chan struct{} // if it is not nil, the next list of photos is announced on it, and sent after a second value is taken
 	gone     bool          // the next connection for events ends, as if the server had
+	statuses int           // made so far
 	problem  any           // of the status; saving fails as long as there is one
 	delayed  chan struct{} // if it is not nil, the next change is answered, with what held when it was made, after a value is taken from it
 }
@@ -300,6 +301,7 @@ func (s *standIn) labelled(by string) (n int) {
 }
 
 func (s *standIn) status() map[string]any {
+	s.statuses++
 	last := func(steps []snapshot) any {
 		if len(steps) == 0 {
 			return nil
@@ -307,7 +309,7 @@ func (s *standIn) status() map[string]any {
 		return steps[len(steps)-1].text
 	}
 	return map[string]any{
-		"revision": s.seq, "seq": s.seq, "title": "demo: photos", "problem": s.problem, "classes": len(s.classes), "undo": last(s.undo), "redo": last(s.redo),
+		"number": s.statuses, "revision": s.seq, "seq": s.seq, "title": "demo: photos", "problem": s.problem, "classes": len(s.classes), "undo": last(s.undo), "redo": last(s.redo),
 		"model":   map[string]any{"name": "demo.model", "method": "plda", "ready": len(s.classes) > 1, "unsaved": len(s.undo), "saving": false, "instant": true},
 		"images":  map[string]any{"found": len(s.photos), "embedded": len(s.photos), "failed": 0, "scanning": false},
 		"labels":  map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk")},
@@ -506,7 +508,7 @@ func (s *standIn) restarts() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.restore(s.undo[0])
-	s.undo, s.redo, s.seq, s.gone = nil, nil, 0, true
+	s.undo, s.redo, s.seq, s.statuses, s.gone = nil, nil, 0, 0, true
 	close(s.news)
 	s.news = make(chan struct{})
 }

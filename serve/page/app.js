@@ -348,7 +348,7 @@ function leave() {
 
 // --- the server's news
 
-let lost = false; // the connection, until the next event; a server that was started again counts revisions from 0
+let lost = false; // the connection, until the next event; a server that was started again counts from 0
 
 // heard takes in a status. The answer to a change can come after the news of a later
 // one, and is then out of date.
@@ -358,7 +358,7 @@ function heard(next, event) {
     disconnected();
     return;
   }
-  if (!lost && status && next.revision < status.revision) {
+  if (!lost && status && next.number < status.number) {
     return;
   }
   lost = lost && !event;
