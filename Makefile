@@ -43,8 +43,9 @@ vet:
 	$(GO) vet ./...
 
 .PHONY: lint
-lint: ## run staticcheck and the structural tests (imports, sizes, links)
+lint: ## run staticcheck, Biome (JavaScript), Ruff (Python) and the structural tests (imports, sizes, links)
 	$(STATICCHECK) ./...
+	@scripts/tools/lint.sh
 	$(GO) test ./internal/archtest
 
 # The race detector finds races only where goroutines meet. So it runs the packages

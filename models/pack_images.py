@@ -66,7 +66,7 @@ def read(root, path):
         with open(os.path.join(root, path), "rb") as f:
             return f.read()
     except OSError as e:
-        raise SystemExit(f"{path}: {e.strerror}; is --root (or --strip) right?")
+        raise SystemExit(f"{path}: {e.strerror}; is --root (or --strip) right?") from e
 
 
 def main(argv=None):

@@ -82,7 +82,7 @@ def preprocess_of(stated, metadata, entry, path):
         for key in ("resize", "size", "crop", "interpolation", "mean", "std"):
             spec[key]
     except (ValueError, TypeError, KeyError) as err:
-        raise SystemExit(f"{path}: the preprocessing {text} is not valid: {err!r}")
+        raise SystemExit(f"{path}: the preprocessing {text} is not valid: {err!r}") from err
     return text, spec
 
 
@@ -105,7 +105,7 @@ def prepare(path, spec):
             image = ImageOps.exif_transpose(image)
         image = image.convert("RGB")
     except (OSError, ValueError, Image.DecompressionBombError) as err:
-        raise SystemExit(f"{path}: not a readable image; move it out of the folder: {err}")
+        raise SystemExit(f"{path}: not a readable image; move it out of the folder: {err}") from err
     width, height = image.size
     size, crop = spec["size"], spec["crop"] or spec["size"]
     if spec["resize"] == "exact":
@@ -246,7 +246,7 @@ def main():
     try:
         model = onnx.load(path)
     except Exception as err:  # protobuf's own exceptions differ between its implementations
-        raise SystemExit(f"{path}: not a readable ONNX file: {err}")
+        raise SystemExit(f"{path}: not a readable ONNX file: {err}") from err
     metadata = {p.key: p.value for p in model.metadata_props}
     entry = catalogue_entry(path)
     preprocess, spec = preprocess_of(arguments.preprocess, metadata, entry, path)
@@ -258,7 +258,7 @@ def main():
     try:
         small = quantize(model, name, calibration, spec, arguments)
     except Exception as err:  # of onnx, protobuf and ONNX Runtime, which share no base class
-        raise SystemExit(f"{path}: ONNX Runtime cannot quantize it: {err}")
+        raise SystemExit(f"{path}: ONNX Runtime cannot quantize it: {err}") from err
     del small.metadata_props[:]
     for key, value in ((onnx_file.PREPROCESS_KEY, preprocess), (onnx_file.SOURCE_KEY, source)):
         small.metadata_props.add(key=key, value=value)

@@ -66,10 +66,11 @@ def read_mat(path):
         raise ValueError(f"{path}: no such file, or not a regular file")
     try:
         mat = scipy.io.loadmat(path, appendmat=False, variable_names=["features", "labels", "image_files"])
-    except NotImplementedError:
-        raise ValueError(f"{path}: a MAT-file of version 7.3; save it again in MATLAB with save('NEW.mat', '-v7')")
+    except NotImplementedError as err:
+        again = "save it again in MATLAB with save('NEW.mat', '-v7')"
+        raise ValueError(f"{path}: a MAT-file of version 7.3; {again}") from err
     except Exception as err:  # SciPy has a type for every kind of damage
-        raise ValueError(f"{path}: not a MAT-file, or truncated or damaged: {err}")
+        raise ValueError(f"{path}: not a MAT-file, or truncated or damaged: {err}") from err
     for name, kinds in ("features", "fiu"), ("labels", "fiu"), ("image_files", "O"):
         if name not in mat:
             raise ValueError(f"{path}: no variable {name}; res101.mat has features, labels and image_files")

@@ -132,7 +132,7 @@ class SparkTest(unittest.TestCase):
                 busy = [p for p, line in everything if "--stdin" in line]
                 for pid, line in everything:
                     if "CoarseGrainedExecutorBackend" in line and "java" in line.split(" ")[0]:
-                        inside = [p for p, l in descendants(pid) if p in busy]
+                        inside = [p for p, _ in descendants(pid) if p in busy]
                         if inside:
                             os.kill(pid, signal.SIGKILL)
                             killed.append(pid)

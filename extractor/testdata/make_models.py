@@ -9,7 +9,6 @@ values are exact.
 import os
 
 import numpy as np
-import onnx
 from onnx import TensorProto as T
 from onnx import helper as h
 from onnx import numpy_helper as nh

@@ -7,7 +7,7 @@ import onnx
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-import quantize  # noqa: E402
+import quantize
 
 
 def graph(*operators):

@@ -1,7 +1,7 @@
 """Tests of the training parts: python3 -m unittest discover models/tests (needs requirements.txt)."""
+import argparse
 import contextlib
 import io
-import json
 import os
 import sys
 import tempfile
@@ -16,12 +16,12 @@ from PIL import Image
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
-import average_backbones  # noqa: E402
-import onnx_file  # noqa: E402
-import pack_images  # noqa: E402
-import power_features  # noqa: E402
-import train_backbone  # noqa: E402
-from training import augment, averaging, contrast, convolution, evaluate, loop, nets, onnx_writer, packed, schedule, warm_start  # noqa: E402
+import average_backbones
+import onnx_file
+import pack_images
+import power_features
+import train_backbone
+from training import augment, averaging, contrast, convolution, evaluate, loop, nets, onnx_writer, packed, schedule, warm_start
 
 SIDE = 84
 
@@ -78,7 +78,7 @@ class PackedTest(unittest.TestCase):
 
     def test_part_is_checked(self):
         for text in ("0/2", "3/2", "x/2", "1"):
-            with self.assertRaises(Exception):
+            with self.assertRaises(argparse.ArgumentTypeError):
                 pack_images.parse_part(text)
 
 
@@ -174,9 +174,10 @@ class ConvolutionTest(unittest.TestCase):
         for cin, cout, height, width, stride in shapes:
             x = torch.randn(3, cin, height, width, generator=g, dtype=torch.float64)
             weight = torch.randn(cout, cin, 3, 3, generator=g, dtype=torch.float64)
-            reference = lambda a, b: F.conv2d(a, b, stride=stride, padding=1)
+            reference = lambda a, b, stride=stride: F.conv2d(a, b, stride=stride, padding=1)
             wanted = torch.randn(reference(x, weight).shape, generator=g, dtype=torch.float64)
-            ours = self.gradients(lambda a, b: convolution.Products.apply(a, b, stride), x, weight, wanted)
+            products = lambda a, b, stride=stride: convolution.Products.apply(a, b, stride)
+            ours = self.gradients(products, x, weight, wanted)
             theirs = self.gradients(reference, x, weight, wanted)
             for part, a, b in zip(("output", "input's gradient", "weights' gradient"), ours, theirs):
                 self.assertLess((a - b).abs().max() / b.abs().max(), 1e-12, (part, cin, cout, height, width, stride))
@@ -511,8 +512,10 @@ class RunTest(unittest.TestCase):
             self.assertLess(np.abs(self.features_of(mean) ** 2 - plain).max() / plain.max(), 2e-2)  # float16, twice
             self.assertEqual(onnx_writer.training(mean)["recipe"]["power"], 0.5)
 
-    def features_of(self, path, x=np.random.default_rng(0).normal(size=(2, 3, 24, 24)).astype(np.float32)):
+    def features_of(self, path, x=None):
         import onnxruntime  # after onnx_writer has turned its telemetry off
+        if x is None:
+            x = np.random.default_rng(0).normal(size=(2, 3, 24, 24)).astype(np.float32)
         session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
         return session.run(None, {"input": x})[0]
 

@@ -30,7 +30,7 @@ class Policy:
     mixup: float = 0.2
 
 
-@functools.lru_cache(maxsize=None)
+@functools.cache
 def _channels(values, device):
     """Three channel constants on the device, copied there once: a copy per batch would wait for the GPU."""
     return torch.tensor(values, device=device).view(1, 3, 1, 1)

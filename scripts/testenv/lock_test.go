@@ -1,13 +1,18 @@
-// Package testenv_test checks the files that pin what `make test-setup` installs.
+// Package testenv_test checks the files that pin what `make test-setup` and `make lint`
+// install.
 package testenv_test
 
 import (
 	"encoding/json"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
 )
+
+// folders have a package-lock.json and a requirements.txt.
+var folders = []string{".", "../tools"}
 
 func read(t *testing.T, name string) string {
 	t.Helper()
@@ -21,7 +26,13 @@ func read(t *testing.T, name string) string {
 // TestLock: every npm package is pinned by a strong hash and not by a URL, so
 // that any registry can serve it and none has to be trusted.
 func TestLock(t *testing.T) {
-	const file = "package-lock.json"
+	for _, folder := range folders {
+		checkLock(t, filepath.Join(folder, "package-lock.json"))
+	}
+}
+
+func checkLock(t *testing.T, file string) {
+	t.Helper()
 	text := read(t, file)
 	if strings.Contains(text, "://") || strings.Contains(text, "resolved") {
 		t.Errorf("%s holds an address: make it again with .npmrc in place, without funding fields", file)
@@ -41,7 +52,13 @@ func TestLock(t *testing.T) {
 
 // TestRequirements is TestLock for the Python packages.
 func TestRequirements(t *testing.T) {
-	const file = "requirements.txt"
+	for _, folder := range folders {
+		checkRequirements(t, filepath.Join(folder, "requirements.txt"))
+	}
+}
+
+func checkRequirements(t *testing.T, file string) {
+	t.Helper()
 	text := read(t, file)
 	if strings.Contains(text, "://") {
 		t.Errorf("%s holds an address", file)

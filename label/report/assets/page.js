@@ -1,43 +1,43 @@
-(function () {
+(() => {
   "use strict";
-  var byId = function (id) { return document.getElementById(id); };
-  var all = function (selector, within) { return Array.from((within || document).querySelectorAll(selector)); };
+  const byId = (id) => document.getElementById(id);
+  const all = (selector, within) => Array.from((within || document).querySelectorAll(selector));
 
   // A click on the head of a column sorts by it, a second one the other way
   // round. Rows without a number come last either way.
   function number(text) { return parseFloat(text.replace(/,/g, "")); }
   function compare(a, b, sign) {
-    var x = number(a), y = number(b), known = Number.isFinite(x);
+    const x = number(a), y = number(b), known = Number.isFinite(x);
     if (known !== Number.isFinite(y)) { return known ? -1 : 1; }
     return sign * (known ? x - y : a.localeCompare(b));
   }
   function sortBy(table, head) {
-    var at = head.cellIndex, body = table.tBodies[0], numeric = head.classList.contains("num");
-    var up = head.getAttribute("aria-sort") !== "ascending";
-    all("th[aria-sort]", table).forEach(function (th) { th.removeAttribute("aria-sort"); });
+    const at = head.cellIndex, body = table.tBodies[0], numeric = head.classList.contains("num");
+    const up = head.getAttribute("aria-sort") !== "ascending";
+    all("th[aria-sort]", table).forEach((th) => { th.removeAttribute("aria-sort"); });
     head.setAttribute("aria-sort", up ? "ascending" : "descending");
-    Array.from(body.rows).sort(function (a, b) {
-      var x = a.cells[at].textContent.trim(), y = b.cells[at].textContent.trim();
+    Array.from(body.rows).sort((a, b) => {
+      const x = a.cells[at].textContent.trim(), y = b.cells[at].textContent.trim();
       return numeric ? compare(x, y, up ? 1 : -1) : (up ? 1 : -1) * x.localeCompare(y);
-    }).forEach(function (row) { body.appendChild(row); });
+    }).forEach((row) => { body.appendChild(row); });
   }
-  all("table.sortable").forEach(function (table) {
-    all("thead th", table).forEach(function (head) {
-      var button = document.createElement("button");
+  all("table.sortable").forEach((table) => {
+    all("thead th", table).forEach((head) => {
+      const button = document.createElement("button");
       button.type = "button";
       button.textContent = head.textContent;
-      button.addEventListener("click", function () { sortBy(table, head); });
+      button.addEventListener("click", () => { sortBy(table, head); });
       head.replaceChildren(button);
     });
   });
 
-  var box = byId("filters");
+  const box = byId("filters");
   if (!box) { return; }
-  var cards = all(".card"), groups = all(".group");
-  var inputs = ["by-class", "by-state", "by-path"].map(byId);
-  var only = null; // the truth, the label and the number of photos of a count that was clicked
+  const cards = all(".card"), groups = all(".group");
+  const inputs = ["by-class", "by-state", "by-path"].map(byId);
+  let only = null; // the truth, the label and the number of photos of a count that was clicked
   function matches(card, name, state, path) {
-    var d = card.dataset;
+    const d = card.dataset;
     if (only) {
       if (d.truth !== only.truth) { return false; }
       if (only.predicted !== undefined) { if (d.class !== only.predicted) { return false; } }
@@ -46,13 +46,14 @@
     if (state) { if (!d.state.split(" ").includes(state)) { return false; } }
     return d.path.toLowerCase().includes(path);
   }
-  var size = 200, page = 0, pages = 1, matching = cards;
+  const size = 200;
+  let page = 0, pages = 1, matching = cards;
   function apply() {
-    var name = inputs[0].value, state = inputs[1].value, path = inputs[2].value.toLowerCase();
-    matching = cards.filter(function (card) { return matches(card, name, state, path); });
-    var shown = new Set(matching.slice(page * size, (page + 1) * size));
-    cards.forEach(function (card) { card.hidden = !shown.has(card); });
-    groups.forEach(function (g) { g.hidden = !g.querySelector(".card:not([hidden])"); });
+    const name = inputs[0].value, state = inputs[1].value, path = inputs[2].value.toLowerCase();
+    matching = cards.filter((card) => matches(card, name, state, path));
+    const shown = new Set(matching.slice(page * size, (page + 1) * size));
+    cards.forEach((card) => { card.hidden = !shown.has(card); });
+    groups.forEach((g) => { g.hidden = !g.querySelector(".card:not([hidden])"); });
     pages = Math.max(1, Math.ceil(matching.length / size));
     byId("pages").hidden = pages === 1;
     byId("page-of").textContent = "page " + (page + 1) + " of " + pages;
@@ -65,22 +66,22 @@
   }
   function toPictures() { byId("pictures").scrollIntoView({behavior: "instant"}); }
   function turn(by) {
-    return function () {
+    return () => {
       page = Math.min(pages - 1, Math.max(0, page + by));
       apply();
       toPictures();
     };
   }
-  inputs.forEach(function (input) { input.addEventListener("input", function () { page = 0; apply(); }); });
+  inputs.forEach((input) => { input.addEventListener("input", () => { page = 0; apply(); }); });
   byId("previous").addEventListener("click", turn(-1));
   byId("next").addEventListener("click", turn(1));
-  byId("only").addEventListener("click", function () { only = null; page = 0; apply(); });
-  all("a[data-truth]").forEach(function (link) {
-    link.addEventListener("click", function (event) {
+  byId("only").addEventListener("click", () => { only = null; page = 0; apply(); });
+  all("a[data-truth]").forEach((link) => {
+    link.addEventListener("click", (event) => {
       event.preventDefault();
-      var d = link.dataset;
+      const d = link.dataset;
       only = {truth: d.truth, predicted: d.predicted, text: d.predicted === undefined ? d.truth : d.truth + " labelled " + d.predicted};
-      inputs.forEach(function (input) { input.value = ""; });
+      inputs.forEach((input) => { input.value = ""; });
       page = 0;
       apply();
       toPictures();
@@ -90,16 +91,17 @@
 
   // A photo opens large: the small picture at once, and the original in its
   // place if it is still where it was.
-  var large = byId("large"), picture = new Image(), at = 0;
+  const large = byId("large"), picture = new Image();
+  let at = 0; // the place among those that match of the photo that is large
   large.insertBefore(picture, byId("large-text"));
   function show(i) {
     at = i;
-    var card = matching[i], frame = card.querySelector(".frame"), small = frame.querySelector("img");
+    const card = matching[i], frame = card.querySelector(".frame"), small = frame.querySelector("img");
     byId("large-title").textContent = card.dataset.path;
-    var text = card.cloneNode(true);
+    const text = card.cloneNode(true);
     text.removeChild(text.querySelector(".frame"));
     text.removeChild(text.querySelector(".path"));
-    var details = document.createElement("p");
+    const details = document.createElement("p");
     details.textContent = card.title;
     byId("large-text").replaceChildren.apply(byId("large-text"), Array.from(text.childNodes).concat(details));
     picture.hidden = !small;
@@ -108,8 +110,8 @@
       picture.alt = small.alt;
     }
     if (frame.dataset.original) {
-      var original = new Image();
-      original.onload = function () {
+      const original = new Image();
+      original.onload = () => {
         if (matching[at] === card) {
           picture.src = original.src;
           picture.alt = card.dataset.path;
@@ -125,14 +127,14 @@
   function step(by) {
     if (at + by >= 0) { if (matching.length > at + by) { show(at + by); } }
   }
-  byId("pictures").addEventListener("click", function (event) {
-    var frame = event.target.closest(".frame");
+  byId("pictures").addEventListener("click", (event) => {
+    const frame = event.target.closest(".frame");
     if (frame) { show(matching.indexOf(frame.closest(".card"))); }
   });
-  byId("large-previous").addEventListener("click", function () { step(-1); });
-  byId("large-next").addEventListener("click", function () { step(1); });
-  large.addEventListener("click", function (event) { if (event.target === large) { large.close(); } });
-  large.addEventListener("keydown", function (event) {
+  byId("large-previous").addEventListener("click", () => { step(-1); });
+  byId("large-next").addEventListener("click", () => { step(1); });
+  large.addEventListener("click", (event) => { if (event.target === large) { large.close(); } });
+  large.addEventListener("keydown", (event) => {
     if (event.key === "ArrowLeft") { step(-1); }
     if (event.key === "ArrowRight") { step(1); }
   });
@@ -141,6 +143,6 @@
   byId("pictures").classList.add("paged"); // few enough now to be laid out in full, so that links land where they should
   apply();
   // What was hidden just now may have moved the place that the address names.
-  var target = location.hash ? byId(decodeURIComponent(location.hash.slice(1))) : null;
+  const target = location.hash ? byId(decodeURIComponent(location.hash.slice(1))) : null;
   if (target) { target.scrollIntoView({behavior: "instant"}); }
-}());
+})();
