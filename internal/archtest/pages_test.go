@@ -11,16 +11,24 @@ import (
 
 var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```")
 
+// pythonRuns has the pages whose blocks of Python run in a test of the same name.
+var pythonRuns = map[string]string{
+	"docs/python.md":   "TestPythonDocs",
+	"docs/serve.md":    "TestServeDocs",
+	"models/README.md": "TestReadme",
+}
+
 // TestProgramsInPages: every block of Go in a Markdown file is a program that compiles
-// outside of this module's folders, as a reader's does.
+// outside of this module's folders, as a reader's does; blocks of Python run in a test.
 func TestProgramsInPages(t *testing.T) {
+	tests := functions(t, ".", "Test")
 	n := 0
 	for _, file := range files(t, ".md") {
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
+		text := read(t, file)
+		if strings.Contains(text, "\n```python\n") && !tests[pythonRuns[file]] {
+			t.Errorf("%s: no test runs its blocks of Python; write one and name it here", file)
 		}
-		for _, block := range goBlock.FindAllStringSubmatch(string(text), -1) {
+		for _, block := range goBlock.FindAllStringSubmatch(text, -1) {
 			n++
 			if !strings.HasPrefix(block[1], "package main\n") {
 				t.Errorf("%s: a block of Go is no whole program, so nothing checks it:\n%s", file, block[1])
