@@ -70,7 +70,8 @@ def main():
                 for name, learned, rows in folders(t, np.random.default_rng(draw)):
                     before, after = compare(args.pipeline, t, learned, rows)
                     found[name, shots][s.name].append((before, after - before))
-                    print(f"{s.name} K={shots} {draw} {name}: {100 * before:.1f} {100 * (after - before):+.1f}", flush=True)
+                    print(f"{s.name} K={shots} {draw} {name}: {100 * before:.1f} {100 * (after - before):+.1f}",
+                          flush=True)
     print("| folder | K | without | difference | smallest |\n| --- | --- | --- | --- | --- |")
     for (name, shots), sets in found.items():
         means = 100 * np.array([np.mean(v, 0) for v in sets.values()])

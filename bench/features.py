@@ -65,7 +65,8 @@ def main():
             dump(picture, args.dump_pixels / path.with_suffix(".png"))
         rows.append(photo.embed(model, photo.tensor(picture, args.preset)))
     write_featdir(args.out, np.stack(rows).astype(np.float16 if args.half else np.float32), paths)
-    print(f"{len(rows)} photos, d={len(rows[0])}, onnxruntime {photo.onnxruntime.__version__}, Pillow {photo.Image.__version__}")
+    versions = f"onnxruntime {photo.onnxruntime.__version__}, Pillow {photo.Image.__version__}"
+    print(f"{len(rows)} photos, d={len(rows[0])}, {versions}")
 
 
 if __name__ == "__main__":

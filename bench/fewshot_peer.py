@@ -139,7 +139,8 @@ def ranpac(t, features=5000):
 
 
 def slda_scores(t, shrink=1e-4):
-    """Deep SLDA (Hayes & Kanan 2020): the classes, and the test rows' scores from class means and one shared covariance."""
+    """Deep SLDA (Hayes & Kanan 2020): the classes, and the test rows' scores from class means and one shared
+    covariance."""
     classes, label, n = np.unique(t.y, return_inverse=True, return_counts=True)
     x = t.x.astype(np.float64)
     means = np.zeros((len(classes), x.shape[1]))
@@ -256,7 +257,8 @@ def arguments():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--pipeline", type=pathlib.Path, help="our program; without it the peers are measured alone")
     a.add_argument("--heads", default="", help="names of --classifier, with commas (default: the program's default)")
-    a.add_argument("--train", default="", help="more flags of our train, such as '--prior {set}.prior': {set} is the name of the set")
+    a.add_argument("--train", default="",
+                   help="more flags of our train, such as '--prior {set}.prior': {set} is the name of the set")
     a.add_argument("--no-peers", action="store_true", help="ours alone")
     a.add_argument("--peers", type=pathlib.Path, help="file that keeps the peers' results")
     a.add_argument("--ours", type=pathlib.Path, help="file that keeps ours")

@@ -69,7 +69,8 @@ def main():
                 found.append((100 * share, len(np.unique(y[chosen]))))
             found = np.array(found)
             error = found[:, 0].std(ddof=1) / len(found) ** 0.5 if len(found) > 1 else 0
-            print(f"| {n} | {name} | {found[:, 0].mean():.1f} ± {error:.1f} | {found[:, 1].mean():.1f} of {classes} |", flush=True)
+            print(f"| {n} | {name} | {found[:, 0].mean():.1f} ± {error:.1f} | {found[:, 1].mean():.1f} of {classes} |",
+                  flush=True)
 
 
 if __name__ == "__main__":

@@ -67,7 +67,8 @@ def ours(pipeline, x, given, classifier, work):
     write(work / "features", x, given)
     measured = Measure(pipeline, work, classifier, (), [])
     model, _ = measured.train(work / "features")
-    measured.run("label", model, "--features", work / "features", "--format", "jsonl", "--top-k", len(set(given)), "--out", work / "labels")
+    measured.run("label", model, "--features", work / "features", "--format", "jsonl", "--top-k", len(set(given)),
+                 "--out", work / "labels")
     learned = []
     with open(work / "labels" / "labels.jsonl", encoding="utf-8") as file:
         for line, label in zip(file, given):
@@ -111,7 +112,8 @@ def main():
         doubts = {}
         for method in args.classifiers:
             with tempfile.TemporaryDirectory() as work:
-                doubts[f"{method}, margin"], doubts[f"{method}, rank"] = ours(args.pipeline, x[rows], given, method, pathlib.Path(work))
+                found = ours(args.pipeline, x[rows], given, method, pathlib.Path(work))
+                doubts[f"{method}, margin"], doubts[f"{method}, rank"] = found
         if not args.no_peer:
             doubts["cleanlab"] = cleanlab(x[rows], given, (1,))
             doubts["cleanlab, C chosen"] = cleanlab(x[rows], given, STRENGTHS)

@@ -41,7 +41,8 @@ def by_margin(program, x, y, chosen, rest, n, rng):
         write(d / "train", x[chosen], y[chosen])
         write(d / "rest", x[rest], np.full(len(rest), ""))
         command([program, "train", "--features", d / "train", "--out", d / "m.model"])
-        command([program, "rank", d / "m.model", "--features", d / "rest", "--by", "margin", "--top", n, "--out", d / "rank.csv"])
+        command([program, "rank", d / "m.model", "--features", d / "rest", "--by", "margin", "--top", n,
+                 "--out", d / "rank.csv"])
         with open(d / "rank.csv", newline="") as f:
             return rest[[int(row["path"]) for row in csv.DictReader(f)]]
 

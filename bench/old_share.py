@@ -59,12 +59,14 @@ def ours(program, head, t, sizes, base):
                 command([program, "learn", model, "--features", d / f"{i}"])
         old = np.isin(t.truth, base)
         few = np.flatnonzero(~old)[: round(old.sum() * (1 / MIXED - 1))]
-        for kind, rows in ("old", np.flatnonzero(old)), ("new", np.flatnonzero(~old)), ("mixed", np.append(np.flatnonzero(old), few)):
+        mixed = np.append(np.flatnonzero(old), few)
+        for kind, rows in ("old", np.flatnonzero(old)), ("new", np.flatnonzero(~old)), ("mixed", mixed):
             write(d / kind, t.test[rows], t.truth[rows])
 
         def evaluated(kind, share):
             out = d / "eval.json"
-            command([program, "eval", model, "--features", d / kind, "--json", out, "--set", f"classifier.old_share={share}"])
+            command([program, "eval", model, "--features", d / kind, "--json", out,
+                     "--set", f"classifier.old_share={share}"])
             report = json.loads(out.read_text())
             return report["accuracy"], report["nll"]
 
@@ -105,7 +107,8 @@ def main():
         print(f"| {share or 'as the method says'} | " + " | ".join(cells) + " |")
     for h, found in mixed.items():
         (plain, nll), (better, lower) = np.mean(found, axis=0)
-        print(f"{h}, {100 * MIXED:.0f} % of old classes: {100 * plain:.1f} % correct, {nll:.3f} nats; with that share {100 * better:.1f} %, {lower:.3f} nats")
+        print(f"{h}, {100 * MIXED:.0f} % of old classes: {100 * plain:.1f} % correct, {nll:.3f} nats; "
+              f"with that share {100 * better:.1f} %, {lower:.3f} nats")
 
 
 if __name__ == "__main__":

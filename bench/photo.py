@@ -20,7 +20,8 @@ PRESETS = {  # mean, std per channel
 
 
 def decode(path, draft=0):
-    """An upright 8-bit RGB picture. Unless draft is 0, a JPEG file is decoded at the smallest scale whose sides have draft pixels."""
+    """An upright 8-bit RGB picture. Unless draft is 0, a JPEG file is decoded at the smallest scale whose sides have
+    draft pixels."""
     picture = Image.open(path)
     if draft:
         picture.draft("RGB", (draft, draft))

@@ -43,7 +43,8 @@ def official():
 def job(steps, heads, tasks, m, d, batch):
     VARGP, Kernel, Softmax = official()
     torch.manual_seed(1)
-    old = [dict(z=torch.randn(heads, m, d), u_mean=0.01 * torch.randn(heads, m, 1), u_tril_vec=torch.ones(heads, m * (m + 1) // 2))
+    old = [dict(z=torch.randn(heads, m, d), u_mean=0.01 * torch.randn(heads, m, 1),
+                u_tril_vec=torch.ones(heads, m * (m + 1) // 2))
            for _ in range(tasks - 1)]
     kernel = Kernel(d)
     kernel.log_mean.data.fill_(1.6)  # length-scales of 5

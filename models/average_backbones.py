@@ -3,8 +3,9 @@
 
     python3 average_backbones.py first/backbone.onnx second/backbone.onnx --data base.npz --out averaged.onnx
 
-It costs no more to run than one of them; networks of about the same quality gain by it. All must have the same --arch. A network
-that was not trained from another's weights has nothing in common with it channel by channel, and the mean is then useless.
+It costs no more to run than one of them; networks of about the same quality gain by it. All must have the same --arch.
+A network that was not trained from another's weights has nothing in common with it channel by channel, and the mean is
+then useless.
 """
 import argparse
 import os
@@ -21,7 +22,8 @@ def parse_arguments(argv):
     p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     p.add_argument("backbones", nargs="+", metavar="FILE", help="backbone.onnx of train_backbone.py")
     p.add_argument("--data", nargs="+", required=True, help="file or parts written by pack_images.py: training images")
-    p.add_argument("--images", type=int, default=512, help="how many of them give the statistics of each channel (default 512)")
+    p.add_argument("--images", type=int, default=512,
+                   help="how many of them give the statistics of each channel (default 512)")
     p.add_argument("--seed", type=int, default=0, help="seed of their choice (default 0)")
     p.add_argument("--workers", type=int, default=os.cpu_count(), help="processes that decode images")
     p.add_argument("--out", required=True, help="ONNX file to write")
@@ -43,11 +45,14 @@ def main(argv=None):
 
     backbone = nets.build(trained[0]["recipe"]["arch"])
     averaging.average(backbone, o.backbones, images)
-    info = trained[-1] | {"mean_of": [{k: t[k] for k in ("recipe", "epochs", "steps", "train_seconds")} for t in trained]}
-    model = onnx_writer.build(backbone, side, {onnx_file.PREPROCESS_KEY: onnx_writer.preprocess_spec(side), onnx_file.TRAINING_KEY: info})
+    info = trained[-1] | {"mean_of": [{k: t[k] for k in ("recipe", "epochs", "steps", "train_seconds")}
+                                      for t in trained]}
+    model = onnx_writer.build(backbone, side, {onnx_file.PREPROCESS_KEY: onnx_writer.preprocess_spec(side),
+                                               onnx_file.TRAINING_KEY: info})
     size = onnx_writer.save(o.out, power_features.raised(model, trained[-1]["recipe"].get("power", 1)))
     worst, single, largest = onnx_writer.difference(model.SerializeToString(), backbone, augment.plain(images[:8]))
-    print(f"{o.out}: {size} bytes; max |onnx − torch| {worst:.2e}, batch 1 against 8 {single:.2e}, largest feature {largest:.2f}")
+    print(f"{o.out}: {size} bytes; max |onnx − torch| {worst:.2e}, batch 1 against 8 {single:.2e}, "
+          f"largest feature {largest:.2f}")
 
 
 if __name__ == "__main__":

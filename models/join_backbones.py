@@ -24,7 +24,8 @@ TOLERANCE = 1e-4
 
 def parse_arguments():
     parser = onnx_export.new_parser(__doc__)
-    parser.add_argument("backbones", nargs="+", type=pathlib.Path, metavar="FILE", help="ONNX file with one image input [N,3,S,S]")
+    parser.add_argument("backbones", nargs="+", type=pathlib.Path, metavar="FILE",
+                        help="ONNX file with one image input [N,3,S,S]")
     parser.add_argument("--mirror", action="store_true", help="also use the mirror image")
     parser.add_argument("--output", action="append", default=[], metavar="NAME",
                         help="output of each file in order, if it has several; default: the first")
@@ -56,7 +57,8 @@ class Part:
         if len(self.shape) != 4 or self.shape[1] != 3:
             raise SystemExit(f"{path}: the input is {self.shape}, want [N,3,S,S]")
         if self.shape[0] != 0:
-            raise SystemExit(f"{path}: takes {self.shape[0]} images at a time, want any number: export it with a free N")
+            raise SystemExit(f"{path}: takes {self.shape[0]} images at a time, want any number: "
+                             "export it with a free N")
         names = [o.name for o in graph.output]
         self.output = output or names[0]
         if self.output not in names:

@@ -29,14 +29,16 @@ def positive(text):
 
 
 def raised(model, power):
-    """The model with its first output raised to `power`; the output keeps its name. A power of 1 changes nothing. The metadata stay as they are."""
+    """The model with its first output raised to `power`; the output keeps its name. A power of 1 changes nothing. The
+    metadata stay as they are."""
     if power == 1:
         return model
     result = onnx.ModelProto()
     result.CopyFrom(model)
     graph, output = result.graph, result.graph.output[0].name
     taken = {name for node in graph.node for name in (*node.input, *node.output)} | {w.name for w in graph.initializer}
-    plain, size, grown, sign, exponent = (unused(f"{output}_{part}", taken) for part in ("plain", "size", "raised", "sign", "power"))
+    plain, size, grown, sign, exponent = (unused(f"{output}_{part}", taken)
+                                          for part in ("plain", "size", "raised", "sign", "power"))
     for node in graph.node:
         node.input[:] = [plain if name == output else name for name in node.input]
         node.output[:] = [plain if name == output else name for name in node.output]
@@ -65,7 +67,8 @@ def record(model, power):
 
 def main(argv=None):
     parser = onnx_file.new_parser(__doc__)
-    parser.add_argument("backbone", type=pathlib.Path, metavar="FILE", help="ONNX file whose first output is the embedding")
+    parser.add_argument("backbone", type=pathlib.Path, metavar="FILE",
+                        help="ONNX file whose first output is the embedding")
     parser.add_argument("--power", type=positive, required=True)
     parser.add_argument("--out", type=pathlib.Path, required=True, help="ONNX file to write")
     o = parser.parse_args(argv)
@@ -78,7 +81,8 @@ def main(argv=None):
     finally:
         temporary.unlink(missing_ok=True)
     metadata = {p.key: p.value for p in model.metadata_props}
-    onnx_file.report(o.out, metadata.get(onnx_file.PREPROCESS_KEY, "not stated"), f"{o.backbone.name} to the power {o.power:g}")
+    onnx_file.report(o.out, metadata.get(onnx_file.PREPROCESS_KEY, "not stated"),
+                     f"{o.backbone.name} to the power {o.power:g}")
 
 
 if __name__ == "__main__":

@@ -40,20 +40,25 @@ TIMED = 30  # passes of each network per number of threads
 
 def parse_arguments():
     parser = onnx_file.new_parser(__doc__)
-    parser.add_argument("backbone", type=pathlib.Path, metavar="FILE", help="ONNX file with one float32 image input [N,3,S,S]")
-    parser.add_argument("--images", type=pathlib.Path, required=True, metavar="DIR", help="folder of photos like those to be labelled")
+    parser.add_argument("backbone", type=pathlib.Path, metavar="FILE",
+                        help="ONNX file with one float32 image input [N,3,S,S]")
+    parser.add_argument("--images", type=pathlib.Path, required=True, metavar="DIR",
+                        help="folder of photos like those to be labelled")
     parser.add_argument("--count", type=int, default=100, metavar="N",
                         help="photos to calibrate on (default 100); half as many others are used to compare")
     parser.add_argument("--linear-only", action="store_true",
-                        help="quantize only the products with weight matrices and leave the rest in float32: for transformers")
+                        help="quantize only the products with weight matrices and leave the rest in float32: "
+                        "for transformers")
     parser.add_argument("--average-ranges", action="store_true",
-                        help="range of an activation: the mean of its ranges on the photos, not the widest; better for MobileNetV2")
+                        help="range of an activation: the mean of its ranges on the photos, not the widest; "
+                        "better for MobileNetV2")
     parser.add_argument("--reduce-range", action="store_true",
                         help="7-bit weights: for x86 processors without VNNI, whose 8-bit products can overflow")
     parser.add_argument("--output", default="", metavar="NAME",
                         help="tensor to keep, or penultimate; default: as in the catalogue, else the only output")
     parser.add_argument("--preprocess", default="", metavar="JSON",
-                        help="preprocessing, as in the metadata key pipeline.preprocess; default: that of the file, else of the catalogue")
+                        help="preprocessing, as in the metadata key pipeline.preprocess; "
+                        "default: that of the file, else of the catalogue")
     parser.add_argument("--seed", type=int, default=0, help="seed of the choice of photos (default 0)")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="ONNX file to write")
     arguments = parser.parse_args()
@@ -76,7 +81,8 @@ def preprocess_of(stated, metadata, entry, path):
     if not text and "preprocess" in entry:
         text = json.dumps(entry["preprocess"], separators=(",", ":"))
     if not text:
-        raise SystemExit(f"{path}: neither its metadata nor the catalogue states the preprocessing; give it with --preprocess")
+        raise SystemExit(f"{path}: neither its metadata nor the catalogue states the preprocessing; "
+                         "give it with --preprocess")
     try:
         spec = json.loads(text)
         for key in ("resize", "size", "crop", "interpolation", "mean", "std"):
@@ -179,7 +185,8 @@ def name_nodes(graph):
 
 
 def from_last_average(graph):
-    """The names of the nodes from the average over the last map on: nearly free, and 8 bits would round the embedding itself."""
+    """The names of the nodes from the average over the last map on: nearly free, and 8 bits would round the embedding
+    itself."""
     nodes = list(graph.node)
     layers = [i for i, node in enumerate(nodes) if node.op_type in LAYERS]
     averages = [i for i, node in enumerate(nodes) if node.op_type in AVERAGES and i > max(layers, default=-1)]
@@ -196,7 +203,8 @@ def quantize(model, name, photos, spec, arguments):
         logging.disable(logging.WARNING)  # it would ask for what fold has done
         quantization.quantize_static(
             plain, small, Reader(photos, spec, name),
-            op_types_to_quantize=list(LINEAR) if arguments.linear_only else None, nodes_to_exclude=from_last_average(folded.graph),
+            op_types_to_quantize=list(LINEAR) if arguments.linear_only else None,
+            nodes_to_exclude=from_last_average(folded.graph),
             quant_format=quantization.QuantFormat.QDQ, per_channel=True, reduce_range=arguments.reduce_range,
             activation_type=quantization.QuantType.QUInt8, weight_type=quantization.QuantType.QInt8,
             calibrate_method=quantization.CalibrationMethod.MinMax,
@@ -233,11 +241,13 @@ def compare(before, after, photos, spec):
             for x in tensors:  # also warms both networks up
                 f, g = (run(n, x)[0].astype(np.float64) for n in networks)
                 cosines.append(float(f @ g / max(np.linalg.norm(f) * np.linalg.norm(g), 1e-30)))
-            print(f"cosine on {len(tensors)} other photos: median {statistics.median(cosines):.4f}, least {min(cosines):.4f}")
+            print(f"cosine on {len(tensors)} other photos: "
+          f"median {statistics.median(cosines):.4f}, least {min(cosines):.4f}")
         # In turns, so that other work on the machine disturbs both alike.
         times = [[milliseconds(n, tensors[i % len(tensors)]) for n in networks] for i in range(TIMED)]
         slow, fast = (statistics.median(t) for t in zip(*times))
-        print(f"ms per image, threads {threads}: float32 {slow:.2f}, 8 bits {fast:.2f} ({slow / fast:.2f} times as fast)")
+        print(f"ms per image, threads {threads}: float32 {slow:.2f}, 8 bits {fast:.2f} "
+              f"({slow / fast:.2f} times as fast)")
 
 
 def main():

@@ -5,9 +5,9 @@ For every data set, number of images per class and method, a model is trained on
 class and evaluated on the test rows, with the temperature left at 1 (before) and fitted (after);
 with half of the classes learned later (learn); with up to five classes forgotten again (forget);
 with a prior made from all rows of the other sets of the same dimension (prior); and adapted to the
-test rows, without the prior (adapt) and with it (both). A data set is a folder with FEATDIRs: shots01, shots02 … and test, or val and test, from
-whose val the shots are drawn; a FEATDIR itself is split, K images of each class to learn from and
-the others to test.
+test rows, without the prior (adapt) and with it (both). A data set is a folder with FEATDIRs: shots01,
+shots02 … and test, or val and test, from whose val the shots are drawn; a FEATDIR itself is split,
+K images of each class to learn from and the others to test.
 
   calibration_table.py --pipeline bin/pipeline --sets features/aircraft features/textures --out table.md
 
@@ -107,7 +107,8 @@ class Measure:
     def adapted(self, model, test):
         """Return what evaluate does, of label --adapt."""
         _, truth = read(test)
-        self.run("label", model, "--features", test, "--adapt", "--format", "jsonl", "--top-k", len(set(truth)), "--out", self.work / "labels")
+        self.run("label", model, "--features", test, "--adapt", "--format", "jsonl", "--top-k", len(set(truth)),
+                 "--out", self.work / "labels")
         rows = [json.loads(line) for line in (self.work / "labels" / "labels.jsonl").open(encoding="utf-8")]
         right = np.array([row["label"] == c for row, c in zip(rows, truth)])
         best = np.array([row["probability"] for row in rows])
@@ -168,7 +169,8 @@ def main():
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
     shown = [s for s in STAGES if s in args.stages or s == "after"]
-    heads = ["method", "K", "sets", *(f"NLL {s}" for s in shown), *(f"ECE {s}" for s in shown), "accuracy", "announced, mean error"]
+    heads = ["method", "K", "sets", *(f"NLL {s}" for s in shown), *(f"ECE {s}" for s in shown), "accuracy",
+             "announced, mean error"]
     lines = [f"| {' | '.join(heads)} |", "|---" * len(heads) + "|"]
     for method in args.methods:
         for k in args.shots:
@@ -180,20 +182,23 @@ def main():
                 train, (tx, ty) = data
                 some = np.random.default_rng(args.seed).permutation(len(ty))[: args.tests]
                 with tempfile.TemporaryDirectory() as work:
-                    result, announced = Measure(args.pipeline, pathlib.Path(work), method, args.stages, others(folder, args.sets)).stages(train, (tx[some], ty[some]))
+                    result, announced = Measure(args.pipeline, pathlib.Path(work), method, args.stages,
+                                                others(folder, args.sets)).stages(train, (tx[some], ty[some]))
                 accuracy = result["after"]["accuracy"]
                 if announced is not None:
                     gaps.append(announced - accuracy)
                 rows.append(result)
                 print(method, k, folder.name, f"accuracy {accuracy:.3f} announced {announced}",
-                      *(f"{s} {result[s]['nll']:.3f}/{result[s]['ece']:.3f}" for s in STAGES if s in result), flush=True)
+                      *(f"{s} {result[s]['nll']:.3f}/{result[s]['ece']:.3f}" for s in STAGES if s in result),
+                      flush=True)
             if not rows:
                 continue
             having = {s: [r[s] for r in rows if s in r] for s in shown}
             cells = [f"{np.mean([r[key] for r in having[s]]):.{digits}f}" if having[s] else "–"
                      for key, digits in (("nll", 2), ("ece", 3)) for s in shown]
             gap = f"{100 * np.mean(np.abs(gaps)):.1f}" if gaps else "–"
-            lines.append(f"| `{method}` | {k} | {len(rows)} | {' | '.join(cells)} | {100 * np.mean([r['after']['accuracy'] for r in rows]):.1f} | {gap} |")
+            accuracy = 100 * np.mean([r["after"]["accuracy"] for r in rows])
+            lines.append(f"| `{method}` | {k} | {len(rows)} | {' | '.join(cells)} | {accuracy:.1f} | {gap} |")
     table = "\n".join(lines) + "\n"
     print(table)
     if args.out:

@@ -78,7 +78,8 @@ def main():
                     found = [measure(args.pipeline, m, work) for m in args.methods]
                 values.append([v for _, v in found])
                 chosen.append(found[-1][0])
-                print(folder.name, text, seed, len(learned), len(tested), *(f"{m} {a:.2f} {nll:.3f} {t:.1f}" for m, (a, nll, t) in found), flush=True)
+                print(folder.name, text, seed, len(learned), len(tested),
+                      *(f"{m} {a:.2f} {nll:.3f} {t:.1f}" for m, (a, nll, t) in found), flush=True)
             cells = " | ".join(f"{a:.1f}, {nll:.3f}, {t:.1f} s" for a, nll, t in np.mean(values, 0))
             lines.append(f"| {folder.name} | {text} | {cells} ({', '.join(chosen)}) |")
     if args.out:

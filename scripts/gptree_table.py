@@ -57,7 +57,8 @@ def main():
     parser.add_argument("--tests", type=int, default=1500, help="test rows at most, drawn with the seed")
     parser.add_argument("--out", type=pathlib.Path)
     args = parser.parse_args()
-    lines = ["| set | K | `plda` = the mean alone | `gptree` | difference | NLL `plda` | `gptree` | difference | share |",
+    lines = ["| set | K | `plda` = the mean alone | `gptree` | difference "
+             "| NLL `plda` | `gptree` | difference | share |",
              "|---|---|---|---|---|---|---|---|---|"]
     for folder in args.sets:
         x, y = pool(folder)
@@ -75,8 +76,9 @@ def main():
             rows = np.array(rows)
             mean, more = rows.mean(0), rows[:, 2:4] - rows[:, :2]
             error = more.std(0, ddof=1) / np.sqrt(len(rows)) if len(rows) > 1 else np.full(2, np.nan)
-            lines.append(f"| {folder.name} | {k} | {mean[0]:.2f} | {mean[2]:.2f} | {more[:, 0].mean():+.2f} ± {error[0]:.2f} "
-                         f"| {mean[1]:.3f} | {mean[3]:.3f} | {more[:, 1].mean():+.3f} ± {error[1]:.3f} | {mean[4]:.2f} |")
+            lines.append(f"| {folder.name} | {k} | {mean[0]:.2f} | {mean[2]:.2f} "
+                         f"| {more[:, 0].mean():+.2f} ± {error[0]:.2f} | {mean[1]:.3f} | {mean[3]:.3f} "
+                         f"| {more[:, 1].mean():+.3f} ± {error[1]:.3f} | {mean[4]:.2f} |")
     table = "\n".join(lines) + "\n"
     print(table)
     if args.out:

@@ -6,7 +6,8 @@ grouped, alone ("unknown") and as they come out of a folder with photos of known
 ("rejected": what --reject 0.1 takes for unknown). The class of a photo is the name of its folder.
 
   groups_table.py --pipeline bin/pipeline --images caltech101_10 --unknown 20 --learn 7 --test 3
-  groups_table.py --pipeline bin/pipeline --images mini_imagenet --learn 100 --learn-from train --test-from test --per-unknown 25
+  groups_table.py --pipeline bin/pipeline --images mini_imagenet --learn 100 --learn-from train --test-from test \\
+    --per-unknown 25
 
 The peers cluster the same photos by their embeddings, scaled to length 1, and know the truth: HDBSCAN
 has the best of 24 settings, Ward the best number of groups, for each draw and each figure. Every photo
@@ -46,7 +47,8 @@ def hdbscan(x, truth):
     for size in (2, 3, 5, 10):
         for samples in (1, 2, 5):
             for selection in ("eom", "leaf"):
-                found = HDBSCAN(min_cluster_size=size, min_samples=samples, cluster_selection_method=selection, copy=True).fit_predict(x)
+                found = HDBSCAN(min_cluster_size=size, min_samples=samples, cluster_selection_method=selection,
+                                copy=True).fit_predict(x)
                 alone = np.where(found < 0, len(x) + np.arange(len(x)), found)
                 best = np.max([best, figures(truth, found), figures(truth, alone)], axis=0)
     return best
@@ -75,8 +77,10 @@ def read(file):
 def draw(options, seed):
     """Return (path, class) of what is learned, of known classes to test, and of unknown classes."""
     rng = np.random.default_rng(seed)
-    learn_from = {c: [f"{options.learn_from}/{p}" for p in ps] for c, ps in photos(options.images / options.learn_from).items()}
-    test_from = {c: [f"{options.test_from}/{p}" for p in ps] for c, ps in photos(options.images / options.test_from).items()}
+    learn_from = {c: [f"{options.learn_from}/{p}" for p in ps]
+                  for c, ps in photos(options.images / options.learn_from).items()}
+    test_from = {c: [f"{options.test_from}/{p}" for p in ps]
+                 for c, ps in photos(options.images / options.test_from).items()}
     classes = sorted(test_from)
     unknown = {c for c in classes if len(learn_from.get(c, [])) < options.learn}
     unknown.update(rng.choice(classes, options.unknown, replace=False))
@@ -94,13 +98,15 @@ def draw(options, seed):
 def compare(options, work, model, rows, reject):
     """Group photos, and return the figures of the program and of its peers."""
     def run(*arguments):
-        subprocess.run([options.pipeline, *arguments, *options.set], check=True, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        subprocess.run([options.pipeline, *arguments, *options.set], check=True, stdout=subprocess.DEVNULL,
+                       stderr=subprocess.PIPE)
 
     photo_list, ranking = work / "photos.csv", work / "novel.csv"
     write_list(photo_list, rows)
     source = ["--images", str(options.images), "--list", str(photo_list)]
     name = f"{len(rows)}-{reject}"
-    run("rank", str(model), *source, "--by", "novelty", "--reject", str(reject), "--cluster-unknown", str(work / f"groups-{name}"), "--out", str(ranking))
+    run("rank", str(model), *source, "--by", "novelty", "--reject", str(reject),
+        "--cluster-unknown", str(work / f"groups-{name}"), "--out", str(ranking))
     chosen = [r for r in read(ranking) if r["novel"] == "true"]
     groups = np.array([int(r["group"] or -1) for r in chosen])
     write_list(photo_list, [(r["path"], r["given"]) for r in chosen])
@@ -120,7 +126,8 @@ def compare(options, work, model, rows, reject):
 def row(name, draws):
     """Return a row of the table."""
     mean, error = np.mean(draws, axis=0), np.std(draws, axis=0, ddof=1) / np.sqrt(len(draws))
-    cells = [f"{mean[0]:.0f}", f"{mean[1]:.0f}", f"{mean[2]:.1f} ± {error[2]:.1f}", f"{100 * mean[3]:.1f} %", f"{mean[4]:.1f}"]
+    cells = [f"{mean[0]:.0f}", f"{mean[1]:.0f}", f"{mean[2]:.1f} ± {error[2]:.1f}", f"{100 * mean[3]:.1f} %",
+             f"{mean[4]:.1f}"]
     cells += [f"{m:.3f} ± {e:.3f}" for m, e in zip(mean[5:], error[5:])]
     return f"| {name} | " + " | ".join(cells) + " |"
 
@@ -129,7 +136,8 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--pipeline", required=True, help="the program")
     parser.add_argument("--images", required=True, type=pathlib.Path, help="folder of photos")
-    parser.add_argument("--unknown", type=int, default=0, help="number of classes drawn to be unknown; those with fewer than LEARN photos are too")
+    parser.add_argument("--unknown", type=int, default=0,
+                        help="number of classes drawn to be unknown; those with fewer than LEARN photos are too")
     parser.add_argument("--learn", type=int, required=True, help="photos learned of each known class")
     parser.add_argument("--test", type=int, default=10, help="further photos of each known class")
     parser.add_argument("--per-unknown", type=int, help="photos of each unknown class (default: all)")
@@ -137,7 +145,8 @@ def main():
     parser.add_argument("--test-from", default=".", help="folder in IMAGES of the other photos")
     parser.add_argument("--draws", type=int, default=5)
     parser.add_argument("--method", default="plda")
-    parser.add_argument("--backbone", nargs="*", default=[], help="FILE and settings, as in --backbone vit.onnx preprocess.preset=vit-0.5")
+    parser.add_argument("--backbone", nargs="*", default=[],
+                        help="FILE and settings, as in --backbone vit.onnx preprocess.preset=vit-0.5")
     parser.add_argument("--name", default="", help="of the row")
     options = parser.parse_args()
     options.set = [a for s in options.backbone[1:] for a in ("--set", s)]
@@ -151,12 +160,14 @@ def main():
             write_list(work / "learned.csv", learned)
             model = work / "photos.model"
             subprocess.run(
-                [options.pipeline, "train", "--images", str(options.images), "--list", str(work / "learned.csv"), "--classifier", options.method,
+                [options.pipeline, "train", "--images", str(options.images), "--list", str(work / "learned.csv"),
+                 "--classifier", options.method,
                  "--out", str(model), *options.backbone, *options.set], check=True, stdout=subprocess.DEVNULL)
             alone.append(compare(options, work, model, novel, 0.999))
             rejected.append(compare(options, work, model, known + novel, 0.1))
             print(seed, alone[-1].round(3), rejected[-1].round(3), flush=True)
-    print("| | photos | classes | groups | ungrouped | near-duplicates | AMI | ARI | Ward: AMI | ARI | HDBSCAN: AMI | ARI |")
+    print("| | photos | classes | groups | ungrouped | near-duplicates | AMI | ARI | Ward: AMI | ARI "
+          "| HDBSCAN: AMI | ARI |")
     print(row(f"{options.name}, unknown", alone))
     print(row(f"{options.name}, rejected", rejected))
 

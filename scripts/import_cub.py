@@ -29,7 +29,8 @@ except ImportError as err:
 def read_numbered(path, pattern, wanted):
     """Return {number: (line, value)} of a file of lines "number value"."""
     if not path.is_file():
-        raise ValueError(f"{path}: no such file, or not a regular file; --cub is the folder CUB_200_2011 of the archive")
+        raise ValueError(f"{path}: no such file, or not a regular file; "
+                         "--cub is the folder CUB_200_2011 of the archive")
     rows = {}
     for n, line in enumerate(path.read_bytes().decode("utf-8", "surrogateescape").split("\n"), 1):
         match = re.fullmatch(f"0*([1-9][0-9]*) +({pattern})", line.strip())
@@ -46,7 +47,8 @@ def read_numbered(path, pattern, wanted):
 
 def read_splits(images, split):
     """Return the split, train or test, of each CLASS/FILE."""
-    paths = read_numbered(images, r"0*[1-9][0-9]*\.[^/]+/[^/]+", "its path, such as 001.Albatross/Albatross_0046_18.jpg")
+    paths = read_numbered(images, r"0*[1-9][0-9]*\.[^/]+/[^/]+",
+                          "its path, such as 001.Albatross/Albatross_0046_18.jpg")
     uses = read_numbered(split, "[01]", "1 (training) or 0 (test)")
     for file, rows, other, others in (images, paths, split, uses), (split, uses, images, paths):
         for number, (line, value) in rows.items():
@@ -82,7 +84,8 @@ def read_mat(path):
             raise ValueError(f"{path}: {name} has the size {array.shape}, but features has {n} columns")
     for i, cell in enumerate(mat["image_files"].flat, 1):
         if cell.dtype.kind != "U" or cell.size != 1:
-            raise ValueError(f"{path}: image_files: cell {i} has the type {cell.dtype} and the size {cell.shape}; need text")
+            raise ValueError(f"{path}: image_files: cell {i} has the type {cell.dtype} and the size {cell.shape}; "
+                             "need text")
     return mat["features"], [cell.item() for cell in mat["image_files"].flat], mat["labels"].flat
 
 
@@ -94,9 +97,11 @@ def join(mat, files, labels, images, splits):
         if path not in splits:
             raise ValueError(f'{mat}: image {i}: "{file}" is not in {images}')
         if label != int(path.split(".")[0]):
-            raise ValueError(f"{mat}: image {i}: {path} has the label {label:g}, not the number of its class in {images}")
+            raise ValueError(f"{mat}: image {i}: {path} has the label {label:g}, "
+                             f"not the number of its class in {images}")
         if path in columns:
-            raise ValueError(f"{mat}: image {path} appears twice, as number {columns[path]} and {i}; {images} lists it once")
+            raise ValueError(f"{mat}: image {path} appears twice, as number {columns[path]} and {i}; "
+                             f"{images} lists it once")
         columns[path] = i
     missing = sorted(splits.keys() - columns.keys())
     if missing:
@@ -125,7 +130,8 @@ def write(out, rows, samples, meta):
     ours = {"embeddings.npy", "samples.csv", "meta.json", "errors.csv", "summary.json"}
     strange = {e.name for e in out.iterdir()} - ours if out.exists() else set()
     if strange:
-        raise ValueError(f"{out}: the folder holds files that this script did not write ({min(strange)}); give another --out")
+        raise ValueError(f"{out}: the folder holds files that this script did not write ({min(strange)}); "
+                         "give another --out")
     with tempfile.TemporaryDirectory(dir=out.parent, prefix=f".{out.name}.") as temporary:
         new = pathlib.Path(temporary, "new")
         new.mkdir()
@@ -144,7 +150,8 @@ def write(out, rows, samples, meta):
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--mat", type=pathlib.Path, required=True, help="file of features, res101.mat")
-    parser.add_argument("--cub", type=pathlib.Path, required=True, help="folder with images.txt and train_test_split.txt")
+    parser.add_argument("--cub", type=pathlib.Path, required=True,
+                        help="folder with images.txt and train_test_split.txt")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for the embeddings")
     args = parser.parse_args()
     lists = args.cub / "images.txt", args.cub / "train_test_split.txt"

@@ -23,7 +23,8 @@ def row(answer):
 
 
 def main():
-    args = ps.arguments(__doc__, out="Parquet folder to write", backbone="ONNX file or name (default: the built-in one)").parse_args()
+    args = ps.arguments(__doc__, out="Parquet folder to write",
+                        backbone="ONNX file or name (default: the built-in one)").parse_args()
     spark = ps.open_session("pipeline embed")
     line = ps.command(args, spark, "embed", "--stdin", *(["--backbone", args.backbone] if args.backbone else []))
     rows = ps.partitions(spark, args).mapPartitions(lambda paths: map(row, ps.answers(line, paths)))

@@ -11,7 +11,8 @@ RANKED = StructType([StructField("label", StringType()), StructField("probabilit
 SCHEMA = StructType(
     [StructField("path", StringType(), False), StructField("label", StringType())]
     + [StructField(name, DoubleType()) for name in ("probability", "margin", "entropy", "novelty")]
-    + [StructField("rejected", BooleanType()), StructField("top_k", ArrayType(RANKED)), StructField("error", StringType())]
+    + [StructField("rejected", BooleanType()), StructField("top_k", ArrayType(RANKED)),
+       StructField("error", StringType())]
 )
 
 
@@ -20,14 +21,16 @@ def row(answer):
     A rejected image has no probability, margin and entropy."""
     if "error" in answer:
         return (answer["path"], None, None, None, None, None, None, None, answer["error"])
-    numbers = [None if answer[name] is None else float(answer[name]) for name in ("probability", "margin", "entropy", "novelty")]
+    numbers = [None if answer[name] is None else float(answer[name])
+               for name in ("probability", "margin", "entropy", "novelty")]
     top_k = [(label, float(p)) for label, p in answer["top_k"]]
     return (answer["path"], answer["label"], *numbers, answer["rejected"], top_k, None)
 
 
 def main():
     args = ps.arguments(
-        __doc__, out="Parquet folder to write", model="model file, at the same path on every machine", reject="share of known-class images that may be rejected as unknown"
+        __doc__, out="Parquet folder to write", model="model file, at the same path on every machine",
+        reject="share of known-class images that may be rejected as unknown"
     ).parse_args()
     spark = ps.open_session("pipeline label")
     words = ["label", os.path.abspath(args.model), "--stdin"] + (["--reject", args.reject] if args.reject else [])

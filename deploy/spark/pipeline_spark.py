@@ -65,9 +65,11 @@ def arguments(description, **needs):
     """Returns a parser for the options of all jobs and the extra ones of this job."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--images", required=True, help="folder of images, at the same path on every machine")
-    parser.add_argument("--list", help="file with one path per line, relative to --images (default: all images of the folder)")
+    parser.add_argument("--list",
+                        help="file with one path per line, relative to --images (default: all images of the folder)")
     parser.add_argument("--out", required=True, help=needs.pop("out"))
-    parser.add_argument("--binary", default="pipeline", help="the pipeline program on the executors (default: on the PATH)")
+    parser.add_argument("--binary", default="pipeline",
+                        help="the pipeline program on the executors (default: on the PATH)")
     parser.add_argument("--cache", help="cache folder on the executors (default: the user's)")
     parser.add_argument("--partitions", type=int, default=0, help="number of tasks (default: 4 per core)")
     for name, text in needs.items():
@@ -124,7 +126,8 @@ def answers(line, paths):
         if code not in DONE or answered != asked[0]:
             errors.seek(0)
             raise RuntimeError(
-                "%s: exit code %d after %d of %d answers: %s" % (" ".join(line), code, answered, asked[0], errors.read()[-2000:])
+                "%s: exit code %d after %d of %d answers: %s"
+                % (" ".join(line), code, answered, asked[0], errors.read()[-2000:])
             )
     finally:
         worker.kill()  # no effect if it has ended; a cancelled task leaves no process behind

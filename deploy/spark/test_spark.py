@@ -72,7 +72,8 @@ class SparkTest(unittest.TestCase):
         cls.model = os.path.join(cls.demo, "demo.model")
         with open(os.path.join(cls.images, "test", "broken, \"bad\".jpg"), "w") as f:
             f.write("not an image")
-        pipeline("label", cls.model, "--images", os.path.join(cls.images, "test"), "--out", cls.path("one"), "--cache", cls.path("cache"), "--format", "csv,parquet")
+        pipeline("label", cls.model, "--images", os.path.join(cls.images, "test"), "--out", cls.path("one"),
+                 "--cache", cls.path("cache"), "--format", "csv,parquet")
 
     @classmethod
     def tearDownClass(cls):
@@ -84,12 +85,16 @@ class SparkTest(unittest.TestCase):
 
     def submit(self, script, *words, executors=2, during=None):
         """Runs a job as spark-submit does, each executor with one core."""
-        env = dict(os.environ, SPARK_HOME=os.path.dirname(pyspark.__file__), PYSPARK_PYTHON=sys.executable, SPARK_LOCAL_IP="127.0.0.1")
+        env = dict(os.environ, SPARK_HOME=os.path.dirname(pyspark.__file__), PYSPARK_PYTHON=sys.executable,
+                   SPARK_LOCAL_IP="127.0.0.1")
         line = [
             os.path.join(env["SPARK_HOME"], "bin", "spark-submit"), "--master", "local-cluster[%d,1,1024]" % executors,
-            "--conf", "spark.ui.enabled=false", "--conf", "spark.executor.memory=512m", "--conf", "spark.driver.memory=512m",
-            "--conf", "spark.task.maxFailures=8", "--conf", "spark.driver.host=127.0.0.1", "--conf", "spark.local.dir=" + self.path("spark"),
-            "--py-files", os.path.join(HERE, "pipeline_spark.py"), os.path.join(HERE, script), *words, "--binary", BINARY,
+            "--conf", "spark.ui.enabled=false", "--conf", "spark.executor.memory=512m",
+            "--conf", "spark.driver.memory=512m",
+            "--conf", "spark.task.maxFailures=8", "--conf", "spark.driver.host=127.0.0.1",
+            "--conf", "spark.local.dir=" + self.path("spark"),
+            "--py-files", os.path.join(HERE, "pipeline_spark.py"), os.path.join(HERE, script), *words,
+            "--binary", BINARY,
         ]
         with open(self.path("log"), "w+") as log:
             job = subprocess.Popen(line, env=env, cwd=self.path(), stdout=log, stderr=subprocess.STDOUT)
@@ -102,7 +107,8 @@ class SparkTest(unittest.TestCase):
         return text
 
     def label(self, out, *words, **options):
-        return self.submit("label.py", "--images", os.path.join(self.images, "test"), "--model", self.model, "--out", self.path(out), *words, **options)
+        return self.submit("label.py", "--images", os.path.join(self.images, "test"), "--model", self.model,
+                           "--out", self.path(out), *words, **options)
 
     def check_labels(self, out):
         """Checks that the rows equal those of one machine, to the last digit, once each."""
@@ -114,12 +120,14 @@ class SparkTest(unittest.TestCase):
         self.assertEqual(len(labelled), len(want))
         with open(self.path("one", "errors.csv"), newline="") as f:
             errors = list(csv.DictReader(f))
-        self.assertEqual([(r["path"], r["error"]) for r in got if r["error"]], [(e["path"], e["error"]) for e in errors])
+        self.assertEqual([(r["path"], r["error"]) for r in got if r["error"]],
+                         [(e["path"], e["error"]) for e in errors])
 
     def test_labels_are_those_of_one_machine(self):
         self.label("labels", "--cache", self.path("cache-labels"), "--partitions", "7")
         self.check_labels("labels")
-        print("\n%d images, 7 tasks, 2 executors: the labels equal those of one machine" % len(rows_of(self.path("labels"))))
+        images = len(rows_of(self.path("labels")))
+        print("\n%d images, 7 tasks, 2 executors: the labels equal those of one machine" % images)
 
     def test_executor_is_killed(self):
         """SIGKILL to a working executor: no row is lost or duplicated."""
@@ -143,12 +151,15 @@ class SparkTest(unittest.TestCase):
         self.assertEqual(len(killed), 1, "no working executor was found to kill")
         self.assertIn("Lost executor", text)
         self.check_labels("killed")
-        print("\nexecutor %d killed while working: the labels equal those of one machine, none lost or duplicated" % killed[0])
+        print("\nexecutor %d killed while working: the labels equal those of one machine, none lost or duplicated"
+              % killed[0])
 
     def test_embeddings(self):
-        self.submit("embed.py", "--images", os.path.join(self.images, "new"), "--out", self.path("embedded"), "--cache", self.path("cache-embed"))
+        self.submit("embed.py", "--images", os.path.join(self.images, "new"), "--out", self.path("embedded"),
+                    "--cache", self.path("cache-embed"))
         rows = rows_of(self.path("embedded"))
-        pipeline("embed", "--images", os.path.join(self.images, "new"), "--out", self.path("featdir"), "--cache", self.path("cache"))
+        pipeline("embed", "--images", os.path.join(self.images, "new"), "--out", self.path("featdir"),
+                 "--cache", self.path("cache"))
         with open(self.path("featdir", "samples.csv"), newline="") as f:
             samples = list(csv.DictReader(f))
         self.assertEqual([(r["path"], r["label"]) for r in rows], [(s["path"], s["label"]) for s in samples])
@@ -161,12 +172,14 @@ class SparkTest(unittest.TestCase):
         """A model trained by parts labels like one trained on one machine from the
         statistics of all images."""
         base, photos = os.path.join(self.images, "base"), os.path.join(self.images, "test")
-        self.submit("train.py", "--images", base, "--out", self.path("parts.model"), "--cache", self.path("cache-train"), "--partitions", "5")
+        self.submit("train.py", "--images", base, "--out", self.path("parts.model"),
+                    "--cache", self.path("cache-train"), "--partitions", "5")
         pipeline("stats", "collect", "--images", base, "--out", self.path("whole.stats"), "--cache", self.path("cache"))
         pipeline("train", "--stats", self.path("whole.stats"), "--out", self.path("whole.model"))
         labels = {}
         for name in ("parts", "whole"):
-            pipeline("label", self.path(name + ".model"), "--images", photos, "--out", self.path(name), "--cache", self.path("cache"), "--format", "jsonl")
+            pipeline("label", self.path(name + ".model"), "--images", photos, "--out", self.path(name),
+                     "--cache", self.path("cache"), "--format", "jsonl")
             with open(self.path(name, "labels.jsonl")) as f:
                 labels[name] = [json.loads(line) for line in f]
         self.assertEqual(len(labels["parts"]), len(labels["whole"]))
@@ -182,10 +195,12 @@ class SparkTest(unittest.TestCase):
         for executors in (1, 2):
             out = "fast-%d" % executors
             start = time.time()
-            self.submit("label.py", "--images", images, "--model", self.model, "--out", self.path(out), "--cache", self.path("cache-" + out), "--partitions", "8", executors=executors)
+            self.submit("label.py", "--images", images, "--model", self.model, "--out", self.path(out),
+                        "--cache", self.path("cache-" + out), "--partitions", "8", executors=executors)
             took = time.time() - start
             n = len(rows_of(self.path(out)))
-            print("\n%d executors with one core each: %d images in %.1f s with start-up, %.1f per second" % (executors, n, took, n / took))
+            print("\n%d executors with one core each: %d images in %.1f s with start-up, %.1f per second"
+                  % (executors, n, took, n / took))
 
 
 if __name__ == "__main__":

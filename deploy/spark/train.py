@@ -37,7 +37,8 @@ def merge(binary, a, b):
 
 def main():
     args = ps.arguments(
-        __doc__, out="file for the model", backbone="ONNX file or name (default: the built-in one)", classifier="method that trains on statistics (default: plda)"
+        __doc__, out="file for the model", backbone="ONNX file or name (default: the built-in one)",
+        classifier="method that trains on statistics (default: plda)"
     ).parse_args()
     spark = ps.open_session("pipeline train")
     backbone = ["--backbone", args.backbone] if args.backbone else []

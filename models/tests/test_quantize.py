@@ -25,8 +25,10 @@ class LastAverageTest(unittest.TestCase):
         return [next(node.op_type for node in g.node if node.name == name) for name in quantize.from_last_average(g)]
 
     def test_average_and_what_follows_stay_as_they_are(self):
-        self.assertEqual(self.excluded("Conv", "Relu", "GlobalAveragePool", "Flatten", "Abs", "Pow"), ["GlobalAveragePool", "Flatten", "Abs", "Pow"])
-        self.assertEqual(self.excluded("MatMul", "ReduceMean", "ReduceMean", "Sqrt"), ["ReduceMean", "ReduceMean", "Sqrt"])
+        self.assertEqual(self.excluded("Conv", "Relu", "GlobalAveragePool", "Flatten", "Abs", "Pow"),
+                         ["GlobalAveragePool", "Flatten", "Abs", "Pow"])
+        self.assertEqual(self.excluded("MatMul", "ReduceMean", "ReduceMean", "Sqrt"),
+                         ["ReduceMean", "ReduceMean", "Sqrt"])
 
     def test_averages_before_a_layer_are_quantized(self):
         self.assertEqual(self.excluded("Conv", "GlobalAveragePool", "Conv", "Mul"), [])

@@ -21,7 +21,8 @@ import onnx_file
 import pack_images
 import power_features
 import train_backbone
-from training import augment, averaging, contrast, convolution, evaluate, loop, nets, onnx_writer, packed, schedule, warm_start
+from training import augment, averaging, contrast, convolution, evaluate, loop, nets
+from training import onnx_writer, packed, schedule, warm_start
 
 SIDE = 84
 
@@ -95,7 +96,8 @@ class AugmentTest(unittest.TestCase):
         torch.manual_seed(0)
         policy = augment.Policy(native=1, shift=8)
         x = torch.randint(0, 256, (6, 3, SIDE, SIDE), dtype=torch.uint8)
-        out = augment.resample(x, augment.affine(*augment.crop_boxes(6, policy, SIDE, "cpu"), torch.zeros(6), torch.zeros(6)), SIDE)
+        out = augment.resample(x, augment.affine(*augment.crop_boxes(6, policy, SIDE, "cpu"), torch.zeros(6),
+                                                 torch.zeros(6)), SIDE)
         self.assertLess((out * 255 - (out * 255).round()).abs().max().item(), 0.05)
 
     def test_view_is_bounded_and_finite(self):
@@ -250,7 +252,8 @@ class AveragingTest(unittest.TestCase):
         """Mean and standard deviation of every channel before its ReLU."""
         found = {}
         for name, pair in warm_start.pairs(net):
-            pair.bn.register_forward_hook(lambda bn, x, y, name=name: found.__setitem__(name, (y.mean((0, 2, 3)), y.std((0, 2, 3)))))
+            pair.bn.register_forward_hook(lambda bn, x, y,
+                                          name=name: found.__setitem__(name, (y.mean((0, 2, 3)), y.std((0, 2, 3)))))
         with torch.no_grad():
             net.eval()(augment.plain(images))
         return found
@@ -266,7 +269,8 @@ class AveragingTest(unittest.TestCase):
                 info = {"recipe": {"arch": "tiny"}, "epochs": 3, "steps": 30, "train_seconds": 1, "classes": ["a"]}
                 onnx_writer.save(path, onnx_writer.build(net, SIDE, {"pipeline.training": info}))
             with contextlib.redirect_stdout(io.StringIO()):
-                average_backbones.main([*paths[:2], "--data", os.path.join(tmp, "photos.npz"), "--workers", "1", "--out", paths[2]])
+                average_backbones.main([*paths[:2], "--data", os.path.join(tmp, "photos.npz"), "--workers", "1",
+                                        "--out", paths[2]])
             back = nets.build("tiny")
             warm_start.load(back, paths[2], images)
             self.assertEqual(onnx_writer.training(paths[2])["mean_of"][1]["epochs"], 3)
@@ -290,16 +294,19 @@ class PowerTest(unittest.TestCase):
 
     def network(self):
         helper = onnx.helper
-        nodes = [helper.make_node("Neg", ["input"], ["minus"]), helper.make_node("Concat", ["input", "minus"], ["features"], axis=1)]
+        nodes = [helper.make_node("Neg", ["input"], ["minus"]),
+                 helper.make_node("Concat", ["input", "minus"], ["features"], axis=1)]
         value = lambda name: helper.make_tensor_value_info(name, onnx.TensorProto.FLOAT, ["N", None])
         model = helper.make_model(helper.make_graph(nodes, "both", [value("input")], [value("features")]),
-                                  opset_imports=[helper.make_opsetid("", onnx_writer.OPSET)], ir_version=onnx_writer.IR_VERSION)
+                                  opset_imports=[helper.make_opsetid("", onnx_writer.OPSET)],
+                                  ir_version=onnx_writer.IR_VERSION)
         helper.set_model_props(model, {onnx_file.TRAINING_KEY: '{"recipe": {"arch": "none"}}'})
         return model
 
     def features(self, model, x):
         import onnxruntime  # after onnx_file has turned its telemetry off
-        return onnxruntime.InferenceSession(model.SerializeToString(), providers=["CPUExecutionProvider"]).run(["features"], {"input": x})[0]
+        return onnxruntime.InferenceSession(model.SerializeToString(),
+                                            providers=["CPUExecutionProvider"]).run(["features"], {"input": x})[0]
 
     def test_values_keep_their_signs(self):
         x = np.array([[0, 1e-30, 0.25, 4]], np.float32)
@@ -332,7 +339,8 @@ class PowerTest(unittest.TestCase):
                 power_features.main([source, "--power", "0.5", "--out", out])
             self.assertEqual(sorted(os.listdir(tmp)), ["b.onnx", "raised.onnx"])
             before, after = (onnx.load(path) for path in (source, out))
-            self.assertEqual([w.SerializeToString() for w in after.graph.initializer][:-1], [w.SerializeToString() for w in before.graph.initializer])
+            self.assertEqual([w.SerializeToString() for w in after.graph.initializer][:-1],
+                             [w.SerializeToString() for w in before.graph.initializer])
             x = np.random.default_rng(0).normal(size=(4, 3, SIDE, SIDE)).astype(np.float32)
             np.testing.assert_allclose(self.features(after, x), np.sqrt(self.features(before, x)), rtol=1e-5)
 
@@ -354,7 +362,8 @@ class HeadTest(unittest.TestCase):
         cosine = logits.detach().gather(1, target[:, None])[:, 0] / 16
         want = torch.zeros(2, 5).scatter(1, target[:, None], (cosine - 1)[:, None])
         self.assertTrue(torch.allclose(logits.grad, want, atol=1e-6))
-        self.assertAlmostEqual(head.loss(16 * head.targets[target] @ head.targets.T, target, 0).sum().item(), 0, places=5)
+        self.assertAlmostEqual(head.loss(16 * head.targets[target] @ head.targets.T, target, 0).sum().item(), 0,
+                               places=5)
 
     def test_margin_is_taken_off_the_right_cosine_only(self):
         logits, target = torch.tensor([[8.0, 4.0, 0.0]]), torch.tensor([0])
@@ -370,7 +379,8 @@ class ContrastTest(unittest.TestCase):
         torch.manual_seed(0)
         q, k = F.normalize(torch.randn(4, 8)), F.normalize(torch.randn(4, 8))
         got = contrast.loss(q, torch.arange(4), k, torch.arange(4), temperature=0.5)
-        self.assertTrue(torch.allclose(got, F.cross_entropy(q @ k.T / 0.5, torch.arange(4), reduction="none"), atol=1e-6))
+        self.assertTrue(torch.allclose(got, F.cross_entropy(q @ k.T / 0.5, torch.arange(4), reduction="none"),
+                                       atol=1e-6))
 
     def test_positives_are_averaged_and_empty_places_ignored(self):
         torch.manual_seed(0)
@@ -420,7 +430,8 @@ class EvaluateTest(unittest.TestCase):
             mean = head.centre.numpy() + gain @ (own.mean(0) - head.centre.numpy())
             covariance = within + between - gain @ between
             r = x[60:70].double().numpy() - mean
-            want.append(-0.5 * (np.einsum("ni,ij,nj->n", r, np.linalg.inv(covariance), r) + np.linalg.slogdet(covariance)[1]))
+            want.append(-0.5 * (np.einsum("ni,ij,nj->n", r, np.linalg.inv(covariance),
+                                          r) + np.linalg.slogdet(covariance)[1]))
         np.testing.assert_allclose(got[:, 0] - got[:, 1], want[0] - want[1], rtol=1e-5)
 
     def test_clean_batch_norm_is_the_average_of_batches(self):
@@ -447,7 +458,8 @@ class RunTest(unittest.TestCase):
 
     def run_once(self, tmp, out, *extra):
         train_backbone.main(["--data", os.path.join(tmp, "p.npz"), "--out", os.path.join(tmp, out), "--sizes", "0:16",
-                             "--batch", "8", "--side", "24", "--workers", "1", "--threads", "1", "--device", "cpu", "--precision", "fp32", *extra])
+                             "--batch", "8", "--side", "24", "--workers", "1", "--threads", "1", "--device", "cpu",
+                             "--precision", "fp32", *extra])
         return torch.load(os.path.join(tmp, out, "checkpoint.pt"), weights_only=True)
 
     def prepared(self, tmp):
@@ -481,7 +493,8 @@ class RunTest(unittest.TestCase):
             plain = self.resumed(tmp)["model"][first]
             whole = ("--contrast", "0.5", "--small-views", "1", "--teacher", "average", "--targets", "simplex")
             self.assertTrue(torch.isfinite(self.resumed(tmp, *whole)["model"][first]).all())
-            for extra in (("--contrast", "0.5"), ("--small-views", "1"), ("--teacher", "average"), ("--targets", "simplex"), ("--margin", "-0.1")):
+            for extra in (("--contrast", "0.5"), ("--small-views", "1"), ("--teacher", "average"),
+                          ("--targets", "simplex"), ("--margin", "-0.1")):
                 other = self.run_once(tmp, "whole", "--epochs", "2", *extra)["model"][first]
                 self.assertTrue(torch.isfinite(other).all(), extra)
                 self.assertFalse(torch.equal(plain, other), extra)
@@ -492,23 +505,27 @@ class RunTest(unittest.TestCase):
             self.run_once(tmp, "first", "--arch", "tiny", "--epochs", "2")
             still = ("--arch", "tiny", "--epochs", "0.4", "--lr", "1e-9")  # one step, too small to move anything
             self.run_once(tmp, "second", *still, "--init", os.path.join(tmp, "first", "backbone.onnx"))
-            self.run_once(tmp, "second", *still, "--init", os.path.join(tmp, "gone.onnx"), "--resume")  # has its weights
+            self.run_once(tmp, "second", *still, "--init", os.path.join(tmp, "gone.onnx"),
+                          "--resume")  # has its weights
             self.run_once(tmp, "unrelated", *still)
-            first, second, unrelated = (self.features_of(os.path.join(tmp, run, "backbone.onnx")) for run in ("first", "second", "unrelated"))
+            first, second, unrelated = (self.features_of(os.path.join(tmp, run, "backbone.onnx"))
+                                        for run in ("first", "second", "unrelated"))
             self.assertLess(np.abs(second - first).max() / np.abs(first).max(), 1e-2)
             self.assertGreater(np.abs(unrelated - first).max() / np.abs(first).max(), 0.1)
 
     def test_power_is_of_the_exported_features_alone(self):
         with tempfile.TemporaryDirectory() as tmp:
             self.prepared(tmp)
-            runs = {power: self.run_once(tmp, power, "--arch", "tiny", "--epochs", "2", "--power", power) for power in ("1", "0.5")}
+            runs = {power: self.run_once(tmp, power, "--arch", "tiny", "--epochs", "2", "--power", power)
+                    for power in ("1", "0.5")}
             first = "backbone.blocks.0.convs.0.conv.weight"
             self.assertTrue(torch.equal(*(run["model"][first] for run in runs.values())))
             paths = [os.path.join(tmp, power, "backbone.onnx") for power in runs]
             plain, root = (self.features_of(path) for path in paths)
             np.testing.assert_allclose(root, np.sqrt(plain), rtol=1e-5)
             mean = os.path.join(tmp, "mean.onnx")
-            average_backbones.main([paths[1], paths[1], "--data", os.path.join(tmp, "p.npz"), "--images", "24", "--workers", "1", "--out", mean])
+            average_backbones.main([paths[1], paths[1], "--data", os.path.join(tmp, "p.npz"), "--images", "24",
+                                    "--workers", "1", "--out", mean])
             self.assertLess(np.abs(self.features_of(mean) ** 2 - plain).max() / plain.max(), 2e-2)  # float16, twice
             self.assertEqual(onnx_writer.training(mean)["recipe"]["power"], 0.5)
 
@@ -522,7 +539,8 @@ class RunTest(unittest.TestCase):
     def test_recipes_are_read(self):
         folder = os.path.join(os.path.dirname(os.path.abspath(train_backbone.__file__)), "recipes")
         for name in sorted(os.listdir(folder)):
-            o = train_backbone.parse_arguments(["@" + os.path.join(folder, name), "--data", "x", "--out", "y", "--seed", "2"])
+            o = train_backbone.parse_arguments(["@" + os.path.join(folder, name), "--data", "x", "--out", "y",
+                                                "--seed", "2"])
             self.assertEqual((o.seed, o.data), (2, ["x"]), name)
             self.assertIn(o.arch, nets.ARCHS)
 
@@ -535,7 +553,8 @@ class RunTest(unittest.TestCase):
             whole = self.run_once(tmp, "whole", "@" + recipe)
             self.assertEqual((whole["options"]["epochs"], whole["options"]["margin"]), (2, 0.1))
             self.assertTrue(os.path.exists(os.path.join(tmp, "whole", "backbone.onnx")))
-            taught = self.run_once(tmp, "taught", "@" + recipe, "--teacher", os.path.join(tmp, "whole", "checkpoint.pt"))
+            taught = self.run_once(tmp, "taught", "@" + recipe,
+                                   "--teacher", os.path.join(tmp, "whole", "checkpoint.pt"))
             self.assertFalse(torch.equal(taught["model"]["head.weight"], whole["model"]["head.weight"]))
             published = os.path.join(tmp, "whole", "backbone.onnx")
             again = self.run_once(tmp, "published", "@" + recipe, "--arch", "tiny", "--teacher", published)
@@ -547,7 +566,8 @@ class RunTest(unittest.TestCase):
             self.prepared(tmp)
             self.run_once(tmp, "whole", "--arch", "tiny", "--epochs", "8")
             path = os.path.join(tmp, "whole", "backbone.onnx")
-            o = train_backbone.parse_arguments(["--data", os.path.join(tmp, "p.npz"), "--out", tmp, "--side", "24", "--arch", "compact", "--teacher", path])
+            o = train_backbone.parse_arguments(["--data", os.path.join(tmp, "p.npz"), "--out", tmp, "--side", "24",
+                                                "--arch", "compact", "--teacher", path])
             data = train_backbone.Data(o, torch.device("cpu"))
             teacher = train_backbone.load_teacher(o, path, data, 4, torch.device("cpu"))
             x = augment.plain(data.train[0][:2]).contiguous()
@@ -569,7 +589,9 @@ class RunTest(unittest.TestCase):
                 paths.append(os.path.join(tmp, seed, "backbone.onnx"))
 
             def trainer(*teachers):
-                o = train_backbone.parse_arguments(["--data", os.path.join(tmp, "p.npz"), "--out", tmp, "--side", "24", "--arch", "tiny", "--batch", "8", "--precision", "fp32", "--teacher", *teachers])
+                o = train_backbone.parse_arguments(["--data", os.path.join(tmp, "p.npz"), "--out", tmp, "--side", "24",
+                                                    "--arch", "tiny", "--batch", "8", "--precision", "fp32",
+                                                    "--teacher", *teachers])
                 data = train_backbone.Data(o, torch.device("cpu"))
                 return train_backbone.make_trainer(o, data, torch.device("cpu")), data
 

@@ -29,7 +29,9 @@ def average(backbone, paths, images):
 
 
 def channels(backbone, path, images):
-    """(weight, standard deviation, mean) of each convolution of a file; the last two are those of its outputs on `images`."""
+    """(weight, standard deviation, mean) of each convolution of a file; the last two are those of its outputs on
+    `images`."""
     warm_start.load(backbone, path, images)
     for _, pair in warm_start.pairs(backbone):
-        yield pair.conv.weight * onnx_writer.gain(pair.bn).view(-1, 1, 1, 1), pair.bn.weight.clone(), pair.bn.bias.clone()
+        weight = pair.conv.weight * onnx_writer.gain(pair.bn).view(-1, 1, 1, 1)
+        yield weight, pair.bn.weight.clone(), pair.bn.bias.clone()

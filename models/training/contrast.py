@@ -1,4 +1,5 @@
-"""Supervised contrastive loss against a queue of earlier keys (Khosla et al. 2020; He et al. 2020; SAVC, Song et al. 2023).
+"""Supervised contrastive loss against a queue of earlier keys (Khosla et al. 2020; He et al. 2020; SAVC, Song et al.
+2023).
 
 Keys are the projected features of second views, made by the moving average of the
 network. The labels are those of the classifier: quarter turns are classes of their own.

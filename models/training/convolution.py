@@ -19,7 +19,8 @@ def output_size(height, width, stride):
 
 
 def patches(x, stride):
-    """The 3×3 patches of a channels-last N×C×H×W tensor, zeros around it: (N·Ho·Wo)×(9·C), rows in order (y, x, channel)."""
+    """The 3×3 patches of a channels-last N×C×H×W tensor, zeros around it: (N·Ho·Wo)×(9·C), rows in order (y, x,
+    channel)."""
     n, c, h, w = x.shape
     framed = F.pad(x.permute(0, 2, 3, 1), (0, 0, 1, 1, 1, 1))
     height, width = output_size(h, w, stride)
@@ -70,7 +71,8 @@ class Products(torch.autograd.Function):
             return None, dw, None
         if small(x, weight, stride):
             return unpatch(g @ rows(weight), x.shape, stride), dw, None
-        dx = torch.ops.aten.convolution_backward(grad, x, weight, None, [stride, stride], [1, 1], [1, 1], False, [0, 0], 1,
+        dx = torch.ops.aten.convolution_backward(grad, x, weight, None, [stride, stride], [1, 1], [1, 1],
+                                                 False, [0, 0], 1,
                                                  [True, False, False])[0]
         return dx, dw, None
 

@@ -82,7 +82,8 @@ HEADS = {"ncm": NearestMean, "plda": SharedCovariance}
 
 
 def pseudo_session(head, base, held, novel, shots=5, draws=20, seed=0):
-    """Accuracy (base, novel, harmonic mean) in percent of a head with the pseudo-novel classes learned from `shots` images.
+    """Accuracy (base, novel, harmonic mean) in percent of a head with the pseudo-novel classes learned from `shots`
+    images.
 
     Each set is (features, labels): base training images, base images held out,
     images of classes never trained on. Mean over `draws` random draws of the shots.

@@ -88,7 +88,8 @@ class Trainer:
         self.size = None
 
     def clock(self):
-        """Seconds of work: wall-clock time on a GPU; on a CPU processor time per thread, whatever else the machine does."""
+        """Seconds of work: wall-clock time on a GPU; on a CPU processor time per thread, whatever else the machine
+        does."""
         return time.monotonic() if self.device.type == "cuda" else time.process_time() / torch.get_num_threads()
 
     # ---- position ----
@@ -104,7 +105,8 @@ class Trainer:
     def state(self):
         cuda = torch.cuda.get_rng_state() if self.device.type == "cuda" else None
         return {"model": self.model.state_dict(), "average": self.average.model.state_dict(),
-                "optimizer": self.optimizer.state_dict(), "queue": self.queue.state() if self.queue else None, "rng": (torch.get_rng_state(), cuda, self.rng.bit_generator.state),
+                "optimizer": self.optimizer.state_dict(), "queue": self.queue.state() if self.queue else None,
+                "rng": (torch.get_rng_state(), cuda, self.rng.bit_generator.state),
                 "position": (self.step, self.epoch, self.position, self.elapsed), "loss_sum": self.loss_sum.item(),
                 "history": self.history, "options": vars(self.o)}
 

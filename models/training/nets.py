@@ -18,7 +18,10 @@ class ConvBN(nn.Module):
 
     def __init__(self, cin, cout, kernel, stride=1):
         super().__init__()
-        self.conv = Conv3x3(cin, cout, stride) if kernel == 3 else nn.Conv2d(cin, cout, kernel, stride, kernel // 2, bias=False)
+        if kernel == 3:
+            self.conv = Conv3x3(cin, cout, stride)
+        else:
+            self.conv = nn.Conv2d(cin, cout, kernel, stride, kernel // 2, bias=False)
         self.bn = nn.BatchNorm2d(cout)
         nn.init.kaiming_normal_(self.conv.weight, mode="fan_out", nonlinearity="relu")
 
@@ -82,7 +85,8 @@ def resnet18(widths=(64, 128, 256, 512), strides=(2, 2, 2, 1)):
 
 
 def resnet18_7x7(widths=(64, 128, 256, 512), strides=(1, 2, 2, 2)):
-    """He et al.'s ResNet-18, the shape of CEC, TEEN and SAVC: 7×7 stride-2 stem and max-pool, maps of 21, 11, 6 and 3 px; 0.26 GMAC."""
+    """He et al.'s ResNet-18, the shape of CEC, TEEN and SAVC: 7×7 stride-2 stem and max-pool, maps of 21, 11, 6 and
+    3 px; 0.26 GMAC."""
     return Backbone(ConvBN(3, widths[0], 7, 2), basic_blocks(widths, strides), widths[-1], pool=True)
 
 
@@ -177,7 +181,10 @@ class Classifier(nn.Module):
         super().__init__()
         self.backbone = build(arch)
         dim = self.backbone.dim
-        self.head = SimplexHead(dim, classes, scale) if targets == "simplex" else CosineHead(dim, classes, scale, margin)
+        if targets == "simplex":
+            self.head = SimplexHead(dim, classes, scale)
+        else:
+            self.head = CosineHead(dim, classes, scale, margin)
         self.projection = Projection(dim, PROJECTED) if contrast else None
 
     def forward(self, x):

@@ -96,7 +96,8 @@ def training(path):
     try:
         return json.loads(properties[onnx_file.TRAINING_KEY])
     except KeyError:
-        raise SystemExit(f"{path} does not say how it was trained: it must be a backbone.onnx of train_backbone.py") from None
+        raise SystemExit(f"{path} does not say how it was trained: "
+                         "it must be a backbone.onnx of train_backbone.py") from None
 
 
 def side(path):
@@ -115,7 +116,8 @@ def save(path, model):
 
 
 def difference(model_bytes, backbone, x):
-    """Largest |ONNX Runtime − torch| over a batch, largest difference to the same images one by one, largest feature."""
+    """Largest |ONNX Runtime − torch| over a batch, largest difference to the same images one by one, largest
+    feature."""
     import onnxruntime  # after onnx_file, which sets an environment variable that it reads
     import torch
     session = onnxruntime.InferenceSession(model_bytes, providers=["CPUExecutionProvider"])

@@ -41,7 +41,8 @@ def from_bytes(blobs, labels, classes, names):
 
 def take(packed, index):
     """The images at the places in `index`."""
-    return from_bytes([packed.jpeg(i) for i in index], packed.labels[index], packed.classes, [packed.names[i] for i in index])
+    return from_bytes([packed.jpeg(i) for i in index], packed.labels[index], packed.classes,
+                      [packed.names[i] for i in index])
 
 
 def save(path, packed):

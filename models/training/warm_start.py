@@ -27,12 +27,14 @@ def pairs(backbone):
 @torch.no_grad()
 def load(backbone, path, images):
     """The weights of the file at `path` into `backbone`; batch norm from `images` (N×3×S×S uint8)."""
-    constants = {c.name: torch.from_numpy(numpy_helper.to_array(c).astype(np.float32)) for c in onnx.load(path).graph.initializer}
+    constants = {c.name: torch.from_numpy(numpy_helper.to_array(c).astype(np.float32))
+                 for c in onnx.load(path).graph.initializer}
     hooks = []
     for name, pair in pairs(backbone):
         weight, bias = (constants.get(f"{name}.{part}") for part in ("weight", "bias"))
         if weight is None or weight.shape != pair.conv.weight.shape:
-            raise SystemExit(f"{path} has no weights for {name} of this --arch; use the architecture it was trained with")
+            raise SystemExit(f"{path} has no weights for {name} of this --arch; "
+                             "use the architecture it was trained with")
         norm = pair.conv.weight.norm() / weight.norm()
         pair.conv.weight.copy_(weight * norm)
         hooks.append(pair.conv.register_forward_hook(restore(pair.bn, bias, norm)))
@@ -42,7 +44,8 @@ def load(backbone, path, images):
 
 
 def restore(bn, bias, norm):
-    """A forward hook that sets `bn`, before its turn, to give convolution / norm + bias on this batch, and normalises by this batch."""
+    """A forward hook that sets `bn`, before its turn, to give convolution / norm + bias on this batch, and normalises
+    by this batch."""
     def hook(conv, inputs, out):
         var, mean = torch.var_mean(out.float(), (0, 2, 3), correction=0)
         bn.running_mean.copy_(mean)
@@ -54,7 +57,8 @@ def restore(bn, bias, norm):
 
 @torch.no_grad()
 def class_weights(model, images, labels, turns, precision):
-    """Sets the learned classes' weights to the unit means of their features, less the mean of all; each quarter turn is a class."""
+    """Sets the learned classes' weights to the unit means of their features, less the mean of all; each quarter turn
+    is a class."""
     means = []
     for turn in range(turns):
         x = evaluate.features(model.backbone, torch.rot90(images, turn, (2, 3)), precision)

@@ -80,7 +80,8 @@
     link.addEventListener("click", (event) => {
       event.preventDefault();
       const d = link.dataset;
-      only = {truth: d.truth, predicted: d.predicted, text: d.predicted === undefined ? d.truth : d.truth + " labelled " + d.predicted};
+      const text = d.predicted === undefined ? d.truth : d.truth + " labelled " + d.predicted;
+      only = {truth: d.truth, predicted: d.predicted, text};
       inputs.forEach((input) => { input.value = ""; });
       page = 0;
       apply();
@@ -140,7 +141,8 @@
   });
 
   box.hidden = false;
-  byId("pictures").classList.add("paged"); // few enough now to be laid out in full, so that links land where they should
+  // Few enough now to be laid out in full, so that links land where they should.
+  byId("pictures").classList.add("paged");
   apply();
   // What was hidden just now may have moved the place that the address names.
   const target = location.hash ? byId(decodeURIComponent(location.hash.slice(1))) : null;
