@@ -14,7 +14,7 @@ import (
 )
 
 // version is set by release builds with -ldflags "-X …/command.version=…".
-var version = "0.1.0"
+var version = "0.1.1"
 
 // firstSteps is what the program says when it is called without a command.
 const firstSteps = `Label folders of photos and learn new classes from a few examples.
