@@ -3,10 +3,10 @@ package gpr
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
@@ -33,15 +33,12 @@ func (k RBF) block(m linalg.Backend, dst blas64.General, a, b inputs) error {
 		return err
 	}
 	const values = 1024 // of a row, for one goroutine
-	scale := -1 / (2 * k.Lengthscale * k.Lengthscale)
+	rbf := kernel.Kernel{Kind: kernel.RBF, Lengthscale: k.Lengthscale, Outputscale: k.Outputscale}
 	across := (dst.Cols + values - 1) / values
 	dense.Parallel(dst.Rows*across, func(task int) {
 		i, from := task/across, task%across*values
-		as, bs := a.squares[i], b.squares[from:]
 		row := dense.Row(dst, i)[from:min(from+values, dst.Cols)]
-		for j, dot := range row {
-			row[j] = k.Outputscale * math.Exp(scale*max(0, as+bs[j]-2*dot))
-		}
+		rbf.Row(row, row, a.squares[i], b.squares[from:])
 	})
 	return nil
 }

@@ -46,7 +46,7 @@ func (k Kernel) Values(p Pair) blas64.General {
 		if p.same {
 			to = to[:i]
 		}
-		k.values(to, dense.Row(p.products, i), p.x.sq[i], p.z.sq)
+		k.Row(to, dense.Row(p.products, i), p.x.sq[i], p.z.sq)
 	})
 	if p.same {
 		for i := range out.Rows {
@@ -72,9 +72,9 @@ func mirror(a blas64.General) {
 	})
 }
 
-// values writes the kernel of one input, of squared length xx, with others into
-// dst, given their products xz and squared lengths zz.
-func (k Kernel) values(dst, xz []float64, xx float64, zz []float64) {
+// Row writes the kernel of one input, of squared length xx, with others into
+// dst, given their products xz, which may be dst, and squared lengths zz.
+func (k Kernel) Row(dst, xz []float64, xx float64, zz []float64) {
 	if k.Kind != RBF {
 		for j := range dst {
 			dst[j] = k.value(xz[j], xx, zz[j])

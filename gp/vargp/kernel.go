@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -49,13 +50,16 @@ type points struct {
 
 func pointsAt(theta, x *autodiff.Var) points { return points{x, placedAt(theta.Value.Data, x.Value)} }
 
-// toKernel turns the inner products in k into γ²·exp(−½‖a_i − b_j‖²).
+// rbf returns γ²·exp(−½‖a − b‖²), the kernel of scaled inputs.
+func rbf(gamma2 float64) kernel.Kernel {
+	return kernel.Kernel{Kind: kernel.RBF, Lengthscale: 1, Outputscale: gamma2}
+}
+
+// toKernel turns the inner products in k into the kernel.
 func toKernel(k blas64.General, gamma2 float64, a, b placed) {
 	for i, aa := range a.squares {
 		r := dense.Row(k, i)
-		for j, ab := range r {
-			r[j] = gamma2 * math.Exp(-max(aa+b.squares[j]-2*ab, 0)/2)
-		}
+		rbf(gamma2).Row(r, r, aa, b.squares)
 	}
 }
 
@@ -132,9 +136,9 @@ func gramOf(gr *autodiff.Graph, gamma2 float64, z placed) blas64.General {
 	zz := z.squares
 	for i := range k.Rows {
 		r := dense.Row(k, i)
-		for j, zx := range r[:i] {
-			r[j] = gamma2 * math.Exp(-max(zz[i]+zz[j]-2*zx, 0)/2)
-			dense.Row(k, j)[i] = r[j]
+		rbf(gamma2).Row(r[:i], r, zz[i], zz)
+		for j, v := range r[:i] {
+			dense.Row(k, j)[i] = v
 		}
 		r[i] = gamma2
 	}
