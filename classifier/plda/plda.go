@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -22,11 +21,7 @@ import (
 type PLDA struct {
 	classtable.Exact[shared, class]
 	cfg   Config
-	prior *gauss.Prior
-	// weight is that of the prior, 0 if the base session chooses it.
-	weight float64
-	// guessed is the share of the space that is guessed, nil if the base session tells.
-	guessed *float64
+	start gauss.Start
 }
 
 type model = classtable.Model[shared, class]
@@ -35,15 +30,7 @@ type model = classtable.Model[shared, class]
 type shared struct {
 	// Choice records the choice of ε; nil if ε was given.
 	Choice *Choice `json:"epsilon_choice,omitempty"`
-	// PriorWeight is the number of degrees of freedom that the prior counts as, 0
-	// without one.
-	PriorWeight float64 `json:"prior_weight,omitempty"`
-	// Guessed is the share of the space that was guessed; nil in a model of 0.1.
-	Guessed *float64 `json:"guessed,omitempty"`
-	// Rank and Rest are those of the space.
-	Rank  int     `json:"rank"`
-	Rest  float64 `json:"beta_rest"`
-	space *gauss.Space
+	gauss.Settled
 	stack *gauss.Stack
 }
 
@@ -80,7 +67,7 @@ func New(cfg Config) (*PLDA, error) {
 		Count:   func(c class) int { return c.N },
 		Join:    func(a, b class) class { return class{Total: a.And(b.Total)} },
 		Fields:  func(c *classifier.Codec, m *model, class *class) { class.Fields(c, m.Dim) },
-		Encode:  func(m *model) map[string]classifier.Tensor { return m.Shared.space.Tensors() },
+		Encode:  func(m *model) map[string]classifier.Tensor { return m.Shared.Space.Tensors() },
 		Decode:  cfg.decode,
 	})
 	return h, nil
@@ -92,17 +79,12 @@ func (h *PLDA) settle(ctx context.Context, m *model, s *moments.Session, known i
 	if known > 0 {
 		return nil
 	}
-	basis, err := gauss.Fit(ctx, m.Backend, s, s.Totals())
+	basis, settled, err := h.start.Fit(ctx, m.Backend, s)
 	if err != nil {
 		return err
 	}
-	basis.GuessAs(h.guessed)
-	if basis, err = basis.Weighed(ctx, s, h.prior, h.weight); err != nil {
-		return err
-	}
+	m.Shared.Settled = settled
 	c := h.cfg
-	guessed := basis.Guessed()
-	m.Shared.PriorWeight, m.Shared.Guessed = basis.PriorWeight(), &guessed
 	epsilon := c.Epsilon
 	if c.auto() {
 		choice, err := c.choose(ctx, s, basis, h.fitShared(m))
@@ -119,18 +101,12 @@ func (sh *shared) set(c Config, b *gauss.Basis, epsilon float64) error {
 	if c.Certain {
 		epsilon = float64(b.Dim()) / float64(b.Examples()-1+b.Dim())
 	}
-	sp, err := b.Space(epsilon)
-	if err != nil {
-		return err
-	}
-	sp.Certain, sp.Length = c.Certain, c.MeanLength
-	sh.space, sh.Rank, sh.Rest = sp, len(sp.Beta), sp.Rest
-	return nil
+	return sh.SetSpace(b, epsilon, c.Certain, c.MeanLength)
 }
 
 // rescore computes the densities of changed classes and stacks all classes.
 func rescore(m *model, changed []int) error {
-	sp, classes := m.Shared.space.On(m.Backend), m.Classes.Values()
+	sp, classes := m.Shared.Space.On(m.Backend), m.Classes.Values()
 	totals := make([]moments.Total, len(changed))
 	for i, column := range changed {
 		totals[i] = classes[column].Total
@@ -142,7 +118,7 @@ func rescore(m *model, changed []int) error {
 	for i, column := range changed {
 		classes[column].density = densities[i]
 	}
-	m.Shared.space = sp
+	m.Shared.Space = sp
 	m.Shared.stack = gauss.StackOf(sp, classes, func(c *class) **gauss.Density { return &c.density })
 	return nil
 }
@@ -158,7 +134,7 @@ func (sh *shared) logDensities(x blas32.General) (blas64.General, error) {
 }
 
 func (sh *shared) whitened(x blas32.General) (blas64.General, error) {
-	return sh.space.Whitened(classifier.Placed(x, dense.Range(0, x.Rows), true))
+	return sh.Space.Whitened(classifier.Placed(x, dense.Range(0, x.Rows), true))
 }
 
 // Features implements classifier.Linear in O(d² + dr) per row.
@@ -171,7 +147,7 @@ func (h *PLDA) Features(x blas32.General) (blas64.General, error) {
 	if err != nil {
 		return white, err
 	}
-	return sh.space.Features(white)
+	return sh.Space.Features(white)
 }
 
 // Weights implements classifier.Linear.
@@ -198,10 +174,7 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	next, err := New(cfg)
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
-		next.guessed = h.Model().Shared.Guessed
-		if w := h.PriorWeight(); w > 0 {
-			next.prior, next.weight = h.prior, w
-		}
+		next.start = h.start.Again(h.Model().Shared.Settled)
 	}
 	return next, err
 }
@@ -210,17 +183,9 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 // any new class, N(m₀, W+B). Known classes do not change. It takes as long as
 // preparing all classes for scoring.
 func (h *PLDA) Expect(classes ...string) error {
-	if err := h.CheckFitted("expect"); err != nil {
-		return err
-	}
-	return h.Update(func(m *model) error {
-		for _, name := range classes {
-			if _, ok := m.Classes.Get(name); !ok {
-				m.Classes.Put(name, class{Total: moments.Total{Sum: make([]float64, m.Dim)}})
-			}
-		}
-		return nil
-	})
+	return h.AddEmpty("expect", func(m *model) class {
+		return class{Total: moments.Total{Sum: make([]float64, m.Dim)}}
+	}, classes...)
 }
 
 // UsePrior implements gauss.PriorUser.
@@ -228,7 +193,7 @@ func (h *PLDA) UsePrior(p *gauss.Prior) error {
 	if p != nil && h.cfg.Certain {
 		return fmt.Errorf("%w: lda has a shrinkage of its own; plda takes one", gauss.ErrPrior)
 	}
-	h.prior = p
+	h.start.Prior = p
 	return nil
 }
 
@@ -239,7 +204,7 @@ func (h *PLDA) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
 func (h *PLDA) Spread(n int) float64 { return h.Space().Spread(n) }
 
 // Space implements gauss.Spacer.
-func (h *PLDA) Space() *gauss.Space { return h.Model().Shared.space }
+func (h *PLDA) Space() *gauss.Space { return h.Model().Shared.Space }
 
 // Export implements classifier.Exporter.
 func (h *PLDA) Export(g *onnx.Graph, x string) (string, error) {
@@ -247,7 +212,7 @@ func (h *PLDA) Export(g *onnx.Graph, x string) (string, error) {
 		return "", err
 	}
 	s := h.Model().Shared
-	scores, err := s.stack.Graph(g, s.space.WhitenedGraph(g, classifier.PlacedGraph(g, x, true)))
+	scores, err := s.stack.Graph(g, s.Space.WhitenedGraph(g, classifier.PlacedGraph(g, x, true)))
 	if err != nil {
 		return "", fmt.Errorf("%s: export: %w", h.cfg.method(), err)
 	}
@@ -256,17 +221,10 @@ func (h *PLDA) Export(g *onnx.Graph, x string) (string, error) {
 
 func (c Config) decode(m *model, s classifier.State, _ int) error {
 	sh := &m.Shared
-	if !(sh.PriorWeight >= 0 && sh.PriorWeight < math.MaxInt32) {
-		return fmt.Errorf("the prior counts as %g images", sh.PriorWeight)
-	}
-	if err := cmp.Or(gauss.CheckGuessed(sh.Guessed), episodes.CheckSaved("epsilon", c.auto(), sh.Choice, checkEpsilon)); err != nil {
+	if err := cmp.Or(sh.Check(), episodes.CheckSaved("epsilon", c.auto(), sh.Choice, checkEpsilon)); err != nil {
 		return err
 	}
-	var err error
-	if sh.space, err = gauss.LoadSpace(s, m.Dim, sh.Rank, sh.Rest); err == nil {
-		sh.space.Certain, sh.space.Length = c.Certain, c.MeanLength
-	}
-	return err
+	return sh.Load(s, m.Dim, c.Certain, c.MeanLength)
 }
 
 // Load returns the head that Save described.

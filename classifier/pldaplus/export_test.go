@@ -15,7 +15,7 @@ func (h *Head) With(s Setting, x blas32.General, y []string) *Head {
 	if err != nil {
 		panic(err)
 	}
-	logits, err := regress(context.Background(), h.Model().Shared.space, base)
+	logits, err := regress(context.Background(), h.Model().Shared.Space, base)
 	if err != nil {
 		panic(err)
 	}

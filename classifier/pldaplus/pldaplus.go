@@ -25,11 +25,7 @@ type Head struct {
 	classtable.Kept[shared, class]
 	method string
 	cfg    Config
-	prior  *gauss.Prior
-	// weight is that of the prior, 0 if the base session chooses it.
-	weight float64
-	// guessed is the share of the space that is guessed, nil if the base session tells.
-	guessed *float64
+	start  gauss.Start
 }
 
 type model = classtable.Model[shared, class]
@@ -40,17 +36,7 @@ type shared struct {
 	Setting Setting `json:"setting"`
 	// Choice records how it was chosen; nil if everything was given.
 	Choice *Choice `json:"choice,omitempty"`
-	// PriorWeight is the number of degrees of freedom that the prior counts as, 0
-	// without one.
-	PriorWeight float64 `json:"prior_weight,omitempty"`
-	// PriorEpsilon is the ε chosen with that weight, 0 if it is the one that was set.
-	PriorEpsilon float64 `json:"prior_epsilon,omitempty"`
-	// Guessed is the share of the space that was guessed; nil in a model of 0.1.
-	Guessed *float64 `json:"guessed,omitempty"`
-	// Rank and Rest are those of the space.
-	Rank   int     `json:"rank"`
-	Rest   float64 `json:"beta_rest"`
-	space  *gauss.Space
+	gauss.Settled
 	scorer *scorer
 }
 
@@ -86,7 +72,7 @@ func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
 		Scoring: func(m *model) classifier.Scoring { return m.Shared.scorer.scoring() },
 		Count:   func(c class) int { return c.N },
 		Fields:  cfg.fields,
-		Encode:  func(m *model) map[string]classifier.Tensor { return m.Shared.space.Tensors() },
+		Encode:  func(m *model) map[string]classifier.Tensor { return m.Shared.Space.Tensors() },
 		Decode:  cfg.decode,
 		Made:    func(c class, stats *moments.Moments) bool { return stats.Made(c.N, c.Mean(), meanTol) },
 		Keep:    cfg.Statistics,
@@ -97,22 +83,17 @@ func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
 // base computes the space and the setting.
 func (h *Head) base(ctx context.Context, m *model, s *moments.Session) error {
 	c := h.cfg
-	basis, err := gauss.Fit(ctx, m.Backend, s, s.Totals())
+	basis, settled, err := h.start.Fit(ctx, m.Backend, s)
 	if err != nil {
 		return err
 	}
-	basis.GuessAs(h.guessed)
-	if basis, err = basis.Weighed(ctx, s, h.prior, h.weight); err != nil {
-		return err
-	}
-	guessed := basis.Guessed()
-	m.Shared.PriorWeight, m.Shared.Guessed = basis.PriorWeight(), &guessed
-	if h.weight == 0 && c.Epsilon == defaultEpsilon && basis.MostExamples() <= gauss.MostLeftOut {
+	m.Shared.Settled = settled
+	if h.start.Weight == 0 && c.Epsilon == defaultEpsilon && basis.MostExamples() <= gauss.MostLeftOut {
 		m.Shared.PriorEpsilon = basis.PriorEpsilon()
 		c.Epsilon = cmp.Or(m.Shared.PriorEpsilon, c.Epsilon)
 	}
 	if c.chooses() && m.Shared.Choice == nil {
-		choice, err := chooser{c, m.Backend, h.prior, basis.PriorWeight()}.choose(ctx, s)
+		choice, err := chooser{c, m.Backend, h.start.Prior, basis.PriorWeight()}.choose(ctx, s)
 		if err != nil {
 			return fmt.Errorf("choose: %w", err)
 		}
@@ -122,13 +103,7 @@ func (h *Head) base(ctx context.Context, m *model, s *moments.Session) error {
 	if m.Shared.Choice != nil {
 		m.Shared.Setting = m.Shared.Choice.Value
 	}
-	sp, err := basis.Space(c.Epsilon)
-	if err != nil {
-		return err
-	}
-	sp.Certain, sp.Length = !c.Uncertain, c.MeanLength
-	m.Shared.space, m.Shared.Rank, m.Shared.Rest = sp, len(sp.Beta), sp.Rest
-	return nil
+	return m.Shared.SetSpace(basis, c.Epsilon, !c.Uncertain, c.MeanLength)
 }
 
 // fit computes the parameters specific to a class.
@@ -139,7 +114,7 @@ func (c Config) fit(m *model, old class, change classtable.Change) (class, error
 	}
 	var err error
 	if next.Total, err = change.Total(old.Total); err == nil && m.Shared.Setting.Nu < Pooled {
-		next.own, err = fitSpread(m.Shared.space, change.Stats, c.Q)
+		next.own, err = fitSpread(m.Shared.Space, change.Stats, c.Q)
 	}
 	return next, err
 }
@@ -150,7 +125,7 @@ func settle(ctx context.Context, m *model, s *moments.Session, known int) error 
 	if known > 0 || m.Shared.Setting.Rerank == 0 {
 		return nil
 	}
-	w, err := regress(ctx, m.Shared.space, s)
+	w, err := regress(ctx, m.Shared.Space, s)
 	if err != nil {
 		return err
 	}
@@ -179,19 +154,19 @@ func regress(ctx context.Context, sp *gauss.Space, s *moments.Session) (blas64.G
 // rescore computes the densities of changed classes and stacks all classes.
 func (c Config) rescore(m *model, changed []int) error {
 	sh, classes := &m.Shared, m.Classes.Values()
-	sh.space = sh.space.On(m.Backend)
+	sh.Space = sh.Space.On(m.Backend)
 	some := make([]class, len(changed))
 	for i, column := range changed {
 		some[i] = classes[column]
 	}
-	densities, units, err := densities(sh.space, some, sh.Setting.Nu, c.Student)
+	densities, units, err := densities(sh.Space, some, sh.Setting.Nu, c.Student)
 	if err != nil {
 		return err
 	}
 	for i, column := range changed {
 		classes[column].density, classes[column].unit = densities[i], units[i]
 	}
-	sh.scorer = newScorer(sh.space, sh.Setting, classes)
+	sh.scorer = newScorer(sh.Space, sh.Setting, classes)
 	return nil
 }
 
@@ -212,17 +187,9 @@ func (h *Head) TakesUnit() bool { return true }
 // cosine. Known classes do not change. It takes as long as preparing all classes for
 // scoring.
 func (h *Head) Expect(classes ...string) error {
-	if err := h.CheckFitted("expect"); err != nil {
-		return err
-	}
-	return h.Update(func(m *model) error {
-		for _, name := range classes {
-			if _, ok := m.Classes.Get(name); !ok {
-				m.Classes.Put(name, class{Total: moments.Total{Sum: make([]float64, m.Dim)}})
-			}
-		}
-		return nil
-	})
+	return h.AddEmpty("expect", func(m *model) class {
+		return class{Total: moments.Total{Sum: make([]float64, m.Dim)}}
+	}, classes...)
 }
 
 // UsePrior implements gauss.PriorUser. A base session of at most 20 examples of each
@@ -230,7 +197,7 @@ func (h *Head) Expect(classes ...string) error {
 // value than its default. Pseudo-sessions start from the prior too, with the weight and
 // the ε that the base session chose.
 func (h *Head) UsePrior(p *gauss.Prior) error {
-	h.prior = p
+	h.start.Prior = p
 	return nil
 }
 
@@ -241,7 +208,7 @@ func (h *Head) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
 func (h *Head) Spread(n int) float64 { return h.Space().Spread(n) }
 
 // Space implements gauss.Spacer.
-func (h *Head) Space() *gauss.Space { return h.Model().Shared.space }
+func (h *Head) Space() *gauss.Space { return h.Model().Shared.Space }
 
 // Unfitted implements episodes.Unfitter: the setting, the weight of the prior, the ε
 // that goes with it and the share that is guessed are fixed to those of this head.
@@ -251,10 +218,7 @@ func (h *Head) Unfitted() (classifier.Learner, error) {
 	next, err := chosen(h.method, cfg, h.Choice())
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
-		next.guessed = h.Model().Shared.Guessed
-		if w := h.PriorWeight(); w > 0 {
-			next.prior, next.weight = h.prior, w
-		}
+		next.start = h.start.Again(h.Model().Shared.Settled)
 	}
 	return next, err
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/classtable"
-	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 )
 
 // Load returns the head that Save described, without statistics; the state must
@@ -50,22 +49,12 @@ func (cfg Config) decode(m *model, s classifier.State, _ int) error {
 	if err := sh.check(cfg); err != nil {
 		return err
 	}
-	var err error
-	if sh.space, err = gauss.LoadSpace(s, m.Dim, sh.Rank, sh.Rest); err == nil {
-		sh.space.Certain, sh.space.Length = !cfg.Uncertain, cfg.MeanLength
-	}
-	return err
+	return sh.Load(s, m.Dim, !cfg.Uncertain, cfg.MeanLength)
 }
 
 // check returns an error unless the setting belongs to the configuration.
 func (sh *shared) check(c Config) error {
-	if !(sh.PriorWeight >= 0 && sh.PriorWeight < math.MaxInt32) {
-		return fmt.Errorf("the prior counts as %g images", sh.PriorWeight)
-	}
-	if !(sh.PriorEpsilon >= 0 && sh.PriorEpsilon <= 1) {
-		return fmt.Errorf("the epsilon of the prior is %g, outside 0 … 1", sh.PriorEpsilon)
-	}
-	if err := cmp.Or(gauss.CheckGuessed(sh.Guessed), checkSetting(sh.Setting)); err != nil {
+	if err := cmp.Or(sh.Check(), checkSetting(sh.Setting)); err != nil {
 		return err
 	}
 	if c.chooses() != (sh.Choice != nil) {

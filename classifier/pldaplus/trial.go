@@ -129,7 +129,7 @@ func (c chooser) fitTrial(ctx context.Context, d episodes.Draw, rerank bool) (*f
 	if err != nil {
 		return nil, err
 	}
-	h.prior, h.weight = c.prior, c.weight
+	h.start = gauss.Start{Prior: c.prior, Weight: c.weight}
 	h.UseBackend(c.backend)
 	if err := h.Learn(ctx, d.Base.X, d.Base.Y); err != nil {
 		return nil, err
@@ -139,7 +139,7 @@ func (c chooser) fitTrial(ctx context.Context, d episodes.Draw, rerank bool) (*f
 		return nil, err
 	}
 	m := h.Model().Clone()
-	f.space, f.names, f.classes = m.Shared.space, m.Classes.Names(), m.Classes.Values()
+	f.space, f.names, f.classes = m.Shared.Space, m.Classes.Names(), m.Classes.Values()
 	setting := Setting{Nu: Pooled, Kappa: 1, Temperature: 1}
 	if rerank {
 		setting.Rerank = 1

@@ -223,6 +223,22 @@ func (h *Head[S, C]) replace(ctx context.Context, next *Model[S, C], s *moments.
 	return nil
 }
 
+// AddEmpty adds classes that have no examples yet to a fitted head; known classes do
+// not change.
+func (h *Head[S, C]) AddEmpty(operation string, empty func(m *Model[S, C]) C, classes ...string) error {
+	if err := h.CheckFitted(operation); err != nil {
+		return err
+	}
+	return h.Update(func(m *Model[S, C]) error {
+		for _, name := range classes {
+			if _, ok := m.Classes.Get(name); !ok {
+				m.Classes.Put(name, empty(m))
+			}
+		}
+		return nil
+	})
+}
+
 // CheckFitted returns an error for an operation that needs a base session.
 func (h *Head[S, C]) CheckFitted(operation string) error {
 	if h.model.Fitted() {

@@ -51,8 +51,8 @@ func LoadSpace(s classifier.State, d, r int, rest float64) (*Space, error) {
 	return sp, nil
 }
 
-// CheckGuessed returns an error unless a saved share is one; nil is not known.
-func CheckGuessed(share *float64) error {
+// checkGuessed returns an error unless a saved share is one; nil is not known.
+func checkGuessed(share *float64) error {
 	if share != nil && !(*share >= 0 && *share <= 1) {
 		return fmt.Errorf("the guessed share of the space is %g, outside 0 … 1", *share)
 	}
