@@ -35,6 +35,9 @@ type Method struct {
 	Validate func(settings Settings) error
 	// Resolve returns the settings for a head of this run.
 	Resolve func(settings Settings, r Run) Settings
+	// Random reports whether a head with these settings draws anything, so that its
+	// results depend on the seed of the run.
+	Random func(settings Settings) bool
 	// New returns an unfitted head with resolved settings.
 	New func(settings Settings) (Learner, error)
 	// Load returns the head that its Save described.
@@ -65,8 +68,11 @@ type Run struct {
 // is its head.
 type Definition[C interface{ Validate() error }, H Learner] struct {
 	Default C
-	// Resolve applies a run's seed and statistics to the settings; nil leaves
-	// them unchanged.
+	// Seed returns where the settings hold the seed, nil if nothing is drawn with
+	// them; it is nil for a head that never draws.
+	Seed func(*C) *uint64
+	// Resolve applies what else a run decides to the settings; nil leaves them
+	// unchanged.
 	Resolve func(*C, Run)
 	New     func(C) (H, error)
 	Load    func(State) (H, error)
@@ -98,12 +104,18 @@ func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C
 		return Settings{out}, err
 	}
 	m.Resolve = func(settings Settings, r Run) Settings {
-		if d.Resolve == nil {
-			return settings
-		}
 		c := settings.Config.(C)
-		d.Resolve(&c, r)
+		if d.Resolve != nil {
+			d.Resolve(&c, r)
+		}
+		if seed := d.seed(&c); seed != nil {
+			*seed = r.Seed
+		}
 		return Settings{c}
+	}
+	m.Random = func(settings Settings) bool {
+		c := settings.Config.(C)
+		return d.seed(&c) != nil
 	}
 	m.New = func(settings Settings) (Learner, error) { return learner(d.New(settings.Config.(C))) }
 	m.Load = func(s State) (Learner, error) { return learner(d.Load(s)) }
@@ -114,6 +126,14 @@ func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C
 		return d.MaxPerClass(settings.Config.(C))
 	}
 	return m
+}
+
+// seed returns where settings hold the seed, nil if nothing is drawn with them.
+func (d Definition[C, H]) seed(c *C) *uint64 {
+	if d.Seed == nil {
+		return nil
+	}
+	return d.Seed(c)
 }
 
 // Section returns settings as the section of a configuration, by key.

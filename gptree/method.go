@@ -23,8 +23,8 @@ func define(name string, tree Builder, summary string) classifier.Method {
 		Forget:  "novel classes and examples, refitted; base ones with base gibbs",
 	}, classifier.Definition[Config, *GPTree]{
 		Default: DefaultConfig(), New: New, Load: Load,
-		Resolve: func(c *Config, r classifier.Run) {
-			c.Seed = r.Seed
+		Seed: func(c *Config) *uint64 { return &c.Seed },
+		Resolve: func(c *Config, _ classifier.Run) {
 			if tree != "" { // a baseline of the paper
 				c.Tree, c.Mean = tree, MeanZero
 			}

@@ -237,4 +237,7 @@ func checkSeed(t *testing.T, m classifier.Method, values []any, draws bool) {
 	if changes != draws {
 		t.Errorf("%s %v: another seed changes something: %v", m.Name, values, changes)
 	}
+	if random := m.Random(c.Settings(m)); random != draws {
+		t.Errorf("%s %v: Random says %v", m.Name, values, random)
+	}
 }

@@ -20,7 +20,7 @@ func define(name string, defaults Config, summary string) classifier.Method {
 		Default:     defaults,
 		New:         func(c Config) (*Head, error) { return New(name, c) },
 		Load:        func(s classifier.State) (*Head, error) { return Load(name, s) },
-		Resolve:     func(c *Config, r classifier.Run) { c.Seed = r.Seed },
+		Seed:        func(c *Config) *uint64 { return &c.Seed },
 		MaxPerClass: func(c Config) int { return c.MaxPerClass },
 	})
 }

@@ -13,6 +13,7 @@ func Method() classifier.Method {
 		Statistics: true,
 	}, classifier.Definition[Config, *HPPCA]{
 		Default: DefaultConfig(), New: New, Load: Load,
-		Resolve: func(c *Config, r classifier.Run) { c.Statistics, c.Seed = !r.WithoutStatistics, r.Seed },
+		Seed:    func(c *Config) *uint64 { return &c.Seed },
+		Resolve: func(c *Config, r classifier.Run) { c.Statistics = !r.WithoutStatistics },
 	})
 }

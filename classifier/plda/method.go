@@ -20,10 +20,11 @@ func Methods() []classifier.Method {
 		}),
 		classifier.Define(two, classifier.Definition[Config, *PLDA]{
 			Default: DefaultConfig(), New: New, Load: Load,
-			Resolve: func(c *Config, r classifier.Run) {
+			Seed: func(c *Config) *uint64 {
 				if c.Epsilon == Auto {
-					c.Seed = r.Seed
+					return &c.Seed
 				}
+				return nil
 			},
 		}),
 	}

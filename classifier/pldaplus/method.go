@@ -25,11 +25,12 @@ func define(m classifier.Method, defaults Config) classifier.Method {
 		Default: defaults,
 		New:     func(c Config) (*Head, error) { return New(m.Name, c) },
 		Load:    func(s classifier.State) (*Head, error) { return Load(m.Name, s) },
-		Resolve: func(c *Config, r classifier.Run) {
-			c.Statistics = !r.WithoutStatistics
+		Seed: func(c *Config) *uint64 {
 			if c.chooses() {
-				c.Seed = r.Seed
+				return &c.Seed
 			}
+			return nil
 		},
+		Resolve: func(c *Config, r classifier.Run) { c.Statistics = !r.WithoutStatistics },
 	})
 }

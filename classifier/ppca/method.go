@@ -12,11 +12,12 @@ func Method() classifier.Method {
 		Statistics: true,
 	}, classifier.Definition[Config, *PPCA]{
 		Default: DefaultConfig(), New: New, Load: Load,
-		Resolve: func(c *Config, r classifier.Run) {
-			c.Statistics = !r.WithoutStatistics
+		Seed: func(c *Config) *uint64 {
 			if c.Lambda == Auto {
-				c.Seed = r.Seed
+				return &c.Seed
 			}
+			return nil
 		},
+		Resolve: func(c *Config, r classifier.Run) { c.Statistics = !r.WithoutStatistics },
 	})
 }

@@ -12,6 +12,6 @@ func Method() classifier.Method {
 		Forget:  "only by learning the rest again",
 	}, classifier.Definition[Config, *VARGP]{
 		Default: DefaultConfig(), New: New, Load: Load,
-		Resolve: func(c *Config, r classifier.Run) { c.Seed = r.Seed },
+		Seed: func(c *Config) *uint64 { return &c.Seed },
 	})
 }

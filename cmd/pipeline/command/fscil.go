@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -207,7 +206,6 @@ type trial struct {
 // runs once.
 func (a *app) trials(v method.Variant, benches []*fscil.Bench) (trials []trial, maxPerClass int, err error) {
 	c := a.config.Classifier
-	var first any
 	for i, b := range benches {
 		t := trial{Variant: v, number: i + 1, seed: a.config.Seed, bench: b}
 		if a.config.FSCIL.Protocol == fscil.Official {
@@ -216,13 +214,11 @@ func (a *app) trials(v method.Variant, benches []*fscil.Bench) (trials []trial, 
 		if t.settings, err = v.Settings(c.Heads(t.seed)); err != nil {
 			return nil, 0, err
 		}
-		own, most, err := ownSettings(v.Classifier, t.settings)
+		random, most, err := draws(v.Classifier, t.settings)
 		if err != nil {
 			return nil, 0, err
 		}
-		if i == 0 {
-			first, maxPerClass = own, most
-		} else if t.seed != a.config.Seed && !c.DKL.Enabled && reflect.DeepEqual(own, first) {
+		if maxPerClass = most; t.seed != a.config.Seed && !c.DKL.Enabled && !random {
 			continue
 		}
 		trials = append(trials, t)
@@ -253,19 +249,19 @@ func (a *app) try(ctx context.Context, env experiment.Env, t trial, s *samples) 
 	})
 }
 
-// ownSettings returns the settings that reach a method, with its seed if it draws
-// anything, and the most examples per class that it stores. All of them reach
-// method.Auto, which compares methods that store none.
-func ownSettings(name string, c method.Config) (own any, maxPerClass int, err error) {
+// draws reports whether a method draws anything, and returns the most examples per
+// class that it stores. method.Auto holds examples out at random, and compares methods
+// that store none.
+func draws(name string, c method.Config) (random bool, maxPerClass int, err error) {
 	if name == method.Auto {
-		return c, 0, nil
+		return true, 0, nil
 	}
 	kind, err := method.Find(name)
 	if err != nil {
-		return nil, 0, err
+		return false, 0, err
 	}
 	s := c.Settings(kind)
-	return s, kind.MaxPerClass(s), nil
+	return kind.Random(s), kind.MaxPerClass(s), nil
 }
 
 // chosen returns the method that train would choose on the base session.
