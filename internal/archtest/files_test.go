@@ -83,7 +83,8 @@ func TestLinksInDocuments(t *testing.T) {
 func TestBookHasEveryPage(t *testing.T) {
 	contents := document(t, filepath.Join(root, "docs", "README.md"))
 	for _, file := range files(t, ".md") {
-		if name := filepath.Base(file); filepath.Dir(file) == "docs" && name != "README.md" && !strings.Contains(contents, "]("+name+")") {
+		if name := filepath.Base(file); filepath.Dir(file) == "docs" && name != "README.md" &&
+			!strings.Contains(contents, "]("+name+")") {
 			t.Errorf("docs/README.md, the contents of the book, does not name %s", name)
 		}
 	}
@@ -155,7 +156,8 @@ func files(t *testing.T, ending string) []string {
 		if d.IsDir() && path == filepath.Join(root, "out") {
 			return fs.SkipDir
 		}
-		if d.IsDir() && path != root && name != ".github" && (strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata") {
+		if d.IsDir() && path != root && name != ".github" &&
+			(strings.HasPrefix(name, ".") || name == "node_modules" || name == "testdata") {
 			return fs.SkipDir
 		}
 		if !d.IsDir() && strings.HasSuffix(name, ending) {

@@ -60,7 +60,8 @@ func TestNoImportRunsUpward(t *testing.T) {
 			switch below := layerOf(other); {
 			case other == folder:
 			case below >= layer:
-				t.Errorf("%s imports %s, which lies on layer %d, not below layer %d of %s", file, imported, below, layer, folder)
+				t.Errorf("%s imports %s, which lies on layer %d, not below layer %d of %s", file, imported, below,
+					layer, folder)
 			case slices.Contains(forbidden[folder], other):
 				t.Errorf("%s imports %s, which %s must not know", file, imported, folder)
 			}

@@ -65,7 +65,8 @@ func checkRequirements(t *testing.T, file string) {
 	}
 	pinned := regexp.MustCompile(`(?m)^[a-z0-9-]+==[0-9.]+( ; [^\\\n]+)? \\\n    --hash=sha256:[0-9a-f]{64}`)
 	packages := regexp.MustCompile(`(?m)^[^\s#]`)
-	if got, want := len(pinned.FindAllString(text, -1)), len(packages.FindAllString(text, -1)); got != want || got == 0 {
+	if got, want := len(pinned.FindAllString(text, -1)), len(packages.FindAllString(text, -1)); got != want ||
+		got == 0 {
 		t.Errorf("%s: %d of %d packages have a version and a hash", file, got, want)
 	}
 }
