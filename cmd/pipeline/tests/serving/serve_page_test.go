@@ -143,6 +143,7 @@ func TestServeHands(t *testing.T) {
 		}
 		return names
 	}
+	p.settles()
 	seen := files()
 	p.page.Drag(on(seen[1]), on(seen[4]))
 	selected(4, "by dragging")
