@@ -25,14 +25,18 @@ import (
 // loaded from it (ErrChangedMeanwhile; the check is not a lock: of two renames
 // within milliseconds the later wins), nor one that Replacing keeps. Leftovers of
 // killed runs next to it are removed.
-func (m *Model) Save(path string) error {
-	if err := m.save(resolve(path)); err != nil {
+func (m *Model) Save(path string) error { return m.SaveLike(path, path) }
+
+// SaveLike is Save of a model that belongs to another file: new files get the
+// permissions of that one.
+func (m *Model) SaveLike(path, other string) error {
+	if err := m.save(resolve(path), other); err != nil {
 		return fmt.Errorf("save model %s: %w", path, err)
 	}
 	return nil
 }
 
-func (m *Model) save(path string) error {
+func (m *Model) save(path, other string) error {
 	current, err := existing(path)
 	if err != nil {
 		return err
@@ -41,7 +45,7 @@ func (m *Model) save(path string) error {
 		return ErrChangedMeanwhile
 	}
 	_, _ = atomicfile.RemoveStale(filepath.Dir(path)) // leftovers are harmless
-	pointer, err := m.saveStatistics(path)
+	pointer, err := m.saveStatistics(path, other)
 	if err != nil {
 		return fmt.Errorf("statistics: %w", err)
 	}
@@ -68,7 +72,7 @@ func (m *Model) save(path string) error {
 			}
 			return keepPrevious(path)
 		}
-		if err := c.Write(path, before); err != nil {
+		if err := c.WriteLike(path, other, before); err != nil {
 			return err
 		}
 	}

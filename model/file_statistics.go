@@ -94,9 +94,9 @@ func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
 	return keeper.RestoreStatistics(classifier.State{Settings: []byte(file.Metadata()[container.DocumentKey]), Tensors: tensors})
 }
 
-// saveStatistics writes the side file for a MODEL at path, unless it exists,
+// saveStatistics writes the side file for a MODEL at path, with the permissions of other, unless it exists,
 // and returns the pointer to it, nil if there are no statistics.
-func (m *Model) saveStatistics(path string) (*statisticsPointer, error) {
+func (m *Model) saveStatistics(path, other string) (*statisticsPointer, error) {
 	keeper, ok := m.Predictor.Head.(classifier.StatisticsKeeper)
 	if !ok || !m.KeepStatistics {
 		return nil, nil
@@ -112,10 +112,10 @@ func (m *Model) saveStatistics(path string) (*statisticsPointer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return writeStatistics(path, state)
+	return writeStatistics(path, other, state)
 }
 
-func writeStatistics(path string, state classifier.State) (*statisticsPointer, error) {
+func writeStatistics(path, other string, state classifier.State) (*statisticsPointer, error) {
 	c := container.New(statisticsFormat, string(state.Settings))
 	c.Add(headPrefix, state.Tensors)
 	written, err := c.Digest()
@@ -127,7 +127,7 @@ func writeStatistics(path string, state classifier.State) (*statisticsPointer, e
 	if intact(side, p) {
 		return &p, nil
 	}
-	return &p, c.WriteLike(side, path, nil)
+	return &p, c.WriteLike(side, other, nil)
 }
 
 // intact reports whether the side file exists unaltered.

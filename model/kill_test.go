@@ -207,7 +207,7 @@ func TestInterruptedAfterEachStep(t *testing.T) {
 // saveUntil performs the first steps of a save: 0 the side file, 1 the new
 // version under its temporary name, 2 the link to the old one, 3 the rename.
 func saveUntil(m *Model, path string, stop int) error {
-	pointer, err := m.saveStatistics(path)
+	pointer, err := m.saveStatistics(path, path)
 	if err != nil || stop == 0 {
 		return err
 	}

@@ -252,7 +252,7 @@ func TestNoCapabilityAppears(t *testing.T) {
 	}
 	_, class := m.ForgetClass(context.Background(), "c000", Forgetting{Approximate: true})
 	_, samples := m.ForgetSamples(context.Background(), b, Forgetting{Approximate: true})
-	statistics, keep := m.saveStatistics("m")
+	statistics, keep := m.saveStatistics("m", "m")
 	for name, err := range map[string]error{
 		"Forgetter":            p.Forget("c000"),
 		"SampleForgetter":      p.ForgetSamples(x, y),

@@ -31,3 +31,30 @@ func TestPrivateFilesStayPrivate(t *testing.T) {
 		}
 	}
 }
+
+// TestBaseOfPrivateModelIsPrivate: what a journal of a private model starts from is as
+// private.
+func TestBaseOfPrivateModelIsPrivate(t *testing.T) {
+	w := newWorld(3, 20)
+	dir := t.TempDir()
+	first := w.openAt(t, dir, "plda")
+	w.name(t, first, upTo(0, 20)...)
+	save(t, first)
+	if err := first.Close(); err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "m.model")
+	for _, suffix := range []string{journalSuffix, baseSuffix} {
+		if err := os.Remove(file + suffix); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.Chmod(file, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.openAt(t, dir, "plda")
+	info, err := os.Stat(file + baseSuffix)
+	if err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}

@@ -237,7 +237,7 @@ func (s *Session) begin(file string) error {
 		}
 		return fmt.Errorf("there is another one, which some journal may need: move %s away to begin a new journal", file)
 	}
-	if err := m.Save(file); err != nil {
+	if err := m.SaveLike(file, s.options.Model); err != nil {
 		return err
 	}
 	if s.base, err = openBase(file, s.options.Backend); err != nil {
