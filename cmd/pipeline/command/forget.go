@@ -332,12 +332,12 @@ func (a *app) saveForgotten(m *model.Model, file string, f forgetting) error {
 
 func (a *app) sayForgotten(m *model.Model, classes []string, done model.Forgotten) {
 	switch len(classes) {
+	case 0:
+		a.say("forgot %s; left: %d in %s", plural(done.Samples, "sample", "samples"), m.SampleCount(), plural(len(m.Classes()), "class", "classes"))
 	case 1:
 		a.say("forgot class %s; left: %s", classes[0], plural(len(m.Classes()), "class", "classes"))
 	default:
 		a.say("forgot classes %s; left: %s", strings.Join(classes, ", "), plural(len(m.Classes()), "class", "classes"))
-	case 0:
-		a.say("forgot %s; left: %d in %s", plural(done.Samples, "sample", "samples"), m.SampleCount(), plural(len(m.Classes()), "class", "classes"))
 	}
 	switch done.Way {
 	case model.Relearned:
