@@ -19,10 +19,9 @@ import (
 
 // Save writes the model atomically: it loads and compares the new file before it
 // replaces the old one. The previous version becomes path.prev, unless
-// DropPrevious is set; if it is identical, nothing is written. Save never
-// replaces a file that is not a
-// complete model, nor one that another process saved since this model was
-// loaded from it (ErrChangedMeanwhile; the check is not a lock: of two renames
+// DropPrevious is set; if it is identical, nothing is written. Save never replaces a
+// file that is not a complete model, nor one that another process saved since this
+// model was loaded from it (ErrChangedMeanwhile; the check is not a lock: of two renames
 // within milliseconds the later wins), nor one that Replacing keeps. Leftovers of
 // killed runs next to it are removed.
 func (m *Model) Save(path string) error { return m.SaveLike(path, path) }

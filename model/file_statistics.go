@@ -94,8 +94,8 @@ func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
 	return keeper.RestoreStatistics(classifier.State{Settings: []byte(file.Metadata()[container.DocumentKey]), Tensors: tensors})
 }
 
-// saveStatistics writes the side file for a MODEL at path, with the permissions of other, unless it exists,
-// and returns the pointer to it, nil if there are no statistics.
+// saveStatistics writes the side file for a MODEL at path, unless it exists, with the
+// permissions of other, and returns the pointer to it, nil if there are no statistics.
 func (m *Model) saveStatistics(path, other string) (*statisticsPointer, error) {
 	keeper, ok := m.Predictor.Head.(classifier.StatisticsKeeper)
 	if !ok || !m.KeepStatistics {

@@ -67,7 +67,7 @@ func unsupported(format string, args ...any) error {
 }
 
 // Parse reads what precedes decoding of the file's primary picture, within a
-// quota of memory beside the file. Errors wrap ErrUnsupported, ErrDamaged,
+// quota of memory in addition to the file. Errors wrap ErrUnsupported, ErrDamaged,
 // ErrMemory or io.ErrUnexpectedEOF. It takes time proportional to the file and to
 // what it takes of the quota.
 func Parse(file []byte, q *quota.Quota) (*Picture, error) {

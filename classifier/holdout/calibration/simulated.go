@@ -49,7 +49,8 @@ func second(s episodes.Episode) episodes.Episode {
 	mean := dense.MeanRow(centred)
 	dense.SubtractRow(centred, mean)
 	rng := random.Stream(0, "classifier/calibration/simulated", n)
-	out := episodes.Episode{X: blas32.General{Rows: n * perExample, Cols: d, Stride: d, Data: make([]float32, n*perExample*d)}}
+	rows := n * perExample
+	out := episodes.Episode{X: blas32.General{Rows: rows, Cols: d, Stride: d, Data: make([]float32, rows*d)}}
 	noise := make([]float64, d)
 	for i := range out.X.Rows {
 		clear(noise)

@@ -111,7 +111,7 @@ type Draw struct {
 	BaseTest, NovelTest Episode
 }
 
-// A Episode holds labelled rows: row i of X (n×d) is an example of class Y[i].
+// An Episode holds labelled rows: row i of X (n×d) is an example of class Y[i].
 type Episode struct {
 	X blas32.General
 	Y []string

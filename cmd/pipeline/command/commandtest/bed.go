@@ -105,7 +105,7 @@ func (l *Bed) Refused(code int, words []string, args ...string) {
 	}
 }
 
-// Process returns a command that runs as another Process when started.
+// Process returns a command that runs as another process when started.
 func (l *Bed) Process(cache string, args ...string) (*exec.Cmd, *bytes.Buffer) {
 	cmd := exec.Command(os.Args[0], append(args, "--cache", cache)...)
 	var stderr bytes.Buffer
@@ -181,7 +181,7 @@ func (l *Bed) Timing(out, key string) int {
 	return int(v)
 }
 
-// Column returns one Column of a table without its header.
+// Column returns one column of a table without its header.
 func Column(t testing.TB, rows [][]string, name string) []string {
 	t.Helper()
 	i := slices.Index(rows[0], name)

@@ -24,6 +24,7 @@ func (l *Bed) SameLabels(what, out string) {
 	l.NoLeftovers(out)
 }
 
+// CopyFolder copies a folder of files.
 func (l *Bed) CopyFolder(from, to string) {
 	l.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
@@ -41,7 +42,7 @@ func (l *Bed) SetTimes(dir string, at time.Time) {
 	}
 }
 
-// Tree returns the contents of all files below a folder.
+// Tree returns the contents of all files below a folder, by their paths in it, such as "/a/b.jpg".
 func (l *Bed) Tree(dir string) map[string]string {
 	l.Helper()
 	files := map[string]string{}
@@ -56,6 +57,7 @@ func (l *Bed) Tree(dir string) map[string]string {
 	return files
 }
 
+// Same fails unless a file has the wanted content; what changed it is named.
 func (l *Bed) Same(what string, want []byte, file string) {
 	l.Helper()
 	if !bytes.Equal(want, l.Read(file)) {
@@ -63,6 +65,7 @@ func (l *Bed) Same(what string, want []byte, file string) {
 	}
 }
 
+// SummaryWithoutTiming returns summary.json without what differs from run to run.
 func (l *Bed) SummaryWithoutTiming(out string) string {
 	l.Helper()
 	s := l.Object(out, "summary.json")
@@ -74,22 +77,7 @@ func (l *Bed) SummaryWithoutTiming(out string) string {
 	return string(text)
 }
 
-// Snapshot maps every file of a folder to its content.
-func (l *Bed) Snapshot(dir string) map[string]string {
-	l.Helper()
-	found := map[string]string{}
-	err := filepath.WalkDir(dir, func(name string, e os.DirEntry, err error) error {
-		if err == nil && e.Type().IsRegular() {
-			found[name] = string(l.Read(name))
-		}
-		return err
-	})
-	if err != nil {
-		l.Fatal(err)
-	}
-	return found
-}
-
+// CountFiles returns the number of files and links below a folder.
 func (l *Bed) CountFiles(dir string) (n int) {
 	l.Helper()
 	err := filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {

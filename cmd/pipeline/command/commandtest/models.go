@@ -16,8 +16,14 @@ import (
 
 // Quickly adds settings that train a projection in no time.
 func Quickly(args ...string) []string {
-	return append(args, "--dkl", "--set", "classifier.dkl.dim=10", "--set", "classifier.dkl.epochs=4", "--set", "classifier.dkl.pretrain=2",
-		"--set", "classifier.dkl.keep=always", "--set", "classifier.dkl.steps=0", "--set", "classifier.dkl.batch=16", "--set", "classifier.dkl.inducing=2", "--set", "classifier.temperature=1")
+	args = append(args, "--dkl")
+	for _, setting := range []string{
+		"dkl.dim=10", "dkl.epochs=4", "dkl.pretrain=2", "dkl.keep=always", "dkl.steps=0", "dkl.batch=16",
+		"dkl.inducing=2", "temperature=1",
+	} {
+		args = append(args, "--set", "classifier."+setting)
+	}
+	return args
 }
 
 // Relabelled returns a feature folder of two rows of a new class.
@@ -67,7 +73,8 @@ func (l *Bed) Features(name string, without ...string) string {
 	return dir
 }
 
-const SmallSide = 48 // pixels; enough for a contract
+// SmallSide is the side of a photo in pixels that is enough for a contract.
+const SmallSide = 48
 
 // Trained writes a base folder of three classes and trains a model on it.
 func (l *Bed) Trained(args ...string) (model, images string) {
@@ -111,7 +118,7 @@ func (l *Bed) Clouds(dir string) string {
 	return l.ManyClouds(dir, 4, 20)
 }
 
-// ManyClouds is clouds with another first session: its classes, and their training
+// ManyClouds is Clouds with another first session: its classes, and their training
 // rows.
 func (l *Bed) ManyClouds(dir string, base, rows int) string {
 	l.Helper()
@@ -128,7 +135,10 @@ func (l *Bed) ManyClouds(dir string, base, rows int) string {
 		}
 		centre := Cloud(rng, make([]float32, 8), 1)
 		for i := range shots + 10 {
-			s := dataset.Sample{Path: fmt.Sprintf("c%d/%02d.jpg", class, i), Label: fmt.Sprintf("c%d", class), Split: "train", Session: fmt.Sprint(session)}
+			s := dataset.Sample{
+				Path: fmt.Sprintf("c%d/%02d.jpg", class, i), Label: fmt.Sprintf("c%d", class),
+				Split: "train", Session: fmt.Sprint(session),
+			}
 			if i >= shots {
 				s.Split = "test"
 			}
@@ -143,6 +153,7 @@ func (l *Bed) ManyClouds(dir string, base, rows int) string {
 	return dir
 }
 
+// Cloud draws a point around a centre.
 func Cloud(rng *rand.Rand, centre []float32, width float64) []float32 {
 	x := slices.Clone(centre)
 	for i := range x {

@@ -2,9 +2,11 @@ package commandtest
 
 import (
 	"bytes"
+	"hash/fnv"
 	"image"
 	"image/color"
 	"image/jpeg"
+	"io"
 	"math"
 	"math/rand/v2"
 )
@@ -22,7 +24,9 @@ func Photo(class string, number, side int) []byte {
 		for x := range side {
 			wave := 60 * math.Sin(fx*float64(x)+fy*float64(y)+phase)
 			grain := rng.Float64() * 20
-			img.SetRGBA(x, y, color.RGBA{level(base[0], wave+grain), level(base[1], wave-grain), level(base[2], grain-wave), 255})
+			img.SetRGBA(x, y, color.RGBA{
+				level(base[0], wave+grain), level(base[1], wave-grain), level(base[2], grain-wave), 255,
+			})
 		}
 	}
 	var buf bytes.Buffer
@@ -38,9 +42,7 @@ func level(base, change float64) uint8 {
 
 // HashText returns the FNV-1a hash of a text.
 func HashText(s string) uint64 {
-	var h uint64 = 14695981039346656037
-	for _, b := range []byte(s) {
-		h = (h ^ uint64(b)) * 1099511628211
-	}
-	return h
+	h := fnv.New64a()
+	io.WriteString(h, s) // into memory it cannot fail
+	return h.Sum64()
 }

@@ -50,7 +50,8 @@ func BelowPermissions(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	if err != nil {
 		t.Skip("root, and no setpriv (util-linux): ", err)
 	}
-	cmd.Path, cmd.Args = setpriv, append([]string{"setpriv", "--bounding-set=-dac_override,-dac_read_search", os.Args[0]}, cmd.Args[1:]...)
+	wrapped := []string{"setpriv", "--bounding-set=-dac_override,-dac_read_search", os.Args[0]}
+	cmd.Path, cmd.Args = setpriv, append(wrapped, cmd.Args[1:]...)
 	return cmd
 }
 

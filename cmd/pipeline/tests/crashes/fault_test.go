@@ -177,11 +177,11 @@ func TestEverythingIsKilled(t *testing.T) {
 		t.Fatal(r.Stderr)
 	}
 	page := string(l.Read(l.Path("want"), "report.html"))
-	sidecars := l.Snapshot(images)
+	sidecars := l.Tree(images)
 	for i, moment := range []string{"embedded", "xmp", "labels.csv", "by-class"} {
 		for name := range sidecars {
 			if strings.HasSuffix(name, ".xmp") {
-				if err := os.Remove(name); err != nil {
+				if err := os.Remove(filepath.Join(images, name)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -202,7 +202,7 @@ func TestEverythingIsKilled(t *testing.T) {
 		if got := string(l.Read(out, "report.html")); got != page {
 			t.Errorf("%s: the report differs (%d and %d bytes)", moment, len(got), len(page))
 		}
-		if after := l.Snapshot(images); fmt.Sprint(after) != fmt.Sprint(sidecars) {
+		if after := l.Tree(images); fmt.Sprint(after) != fmt.Sprint(sidecars) {
 			t.Errorf("%s: photos or sidecars differ", moment)
 		}
 	}

@@ -18,7 +18,7 @@ import (
 func TestOrganise(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	before := l.Snapshot(images)
+	before := l.Tree(images)
 	for _, how := range []string{"link", "copy"} {
 		out := l.Path("out-" + how)
 		for range 2 {
@@ -26,7 +26,7 @@ func TestOrganise(t *testing.T) {
 			rows := l.Table(out, "labels.csv")
 			labels := commandtest.Column(t, rows, "label")
 			for i, path := range commandtest.Column(t, rows, "path") {
-				if string(l.Read(out, "by-class", labels[i], path)) != before[filepath.Join(images, path)] {
+				if string(l.Read(out, "by-class", labels[i], path)) != before["/"+path] {
 					t.Errorf("%s: %s differs", how, path)
 				}
 			}
@@ -35,7 +35,7 @@ func TestOrganise(t *testing.T) {
 			}
 		}
 	}
-	if after := l.Snapshot(images); fmt.Sprint(after) != fmt.Sprint(before) {
+	if after := l.Tree(images); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Error("the originals changed")
 	}
 	l.Refused(command.ExitUsage, []string{"organise", "move"}, "label", model, "--images", images, "--out", l.Path("o"), "--organise", "move")

@@ -307,16 +307,16 @@ func TestServeWhereItCannot(t *testing.T) {
 	address := taken.Addr().String()
 	model := l.Path("models", "m.model")
 	cannotServe(l, []string{"--addr"}, model, "--images", images, "--addr", address)
-	if files := l.Snapshot(l.Path("models")); len(files) != 0 {
+	if files := l.Tree(l.Path("models")); len(files) != 0 {
 		t.Errorf("a server that was never there left %v", files)
 	}
 	s := serve(l, 8, model, "--images", images)
 	s.name()
 	s.ends()
-	before := l.Snapshot(l.Path("models"))
+	before := l.Tree(l.Path("models"))
 	cannotServe(l, []string{"--addr"}, model, "--images", images, "--addr", address, "--at", "3")
 	cannotServe(l, []string{"no line 1000"}, model, "--images", images, "--addr", "127.0.0.1:0", "--at", "1000")
-	after := l.Snapshot(l.Path("models"))
+	after := l.Tree(l.Path("models"))
 	for name, text := range after {
 		if text != before[name] {
 			t.Errorf("a server that was refused wrote %s", name)
