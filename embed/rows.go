@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"errors"
+	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -28,6 +29,17 @@ type Outcome struct {
 	Problems []dataset.Problem
 	// Skipped counts the files that are not images, by kind.
 	Skipped map[string]int
+}
+
+// Complete returns an error if some inputs failed, for work that needs all of them. It
+// names the work and the first of these inputs.
+func (o Outcome) Complete(what string) error {
+	if len(o.Problems) == 0 {
+		return nil
+	}
+	p := o.Problems[0]
+	return fmt.Errorf("%s: %d images cannot be read, so nothing was changed; the first is %s: %w", what,
+		len(o.Problems), p.Path, p.Err)
 }
 
 // HashRow returns the content hash of an embedding that has no file: the

@@ -25,6 +25,21 @@ type Job struct {
 	Keyed bool
 }
 
+// Env returns functions that train projections and save their states in a folder, so
+// that trainings can be resumed. Those that serve a comparison have sub-folders, and
+// so have all if keyed. Restart ignores earlier states.
+func Env(dir string, keyed, restart bool, say func(message string, args ...any)) dkl.TrainEnv {
+	job := Job{Folder: &checkpoint.Folder{Dir: dir, Restart: restart, Say: say}, Keyed: keyed}
+	tries := Job{Folder: &checkpoint.Folder{Dir: filepath.Join(dir, "compared"), Restart: restart}, Keyed: true}
+	return dkl.TrainEnv{Train: job.Train, Say: say, Try: func(ctx context.Context, t *dkl.Trainer) error {
+		err := tries.Train(ctx, t)
+		if err == nil {
+			say("trained a projection on part of the images, to compare", "epochs", len(t.History()))
+		}
+		return err
+	}}
+}
+
 // Train runs a trainer to its end, resuming from its checkpoint. When ctx is
 // cancelled, the unfinished epoch is lost.
 func (j Job) Train(ctx context.Context, t *dkl.Trainer) error {
@@ -61,7 +76,8 @@ func (j Job) train(ctx context.Context, t *dkl.Trainer) error {
 			}
 			args := []any{"epoch", e.Epoch, "phase", e.Phase, "loss", fmt.Sprintf("%.4f", e.Loss)}
 			if e.Accuracy != nil {
-				args = append(args, "held-out accuracy", fmt.Sprintf("%.2f %%", 100**e.Accuracy), "nll", fmt.Sprintf("%.4f", *e.NLL))
+				args = append(args, "held-out accuracy", fmt.Sprintf("%.2f %%", 100**e.Accuracy), "nll",
+					fmt.Sprintf("%.4f", *e.NLL))
 			}
 			j.Folder.Note("trained", args...)
 		}
@@ -89,7 +105,8 @@ func writeCourse(dir string, history []dkl.Epoch) error {
 	}
 	t := table.Table{Header: []string{"epoch", "phase", "rate", "loss", "accuracy", "nll"}}
 	for _, e := range history {
-		t.Rows = append(t.Rows, []string{strconv.Itoa(e.Epoch), e.Phase, number(&e.Rate), number(&e.Loss), number(e.Accuracy), number(e.NLL)})
+		t.Rows = append(t.Rows, []string{strconv.Itoa(e.Epoch), e.Phase, number(&e.Rate), number(&e.Loss),
+			number(e.Accuracy), number(e.NLL)})
 	}
 	text, err := t.CSV()
 	if err != nil {
@@ -123,5 +140,6 @@ func draw(dir string, history []dkl.Epoch) error {
 	if err != nil || len(accuracy) == 0 {
 		return err
 	}
-	return chart.Lines("training", chart.Axes{Title: "Held-out base examples", X: "epoch", Y: "accuracy in %"}, accuracy).Write(dir)
+	return chart.Lines("training", chart.Axes{Title: "Held-out base examples", X: "epoch", Y: "accuracy in %"},
+		accuracy).Write(dir)
 }

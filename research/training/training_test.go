@@ -77,7 +77,8 @@ func TestStoppedTrainingEndsWithTheSameBytes(t *testing.T) {
 		if (err == nil) != (epochs == 5) || seen != 1 {
 			t.Fatalf("run %d: %d epochs, %v", epochs, seen, err)
 		}
-		if err := os.WriteFile(filepath.Join(cut, ".checkpoint.safetensors.tmp-pipeline-0"), []byte("half"), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(cut, ".checkpoint.safetensors.tmp-pipeline-0"), []byte("half"),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -90,12 +91,14 @@ func TestStoppedTrainingEndsWithTheSameBytes(t *testing.T) {
 			t.Errorf("%s differs", name)
 		}
 	}
-	for _, name := range []string{"checkpoint.safetensors", "training.csv", "training.png", "training.svg", "loss.png", "loss.svg"} {
+	for _, name := range []string{"checkpoint.safetensors", "training.csv", "training.png", "training.svg", "loss.png",
+		"loss.svg"} {
 		if want[name] == nil {
 			t.Errorf("no %s", name)
 		}
 	}
-	if text := string(want["training.csv"]); !strings.HasPrefix(text, "epoch,phase,rate,loss,accuracy,nll\n1,cross-entropy,0.01,") || strings.Count(text, "\n") != 6 {
+	if text := string(want["training.csv"]); !strings.HasPrefix(text,
+		"epoch,phase,rate,loss,accuracy,nll\n1,cross-entropy,0.01,") || strings.Count(text, "\n") != 6 {
 		t.Errorf("training.csv: %s", text)
 	}
 }
@@ -130,7 +133,8 @@ func TestCheckpointsThatDoNotFit(t *testing.T) {
 	if r := reason(&checkpoint.Folder{}, 2); !strings.Contains(r, "other settings") {
 		t.Error(r)
 	}
-	for name, b := range map[string][]byte{"cut": whole[:len(whole)/2], "altered": append(append([]byte{}, whole[:len(whole)-50]...), make([]byte, 50)...), "empty": nil} {
+	for name, b := range map[string][]byte{"cut": whole[:len(whole)/2],
+		"altered": append(append([]byte{}, whole[:len(whole)-50]...), make([]byte, 50)...), "empty": nil} {
 		if err := os.WriteFile(file, b, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -143,7 +147,8 @@ func TestCheckpointsThatDoNotFit(t *testing.T) {
 func TestKeyedFoldersKeepApart(t *testing.T) {
 	dir := t.TempDir()
 	for _, seed := range []uint64{1, 2, 1} {
-		if err := (training.Job{Folder: &checkpoint.Folder{Dir: dir}, Keyed: true}).Train(context.Background(), trainer(t, seed)); err != nil {
+		if err := (training.Job{Folder: &checkpoint.Folder{Dir: dir}, Keyed: true}).Train(context.Background(),
+			trainer(t, seed)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/experiment/kind"
@@ -57,10 +56,12 @@ func (a *app) experiment(ctx context.Context) error {
 	if err := writableFolder(c.Out); err != nil {
 		return err
 	}
-	env, err := a.env()
+	r, err := a.runner(*c)
 	if err != nil {
 		return err
 	}
+	env := r.Env
+	env.Open = r.Material
 	o, err := kind.Run(ctx, c.Experiment, env)
 	var input *experiment.InputError
 	if errors.As(err, &input) {
@@ -81,33 +82,4 @@ func (a *app) experiment(ctx context.Context) error {
 	}
 	a.say("tables and figures are in %s", c.Out)
 	return nil
-}
-
-func (a *app) env() (experiment.Env, error) {
-	products, err := a.products()
-	return experiment.Env{
-		Dir: a.config.Out, Seed: a.config.Seed, Version: version, Heads: a.config.Classifier.Heads(a.config.Seed), Features: a.config.Features,
-		Open: a.material, Backend: products, BackendName: products.Kinds(), Restart: !a.config.Classifier.DKL.Resume, Note: a.log.Info,
-	}, err
-}
-
-// material reads a feature folder and binds it to the sessions that the fscil.…
-// settings describe.
-func (a *app) material(features string) (experiment.Material, error) {
-	sub := *a
-	sub.config.Features = features
-	s, err := sub.samplesOfFeatures()
-	if err != nil {
-		return experiment.Material{}, err
-	}
-	benches, err := sub.benches(s)
-	if err != nil {
-		return experiment.Material{}, err
-	}
-	key := []any{s.fingerprint}
-	for _, b := range benches {
-		key = append(key, b.Protocol())
-	}
-	fingerprint, err := checkpoint.Key(key...)
-	return experiment.Material{Benches: benches, Fingerprint: fingerprint}, err
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
+	"github.com/seed-90d10d51/pipeline/research/training"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -64,9 +65,11 @@ thumbnails and MODEL.base too, and the command says where else traces are.`,
 	}
 	flags := cmd.Flags()
 	flags.StringArrayVar(&f.classes, "class", nil, "`name` of a class; may be repeated")
-	flags.StringVar(&f.samples, "samples", "", "`file` that lists the images (paths, or a table as of --list); - for stdin, unless with --features")
+	flags.StringVar(&f.samples, "samples", "",
+		"`file` that lists the images (paths, or a table as of --list); - for stdin, unless with --features")
 	flags.StringArrayVar(&f.stats, "stats", nil, "`file` of statistics that the model was trained on; may be repeated")
-	flags.BoolVar(&f.approximate, "approximate", false, "leave traces in what all classes share, rather than learn again")
+	flags.BoolVar(&f.approximate, "approximate", false,
+		"leave traces in what all classes share, rather than learn again")
 	flags.BoolVar(&f.keepPrevious, "keep-previous", false, "keep the previous version and its statistics")
 	inputFlags(cmd, "images", "features")
 	columnFlags(cmd)
@@ -100,7 +103,8 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 		return err
 	}
 	done, err := what.from(ctx, m, how)
-	if nothing := (*model.NotLearnedError)(nil); errors.Is(err, classifier.ErrUnknownClass) || errors.As(err, &nothing) {
+	if nothing := (*model.NotLearnedError)(nil); errors.Is(err, classifier.ErrUnknownClass) ||
+		errors.As(err, &nothing) {
 		return a.finishForgetting(m, file, f, what, err)
 	}
 	if missing := (*model.MissingRowsError)(nil); errors.As(err, &missing) {
@@ -123,7 +127,7 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 // meansToForget returns what forgetting may need beyond what the model keeps.
 func (a *app) meansToForget(ctx context.Context, m *model.Model, file string, f forgetting) (model.Forgetting, error) {
 	how := model.Forgetting{Rows: a.learned(m), Approximate: f.approximate}
-	how.Env = a.trainings(a.destination(file)+".dkl", false)
+	how.Env = training.Env(a.destination(file)+".dkl", false, !a.config.Classifier.DKL.Resume, a.log.Info)
 	var err error
 	if how.Env.Views, err = a.viewsOf(ctx, m); err != nil {
 		return how, err
@@ -222,7 +226,7 @@ func (a *app) listed(ctx context.Context, m *model.Model, list string) (b model.
 			return b, fmt.Errorf("%s: %s is not in %s", filepath.Base(list), path, a.config.Features)
 		}
 	}
-	return model.NewBatch(e), requireAll(filepath.Base(list), e.Outcome.Problems)
+	return model.NewBatch(e), e.Outcome.Complete(filepath.Base(list))
 }
 
 // only filters rows by their paths.
@@ -333,7 +337,8 @@ func (a *app) saveForgotten(m *model.Model, file string, f forgetting) error {
 func (a *app) sayForgotten(m *model.Model, classes []string, done model.Forgotten) {
 	switch len(classes) {
 	case 0:
-		a.say("forgot %s; left: %d in %s", plural(done.Samples, "sample", "samples"), m.SampleCount(), plural(len(m.Classes()), "class", "classes"))
+		a.say("forgot %s; left: %d in %s", plural(done.Samples, "sample", "samples"), m.SampleCount(),
+			plural(len(m.Classes()), "class", "classes"))
 	case 1:
 		a.say("forgot class %s; left: %s", classes[0], plural(len(m.Classes()), "class", "classes"))
 	default:

@@ -288,16 +288,6 @@ func (a *app) views(ctx context.Context, root string, e embed.Embeddings) func(b
 	return e.Views(ctx, a.options(), root, count)
 }
 
-// requireAll returns an error if some inputs failed, for commands that do all or
-// nothing.
-func requireAll(name string, problems []dataset.Problem) error {
-	if len(problems) == 0 {
-		return nil
-	}
-	p := problems[0]
-	return fmt.Errorf("%s: %d images cannot be read, so nothing was changed; the first is %s: %w", name, len(problems), p.Path, p.Err)
-}
-
 // writeProblems writes the inputs that failed to a file and returns a
 // partialError. If none failed, it removes the file of an earlier run.
 func writeProblems(problems []dataset.Problem, file string) error {
