@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
@@ -30,12 +31,24 @@ type Scan struct {
 func (s Scan) Filter() (dataset.Filter, error) {
 	shard, err := dataset.ParseShard(s.Shard)
 	f := dataset.Filter{Include: s.Include, Exclude: s.Exclude, DropLabels: s.DropLabel, Shard: shard}
-	return f, errors.Join(err, f.Validate(), dataset.Symlinks(s.Symlinks).Validate(), dataset.ClassFrom(s.ClassFrom).Validate())
+	return f, errors.Join(err, f.Validate(), dataset.Symlinks(s.Symlinks).Validate(),
+		dataset.ClassFrom(s.ClassFrom).Validate())
+}
+
+// ShardFolder returns the folder for the results of the shard, below that of all: out
+// itself for all files.
+func (s Scan) ShardFolder(out string) string {
+	shard, err := dataset.ParseShard(s.Shard)
+	if err != nil || shard.N == 0 || out == "" {
+		return out
+	}
+	return filepath.Join(out, shard.Name())
 }
 
 // List returns how to read a list.
 func (s Scan) List() dataset.ListOptions {
 	return dataset.ListOptions{
-		PathColumn: s.PathColumn, LabelColumn: s.LabelColumn, PathSuffix: s.PathSuffix, ClassFrom: dataset.ClassFrom(s.ClassFrom),
+		PathColumn: s.PathColumn, LabelColumn: s.LabelColumn, PathSuffix: s.PathSuffix,
+		ClassFrom: dataset.ClassFrom(s.ClassFrom),
 	}
 }

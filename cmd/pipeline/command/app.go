@@ -27,8 +27,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
-// An app is what every command starts from: the resolved settings and the
-// streams to read and write.
+// An app is what every command starts from: the resolved settings and the streams to
+// read and write. Nothing changes them.
 type app struct {
 	config config.Config
 	flags  *pflag.FlagSet
@@ -36,12 +36,9 @@ type app struct {
 	stdin  io.Reader
 	stdout io.Writer
 	stderr io.Writer
-	// output is the parent of config.Out when that is the folder of a shard.
-	output string
-	// quiet leaves out what say prints, because the results are in files.
+	// quiet leaves out what say prints, because the results are in files or for programs.
 	quiet bool
-	// noted are the notes that sayNote has printed.
-	noted map[string]bool
+	notes *notes
 	// products returns the backend of large matrix products, chosen on first use.
 	products func() (native.Choice, error)
 }
@@ -64,13 +61,15 @@ func open(cmd *cobra.Command) (*app, error) {
 	if c.Threads > 0 {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels start that many goroutines
 	}
-	a := &app{config: c, flags: flags, noted: map[string]bool{}, log: newLog(cmd.ErrOrStderr(), c), stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr()}
-	a.quiet = c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil)
-	if c.Out == streamed {
-		if cmd.Name() != "rank" {
-			return nil, usagef("--out -: %s cannot write its result to stdout; name a file or folder", cmd.CommandPath())
-		}
-		a.quiet = true // what say prints would mix with the table
+	if c.Out == streamed && cmd.Name() != "rank" {
+		return nil, usagef("--out -: %s cannot write its result to stdout; name a file or folder", cmd.CommandPath())
+	}
+	log := newLog(cmd.ErrOrStderr(), c)
+	a := &app{
+		config: c, flags: flags, log: log, notes: &notes{log: log, said: map[string]bool{}},
+		stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(),
+		quiet: c.Out == streamed || forPrograms(flags) ||
+			c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil),
 	}
 	a.products = sync.OnceValues(func() (native.Choice, error) {
 		choice, err := native.Choose(c.Linalg, a.options().Runtime)
@@ -78,6 +77,20 @@ func open(cmd *cobra.Command) (*app, error) {
 		return choice, err
 	})
 	return a, nil
+}
+
+// forPrograms reports whether a program reads stdout: what say prints would mix with
+// the JSON.
+func forPrograms(flags *pflag.FlagSet) bool {
+	f := flags.Lookup("json")
+	return f != nil && (f.Value.String() == streamed || f.Value.Type() == "bool" && f.Value.String() == "true")
+}
+
+// with returns the app of a part of a command that has settings of its own.
+func (a *app) with(c config.Config) *app {
+	part := *a
+	part.config = c
+	return &part
 }
 
 // options returns the options to open an Embedder with.
@@ -261,7 +274,8 @@ func (a *app) bar(total int64, options ...progressbar.Option) progress {
 	if a.config.Quiet || a.config.Log != "text" || !atTerminal(a.stderr) {
 		return progress{}
 	}
-	return progress{progressbar.NewOptions64(total, append(options, progressbar.OptionSetWriter(a.stderr), progressbar.OptionClearOnFinish())...)}
+	return progress{progressbar.NewOptions64(total,
+		append(options, progressbar.OptionSetWriter(a.stderr), progressbar.OptionClearOnFinish())...)}
 }
 
 func (p progress) add() {

@@ -69,12 +69,14 @@ type demoStep struct {
 }
 
 func (a *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
-	features, file, labels := filepath.Join(dir, "features"), filepath.Join(dir, "demo.model"), filepath.Join(dir, "labels")
+	features, file, labels := filepath.Join(dir, "features"), filepath.Join(dir, "demo.model"),
+		filepath.Join(dir, "labels")
 	return []demoStep{
 		{command: "embed", images: set.Base, out: features, run: func(s *app) error { return s.embedFolder(ctx) }},
 		{command: "train", images: set.Base, out: file, run: func(s *app) error { return s.train(ctx, false) }},
 		{command: "learn " + file, images: set.New, run: func(s *app) error { return s.learn(ctx, file, false) }},
-		{command: "label " + file, images: set.Photos, out: labels, reject: demoReject, run: func(s *app) error { return s.label(ctx, file, false) }},
+		{command: "label " + file, images: set.Photos, out: labels, reject: demoReject,
+			run: func(s *app) error { return s.label(ctx, file, false) }},
 		{
 			command: "eval " + file + " --report " + dir, images: set.Photos, list: set.Truth, reject: demoReject,
 			run: func(s *app) error { return s.eval(ctx, file, "", dir) },
@@ -82,14 +84,14 @@ func (a *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoSte
 	}
 }
 
-// demoStep runs a step on its own copy of the app. One photo is broken on
+// demoStep runs a step with its own settings. One photo is broken on
 // purpose, so a partial failure does not end the demo.
 func (a *app) demoStep(step demoStep) error {
-	sub := *a
-	sub.config.Images, sub.config.List, sub.config.Out, sub.config.Label.Reject = step.images, step.list, step.out, step.reject
-	sub.config.Label.Format, sub.config.Label.RowsPerFile = []string{"csv"}, 0 // as sayDemo reads it
+	c := a.config
+	c.Images, c.List, c.Out, c.Label.Reject = step.images, step.list, step.out, step.reject
+	c.Label.Format, c.Label.RowsPerFile = []string{"csv"}, 0 // as sayDemo reads it
 	a.say("\n$ pipeline %s", step.line())
-	err := step.run(&sub)
+	err := step.run(a.with(c))
 	if exitCode(err) == ExitPartial {
 		a.say("%s", message(err))
 		return nil

@@ -35,11 +35,11 @@ func (a *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Em
 	if t.Views == 0 || a.config.Features != "" {
 		return nil
 	}
-	images, err := a.source(ctx, classes)
+	images, err := a.inputs().source(ctx, classes)
 	if err != nil {
 		return err
 	}
-	s.Env.Views = a.views(ctx, images.Root(), e)
+	s.Env.Views = e.Views(ctx, a.options(), images.Root(), t.Views)
 	return nil
 }
 

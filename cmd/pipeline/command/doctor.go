@@ -62,9 +62,10 @@ func (c *check) note(format string, args ...any) {
 }
 
 func (a *app) doctor(asJSON bool) error {
-	a.quiet = asJSON
-	d := diagnosis{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH, Cores: runtime.NumCPU(), Vectors: vectorUnits(), Ready: true}
-	a.say("pipeline %s", strings.TrimSuffix(fmt.Sprintf("%s, %s, %s, %d cores, %s", d.Version, d.Go, d.Platform, d.Cores, d.Vectors), ", "))
+	d := diagnosis{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
+		Cores: runtime.NumCPU(), Vectors: vectorUnits(), Ready: true}
+	a.say("pipeline %s", strings.TrimSuffix(fmt.Sprintf("%s, %s, %s, %d cores, %s", d.Version, d.Go, d.Platform,
+		d.Cores, d.Vectors), ", "))
 	for _, each := range []struct {
 		name string
 		run  func(*check) (string, error)
@@ -180,7 +181,8 @@ func (a *app) checkJPEG(_ *check) (string, error) {
 	case a.config.Preprocess.JPEG == embed.JPEGGo:
 		return "Go's, as set by preprocess.jpeg", nil
 	case err == nil:
-		return fmt.Sprintf("libjpeg-turbo %s (%s; pixels %s), with scaled decoding of large photos", d.Path(), turbojpeg.Source(d.Path()), d.ID()), nil
+		return fmt.Sprintf("libjpeg-turbo %s (%s; pixels %s), with scaled decoding of large photos", d.Path(),
+			turbojpeg.Source(d.Path()), d.ID()), nil
 	case a.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
 		return "", err
 	}

@@ -37,15 +37,16 @@ func (a *app) embedFolder(ctx context.Context) (err error) {
 	if err := a.require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
-	if err := a.shardOut(); err != nil {
+	dir, err := a.shardFolder()
+	if err != nil {
 		return err
 	}
-	in, err := a.images(ctx, nil, classes)
+	in, err := a.inputs().openImages(ctx, nil, classes)
 	if err != nil {
 		return err
 	}
 	defer closeInto(in, &err)
-	out, err := featdir.NewWriter(a.config.Out, in.Provenance())
+	out, err := featdir.NewWriter(dir, in.Provenance())
 	if err != nil {
 		return err
 	}
@@ -65,6 +66,7 @@ func (a *app) embedFolder(ctx context.Context) (err error) {
 	if err := out.Close(); err != nil {
 		return err
 	}
-	a.say("embedded %s (%d from the cache, %d failed) into %s", plural(outcome.Cached+outcome.Inferred, "image", "images"), outcome.Cached, len(outcome.Problems), a.config.Out)
-	return partial(len(outcome.Problems), filepath.Join(a.config.Out, "errors.csv"))
+	a.say("embedded %s (%d from the cache, %d failed) into %s",
+		plural(outcome.Cached+outcome.Inferred, "image", "images"), outcome.Cached, len(outcome.Problems), dir)
+	return partial(len(outcome.Problems), filepath.Join(dir, "errors.csv"))
 }

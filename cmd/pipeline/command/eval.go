@@ -37,7 +37,8 @@ model, how well these are detected. Images without a class are left out.`,
 	backboneFlag(cmd)
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	config.Bind(cmd.Flags(), "reject", "label.reject")
-	cmd.Flags().StringVar(&jsonFile, "json", "", "write all results to this `file`, as fractions from 0 to 1; - for stdout")
+	cmd.Flags().StringVar(&jsonFile, "json", "",
+		"write all results to this `file`, as fractions from 0 to 1; - for stdout")
 	cmd.Flags().StringVar(&reportDir, "report", "", "write report.html into this `folder`")
 	return cmd
 }
@@ -46,9 +47,6 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	if reportDir != "" && a.config.Features != "" {
 		return usagef("--report shows images, and features have none: give --images")
 	}
-	if jsonFile == streamed {
-		a.quiet = true // what say prints would mix with the results
-	}
 	m, err := a.loadModel(file)
 	if err != nil {
 		return err
@@ -56,7 +54,7 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	if err := errors.Join(writable(jsonFile), writableFolder(reportDir)); err != nil {
 		return err
 	}
-	in, err := a.input(ctx, m, classes)
+	in, err := a.inputs().open(ctx, m, classes)
 	if err != nil {
 		return err
 	}
@@ -71,15 +69,16 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	}
 	known := &seen{Rows: in, learnedAs: m.LearnedAs(), prior: m.Prior}
 	rows := &embed.Labelled{Rows: known}
-	pass := label.Pass{Scorer: label.Scorer{Head: m.Predictor, TopK: 3, Threshold: threshold}, Rows: rows, Sinks: []label.Sink{evaluation}}
+	pass := label.Pass{Scorer: label.Scorer{Head: m.Predictor, TopK: 3, Threshold: threshold}, Rows: rows,
+		Sinks: []label.Sink{evaluation}}
 	if reportDir != "" {
 		page := report.PageOf(m, version)
-		page.Title = a.pageTitle(file)
+		page.Title = pageTitle(file, in.root)
 		page.Subtitle = "Evaluation; " + page.Subtitle
 		pass.Sinks = append(pass.Sinks, a.page(ctx, page, in, evaluation, threshold, reportDir))
 	}
 	outcome, err := pass.Run(ctx)
-	a.noteLeftOut(rows.Dropped, outcome.Skipped)
+	a.inputs().noteLeftOut(rows.Dropped, outcome.Skipped)
 	if err != nil {
 		return err
 	}
@@ -90,7 +89,8 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	}
 	a.sayReport(result)
 	if known, unknown := evaluation.Known, evaluation.Unknown; a.config.Label.Reject > 0 {
-		a.say("rejected           %d of %d known, %d of %d unknown", known.Rejected, known.Rows, unknown.Rejected, unknown.Rows)
+		a.say("rejected           %d of %d known, %d of %d unknown", known.Rejected, known.Rows, unknown.Rejected,
+			unknown.Rows)
 	}
 	if jsonFile != "" {
 		if err := a.writeFile(jsonFile, result.WriteJSON); err != nil {
@@ -128,10 +128,12 @@ func (s *seen) Each(ctx context.Context, emit func(embed.Item) error) (embed.Out
 
 func (s *seen) warn(log *slog.Logger) {
 	if s.learned > 0 {
-		log.Warn("the model has learned some of these images, so that the result is too good; test on others", "images", s.learned)
+		log.Warn("the model has learned some of these images, so that the result is too good; test on others", "images",
+			s.learned)
 	}
 	if s.inPrior > 0 {
-		log.Warn("the prior of the model was made from some of these images, so that the result is too good; test on others", "images", s.inPrior)
+		log.Warn("the prior of the model was made from some of these images, so that the result is too good; test on "+
+			"others", "images", s.inPrior)
 	}
 }
 
@@ -176,6 +178,7 @@ func (a *app) sayReport(r *metrics.Report) {
 	a.say("log-likelihood     %.3f nats (negative, mean; 0 is perfect)", r.NLLNats)
 	a.say("calibration error  %.3f: probabilities are off by %.1f points on average", r.ECE, 100*r.ECE)
 	if r.NoveltyAUROC != nil {
-		a.say("unknown classes    AUROC %.3f over %d images (1: the novelty sets all of them apart, 0.5: none)", *r.NoveltyAUROC, r.NUnknown)
+		a.say("unknown classes    AUROC %.3f over %d images (1: the novelty sets all of them apart, 0.5: none)",
+			*r.NoveltyAUROC, r.NUnknown)
 	}
 }

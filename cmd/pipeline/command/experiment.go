@@ -42,12 +42,13 @@ sessions.`,
 }
 
 func (a *app) experiment(ctx context.Context) error {
-	c := &a.config
+	c := a.config
 	if err := errors.Join(a.require([2]string{"out", c.Out}), a.withoutPrior("experiment")); err != nil {
 		return err
 	}
 	if c.Experiment.Kind == "" {
-		return usagef("experiment.kind is empty: choose an experiment with --config or --set experiment.kind=…; pipeline experiment --help lists the kinds")
+		return usagef("experiment.kind is empty: choose an experiment with --config or --set experiment.kind=…; " +
+			"pipeline experiment --help lists the kinds")
 	}
 	kind, err := kind.Find(c.Experiment.Kind)
 	if err != nil {
@@ -56,7 +57,7 @@ func (a *app) experiment(ctx context.Context) error {
 	if err := writableFolder(c.Out); err != nil {
 		return err
 	}
-	r, err := a.runner(*c)
+	r, err := a.runner(c)
 	if err != nil {
 		return err
 	}

@@ -63,7 +63,8 @@ func (a *app) export(modelFile, file string, withBackbone bool) error {
 		return err
 	}
 	if _, ok := m.Predictor.Head.(classifier.Exporter); !ok {
-		return fmt.Errorf("export %s: method %s has no ONNX form; these have: %s", modelFile, m.Method, strings.Join(methodsWith[classifier.Exporter](), ", "))
+		return fmt.Errorf("export %s: method %s has no ONNX form; these have: %s", modelFile, m.Method,
+			strings.Join(methodsWith[classifier.Exporter](), ", "))
 	}
 	metadata, err := exportMetadata(m)
 	if err != nil {
@@ -81,7 +82,8 @@ func (a *app) export(modelFile, file string, withBackbone bool) error {
 	if err := atomicfile.WriteFile(file, b); err != nil {
 		return err
 	}
-	a.say("wrote %s: %s, %s, %.1f MB", file, m.Method, plural(len(m.Classes()), "class", "classes"), float64(len(b))/1e6)
+	a.say("wrote %s: %s, %s, %.1f MB", file, m.Method, plural(len(m.Classes()), "class", "classes"),
+		float64(len(b))/1e6)
 	return nil
 }
 
@@ -116,7 +118,7 @@ func exportHead(m *model.Model, metadata map[string]string) ([]byte, error) {
 
 // exportWhole joins the model's head to the backbone that it was trained with.
 func (a *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
-	e, _, err := a.openFor(m)
+	e, _, err := a.inputs().openFor(m)
 	if err != nil {
 		return nil, err
 	}

@@ -20,7 +20,8 @@ func modelOrFirst(cmd *cobra.Command, args []string) error {
 	}
 	for _, name := range []string{"by", "top", "reject", "cluster-unknown"} {
 		if cmd.Flags().Changed(name) {
-			return usagef("%s: --%s needs a model, and --first works without one: give only one of them", cmd.CommandPath(), name)
+			return usagef("%s: --%s needs a model, and --first works without one: give only one of them",
+				cmd.CommandPath(), name)
 		}
 	}
 	return nil
@@ -32,12 +33,13 @@ func (a *app) rankFirst(ctx context.Context, n int) (err error) {
 		return err
 	}
 	if most := a.config.Rank.ClusterImages; n < 1 || n > most {
-		return usagef("--first %d: give a number from 1 to %d, the images that are compared with each other (rank.cluster_images, at most 20000)", n, most)
+		return usagef("--first %d: give a number from 1 to %d, the images that are compared with each other "+
+			"(rank.cluster_images, at most 20000)", n, most)
 	}
 	if err := writable(a.config.Out); err != nil {
 		return err
 	}
-	in, err := a.input(ctx, nil, anyImages)
+	in, err := a.inputs().open(ctx, nil, anyImages)
 	if err != nil {
 		return err
 	}
@@ -49,7 +51,8 @@ func (a *app) rankFirst(ctx context.Context, n int) (err error) {
 	if err := a.writeFile(a.config.Out, func(w io.Writer) error { return rank.Write(w, s.Entries) }); err != nil {
 		return err
 	}
-	a.say("chose %d of %d images to label first, into %s: fill in the column label, then run pipeline train", len(s.Entries), s.Images, a.config.Out)
+	a.say("chose %d of %d images to label first, into %s: fill in the column label, then run pipeline train",
+		len(s.Entries), s.Images, a.config.Out)
 	if s.Compared < s.Images {
 		a.say("chosen from %d of the images, drawn at random (rank.cluster_images)", s.Compared)
 	}

@@ -108,7 +108,9 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 		return a.finishForgetting(m, file, f, what, err)
 	}
 	if missing := (*model.MissingRowsError)(nil); errors.As(err, &missing) {
-		return fmt.Errorf("%w. They are neither in the model nor in the cache: give the images with --images, the embeddings with --features, or the statistics that the model was trained on with --stats; --approximate does without and leaves traces", err)
+		return fmt.Errorf("%w. They are neither in the model nor in the cache: give the images with --images, the "+
+			"embeddings with --features, or the statistics that the model was trained on with --stats; --approximate "+
+			"does without and leaves traces", err)
 	}
 	if err != nil {
 		return err
@@ -126,10 +128,14 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 
 // meansToForget returns what forgetting may need beyond what the model keeps.
 func (a *app) meansToForget(ctx context.Context, m *model.Model, file string, f forgetting) (model.Forgetting, error) {
-	how := model.Forgetting{Rows: a.learned(m), Approximate: f.approximate}
+	in := a.inputs()
+	if f.samples != "" { // the columns are those of the list alone
+		in = in.withoutColumns()
+	}
+	how := model.Forgetting{Rows: in.learned(m), Approximate: f.approximate}
 	how.Env = training.Env(a.destination(file)+".dkl", false, !a.config.Classifier.DKL.Resume, a.log.Info)
 	var err error
-	if how.Env.Views, err = a.viewsOf(ctx, m); err != nil {
+	if how.Env.Views, err = in.viewsOf(ctx, m); err != nil {
 		return how, err
 	}
 	for _, name := range f.stats {
@@ -196,19 +202,17 @@ func (a *app) finishForgetting(m *model.Model, file string, f forgetting, what f
 // listed returns the samples in a list, which names images, or rows of
 // --features.
 func (a *app) listed(ctx context.Context, m *model.Model, list string) (b model.Batch, err error) {
-	images := *a
-	s := &a.config.Scan // the columns are those of the list alone
-	s.PathColumn, s.LabelColumn, s.PathSuffix = "", "", ""
+	named := a.inputs()
 	var wanted []string
-	if a.config.Features != "" {
-		if wanted, err = dataset.ReadPaths(list, images.config.Scan.List()); err != nil {
+	if named.features != "" {
+		if wanted, err = dataset.ReadPaths(list, named.scan.List()); err != nil {
 			return b, err
 		}
-		images.config.Scan = *s
+		named = named.withoutColumns()
 	} else {
-		images.config.List, images.config.Images = list, cmp.Or(a.config.Images, ".")
+		named.list, named.images = list, cmp.Or(named.images, ".")
 	}
-	in, err := images.input(ctx, m, anyImages)
+	in, err := named.open(ctx, m, anyImages)
 	if err != nil {
 		return b, err
 	}
@@ -249,11 +253,17 @@ func (o only) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outc
 	})
 }
 
+// withoutColumns returns the inputs with no columns named, as those of another list.
+func (in inputs) withoutColumns() inputs {
+	in.scan.PathColumn, in.scan.LabelColumn, in.scan.PathSuffix = "", "", ""
+	return in
+}
+
 // learned returns a function that finds embeddings that a model has learned: in
 // the cache, and in --images or --features.
-func (a *app) learned(m *model.Model) func(context.Context, map[model.Hash]bool) (map[model.Hash][]float32, error) {
+func (in inputs) learned(m *model.Model) func(context.Context, map[model.Hash]bool) (map[model.Hash][]float32, error) {
 	return func(ctx context.Context, wanted map[model.Hash]bool) (found map[model.Hash][]float32, err error) {
-		stored, err := a.options().Stored(m.Provenance)
+		stored, err := in.embed.Stored(m.Provenance)
 		if err != nil {
 			return nil, err
 		}
@@ -266,15 +276,15 @@ func (a *app) learned(m *model.Model) func(context.Context, map[model.Hash]bool)
 		if err := stored.Close(); err != nil {
 			return nil, err
 		}
-		if len(found) == len(wanted) || a.config.Images == "" && a.config.Features == "" {
+		if len(found) == len(wanted) || in.images == "" && in.features == "" {
 			return found, nil
 		}
-		in, err := a.input(ctx, m, anyImages)
+		from, err := in.open(ctx, m, anyImages)
 		if err != nil {
 			return nil, err
 		}
-		defer closeInto(in, &err)
-		_, err = in.Each(ctx, func(item embed.Item) error {
+		defer closeInto(from, &err)
+		_, err = from.Each(ctx, func(item embed.Item) error {
 			if item.Err == nil && wanted[item.Hash] && found[item.Hash] == nil {
 				found[item.Hash] = slices.Clone(item.Vector)
 			}
@@ -286,19 +296,19 @@ func (a *app) learned(m *model.Model) func(context.Context, map[model.Hash]bool)
 
 // viewsOf returns a function that embeds augmented views of the images in
 // --images, nil if the projection of m is not trained on any.
-func (a *app) viewsOf(ctx context.Context, m *model.Model) (func(blas32.General) ([]blas32.General, error), error) {
-	if m.Predictor.Views() == 0 || a.config.Images == "" {
+func (in inputs) viewsOf(ctx context.Context, m *model.Model) (func(blas32.General) ([]blas32.General, error), error) {
+	if m.Predictor.Views() == 0 || in.images == "" {
 		return nil, nil
 	}
-	in, err := a.input(ctx, m, anyImages)
+	from, err := in.open(ctx, m, anyImages)
 	if err != nil {
 		return nil, err
 	}
-	e, err := embed.Collect(ctx, in)
-	if err = errors.Join(err, in.Close()); err != nil {
+	e, err := embed.Collect(ctx, from)
+	if err = errors.Join(err, from.Close()); err != nil {
 		return nil, err
 	}
-	return e.Views(ctx, a.options(), in.root, m.Predictor.Views()), nil
+	return e.Views(ctx, in.embed, from.root, m.Predictor.Views()), nil
 }
 
 // saveForgotten saves a model that has forgotten, and says which files went with

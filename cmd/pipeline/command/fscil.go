@@ -33,9 +33,10 @@ On official sessions fscil.runs repeats only the methods that draw random number
 The benchmarks are built-in configurations: miniimagenet_fscil, cub200_fscil,
 cub200_table3, cifar100_fscil, wang_5steps, wang_10steps. Finished runs are saved: run the same
 command again to resume.`,
-		Example: "  pipeline fscil --config miniimagenet_fscil --images mini_imagenet --lists index_lists/mini_imagenet --out results",
-		Args:    arguments,
-		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.fscil(ctx) }),
+		Example: "  pipeline fscil --config miniimagenet_fscil --images mini_imagenet --lists " +
+			"index_lists/mini_imagenet --out results",
+		Args: arguments,
+		RunE: command(func(ctx context.Context, a *app, _ []string) error { return a.fscil(ctx) }),
 	}
 	inputFlags(cmd, "images", "features")
 	outFlag(cmd, "`folder` for the results")
@@ -129,7 +130,7 @@ func (a *app) runner(c config.Config) (runner.Runner, error) {
 	if err != nil {
 		return runner.Runner{}, err
 	}
-	scan, err := a.scanOptions()
+	scan, err := a.inputs().scanOptions()
 	return runner.Runner{
 		Sessions: c.FSCIL, Method: c.Classifier.Name,
 		Input: runner.Input{Images: c.Images, Scan: scan, Embed: a.options(), Features: c.Features},

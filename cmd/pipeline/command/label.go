@@ -64,7 +64,6 @@ numbers in embeddings.npy, counted from 0.`,
 }
 
 func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
-	a.quiet = a.quiet || asJSON // the summary has all that would be said
 	if err := a.checkLabel(); err != nil {
 		return err
 	}
@@ -72,15 +71,16 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	if err := a.shardOut(); err != nil {
+	dir, err := a.shardFolder()
+	if err != nil {
 		return err
 	}
-	in, err := a.input(ctx, m, anyImages)
+	in, err := a.inputs().open(ctx, m, anyImages)
 	if err != nil {
 		return err
 	}
 	defer closeInto(in, &err)
-	job, err := a.labelJob(ctx, file, m, in)
+	job, err := a.labelJob(ctx, file, m, in, dir)
 	if err != nil {
 		return err
 	}
@@ -88,13 +88,13 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	a.sayLabelled(summary)
+	a.sayLabelled(summary, dir)
 	if asJSON {
 		if err := a.sayJSON(summary); err != nil {
 			return err
 		}
 	}
-	return partial(summary.Failed, filepath.Join(a.config.Out, "errors.csv"))
+	return partial(summary.Failed, filepath.Join(dir, "errors.csv"))
 }
 
 // checkLabel returns a usage error if flags are missing or contradict each other.
@@ -116,10 +116,13 @@ func (a *app) checkLabel() error {
 }
 
 // labelJob returns the job of labelling in with the model of a file, which may adapt
-// to the images first.
-func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in input) (job label.Job, err error) {
+// to the images first. The results are for the folder dir.
+func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in input, dir string) (job label.Job,
+	err error) {
 	c := a.config.Label
-	job = label.Job{Config: c, Head: m.Predictor, Images: in, Out: a.config.Out, Method: m.Method, Model: m.SHA256(), Notes: in.notes}
+	job = label.Job{
+		Config: c, Head: m.Predictor, Images: in, Out: dir, Method: m.Method, Model: m.SHA256(), Notes: in.notes,
+	}
 	if share := m.Predictor.OldShare; share != 0 {
 		job.Notes = append(job.Notes, share.Note())
 	}
@@ -134,7 +137,7 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 		a.say("%s", head.Note())
 		job.Head, job.Notes = head, append(job.Notes, head.Note())
 	}
-	if job.Sinks, err = a.sinks(); err != nil || !c.Report {
+	if job.Sinks, err = sinks(c, in.root, dir); err != nil || !c.Report {
 		return job, err
 	}
 	truth, err := label.NewEvaluation(m.Classes(), true)
@@ -142,14 +145,15 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 		return job, err
 	}
 	page := report.PageOf(m, version)
-	page.Title, page.MaxThumbnails = a.pageTitle(file), c.Thumbnails
+	page.Title, page.MaxThumbnails = pageTitle(file, in.root), c.Thumbnails
 	page.Subtitle = "Labels; " + page.Subtitle
-	job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold, a.config.Out))
+	job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold, dir))
 	return job, nil
 }
 
-func (a *app) sayLabelled(s label.Summary) {
-	a.say("labelled %s (%d rejected, %d failed) into %s", plural(s.Labelled, "image", "images"), s.Rejected, s.Failed, a.config.Out)
+func (a *app) sayLabelled(s label.Summary, dir string) {
+	a.say("labelled %s (%d rejected, %d failed) into %s", plural(s.Labelled, "image", "images"), s.Rejected, s.Failed,
+		dir)
 	if len(s.Skipped) > 0 {
 		var kinds []string
 		for _, kind := range slices.Sorted(maps.Keys(s.Skipped)) {
@@ -161,7 +165,8 @@ func (a *app) sayLabelled(s label.Summary) {
 
 // requireInput returns a usage error unless there is an input and --out.
 func (a *app) requireInput() error {
-	return a.require([2]string{"images", cmp.Or(a.config.Images, a.config.List, a.config.Features)}, [2]string{"out", a.config.Out})
+	return a.require([2]string{"images", cmp.Or(a.config.Images, a.config.List, a.config.Features)},
+		[2]string{"out", a.config.Out})
 }
 
 // tableAsFolder refuses an --out such as labels.csv: the folder of that name would
@@ -171,7 +176,8 @@ func tableAsFolder(out string) error {
 	case ".csv", ".jsonl", ".parquet":
 		if _, err := os.Stat(out); errors.Is(err, fs.ErrNotExist) {
 			folder := strings.TrimSuffix(out, kind)
-			return usagef("--out names a folder: with --out %s the table is %s", folder, filepath.Join(folder, "labels"+kind))
+			return usagef("--out names a folder: with --out %s the table is %s", folder,
+				filepath.Join(folder, "labels"+kind))
 		}
 	}
 	return nil
@@ -180,9 +186,8 @@ func tableAsFolder(out string) error {
 // thumbnailSide is the longer side of a picture on a page.
 const thumbnailSide = 160
 
-// pageTitle names a page after its model and its photos.
-func (a *app) pageTitle(model string) string {
-	photos := cmp.Or(a.config.Images, a.config.List)
+// pageTitle names a page after its model and the folder of its photos.
+func pageTitle(model, photos string) string {
 	if full, err := filepath.Abs(photos); err == nil { // "." has no name
 		photos = full
 	}
@@ -190,7 +195,8 @@ func (a *app) pageTitle(model string) string {
 }
 
 // page returns a sink that writes report.html into a folder.
-func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Evaluation, threshold float64, dir string) *report.Sink {
+func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Evaluation, threshold float64,
+	dir string) *report.Sink {
 	if !math.IsInf(threshold, 1) {
 		p.Threshold = &threshold
 	}
@@ -203,20 +209,21 @@ func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Ev
 	return page
 }
 
-// sinks returns the outputs that the settings ask for in addition to the tables.
-func (a *app) sinks() (sinks []label.Sink, err error) {
-	if how := a.config.Label.Organise; how != "" {
-		if err := os.MkdirAll(a.config.Out, 0o755); err != nil {
+// sinks returns the outputs that the settings ask for in addition to the tables, for
+// photos below root.
+func sinks(c label.Config, root, dir string) (sinks []label.Sink, err error) {
+	if how := c.Organise; how != "" {
+		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("output folder: %w", err)
 		}
-		tree, err := organise.NewTree(organise.How(how), a.config.Images, filepath.Join(a.config.Out, "by-class"))
+		tree, err := organise.NewTree(organise.How(how), root, filepath.Join(dir, "by-class"))
 		if err != nil {
 			return nil, err
 		}
 		sinks = append(sinks, tree)
 	}
-	if a.config.Label.XMP {
-		sinks = append(sinks, organise.NewSidecars(a.config.Images))
+	if c.XMP {
+		sinks = append(sinks, organise.NewSidecars(root))
 	}
 	return sinks, nil
 }

@@ -44,7 +44,8 @@ are more probable without it.`,
 		}),
 	}
 	cmd.Flags().StringArrayVar(&images, "images", nil, "`folder` of images, whose folders are classes; may be repeated")
-	cmd.Flags().StringArrayVar(&features, "features", nil, "`folder` of embeddings made by pipeline embed, or of embeddings.npy and samples.csv; may be repeated")
+	cmd.Flags().StringArrayVar(&features, "features", nil,
+		"`folder` of embeddings made by pipeline embed, or of embeddings.npy and samples.csv; may be repeated")
 	classFlags(cmd)
 	outFlag(cmd, "`file` for the prior")
 	backboneFlag(cmd)
@@ -63,11 +64,11 @@ func (a *app) makePrior(ctx context.Context, images, features []string) error {
 	p.ToolVersion = version
 	var problems []dataset.Problem
 	add := func(images, features string) error {
-		set := *a
-		set.config.Images, set.config.Features, set.config.List = images, features, ""
+		in := a.inputs()
+		in.images, in.features, in.list = images, features, ""
 		var examples prior.Examples
 		t := &tally{see: examples.See}
-		outcome, err := set.count(ctx, t, true)
+		outcome, err := t.count(ctx, in, true)
 		if err == nil {
 			err = p.Add(ctx, products, t.stats, &examples)
 		}
@@ -93,13 +94,16 @@ func (a *app) makePrior(ctx context.Context, images, features []string) error {
 	if err := p.Save(a.config.Out); err != nil {
 		return err
 	}
-	a.say("made a prior: %s, %s in %s", plural(p.Samples(), "image", "images"), plural(p.Classes, "class", "classes"), plural(p.Sets, "folder", "folders"))
+	a.say("made a prior: %s, %s in %s", plural(p.Samples(), "image", "images"), plural(p.Classes, "class", "classes"),
+		plural(p.Sets, "folder", "folders"))
 	return writeProblems(problems, a.config.Out+".errors.csv")
 }
 
 // priorFlag adds --prior.
 func priorFlag(cmd *cobra.Command) {
-	cmd.Flags().String("prior", "", "`file` made by pipeline prior from other images, or default for the built-in backbone's own; for models of few images per class (plda, plda+, ppca-eb)")
+	cmd.Flags().String("prior", "",
+		"`file` made by pipeline prior from other images, or default for the built-in backbone's own; for models of "+
+			"few images per class (plda, plda+, ppca-eb)")
 	config.Bind(cmd.Flags(), "prior", "classifier.prior")
 }
 
@@ -131,5 +135,6 @@ func (a *app) sayPrior(m *model.Model) {
 			weight = "; not used: images that are left out are more probable without it"
 		}
 	}
-	a.say("prior      of %s, %s in %s%s", plural(m.Prior.Samples(), "other image", "other images"), plural(m.Prior.Classes, "class", "classes"), plural(m.Prior.Sets, "folder", "folders"), weight)
+	a.say("prior      of %s, %s in %s%s", plural(m.Prior.Samples(), "other image", "other images"),
+		plural(m.Prior.Classes, "class", "classes"), plural(m.Prior.Sets, "folder", "folders"), weight)
 }

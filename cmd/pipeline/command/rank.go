@@ -25,7 +25,8 @@ func newRank() *cobra.Command {
 	var groups string
 	var first int
 	cmd := &cobra.Command{
-		Use:   "rank MODEL | --first N --images DIR | --features FEATDIR [--by entropy|margin|variance|novelty|label-error] --out FILE",
+		Use: "rank MODEL | --first N --images DIR | --features FEATDIR [--by " +
+			"entropy|margin|variance|novelty|label-error] --out FILE",
 		Short: "Find images worth a look: uncertain, unknown or mislabelled",
 		Long: `Writes a CSV file with the images that most deserve attention first. --by selects
 which these are: with entropy, margin or variance, images whose label would teach
@@ -61,9 +62,12 @@ one image. Fill in the column label and pass the file to pipeline train as --lis
 	standard := rank.DefaultConfig()
 	cmd.Flags().String("by", string(standard.By), "`criterion` to rank by: "+strings.Join(rank.Criteria(), ", "))
 	cmd.Flags().Int("top", standard.Top, "`number` of rows to write (default: all)")
-	cmd.Flags().Float64("reject", 0, fmt.Sprintf("`share` of known-class images that may count as unknown (default with --cluster-unknown: %g)", novelShare))
+	cmd.Flags().Float64("reject", 0,
+		fmt.Sprintf("`share` of known-class images that may count as unknown (default with --cluster-unknown: %g)",
+			novelShare))
 	cmd.Flags().IntVar(&first, "first", 0, "without MODEL: choose this `number` of images to label first")
-	cmd.Flags().StringVar(&groups, "cluster-unknown", "", "group the images of no known class in this `folder`, which must be new or empty")
+	cmd.Flags().StringVar(&groups, "cluster-unknown", "",
+		"group the images of no known class in this `folder`, which must be new or empty")
 	bind(cmd.Flags(), "rank.", "by", "top")
 	bind(cmd.Flags(), "label.", "reject")
 	return cmd
@@ -109,7 +113,7 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 		need = classes
 		ranking.SetAside(m)
 	}
-	in, err := a.input(ctx, m, need)
+	in, err := a.inputs().open(ctx, m, need)
 	if err != nil {
 		return err
 	}
@@ -122,7 +126,8 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 		return err
 	}
 	if ranking.Unlabelled > 0 && len(ranking.Entries) == 0 {
-		return fmt.Errorf("rank by %s: none of the %d images lies in a folder named after a class of the model; use one folder per class, DIR/<class>/<image>", a.config.Rank.By, ranking.Unlabelled)
+		return fmt.Errorf("rank by %s: none of the %d images lies in a folder named after a class of the model; use "+
+			"one folder per class, DIR/<class>/<image>", a.config.Rank.By, ranking.Unlabelled)
 	}
 	if err := a.writeRanking(ctx, ranking, m.Predictor, in.root, groupDir); err != nil {
 		return err
@@ -134,7 +139,8 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 func (a *app) judgeLearned(ctx context.Context, ranking *rank.Ranking, m *model.Model, threshold float64) error {
 	n, err := ranking.LeaveOut(ctx, m, threshold)
 	if missing := (*model.MissingRowsError)(nil); errors.As(err, &missing) {
-		a.log.Warn("the model defends what it has learned, and judges the labels of these images too kindly: to leave each out, rank all that it has learned, in one folder or list",
+		a.log.Warn("the model defends what it has learned, and judges the labels of these images too kindly: to "+
+			"leave each out, rank all that it has learned, in one folder or list",
 			"missing", missing.Missing, "of", missing.Of)
 		return nil
 	}
@@ -153,7 +159,8 @@ func (a *app) leftOut(problems []dataset.Problem) error {
 	return writeProblems(problems, a.config.Out+".errors.csv")
 }
 
-func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.Predictor, root, groupDir string) error {
+func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.Predictor, root,
+	groupDir string) error {
 	var groups [][]rank.Member
 	if groupDir != "" {
 		var err error
@@ -189,9 +196,12 @@ func (a *app) sayGroups(groups [][]rank.Member, unknown int, dir string) {
 			}
 		}
 	}
-	a.say("%s of %d of the %d unknown images in %s, %d of them near-duplicates: rename each group to the class it shows, delete the others, then run pipeline learn MODEL --images %s", plural(len(groups), "group", "groups"), grouped, unknown, dir, duplicates, dir)
+	a.say("%s of %d of the %d unknown images in %s, %d of them near-duplicates: rename each group to the class it "+
+		"shows, delete the others, then run pipeline learn MODEL "+
+		"--images %s", plural(len(groups), "group", "groups"), grouped, unknown, dir, duplicates, dir)
 	if most := a.config.Rank.ClusterImages; unknown > most {
-		a.say("only %d unknown images, drawn at random, were grouped (rank.cluster_images): learn the groups and run this again for the rest", most)
+		a.say("only %d unknown images, drawn at random, were grouped (rank.cluster_images): learn the groups and run "+
+			"this again for the rest", most)
 	}
 }
 
@@ -206,7 +216,8 @@ func emptyFolder(dir string) error {
 		return fmt.Errorf("--cluster-unknown: %w", err)
 	}
 	if len(entries) > 0 {
-		return usagef("--cluster-unknown %s: the folder is not empty; give a new one, so that groups named earlier are not lost", dir)
+		return usagef("--cluster-unknown %s: the folder is not empty; give a new one, so that groups named earlier "+
+			"are not lost", dir)
 	}
 	groups, err := atomicfile.CreateDir(dir, nil) // fails now rather than after the work
 	if err != nil {

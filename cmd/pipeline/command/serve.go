@@ -44,7 +44,8 @@ reach, every request needs a token, which the server prints.`,
 	}
 	inputFlags(cmd, "images")
 	f := cmd.Flags()
-	f.StringArray("include", nil, "read only files that match a glob `pattern` such as *.jpg or 2024/**; may be repeated")
+	f.StringArray("include", nil,
+		"read only files that match a glob `pattern` such as *.jpg or 2024/**; may be repeated")
 	f.StringArray("exclude", nil, "skip files and folders that match a glob `pattern`; may be repeated")
 	bind(f, "scan.", "include", "exclude")
 	f.String("addr", serve.DefaultConfig().Addr, "`address` to serve at, host:port")
@@ -59,7 +60,7 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	if err := a.require([2]string{"images", a.config.Images}); err != nil {
 		return err
 	}
-	if _, err := a.folder(ctx); err != nil {
+	if _, err := a.inputs().folder(ctx); err != nil {
 		return err
 	}
 	if err := writable(file); err != nil {
@@ -79,8 +80,9 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 		return err
 	}
 	server := serve.New(serve.Options{
-		Embedder: e, Root: root, Scan: a.folder, Thumbnails: filepath.Join(cache, "thumbnails"),
-		Title: filepath.Base(file) + " · " + filepath.Base(root), Name: filepath.Base(file), Token: a.token(), Log: a.log,
+		Embedder: e, Root: root, Scan: a.inputs().folder, Thumbnails: filepath.Join(cache, "thumbnails"),
+		Title: filepath.Base(file) + " · " + filepath.Base(root), Name: filepath.Base(file), Token: a.token(),
+		Log: a.log,
 	})
 	// Not a.products, which ends with ctx: the model is written after that.
 	products, err := native.Choose(a.config.Linalg, a.options().Runtime)
@@ -125,14 +127,19 @@ func (a *app) warnOpened(session *teach.Session, file string) {
 			"dropped", dropped)
 	}
 	if n := session.Status().Unsaved; n > 0 {
-		a.log.Warn("the model lacks decisions that are in its journal: save on the page, or end this server, which saves too",
+		a.log.Warn("the model lacks decisions that are in its journal: save on the page, or end this server, which "+
+			"saves too",
 			"file", file, "decisions", n)
 	}
 }
 
 // folder returns the photos of the folder, which may have none yet.
-func (a *app) folder(ctx context.Context) ([]dataset.Sample, error) {
-	listing, err := a.scan(ctx)
+func (in inputs) folder(ctx context.Context) ([]dataset.Sample, error) {
+	opts, err := in.scanOptions()
+	if err != nil {
+		return nil, err
+	}
+	listing, err := dataset.Scan(ctx, in.images, opts)
 	if errors.Is(err, dataset.ErrNoImages) {
 		err = nil
 	}
@@ -145,7 +152,7 @@ func (a *app) startingPoint(file string) (e *embed.Embedder, fresh *model.Model,
 	m, err := model.Load(teach.StartFile(file))
 	switch {
 	case err == nil:
-		e, _, err = a.openFor(m)
+		e, _, err = a.inputs().openFor(m)
 		return e, nil, err
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, nil, err

@@ -56,8 +56,10 @@ embeddings, a larger class as its count, mean and covariance.`,
 	inputFlags(cmd, "images", "list", "features")
 	outFlag(cmd, "`file` for the statistics")
 	backboneFlag(cmd)
-	cmd.Flags().BoolVar(&raw, "raw", false, "do not scale embeddings to length 1 (for ppca with normalize: false and Euclidean ncm)")
-	cmd.Flags().StringArrayVar(&except, "except", nil, "skip the images that are in this `file` of statistics; may be repeated")
+	cmd.Flags().BoolVar(&raw, "raw", false,
+		"do not scale embeddings to length 1 (for ppca with normalize: false and Euclidean ncm)")
+	cmd.Flags().StringArrayVar(&except, "except", nil,
+		"skip the images that are in this `file` of statistics; may be repeated")
 	return cmd
 }
 
@@ -102,14 +104,15 @@ func (a *app) mergeStats(ctx context.Context, files []string) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
-		a.sayNote(s.Source(), sum.Source(), "in "+files[0])
+		a.notes.differ(s.Source(), sum.Source(), "in "+files[0])
 		shared += n
 	}
 	sum.ToolVersion = version
 	if err := sum.Save(a.config.Out); err != nil {
 		return err
 	}
-	a.say("merged %s: %s of %s", plural(len(files), "file", "files"), plural(sum.SampleCount(), "sample", "samples"), plural(len(sum.Classes()), "class", "classes"))
+	a.say("merged %s: %s of %s", plural(len(files), "file", "files"), plural(sum.SampleCount(), "sample", "samples"),
+		plural(len(sum.Classes()), "class", "classes"))
 	if shared > 0 {
 		a.say("%s in more than one file: counted once", plural(shared, "sample", "samples"))
 	}
@@ -139,32 +142,33 @@ func (a *app) collectStats(ctx context.Context, raw bool, except []string) error
 		}
 		t.except = append(t.except, s)
 	}
-	outcome, err := a.count(ctx, t, !raw)
+	outcome, err := t.count(ctx, a.inputs(), !raw)
 	if err != nil {
 		return err
 	}
 	if err := t.stats.Save(a.config.Out); err != nil {
 		return err
 	}
-	a.say("counted %s of %s", plural(t.stats.SampleCount(), "sample", "samples"), plural(len(t.stats.Classes()), "class", "classes"))
+	a.say("counted %s of %s", plural(t.stats.SampleCount(), "sample", "samples"),
+		plural(len(t.stats.Classes()), "class", "classes"))
 	if t.known > 0 {
 		a.say("%s counted before or given twice: not counted again", plural(t.known, "sample", "samples"))
 	}
 	return writeProblems(outcome.Problems, a.config.Out+".errors.csv")
 }
 
-// count adds the input of the run to new statistics, of embeddings scaled to length
-// 1 if unit is set.
-func (a *app) count(ctx context.Context, t *tally, unit bool) (outcome embed.Outcome, err error) {
-	in, err := a.input(ctx, nil, classes)
+// count adds the samples of in to new statistics, of embeddings scaled to length 1 if
+// unit is set.
+func (t *tally) count(ctx context.Context, in inputs, unit bool) (outcome embed.Outcome, err error) {
+	rows, err := in.open(ctx, nil, classes)
 	if err != nil {
 		return outcome, err
 	}
-	defer closeInto(in, &err)
-	from := in.Provenance()
+	defer closeInto(rows, &err)
+	from := rows.Provenance()
 	t.stats = classstats.New(from.Dim, unit)
 	t.stats.Provenance, t.stats.ToolVersion = from, version
-	outcome, err = in.Each(ctx, func(item embed.Item) error {
+	outcome, err = rows.Each(ctx, func(item embed.Item) error {
 		if item.Err != nil {
 			return nil // outcome.Problems has it
 		}
@@ -176,7 +180,7 @@ func (a *app) count(ctx context.Context, t *tally, unit bool) (outcome embed.Out
 	if t.unlabelled > 0 && len(t.stats.Classes()) == 0 && t.known == 0 {
 		return outcome, embed.ErrNoLabels
 	}
-	a.noteLeftOut(t.unlabelled, outcome.Skipped)
+	in.noteLeftOut(t.unlabelled, outcome.Skipped)
 	return outcome, nil
 }
 
@@ -204,7 +208,6 @@ func (t *tally) add(class string, content model.Hash, embedding []float32) error
 
 // trainStats trains on a STATS file.
 func (a *app) trainStats(ctx context.Context, file string, asJSON bool) error {
-	a.quiet = a.quiet || asJSON
 	c := a.config
 	if err := a.outFile(); err != nil {
 		return err
@@ -244,7 +247,6 @@ func (a *app) trainStats(ctx context.Context, file string, asJSON bool) error {
 
 // learnStats adds a STATS file to a model.
 func (a *app) learnStats(ctx context.Context, file, stats string, asJSON bool) error {
-	a.quiet = a.quiet || asJSON
 	if err := a.onlyStats(); err != nil {
 		return err
 	}
@@ -263,7 +265,7 @@ func (a *app) learnStats(ctx context.Context, file, stats string, asJSON bool) e
 	if err != nil {
 		return fmt.Errorf("%s: %w", stats, err)
 	}
-	a.sayNote(s.Source(), m.Provenance, "in the model")
+	a.notes.differ(s.Source(), m.Provenance, "in the model")
 	if outcome.Changed() {
 		m.ToolVersion = version
 	}

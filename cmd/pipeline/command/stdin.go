@@ -14,7 +14,8 @@ import (
 
 // stdinFlag adds --stdin.
 func stdinFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("stdin", false, "read paths or JSON lines {\"path\": …, \"id\": …} from stdin and write one answer per line to stdout")
+	cmd.Flags().Bool("stdin", false,
+		"read paths or JSON lines {\"path\": …, \"id\": …} from stdin and write one answer per line to stdout")
 }
 
 // either runs stdin if --stdin is given, and work otherwise.
@@ -40,14 +41,17 @@ func either(work, stdin func(context.Context, *app, []string) error) func(*cobra
 // would ignore because it neither scans a folder nor writes to one.
 func refuseFolderSettings(cmd *cobra.Command, a *app) error {
 	given := []string{}
-	for _, name := range []string{"out", "list", "features", "class-from", "drop-label", "path-column", "label-column", "path-suffix", "shard", "include", "exclude", "symlinks", "format", "organise", "xmp", "report", "json"} {
+	for _, name := range []string{"out", "list", "features", "class-from", "drop-label", "path-column", "label-column",
+		"path-suffix", "shard", "include", "exclude", "symlinks", "format", "organise", "xmp", "report", "json"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			given = append(given, "--"+name)
 		}
 	}
 	c := a.config
-	if len(given) == 0 && (c.Out != "" || c.List != "" || c.Features != "" || c.Scan.Shard != "" || c.Label.Organise != "" || c.Label.XMP || c.Label.Report) {
-		given = append(given, "out, list, features, scan.shard, label.organise, label.xmp and label.report in the settings")
+	if len(given) == 0 && (c.Out != "" || c.List != "" || c.Features != "" || c.Scan.Shard != "" ||
+		c.Label.Organise != "" || c.Label.XMP || c.Label.Report) {
+		given = append(given,
+			"out, list, features, scan.shard, label.organise, label.xmp and label.report in the settings")
 	}
 	if len(given) > 0 {
 		return usagef("--stdin reads images from stdin and answers on stdout: leave out %s", strings.Join(given, ", "))
@@ -74,7 +78,7 @@ func (a *app) labelStdin(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	e, _, err := a.openFor(m)
+	e, _, err := a.inputs().openFor(m)
 	if err != nil {
 		return err
 	}

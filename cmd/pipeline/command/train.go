@@ -56,7 +56,8 @@ becomes part of the model. The built-in backbone brings one: --prior default.`,
 	outFlag(cmd, "`file` for the model")
 	learnedFlag(cmd, &asJSON)
 	backboneFlag(cmd)
-	cmd.Flags().String("classifier", method.Auto, "method: "+strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
+	cmd.Flags().String("classifier", method.Auto, "method: "+
+		strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
 	config.Bind(cmd.Flags(), "classifier", "classifier.name")
 	priorFlag(cmd)
 	dklFlags(cmd)
@@ -76,11 +77,10 @@ func methodsWith[T any]() []string {
 }
 
 func (a *app) train(ctx context.Context, asJSON bool) error {
-	a.quiet = a.quiet || asJSON
 	if err := a.outFile(); err != nil {
 		return err
 	}
-	e, err := a.labelled(ctx, nil)
+	e, err := a.inputs().labelled(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -132,8 +132,9 @@ func (a *app) sayChoice(m *model.Model) {
 func (a *app) modelSettings() model.Settings {
 	c := a.config.Classifier
 	return model.Settings{
-		Method: c.Name, Heads: c.Heads(a.config.Seed), Temperature: c.Tempered(), OldShare: c.OldShare, WithoutStatistics: !c.Statistics,
-		Seed: a.config.Seed, ToolVersion: version,
+		Method: c.Name, Heads: c.Heads(a.config.Seed), Temperature: c.Tempered(), OldShare: c.OldShare,
+		WithoutStatistics: !c.Statistics,
+		Seed:              a.config.Seed, ToolVersion: version,
 	}
 }
 
@@ -172,7 +173,6 @@ New classes of an hppca model join its existing super-classes;
 }
 
 func (a *app) learn(ctx context.Context, file string, asJSON bool) error {
-	a.quiet = a.quiet || asJSON
 	m, err := a.loadModel(file)
 	if err != nil {
 		return err
@@ -180,7 +180,7 @@ func (a *app) learn(ctx context.Context, file string, asJSON bool) error {
 	if err := writable(a.destination(file)); err != nil {
 		return err
 	}
-	e, err := a.labelled(ctx, m)
+	e, err := a.inputs().labelled(ctx, m)
 	if err != nil {
 		return err
 	}
