@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/model/advice"
 )
 
 // TestAdvice: two folders of one kind of animal may be one class, well separated
@@ -22,7 +23,8 @@ func TestAdvice(t *testing.T) {
 	model := l.Path("m.model")
 	l.Must("train", "--features", animals(l), "--out", model)
 	said := l.Must("inspect", model, "--advice").Stdout
-	for _, words := range []string{"may be one   (hare and rabbit|rabbit and hare): of their left-out photos", "more photos  owl: nothing can be checked with a single photo"} {
+	for _, words := range []string{"may be one   (hare and rabbit|rabbit and hare): of their left-out photos",
+		"more photos  owl: nothing can be checked with a single photo"} {
 		if !regexp.MustCompile(words).MatchString(said) {
 			t.Errorf("no %q in:\n%s", words, said)
 		}
@@ -35,7 +37,7 @@ func TestAdvice(t *testing.T) {
 			Class   string
 			Samples int
 		}
-		Advice command.Advice
+		Advice advice.Advice
 	}
 	if err := json.Unmarshal([]byte(l.Must("inspect", model, "--json").Stdout), &got); err != nil {
 		t.Fatal(err)
@@ -46,7 +48,8 @@ func TestAdvice(t *testing.T) {
 	if a := got.Advice; len(a.MayBeOne) != 1 || len(a.Single) != 1 || a.LeftOut == 0 || a.Accuracy <= 0.5 {
 		t.Errorf("advice: %+v", a)
 	}
-	l.Refused(command.ExitUsage, []string{"--tree", "--advice"}, "inspect", model, "--tree", l.Path("t.svg"), "--advice")
+	l.Refused(command.ExitUsage, []string{"--tree", "--advice"}, "inspect", model, "--tree", l.Path("t.svg"),
+		"--advice")
 }
 
 // animals writes a feature folder: hares and rabbits around one centre, dogs and
@@ -68,7 +71,8 @@ func animals(l *commandtest.Bed) string {
 			centre = commandtest.Cloud(rng, make([]float32, 8), 1)
 		}
 		for i := range c.n {
-			if err := out.Write(dataset.Sample{Path: fmt.Sprintf("%s/%d.jpg", c.class, i), Label: c.class}, commandtest.Cloud(rng, centre, 0.1)); err != nil {
+			if err := out.Write(dataset.Sample{Path: fmt.Sprintf("%s/%d.jpg", c.class, i), Label: c.class},
+				commandtest.Cloud(rng, centre, 0.1)); err != nil {
 				l.Fatal(err)
 			}
 		}

@@ -148,6 +148,18 @@ func (a *app) say(format string, args ...any) {
 	fmt.Fprintf(a.stdout, format+"\n", args...)
 }
 
+// sayAll prints lines about the command's result to stdout.
+func (a *app) sayAll(lines []string) {
+	for _, line := range lines {
+		a.say("%s", line)
+	}
+}
+
+// lines describe something, for sayAll.
+type lines []string
+
+func (l *lines) add(format string, args ...any) { *l = append(*l, fmt.Sprintf(format, args...)) }
+
 // plural is "1 image" or "2 images".
 func plural(n int, one, many string) string {
 	if n == 1 {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/advice"
 )
 
 // A card is what the model card says, after Mitchell et al. 2019, "Model Cards for
@@ -22,7 +23,7 @@ type card struct {
 	Single                           int // classes with one image
 	Held                             calibration.Calibration
 	HeldBy                           string
-	Calibrated                       bool
+	Rough, Calibrated                bool
 	ECE                              float64
 	Temperature                      float64
 	Keeps                            int
@@ -68,7 +69,7 @@ Half or more of the held-out photos of these classes were named wrongly: {{range
 - One class for a whole photo. A photo of anything else gets the nearest class unless ` + "`--reject`" + ` is used.
 - What the network below cannot tell apart, this model cannot either; it has the biases of the images that the network was trained on.
 {{if .Single}}- {{.Single}} class{{if gt .Single 1}}es were{{else}} was{{end}} learned from a single photo, and nothing is known about how well.
-{{end}}{{if lt .Held.Samples 50}}- The numbers above rest on few photos, if any: they are rough.
+{{end}}{{if .Rough}}- The numbers above rest on few photos, if any: they are rough.
 {{end}}{{with .Held.Reason}}- ` + "`--reject`" + ` is not calibrated: {{.}}.
 {{end}}{{if .Keeps}}- The file contains the embeddings of {{.Keeps}} photos, from which something of their content could be recovered.
 {{end}}{{if .Traces}}- Traces of what it forgot approximately are left in what all classes share.
@@ -88,8 +89,10 @@ Half or more of the held-out photos of these classes were named wrongly: {{range
 // printCard prints a model card.
 func (a *app) printCard(m *model.Model, file string) error {
 	c := card{
-		Title: filepath.Base(file), Method: m.Method, Settings: string(m.HeadConfig), Classes: m.ClassSizes(), Sessions: m.Sessions, Samples: m.SampleCount(),
-		Held: m.Predictor.Calibration, HeldBy: held(m.Predictor.Calibration.Source), Traces: m.Traces, Provenance: m.Provenance,
+		Title: filepath.Base(file), Method: m.Method, Settings: string(m.HeadConfig), Classes: m.ClassSizes(),
+		Sessions: m.Sessions, Samples: m.SampleCount(),
+		Held: m.Predictor.Calibration, Rough: advice.Rough(m.Predictor.Calibration),
+		HeldBy: held(m.Predictor.Calibration.Source), Traces: m.Traces, Provenance: m.Provenance,
 		SHA256: m.SHA256(), Version: m.ToolVersion, Seed: m.Seed,
 	}
 	for _, row := range method.Methods() {
@@ -107,10 +110,7 @@ func (a *app) printCard(m *model.Model, file string) error {
 		}
 	}
 	if t := m.Predictor.Temperature; t != nil && t.Fallback == "" && t.Before > 0 {
-		c.Calibrated, c.Temperature = true, t.T
-		if c.Held.Samples >= binned {
-			c.ECE = t.ECE
-		}
+		c.Calibrated, c.Temperature, c.ECE = true, t.T, advice.CalibrationError(m)
 	}
 	c.Keeps, _ = m.Predictor.Kept()
 	return cardTemplate.Execute(a.stdout, c)
@@ -118,5 +118,6 @@ func (a *app) printCard(m *model.Model, file string) error {
 
 // markdownText returns text that Markdown shows as it is, also in a cell of a table.
 func markdownText(text string) string {
-	return strings.NewReplacer("\n", " ", "\r", " ", "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "[", `\[`, `\`, `\\`).Replace(text)
+	return strings.NewReplacer("\n", " ", "\r", " ", "|", `\|`, "*", `\*`, "_", `\_`, "`", "\\`", "<", "&lt;", "[",
+		`\[`, `\`, `\\`).Replace(text)
 }

@@ -43,9 +43,8 @@ func (a *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Em
 	return nil
 }
 
-// inspectProjection describes the projection in front of a head, if one was asked
-// for.
-func (a *app) inspectProjection(m *model.Model) {
+// projection describes the projection in front of a head, if one was asked for.
+func (l *lines) projection(m *model.Model) {
 	c, p := m.Predictor.Comparison, m.Predictor.Projection
 	switch {
 	case p != nil:
@@ -56,12 +55,12 @@ func (a *app) inspectProjection(m *model.Model) {
 		if p.Config().Residual {
 			kind += ", residual"
 		}
-		a.say("projection %d values to %d, %s, trained on the base session (deep kernel learning)", p.In(), p.Dim(),
+		l.add("projection %d values to %d, %s, trained on the base session (deep kernel learning)", p.In(), p.Dim(),
 			kind)
 	case c != nil:
-		a.say("projection none: the one that was trained (deep kernel learning) did not pay")
+		l.add("projection none: the one that was trained (deep kernel learning) did not pay")
 	}
 	if c != nil {
-		a.say("           %s", c)
+		l.add("           %s", c)
 	}
 }

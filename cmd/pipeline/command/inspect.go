@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -52,7 +53,8 @@ The history of a model that was taught with serve is in MODEL.journal beside it.
 			case asJSON:
 				return a.inspectJSON(m, args[0])
 			case advise:
-				a.sayAdvice(m)
+				a.sayAll(advice.Expected(m))
+				a.sayAll(advice.On(m).Sentences())
 				return nil
 			}
 			return a.inspect(m, args[0])
@@ -72,72 +74,80 @@ func (a *app) inspect(m *model.Model, file string) error {
 	if err != nil {
 		return err
 	}
-	a.say("%s: %s, %s from %s, %s, %.1f MB", file, m.Method, plural(len(m.Classes()), "class", "classes"), plural(m.SampleCount(), "sample", "samples"), plural(m.Dim(), "dimension", "dimensions"), float64(info.Size())/1e6)
-	a.say("settings   %s", m.HeadConfig)
-	a.inspectMethod(m)
-	a.inspectProjection(m)
-	a.inspectChoice(m)
-	a.inspectTemperature(m)
+	var l lines
+	l.add("%s: %s, %s from %s, %s, %.1f MB", file, m.Method, plural(len(m.Classes()), "class", "classes"),
+		plural(m.SampleCount(), "sample", "samples"), plural(m.Dim(), "dimension", "dimensions"),
+		float64(info.Size())/1e6)
+	l.add("settings   %s", m.HeadConfig)
+	l.method(m)
+	l.projection(m)
+	l.choice(m)
+	l.temperature(m)
 	if s := m.Predictor.OldShare; s != 0 {
-		a.say("old share  %s", s.Note())
+		l.add("old share  %s", s.Note())
 	}
-	a.inspectBackbone(m)
-	a.sayPrior(m)
+	l.backbone(m)
+	a.sayAll(append(l, priorLines(m)...))
 	a.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
-	a.sayExpected(m)
-	a.inspectRejection(m)
+	a.sayAll(advice.Expected(m))
+	a.sayAll(rejectionLines(m))
 	if err := a.inspectSessions(m); err != nil {
 		return err
 	}
 	return a.inspectHistory(file)
 }
 
-// inspectRejection prints what thresholds of --reject rest on.
-func (a *app) inspectRejection(m *model.Model) {
+// rejectionLines say what thresholds of --reject rest on, and what the file keeps.
+func rejectionLines(m *model.Model) (l lines) {
 	c := m.Predictor.Calibration
 	switch {
 	case c.Reason != "":
-		a.say("rejection  not calibrated: %s", c.Reason)
+		l.add("rejection  not calibrated: %s", c.Reason)
 	case c.Shots > 0:
-		a.say("rejection  calibrated on %d held-out images, of base classes and of classes learned from %d", c.Samples, c.Shots)
+		l.add("rejection  calibrated on %d held-out images, of base classes and of classes learned from %d", c.Samples,
+			c.Shots)
 	default:
-		a.say("rejection  calibrated on %d held-out images", c.Samples)
+		l.add("rejection  calibrated on %d held-out images", c.Samples)
 	}
 	if n, bytes := m.Predictor.Kept(); n > 0 {
-		a.say("keeps      %s to calibrate and to forget exactly, %.1f MB; forget removes them", plural(n, "embedding", "embeddings"), float64(bytes)/1e6)
+		l.add("keeps      %s to calibrate and to forget exactly, %.1f MB; forget removes them",
+			plural(n, "embedding", "embeddings"), float64(bytes)/1e6)
 	}
 	if m.Traces {
-		a.say("traces     of what was forgotten approximately are in what all classes share")
+		l.add("traces     of what was forgotten approximately are in what all classes share")
 	}
+	return l
 }
 
-// inspectMethod prints why the method was chosen, if it was, and how each did.
-func (a *app) inspectMethod(m *model.Model) {
+// method describes why the method was chosen, if it was, and how each did.
+func (l *lines) method(m *model.Model) {
 	if m.Choice == nil {
 		return
 	}
-	a.say("method     chosen: %s", m.Choice.Why)
+	l.add("method     chosen: %s", m.Choice.Why)
 	for _, t := range m.Choice.Trials {
-		line := fmt.Sprintf("           %-5s %.1f %% of held-out images, negative log-likelihood %.3f", t.Method, 100*t.Accuracy, t.NLL)
+		line := fmt.Sprintf("           %-5s %.1f %% of held-out images, negative log-likelihood %.3f", t.Method,
+			100*t.Accuracy, t.NLL)
 		if t.Against != "" {
 			line += fmt.Sprintf("; %+.1f points to %s, standard error %.1f", 100*t.Gain, t.Against, 100*t.Error)
 		}
-		a.say("%s", line)
+		l.add("%s", line)
 	}
 }
 
-// inspectChoice prints the setting that a head chose on its base session, if it
+// choice describes the setting that a head chose on its base session, if it
 // was left to the head, and where a tree chose to have a residual.
-func (a *app) inspectChoice(m *model.Model) {
+func (l *lines) choice(m *model.Model) {
 	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
-		a.say("epsilon    %.4g (%s)", head.Choice().Value, how(head.Choice()))
+		l.add("epsilon    %.4g (%s)", head.Choice().Value, how(head.Choice()))
 	}
 	if head, ok := m.Predictor.Head.(chooser[pldaplus.Setting]); ok && head.Choice() != nil {
-		a.say("shrinkage  %s (%s)", head.Choice().Value, how(head.Choice()))
+		l.add("shrinkage  %s (%s)", head.Choice().Value, how(head.Choice()))
 	}
 	if tree, ok := m.Predictor.Head.(*gptree.GPTree); ok && tree.Settings().Mean != gptree.MeanZero {
 		with, splits := tree.Residual()
-		a.say("residual   at %d of %d splits; elsewhere the mean (%s) alone decides", with, splits, tree.Settings().Mean)
+		l.add("residual   at %d of %d splits; elsewhere the mean (%s) alone decides", with, splits,
+			tree.Settings().Mean)
 	}
 }
 
@@ -155,21 +165,23 @@ func how[T any](c *episodes.Choice[T]) string {
 	return fmt.Sprintf("chosen by %d pseudo-sessions on the base images", c.Config.Splits)
 }
 
-// inspectTemperature prints the number that log-probabilities are divided by, and
+// temperature describes the number that log-probabilities are divided by, and
 // why.
-func (a *app) inspectTemperature(m *model.Model) {
+func (l *lines) temperature(m *model.Model) {
 	t := m.Predictor.Temperature
 	switch {
 	case t == nil:
-		a.say("temperature 1: probabilities are those of the method")
+		l.add("temperature 1: probabilities are those of the method")
 	case t.Fallback != "":
-		a.say("temperature 1: %s", t.Fallback)
+		l.add("temperature 1: %s", t.Fallback)
 	case t.Before == 0:
-		a.say("temperature %.4g, as set", t.T)
+		l.add("temperature %.4g, as set", t.T)
 	case t.T != t.Alone && t.Later != 0:
-		a.say("temperature %.4g, for this share of later classes (%s: %.4g with base classes alone)", t.T, held(m.Predictor.Calibration.Source), t.Alone)
+		l.add("temperature %.4g, for this share of later classes (%s: %.4g with base classes alone)", t.T,
+			held(m.Predictor.Calibration.Source), t.Alone)
 	default:
-		a.say("temperature %.4g (%s: negative log-likelihood %.3f, %.3f without it)", t.T, held(m.Predictor.Calibration.Source), t.After, t.Before)
+		l.add("temperature %.4g (%s: negative log-likelihood %.3f, %.3f without it)", t.T,
+			held(m.Predictor.Calibration.Source), t.After, t.Before)
 	}
 }
 
@@ -184,14 +196,15 @@ func held(s calibration.Source) string {
 	return "by leaving images out"
 }
 
-func (a *app) inspectBackbone(m *model.Model) {
+func (l *lines) backbone(m *model.Model) {
 	if b := m.Provenance.Backbone; b.SHA256 == "" {
-		a.say("backbone   unknown: the model was trained on features of unknown origin")
+		l.add("backbone   unknown: the model was trained on features of unknown origin")
 	} else {
-		a.say("backbone   %s, SHA-256 %s", b.Name, b.SHA256)
+		l.add("backbone   %s, SHA-256 %s", b.Name, b.SHA256)
 	}
 	if p := m.Provenance.Preprocess; p != nil {
-		a.say("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, p.Orientation)
+		l.add("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop,
+			p.Interpolation, p.Mean, p.Std, p.Orientation)
 	}
 }
 
@@ -229,7 +242,22 @@ func (a *app) inspectHistory(file string) error {
 		if p.Do == teach.Save {
 			classes = append(classes, "(saved)")
 		}
-		fmt.Fprintf(table, "  %d\t%s\t%d\t%d\t%s\t\n", p.Seq, p.Time.Local().Format("2006-01-02 15:04"), p.Decisions, p.Labels, strings.Join(classes, " "))
+		fmt.Fprintf(table, "  %d\t%s\t%d\t%d\t%s\t\n", p.Seq, p.Time.Local().Format("2006-01-02 15:04"), p.Decisions,
+			p.Labels, strings.Join(classes, " "))
 	}
 	return table.Flush()
+}
+
+// inspectJSON prints what a program may want to know about a model.
+func (a *app) inspectJSON(m *model.Model, file string) error {
+	history, err := teach.Points(file)
+	if err != nil {
+		return err
+	}
+	return a.sayJSON(map[string]any{
+		"method": m.Method, "choice": m.Choice, "settings": m.HeadConfig, "dimension": m.Dim(),
+		"backbone": m.Provenance.Backbone,
+		"classes":  m.ClassSizes(), "sessions": len(m.Sessions), "samples": m.SampleCount(), "advice": advice.On(m),
+		"history": append([]teach.Point{}, history...),
+	})
 }

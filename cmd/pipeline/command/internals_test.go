@@ -2,7 +2,6 @@ package command
 
 // What tests of this package see besides its exported names.
 type (
-	Advice        = advice
 	Diagnosis     = diagnosis
 	Learned       = learned
 	ListedDataset = listedDataset
@@ -18,12 +17,6 @@ const (
 	LibraryFound     = libraryFound
 	LibraryInstalled = libraryInstalled
 	LibraryMissing   = libraryMissing
-	ShownInWarning   = shownInWarning
-)
-
-var (
-	Misspelt = misspelt
-	Nested   = nested
 )
 
 func MethodsWith[T any]() []string { return methodsWith[T]() }

@@ -123,10 +123,10 @@ func (a *app) withoutPrior(command string) error {
 	return nil
 }
 
-// sayPrior prints what prior a model has.
-func (a *app) sayPrior(m *model.Model) {
+// priorLines describe the prior of a model, if it has one.
+func priorLines(m *model.Model) []string {
 	if m.Prior == nil {
-		return
+		return nil
 	}
 	weight := ""
 	if head, ok := m.Predictor.Head.(interface{ PriorWeight() float64 }); ok {
@@ -135,6 +135,7 @@ func (a *app) sayPrior(m *model.Model) {
 			weight = "; not used: images that are left out are more probable without it"
 		}
 	}
-	a.say("prior      of %s, %s in %s%s", plural(m.Prior.Samples(), "other image", "other images"),
-		plural(m.Prior.Classes, "class", "classes"), plural(m.Prior.Sets, "folder", "folders"), weight)
+	return []string{fmt.Sprintf("prior      of %s, %s in %s%s",
+		plural(m.Prior.Samples(), "other image", "other images"),
+		plural(m.Prior.Classes, "class", "classes"), plural(m.Prior.Sets, "folder", "folders"), weight)}
 }

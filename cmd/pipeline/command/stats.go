@@ -236,9 +236,7 @@ func (a *app) trainStats(ctx context.Context, file string, asJSON bool) error {
 	if err := a.save(m, c.Out); err != nil {
 		return err
 	}
-	a.sayChoice(m)
-	a.sayOutcome("trained "+m.Method+":", m.Classes(), outcome)
-	a.sayPrior(m)
+	a.sayTrained(m, outcome)
 	if asJSON {
 		return a.sayLearned(m, c.Out, outcome, 0)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -80,7 +81,8 @@ func (a *app) train(ctx context.Context, asJSON bool) error {
 	if err := a.outFile(); err != nil {
 		return err
 	}
-	e, err := a.inputs().labelled(ctx, nil)
+	in := a.inputs()
+	e, err := in.labelled(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -109,11 +111,9 @@ func (a *app) train(ctx context.Context, asJSON bool) error {
 	if err := trainings.Close(); err != nil {
 		return err
 	}
-	a.sayChoice(m)
-	a.sayOutcome("trained "+m.Method+":", m.Classes(), outcome)
-	a.sayPrior(m)
-	a.warnNested(m.Classes(), outcome.NewClasses, e.Samples)
-	a.sayExpected(m)
+	a.sayTrained(m, outcome)
+	a.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
+	a.sayAll(advice.Expected(m))
 	if asJSON {
 		if err := a.sayLearned(m, a.config.Out, outcome, len(e.Outcome.Problems)); err != nil {
 			return err
@@ -122,11 +122,14 @@ func (a *app) train(ctx context.Context, asJSON bool) error {
 	return writeProblems(e.Outcome.Problems, a.config.Out+".errors.csv")
 }
 
-// sayChoice says why the method was chosen, if it was.
-func (a *app) sayChoice(m *model.Model) {
+// sayTrained says why the method was chosen, if it was, what was learned and what prior
+// the model has.
+func (a *app) sayTrained(m *model.Model, outcome model.Outcome) {
 	if m.Choice != nil {
 		a.say("chose %s", m.Choice.Why)
 	}
+	a.sayOutcome("trained "+m.Method+":", m.Classes(), outcome)
+	a.sayAll(priorLines(m))
 }
 
 func (a *app) modelSettings() model.Settings {
@@ -180,7 +183,8 @@ func (a *app) learn(ctx context.Context, file string, asJSON bool) error {
 	if err := writable(a.destination(file)); err != nil {
 		return err
 	}
-	e, err := a.inputs().labelled(ctx, m)
+	in := a.inputs()
+	e, err := in.labelled(ctx, m)
 	if err != nil {
 		return err
 	}
@@ -203,8 +207,8 @@ func (a *app) learn(ctx context.Context, file string, asJSON bool) error {
 		return err
 	}
 	a.sayOutcome("learned", m.Classes(), outcome)
-	a.warnNested(m.Classes(), outcome.NewClasses, e.Samples)
-	a.sayExpected(m)
+	a.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
+	a.sayAll(advice.Expected(m))
 	if asJSON {
 		if err := a.sayLearned(m, a.destination(file), outcome, len(e.Outcome.Problems)); err != nil {
 			return err

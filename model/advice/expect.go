@@ -1,0 +1,69 @@
+package advice
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// fewHeldOut is the number of held-out images below which an estimate is called
+// rough: the standard error of an accuracy of 70 % is then above six points.
+const fewHeldOut = 50
+
+// binned is the number of held-out images from which a calibration error is shown:
+// with ten or fewer in each of its 15 bins it is mostly noise.
+const binned = 150
+
+// Expected says how good a model is likely to be, what that rests on, and what would
+// help most.
+func Expected(m *model.Model) []string {
+	c := m.Predictor.Calibration
+	switch c.Source {
+	case calibration.Simulated:
+		return []string{"most classes have a single image: how good the model is cannot be estimated, and its " +
+			"probabilities follow a rule of thumb; a second image of each class helps most"}
+	case calibration.None:
+		if len(m.Classes()) == 0 {
+			return nil
+		}
+		return []string{"not calibrated: " + c.Reason}
+	}
+	on := fmt.Sprintf("%d left-out images", c.Samples)
+	if c.Source == calibration.PseudoSessions {
+		on = fmt.Sprintf("base classes in trials on %d held-out images", c.Samples)
+	}
+	if Rough(c) || m.SampleCount() < 3*len(m.Classes()) { // leaving one of two out takes half of what is known
+		on += ", a rough estimate"
+	}
+	lines := []string{fmt.Sprintf("expect about %.0f %% of photos of these classes to be named correctly (from %s)",
+		100*c.Accuracy, on)}
+	if ece := CalibrationError(m); ece > 0 {
+		lines = append(lines, fmt.Sprintf("probabilities are off by %.0f points on average (ECE %.3f)", 100*ece, ece))
+	}
+	var pairs []string
+	for _, p := range c.Confusions[:min(3, len(c.Confusions))] {
+		pairs = append(pairs, fmt.Sprintf("%s named %s (%d of %d)", p.Class, p.As, p.Count, p.Of))
+	}
+	if len(pairs) > 0 {
+		lines = append(lines, "confused most: "+strings.Join(pairs, ", "))
+	}
+	if len(c.Weak) > 0 {
+		lines = append(lines, "more photos would help most: "+strings.Join(c.Weak[:min(5, len(c.Weak))], ", "))
+	}
+	return lines
+}
+
+// Rough reports whether an estimate rests on few images.
+func Rough(c calibration.Calibration) bool { return c.Samples < fewHeldOut }
+
+// CalibrationError returns by how much the probabilities of a model are off on average,
+// 0 where that is not known well enough to be said.
+func CalibrationError(m *model.Model) float64 {
+	t := m.Predictor.Temperature
+	if t == nil || m.Predictor.Calibration.Samples < binned {
+		return 0
+	}
+	return t.ECE
+}
