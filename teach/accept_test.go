@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"math"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/model/advice"
 )
 
 // strangers returns a session of many photos of three classes, of which some are
@@ -53,9 +55,9 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 	for _, method := range []string{"plda", "ncm"} {
 		t.Run(method, func(t *testing.T) {
 			s := strangers(t, method)
-			known, unknown := open(t, s, sureEnough)
+			known, unknown := open(t, s, advice.SureEnough)
 			if len(known) == 0 || len(unknown) == 0 {
-				t.Fatalf("%d known and %d unknown photos are surer than %v: nothing to tell apart", len(known), len(unknown), sureEnough)
+				t.Fatalf("%d known and %d unknown photos are surer than %v: nothing to tell apart", len(known), len(unknown), advice.SureEnough)
 			}
 			mean, ofFirst := 0.0, 0
 			for _, it := range known {
@@ -64,16 +66,16 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 					ofFirst++
 				}
 			}
-			if a := s.Acceptable(sureEnough, ""); a.Images != len(known) || math.Abs(a.Precision-mean) > 1e-4 {
+			if a := s.Acceptable(advice.SureEnough, ""); a.Images != len(known) || math.Abs(a.Precision-mean) > 1e-4 {
 				t.Errorf("%d photos are to be accepted, of which %.4f would be right; want %d and %.4f", a.Images, a.Precision, len(known), mean)
 			}
-			if a := s.Acceptable(sureEnough, known[0].Top[0].Label); a.Images != ofFirst {
+			if a := s.Acceptable(advice.SureEnough, known[0].Top[0].Label); a.Images != ofFirst {
 				t.Errorf("%d photos of %s are to be accepted, want %d", a.Images, known[0].Top[0].Label, ofFirst)
 			}
 			if got, want := s.Status().Advice, fmt.Sprintf("The last checked photos were predicted right: accept the %d photos above 95 %%.", len(known)); got.Text != want {
 				t.Errorf("the advice is %+v, want %q", got, want)
 			}
-			line, err := s.Accept(sureEnough, "")
+			line, err := s.Accept(advice.SureEnough, "")
 			if err != nil {
 				t.Fatal(err)
 			}

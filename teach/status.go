@@ -5,6 +5,9 @@ import (
 	"math"
 	"slices"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/advice"
 )
 
 // A Status tells how far everything is.
@@ -37,15 +40,9 @@ type Status struct {
 	RefitSeq              int
 	RefitSeconds          float64 // 0 before the first
 	Problem               error   // of the last fit
-	Advice                Advice
+	Advice                advice.Step
 	// Undo and Redo say what they would do, "" for nothing.
 	Undo, Redo string
-}
-
-// An Advice says what to do next.
-type Advice struct {
-	Do          string // wait, start, check, unknown, suspicious, more, accept or stop
-	Class, Text string
 }
 
 // Sizes of Status.Recent.
@@ -99,33 +96,19 @@ func (s *Session) Status() Status {
 	return st
 }
 
-// Counts for advise.
-const (
-	fewPhotos  = 3    // of a class
-	goodEnough = 0.97 // accuracy of checked photos
-	sureEnough = 0.95 // probability of predictions to accept
-)
-
-func (s *Session) advise(st Status) Advice {
-	if st.Embedded == 0 {
-		return Advice{Do: "wait", Text: "The photos are being read."}
-	}
-	if st.Problem != nil {
-		return Advice{Do: "wait", Text: "The model could not be fitted: " + st.Problem.Error()}
-	}
+// advise returns what to do next.
+func (s *Session) advise(st Status) advice.Step {
+	t := advice.Teaching{Read: st.Embedded, Problem: st.Problem, Fitted: s.live != nil, Recent: st.Recent}
 	if s.live == nil {
-		return Advice{Do: "start", Text: "Name a photo of each of two classes or more."}
+		return t.Next()
 	}
 	size := map[string]int{}
 	for _, e := range s.live.have {
 		size[e.Class]++
 	}
 	for _, class := range s.live.Classes() {
-		if size[class] < fewPhotos {
-			return Advice{"more", class, fmt.Sprintf("Name a few more photos of %s: the model knows %d.", class, size[class])}
-		}
+		t.Known = append(t.Known, model.ClassInfo{Name: class, Samples: size[class]})
 	}
-	open, unknown, doubtful, sure := 0, 0, 0, 0
 	for i, p := range s.photos {
 		if p.Path == "" || !s.scored(i) {
 			continue
@@ -133,30 +116,18 @@ func (s *Session) advise(st Status) Advice {
 		label, by := s.label(i)
 		if label != "" {
 			if rather, _ := s.doubt(i, label, by); rather != "" {
-				doubtful++
+				t.Doubtful++
 			}
 			continue
 		}
-		open++
+		t.Open++
 		if s.unknown(i) {
-			unknown++
-		} else if s.scores.prob[i] >= sureEnough {
-			sure++
+			t.Unknown++
+		} else if s.scores.prob[i] >= advice.SureEnough {
+			t.Sure++
 		}
 	}
-	switch {
-	case unknown > 0 && 10*unknown > open:
-		return Advice{Do: "unknown", Text: fmt.Sprintf("%d photos are like no class: name a group of them.", unknown)}
-	case doubtful > 0 && open == 0:
-		return Advice{Do: "suspicious", Text: fmt.Sprintf("%d labels are probably wrong: look at the first ones.", doubtful)}
-	case open == 0:
-		return Advice{Do: "stop", Text: "Every photo has a label: save the model."}
-	case st.Recent >= goodEnough && sure > 0:
-		return Advice{Do: "accept", Text: fmt.Sprintf("The last checked photos were predicted right: accept the %d photos above %.0f %%.", sure, 100*sureEnough)}
-	case st.Recent >= goodEnough:
-		return Advice{Do: "stop", Text: "The last checked photos were predicted right: more labels change little."}
-	}
-	return Advice{Do: "check", Text: "Check the least certain photos: they teach the model most."}
+	return t.Next()
 }
 
 // Describe says in words what a line does.
