@@ -14,7 +14,6 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/schollz/progressbar/v3"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
@@ -39,6 +38,7 @@ type app struct {
 	// quiet leaves out what say prints, because the results are in files or for programs.
 	quiet bool
 	notes *notes
+	bars  bars
 	// products returns the backend of large matrix products, chosen on first use.
 	products func() (native.Choice, error)
 }
@@ -67,6 +67,7 @@ func open(cmd *cobra.Command) (*app, error) {
 	log := newLog(cmd.ErrOrStderr(), c)
 	a := &app{
 		config: c, flags: flags, log: log, notes: &notes{log: log, said: map[string]bool{}},
+		bars:  bars{out: cmd.ErrOrStderr(), shown: !c.Quiet && c.Log == "text" && atTerminal(cmd.ErrOrStderr())},
 		stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(),
 		quiet: c.Out == streamed || forPrograms(flags) ||
 			c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil),
@@ -99,10 +100,7 @@ func (a *app) options() embed.Options {
 	return embed.Options{
 		Backbone: c.Backbone, Extractor: c.Extractor, Preprocess: c.Preprocess, Cache: c.Cache, Threads: c.Workers(),
 		Library: c.Runtime.Library, ToolVersion: version, Log: a.log,
-		Progress: func(images int) (step, finish func()) {
-			p := a.newProgress(images)
-			return p.add, p.finish
-		},
+		Progress: a.bars.images,
 	}
 }
 
@@ -257,53 +255,5 @@ func command(body func(ctx context.Context, a *app, args []string) error) func(*
 			return err
 		}
 		return body(cmd.Context(), a, args)
-	}
-}
-
-// A progress shows the images done, images per second and the time left. It shows
-// nothing if stderr is not a terminal.
-type progress struct{ bar *progressbar.ProgressBar }
-
-func (a *app) newProgress(total int) progress {
-	return a.bar(int64(total), progressbar.OptionSetDescription("images"), progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(), progressbar.OptionSetItsString("images"), progressbar.OptionThrottle(100e6))
-}
-
-// comparing shows how many methods have been compared, from the start: the last takes
-// longest.
-func (a *app) comparing(methods int) (step, finish func()) {
-	p := a.bar(int64(methods), progressbar.OptionSetDescription("comparing methods"), progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(false), progressbar.OptionSetRenderBlankState(true))
-	return p.add, p.finish
-}
-
-// newTransfer returns the progress of a download, in bytes.
-func (a *app) newTransfer(total int64) progress {
-	return a.bar(total, progressbar.OptionShowBytes(true))
-}
-
-func (a *app) bar(total int64, options ...progressbar.Option) progress {
-	if a.config.Quiet || a.config.Log != "text" || !atTerminal(a.stderr) {
-		return progress{}
-	}
-	return progress{progressbar.NewOptions64(total,
-		append(options, progressbar.OptionSetWriter(a.stderr), progressbar.OptionClearOnFinish())...)}
-}
-
-func (p progress) add() {
-	if p.bar != nil {
-		_ = p.bar.Add(1) // a failing display must not stop the work
-	}
-}
-
-func (p progress) finish() {
-	if p.bar != nil {
-		_ = p.bar.Finish()
-	}
-}
-
-func (p progress) set(done, _ int64) {
-	if p.bar != nil {
-		_ = p.bar.Set64(done)
 	}
 }

@@ -75,16 +75,20 @@ func (a *app) listBackbones(asJSON bool) error {
 	if asJSON {
 		listed := []listedBackbone{}
 		for _, e := range entries {
-			listed = append(listed, listedBackbone{e.Name, e.Bytes, e.Dimension, e.Licence, availability(e, dirs), e.Description})
+			listed = append(listed,
+				listedBackbone{e.Name, e.Bytes, e.Dimension, e.Licence, availability(e, dirs), e.Description})
 		}
 		return a.sayJSON(listed)
 	}
 	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")
 	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tfor trying things out; 84 px, trained on 60 classes\n", backbone.Default)
-	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tthe default of version 0.1; models that were trained with it find it themselves\n", backbone.Default01)
+	fmt.Fprintf(table,
+		"%s\t\t\t\tbuilt in\tthe default of version 0.1; models that were trained with it find it themselves\n",
+		backbone.Default01)
 	for _, e := range entries {
-		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.Bytes)/1e6, e.Dimension, e.Licence, availability(e, dirs), e.Description)
+		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.Bytes)/1e6, e.Dimension, e.Licence,
+			availability(e, dirs), e.Description)
 	}
 	return table.Flush()
 }
@@ -108,7 +112,7 @@ func (a *app) pullBackbone(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p := a.newTransfer(entry.Bytes)
+	p := a.bars.transfer(entry.Bytes)
 	defer p.finish()
 	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{Dir: dirs.Cache, Progress: p.set})
 	if err != nil {
@@ -143,6 +147,7 @@ func (a *app) inspectBackboneFile(ref string) error {
 		return nil
 	}
 	p := file.Preprocess
-	a.say("preprocess  %s side %d, crop %d, %s, mean %v, std %v (from %s)", p.Resize, p.Size, p.Crop, p.Interpolation, p.Mean, p.Std, strings.ToLower(string(file.PreprocessSource)))
+	a.say("preprocess  %s side %d, crop %d, %s, mean %v, std %v (from %s)", p.Resize, p.Size, p.Crop, p.Interpolation,
+		p.Mean, p.Std, strings.ToLower(string(file.PreprocessSource)))
 	return nil
 }

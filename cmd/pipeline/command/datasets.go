@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
@@ -47,8 +48,9 @@ cifar-100-binary.tar.gz), as the pickles of the Python version are not read.`,
 	return cmd
 }
 
-func (a *app) listsDir(l benchmark.Lists) (string, error) {
-	cache, err := a.options().CacheDir()
+// listsDir returns the folder that the lists of a benchmark are pulled into.
+func listsDir(o embed.Options, l benchmark.Lists) (string, error) {
+	cache, err := o.CacheDir()
 	return l.Dir(filepath.Join(cache, "datasets")), err
 }
 
@@ -69,7 +71,7 @@ func (a *app) listDatasets(asJSON bool) error {
 	listed := []listedDataset{}
 	t := table.Table{Header: []string{"NAME", "LISTS", "LICENCE", "WHERE", "WHAT"}}
 	for _, l := range all {
-		dir, err := a.listsDir(l)
+		dir, err := listsDir(a.options(), l)
 		if err != nil {
 			return err
 		}
@@ -92,7 +94,7 @@ func (a *app) pullDataset(ctx context.Context, name string) error {
 	if err != nil {
 		return usageError{err}
 	}
-	dir, err := a.listsDir(l)
+	dir, err := listsDir(a.options(), l)
 	if err != nil {
 		return err
 	}
@@ -108,11 +110,14 @@ func (a *app) pullDataset(ctx context.Context, name string) error {
 func (a *app) pulledLists(dataset string) (string, error) {
 	l, err := benchmark.Find(dataset)
 	if err != nil {
-		return "", usagef("--lists is missing: the official protocol needs the folder of session_1.txt, test_1.txt, …; fscil.protocol=few-shot draws sessions by seed")
+		return "",
+			usagef("--lists is missing: the official protocol needs the folder of session_1.txt, test_1.txt, …; " +
+				"fscil.protocol=few-shot draws sessions by seed")
 	}
-	dir, err := a.listsDir(l)
+	dir, err := listsDir(a.options(), l)
 	if err == nil && !l.Pulled(dir) {
-		err = usagef("--lists is missing: give the folder of session_1.txt, test_1.txt, …, or get them with pipeline datasets pull %s", dataset)
+		err = usagef("--lists is missing: give the folder of session_1.txt, test_1.txt, …, or get them with pipeline "+
+			"datasets pull %s", dataset)
 	}
 	return dir, err
 }

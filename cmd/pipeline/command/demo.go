@@ -45,7 +45,7 @@ func (a *app) demo(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, step := range a.demoSteps(ctx, dir, set) {
+	for _, step := range demoSteps(ctx, dir, set) {
 		if err := a.demoStep(step); err != nil {
 			return err
 		}
@@ -68,7 +68,7 @@ type demoStep struct {
 	run               func(*app) error
 }
 
-func (a *app) demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
+func demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
 	features, file, labels := filepath.Join(dir, "features"), filepath.Join(dir, "demo.model"),
 		filepath.Join(dir, "labels")
 	return []demoStep{

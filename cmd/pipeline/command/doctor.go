@@ -13,10 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/cpu"
 
+	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/heif"
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
@@ -66,17 +68,18 @@ func (a *app) doctor(asJSON bool) error {
 		Cores: runtime.NumCPU(), Vectors: vectorUnits(), Ready: true}
 	a.say("pipeline %s", strings.TrimSuffix(fmt.Sprintf("%s, %s, %s, %d cores, %s", d.Version, d.Go, d.Platform,
 		d.Cores, d.Vectors), ", "))
+	x := examiner{config: a.config, options: a.options(), products: a.products}
 	for _, each := range []struct {
 		name string
 		run  func(*check) (string, error)
 	}{
-		{"ONNX Runtime", a.checkRuntime},
-		{"built-in backbone", a.checkBackbone},
-		{"cache folder", a.checkCache},
-		{"matrix products", a.checkProducts},
-		{"JPEG decoder", a.checkJPEG},
-		{"HEIC decoder", a.checkHEIC},
-		{"memory for images", a.checkMemory},
+		{"ONNX Runtime", x.checkRuntime},
+		{"built-in backbone", x.checkBackbone},
+		{"cache folder", x.checkCache},
+		{"matrix products", x.checkProducts},
+		{"JPEG decoder", x.checkJPEG},
+		{"HEIC decoder", x.checkHEIC},
+		{"memory for images", x.checkMemory},
 	} {
 		c, mark := check{Name: each.name, Works: true}, "✓"
 		var err error
@@ -110,8 +113,15 @@ func vectorUnits() string {
 	return ""
 }
 
-func (a *app) checkRuntime(c *check) (string, error) {
-	library, attempts, err := ort.Locate(a.config.Runtime.Library)
+// An examiner looks at what the program needs of a machine.
+type examiner struct {
+	config   config.Config
+	options  embed.Options
+	products func() (native.Choice, error)
+}
+
+func (x examiner) checkRuntime(c *check) (string, error) {
+	library, attempts, err := ort.Locate(x.config.Runtime.Library)
 	for _, attempt := range attempts {
 		if err == nil && errors.Is(attempt.Err, fs.ErrNotExist) {
 			continue // one was found elsewhere
@@ -128,8 +138,8 @@ func (a *app) checkRuntime(c *check) (string, error) {
 	return fmt.Sprintf("%s %s (%s)", rt.Version(), library.Path, library.Source), nil
 }
 
-func (a *app) checkBackbone(_ *check) (string, error) {
-	runtime, err := a.options().Runtime()
+func (x examiner) checkBackbone(_ *check) (string, error) {
+	runtime, err := x.options.Runtime()
 	if err != nil {
 		return "", errors.New("not tried: it needs ONNX Runtime")
 	}
@@ -144,8 +154,8 @@ func (a *app) checkBackbone(_ *check) (string, error) {
 	return fmt.Sprintf("%d dimensions from %d px", e.Dim(), e.Side()), e.Close()
 }
 
-func (a *app) checkCache(_ *check) (string, error) {
-	dir, err := a.options().CacheDir()
+func (x examiner) checkCache(_ *check) (string, error) {
+	dir, err := x.options.CacheDir()
 	if err != nil {
 		return "", err
 	}
@@ -160,8 +170,8 @@ func (a *app) checkCache(_ *check) (string, error) {
 
 // checkProducts reports the backend of matrix products, and why a faster one is
 // not used.
-func (a *app) checkProducts(c *check) (string, error) {
-	products, err := a.products()
+func (x examiner) checkProducts(c *check) (string, error) {
+	products, err := x.products()
 	if err != nil {
 		return "", err
 	}
@@ -175,15 +185,15 @@ func (a *app) checkProducts(c *check) (string, error) {
 
 // checkJPEG reports the decoder of photos. libjpeg-turbo is optional: without it
 // decoding is slower.
-func (a *app) checkJPEG(_ *check) (string, error) {
+func (x examiner) checkJPEG(_ *check) (string, error) {
 	d, err := turbojpeg.Find()
 	switch {
-	case a.config.Preprocess.JPEG == embed.JPEGGo:
+	case x.config.Preprocess.JPEG == embed.JPEGGo:
 		return "Go's, as set by preprocess.jpeg", nil
 	case err == nil:
 		return fmt.Sprintf("libjpeg-turbo %s (%s; pixels %s), with scaled decoding of large photos", d.Path(),
 			turbojpeg.Source(d.Path()), d.ID()), nil
-	case a.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
+	case x.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
 		return "", err
 	}
 	return "Go's; libjpeg-turbo is several times faster on large photos: " + turbojpeg.Remedy, nil
@@ -191,7 +201,7 @@ func (a *app) checkJPEG(_ *check) (string, error) {
 
 // checkHEIC reports the decoder of HEIC; AVIF is always decoded by what is built
 // in. libde265 is optional, and only faster.
-func (a *app) checkHEIC(_ *check) (string, error) {
+func (x examiner) checkHEIC(_ *check) (string, error) {
 	l, err := heif.Find()
 	switch {
 	case err == nil:
@@ -203,12 +213,12 @@ func (a *app) checkHEIC(_ *check) (string, error) {
 }
 
 // checkMemory reports the budget for decoding images.
-func (a *app) checkMemory(_ *check) (string, error) {
-	budget, err := a.config.Preprocess.Budget()
+func (x examiner) checkMemory(_ *check) (string, error) {
+	budget, err := x.config.Preprocess.Budget()
 	if err != nil {
 		return "", fmt.Errorf("preprocess.%w", err)
 	}
-	return fmt.Sprintf("%d MiB at most (preprocess.memory: %s)", budget.Bytes()>>20, a.config.Preprocess.Memory), nil
+	return fmt.Sprintf("%d MiB at most (preprocess.memory: %s)", budget.Bytes()>>20, x.config.Preprocess.Memory), nil
 }
 
 // pulled prints and returns the backbones of the catalogue that are on this machine.

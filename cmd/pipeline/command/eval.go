@@ -87,7 +87,7 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	if err != nil {
 		return err
 	}
-	a.sayReport(result)
+	a.sayAll(reportLines(result))
 	if known, unknown := evaluation.Known, evaluation.Unknown; a.config.Label.Reject > 0 {
 		a.say("rejected           %d of %d known, %d of %d unknown", known.Rejected, known.Rows, unknown.Rejected,
 			unknown.Rows)
@@ -171,14 +171,16 @@ func present(r *metrics.Report) string {
 	return plural(all, "class", "classes")
 }
 
-func (a *app) sayReport(r *metrics.Report) {
-	a.say("images             %d of %s", r.N, present(r))
-	a.say("accuracy           %.1f %%", 100*r.Accuracy)
-	a.say("balanced accuracy  %.1f %%", 100*r.BalancedAccuracy)
-	a.say("log-likelihood     %.3f nats (negative, mean; 0 is perfect)", r.NLLNats)
-	a.say("calibration error  %.3f: probabilities are off by %.1f points on average", r.ECE, 100*r.ECE)
+// reportLines say how good a model was.
+func reportLines(r *metrics.Report) (l lines) {
+	l.add("images             %d of %s", r.N, present(r))
+	l.add("accuracy           %.1f %%", 100*r.Accuracy)
+	l.add("balanced accuracy  %.1f %%", 100*r.BalancedAccuracy)
+	l.add("log-likelihood     %.3f nats (negative, mean; 0 is perfect)", r.NLLNats)
+	l.add("calibration error  %.3f: probabilities are off by %.1f points on average", r.ECE, 100*r.ECE)
 	if r.NoveltyAUROC != nil {
-		a.say("unknown classes    AUROC %.3f over %d images (1: the novelty sets all of them apart, 0.5: none)",
+		l.add("unknown classes    AUROC %.3f over %d images (1: the novelty sets all of them apart, 0.5: none)",
 			*r.NoveltyAUROC, r.NUnknown)
 	}
+	return l
 }

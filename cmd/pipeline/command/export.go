@@ -72,7 +72,7 @@ func (a *app) export(modelFile, file string, withBackbone bool) error {
 	}
 	var b []byte
 	if withBackbone {
-		b, err = a.exportWhole(m, metadata)
+		b, err = a.inputs().exportWhole(m, metadata)
 	} else {
 		b, err = exportHead(m, metadata)
 	}
@@ -117,8 +117,8 @@ func exportHead(m *model.Model, metadata map[string]string) ([]byte, error) {
 }
 
 // exportWhole joins the model's head to the backbone that it was trained with.
-func (a *app) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
-	e, _, err := a.inputs().openFor(m)
+func (in inputs) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
+	e, _, err := in.openFor(m)
 	if err != nil {
 		return nil, err
 	}

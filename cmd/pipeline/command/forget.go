@@ -122,7 +122,10 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 	if err := trainings.Close(); err != nil {
 		return err
 	}
-	a.sayForgotten(m, f.classes, done)
+	a.sayAll(forgottenLines(m, f.classes, done))
+	if done.Way == model.Approximated {
+		a.log.Warn("forgot approximately: what all classes share keeps traces of it")
+	}
 	return nil
 }
 
@@ -344,22 +347,22 @@ func (a *app) saveForgotten(m *model.Model, file string, f forgetting) error {
 	return nil
 }
 
-func (a *app) sayForgotten(m *model.Model, classes []string, done model.Forgotten) {
+// forgottenLines say what a model has forgotten, and how.
+func forgottenLines(m *model.Model, classes []string, done model.Forgotten) (l lines) {
 	switch len(classes) {
 	case 0:
-		a.say("forgot %s; left: %d in %s", plural(done.Samples, "sample", "samples"), m.SampleCount(),
+		l.add("forgot %s; left: %d in %s", plural(done.Samples, "sample", "samples"), m.SampleCount(),
 			plural(len(m.Classes()), "class", "classes"))
 	case 1:
-		a.say("forgot class %s; left: %s", classes[0], plural(len(m.Classes()), "class", "classes"))
+		l.add("forgot class %s; left: %s", classes[0], plural(len(m.Classes()), "class", "classes"))
 	default:
-		a.say("forgot classes %s; left: %s", strings.Join(classes, ", "), plural(len(m.Classes()), "class", "classes"))
+		l.add("forgot classes %s; left: %s", strings.Join(classes, ", "), plural(len(m.Classes()), "class", "classes"))
 	}
 	switch done.Way {
 	case model.Relearned:
-		a.say("learned the other %d again: the model is the one that never saw what was forgotten", done.Learned)
+		l.add("learned the other %d again: the model is the one that never saw what was forgotten", done.Learned)
 	case model.Subtracted:
-		a.say("subtracted, exactly up to rounding")
-	case model.Approximated:
-		a.log.Warn("forgot approximately: what all classes share keeps traces of it")
+		l.add("subtracted, exactly up to rounding")
 	}
+	return l
 }

@@ -140,6 +140,6 @@ func (a *app) runner(c config.Config) (runner.Runner, error) {
 		},
 		Temperature: c.Classifier.Tempered(), OldShare: c.Classifier.OldShare,
 		DKL: c.Classifier.DKL.Enabled, Training: c.Classifier.DKL.Training,
-		Log: a.log, Say: a.say, Comparing: a.comparing,
+		Log: a.log, Say: a.say, Comparing: a.bars.methods,
 	}, err
 }

@@ -3,6 +3,7 @@ package command
 import (
 	"context"
 	"fmt"
+	"io"
 	"os"
 	"strings"
 	"text/tabwriter"
@@ -91,10 +92,10 @@ func (a *app) inspect(m *model.Model, file string) error {
 	a.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
 	a.sayAll(advice.Expected(m))
 	a.sayAll(rejectionLines(m))
-	if err := a.inspectSessions(m); err != nil {
+	if err := writeSessions(a.stdout, m); err != nil {
 		return err
 	}
-	return a.inspectHistory(file)
+	return writeHistory(a.stdout, file)
 }
 
 // rejectionLines say what thresholds of --reject rest on, and what the file keeps.
@@ -208,9 +209,10 @@ func (l *lines) backbone(m *model.Model) {
 	}
 }
 
-func (a *app) inspectSessions(m *model.Model) error {
+// writeSessions writes the classes of each session.
+func writeSessions(to io.Writer, m *model.Model) error {
 	sizes := m.ClassSizes()
-	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	for _, s := range m.Sessions {
 		fmt.Fprintf(table, "\nsession %d\t%s\t\n", s.Index+1, plural(s.Count(), "sample", "samples"))
 		for _, c := range sizes {
@@ -222,14 +224,14 @@ func (a *app) inspectSessions(m *model.Model) error {
 	return table.Flush()
 }
 
-// inspectHistory prints the points of the journal of serve, if there is one.
-func (a *app) inspectHistory(file string) error {
+// writeHistory writes the points of the journal of serve, if there is one.
+func writeHistory(to io.Writer, file string) error {
 	points, err := teach.Points(file)
 	if err != nil || len(points) == 0 {
 		return err
 	}
-	a.say("\nhistory; serve --at LINE goes back to a line")
-	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(to, "\nhistory; serve --at LINE goes back to a line")
+	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "  line\ttime\tdecisions\tlabels\tclasses\t")
 	for _, p := range points {
 		classes := make([]string, 0, len(p.New)+len(p.Gone))

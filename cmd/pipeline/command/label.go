@@ -88,7 +88,7 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	a.sayLabelled(summary, dir)
+	a.sayAll(summaryLines(summary, dir))
 	if asJSON {
 		if err := a.sayJSON(summary); err != nil {
 			return err
@@ -151,16 +151,18 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	return job, nil
 }
 
-func (a *app) sayLabelled(s label.Summary, dir string) {
-	a.say("labelled %s (%d rejected, %d failed) into %s", plural(s.Labelled, "image", "images"), s.Rejected, s.Failed,
+// summaryLines describe the results in a folder.
+func summaryLines(s label.Summary, dir string) (l lines) {
+	l.add("labelled %s (%d rejected, %d failed) into %s", plural(s.Labelled, "image", "images"), s.Rejected, s.Failed,
 		dir)
 	if len(s.Skipped) > 0 {
 		var kinds []string
 		for _, kind := range slices.Sorted(maps.Keys(s.Skipped)) {
 			kinds = append(kinds, fmt.Sprintf("%d %s", s.Skipped[kind], kind))
 		}
-		a.say("skipped, as they are no images that can be read: %s", strings.Join(kinds, ", "))
+		l.add("skipped, as they are no images that can be read: %s", strings.Join(kinds, ", "))
 	}
+	return l
 }
 
 // requireInput returns a usage error unless there is an input and --out.

@@ -180,13 +180,14 @@ func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 		a.say("left out %s whose folder is not a class of the model", plural(ranking.Unlabelled, "image", "images"))
 	}
 	if groupDir != "" {
-		a.sayGroups(groups, ranking.Novel, groupDir)
+		a.sayAll(groupLines(groups, ranking.Novel, a.config.Rank.ClusterImages, groupDir))
 	}
 	return nil
 }
 
-// sayGroups reports the groups of the unknown images.
-func (a *app) sayGroups(groups [][]rank.Member, unknown int, dir string) {
+// groupLines describe the groups of the unknown images, of which at most the given number
+// were grouped.
+func groupLines(groups [][]rank.Member, unknown, most int, dir string) (l lines) {
 	grouped, duplicates := 0, 0
 	for _, members := range groups {
 		grouped += len(members)
@@ -196,13 +197,14 @@ func (a *app) sayGroups(groups [][]rank.Member, unknown int, dir string) {
 			}
 		}
 	}
-	a.say("%s of %d of the %d unknown images in %s, %d of them near-duplicates: rename each group to the class it "+
+	l.add("%s of %d of the %d unknown images in %s, %d of them near-duplicates: rename each group to the class it "+
 		"shows, delete the others, then run pipeline learn MODEL "+
 		"--images %s", plural(len(groups), "group", "groups"), grouped, unknown, dir, duplicates, dir)
-	if most := a.config.Rank.ClusterImages; unknown > most {
-		a.say("only %d unknown images, drawn at random, were grouped (rank.cluster_images): learn the groups and run "+
+	if unknown > most {
+		l.add("only %d unknown images, drawn at random, were grouped (rank.cluster_images): learn the groups and run "+
 			"this again for the rest", most)
 	}
+	return l
 }
 
 // emptyFolder returns a usage error if a folder contains anything, with which groups

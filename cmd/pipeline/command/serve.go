@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"log/slog"
 	"net"
 	"path/filepath"
 
@@ -81,15 +82,16 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	}
 	server := serve.New(serve.Options{
 		Embedder: e, Root: root, Scan: a.inputs().folder, Thumbnails: filepath.Join(cache, "thumbnails"),
-		Title: filepath.Base(file) + " · " + filepath.Base(root), Name: filepath.Base(file), Token: a.token(),
-		Log: a.log,
+		Title: filepath.Base(file) + " · " + filepath.Base(root), Name: filepath.Base(file),
+		Token: tokenOf(a.config.Serve),
+		Log:   a.log,
 	})
 	// Not a.products, which ends with ctx: the model is written after that.
 	products, err := native.Choose(a.config.Linalg, a.options().Runtime)
 	if err != nil {
 		return err
 	}
-	l, err := a.listen(ctx)
+	l, err := listen(ctx, a.config.Serve.Addr)
 	if err != nil {
 		return err
 	}
@@ -103,17 +105,17 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	}
 	defer closeInto(session, &err)
 	server.Session = session
-	a.sayAddress(l.Addr(), server.Token)
-	a.warnOpened(session, file)
+	a.say("open %s (Ctrl-C ends)", pageURL(l.Addr(), server.Token))
+	warnOpened(a.log, session, file)
 	if err := server.Serve(ctx, l); err != nil {
 		return err
 	}
 	return a.leave(context.WithoutCancel(ctx), session, file)
 }
 
-func (a *app) listen(ctx context.Context) (net.Listener, error) {
+func listen(ctx context.Context, addr string) (net.Listener, error) {
 	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", a.config.Serve.Addr)
+	l, err := config.Listen(ctx, "tcp", addr)
 	if err != nil {
 		return nil, fmt.Errorf("serve.addr: %w: choose another with --addr", err)
 	}
@@ -121,13 +123,13 @@ func (a *app) listen(ctx context.Context) (net.Listener, error) {
 }
 
 // warnOpened says what a server that was killed, or failed to save, has left.
-func (a *app) warnOpened(session *teach.Session, file string) {
+func warnOpened(log *slog.Logger, session *teach.Session, file string) {
 	if dropped := session.Dropped(); dropped != "" {
-		a.log.Warn("the journal ended in the middle of a line, as after a kill; it was not acknowledged and is dropped",
+		log.Warn("the journal ended in the middle of a line, as after a kill; it was not acknowledged and is dropped",
 			"dropped", dropped)
 	}
 	if n := session.Status().Unsaved; n > 0 {
-		a.log.Warn("the model lacks decisions that are in its journal: save on the page, or end this server, which "+
+		log.Warn("the model lacks decisions that are in its journal: save on the page, or end this server, which "+
 			"saves too",
 			"file", file, "decisions", n)
 	}
@@ -171,21 +173,21 @@ func (a *app) startingPoint(file string) (e *embed.Embedder, fresh *model.Model,
 	return e, fresh, nil
 }
 
-// token returns the token to ask for, "" for none.
-func (a *app) token() string {
-	c := a.config.Serve
+// tokenOf returns the token to ask for, "" for none.
+func tokenOf(c serve.Config) string {
 	if c.Token == "" && !c.Local() {
 		return rand.Text()
 	}
 	return c.Token
 }
 
-func (a *app) sayAddress(address net.Addr, token string) {
+// pageURL returns the address of the page.
+func pageURL(address net.Addr, token string) string {
 	page := "http://" + address.String() + "/"
 	if token != "" {
 		page += "?token=" + token
 	}
-	a.say("open %s (Ctrl-C ends)", page)
+	return page
 }
 
 // leave writes the model if it is behind the journal and there are two classes, and

@@ -45,9 +45,13 @@ are. A library is installed only if it has the SHA-256 that this program knows.`
 		}),
 	}
 	f := cmd.Flags()
-	f.StringArrayVar(&s.from, "from", nil, "take the libraries from here instead of npm: a `file` (an npm package, or a release archive of pipeline), a folder with such files or with the libraries, or the address of a file; may be repeated")
-	f.StringVar(&s.into, "into", "", "put the libraries into this `folder` instead of the user's cache, for another machine")
-	f.StringVar(&s.platform, "platform", "", "`os/processor` of the machine that --into is for (default: this machine's)")
+	f.StringArrayVar(&s.from, "from", nil,
+		"take the libraries from here instead of npm: a `file` (an npm package, or a release archive of pipeline), a "+
+			"folder with such files or with the libraries, or the address of a file; may be repeated")
+	f.StringVar(&s.into, "into", "",
+		"put the libraries into this `folder` instead of the user's cache, for another machine")
+	f.StringVar(&s.platform, "platform", "",
+		"`os/processor` of the machine that --into is for (default: this machine's)")
 	f.BoolVar(&s.asJSON, "json", false, "print the result as JSON")
 	return cmd
 }
@@ -78,7 +82,8 @@ func (s *setup) run(ctx context.Context) error {
 	if s.into == "" && s.platform != libraries.Platform() {
 		return usagef("--platform is for another machine: name the folder for its libraries with --into")
 	} else if _, ok := required.For(s.platform); !ok && s.into != "" {
-		return usagef("--platform %s: there are prepared libraries for %s", s.platform, strings.Join(required.Platforms(), ", "))
+		return usagef("--platform %s: there are prepared libraries for %s", s.platform,
+			strings.Join(required.Platforms(), ", "))
 	}
 	all := []*setupLibrary{
 		s.look(required, s.findRuntime, s.config.Runtime.Library != "" || os.Getenv(ort.EnvLibrary) != ""),
@@ -141,11 +146,13 @@ func (s *setup) check(l *setupLibrary) {
 func (s *setup) target(l libraries.Library) (libraries.Target, error) {
 	file, ok := l.For(s.platform)
 	if !ok {
-		return libraries.Target{}, fmt.Errorf("there is no prepared one for %s; install it and set %s to its library file", s.platform, l.Env)
+		return libraries.Target{},
+			fmt.Errorf("there is no prepared one for %s; install it and set %s to its library file", s.platform, l.Env)
 	}
 	dir := cmp.Or(s.into, l.CacheDir())
 	if dir == "" {
-		return libraries.Target{}, errors.New("there is no home folder to keep the libraries in: set HOME or XDG_CACHE_HOME")
+		return libraries.Target{},
+			errors.New("there is no home folder to keep the libraries in: set HOME or XDG_CACHE_HOME")
 	}
 	return libraries.Target{Library: l, File: file, Dir: dir}, nil
 }
@@ -162,7 +169,7 @@ func (s *setup) obtainFrom(ctx context.Context, all []*setupLibrary) {
 		if len(wanted) == 0 || ctx.Err() != nil {
 			return
 		}
-		p := s.newTransfer(-1)
+		p := s.bars.transfer(-1)
 		found, err := libraries.From(ctx, source, wanted, p.set)
 		p.finish()
 		for _, l := range all {
@@ -190,7 +197,7 @@ func (s *setup) obtainNPM(ctx context.Context, all []*setupLibrary) {
 			continue
 		}
 		fmt.Fprintf(s.stderr, "fetching %s (%d MB) with npm\n", l.Release(), (l.PackageBytes+999_999)/1_000_000)
-		p := s.bar(-1)
+		p := s.bars.bar(-1)
 		l.err = libraries.NPM(ctx, l.target)
 		p.finish()
 		if l.err == nil {
@@ -235,7 +242,8 @@ func (s *setup) print(all []*setupLibrary) error {
 		}
 	}
 	if optional := all[1]; all[0].err == nil && optional.err != nil {
-		fmt.Fprintf(s.stderr, "%v\nwithout it photos are decoded in Go, which takes several times as long for large ones\n", optional.err)
+		fmt.Fprintf(s.stderr,
+			"%v\nwithout it photos are decoded in Go, which takes several times as long for large ones\n", optional.err)
 	}
 	return nil
 }

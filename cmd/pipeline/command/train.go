@@ -92,7 +92,7 @@ func (a *app) train(ctx context.Context, asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	settings.Backend, settings.Comparing = products, a.comparing
+	settings.Backend, settings.Comparing = products, a.bars.methods
 	if settings.Prior, err = a.prior(); err != nil {
 		return err
 	}
