@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
 )
 
 // The exit codes are part of the command-line interface.
@@ -59,12 +60,13 @@ func isFinal(err error) bool {
 func exitCode(err error) int {
 	var usage usageError
 	var settings *embed.SettingsError
+	var input *experiment.InputError
 	switch {
 	case err == nil:
 		return ExitDone
 	case errors.Is(err, context.Canceled):
 		return ExitInterrupted
-	case errors.As(err, &usage), errors.As(err, &settings):
+	case errors.As(err, &usage), errors.As(err, &settings), errors.As(err, &input):
 		return ExitUsage
 	case isPartial(err):
 		return ExitPartial

@@ -64,12 +64,11 @@ func (a *app) experiment(ctx context.Context) error {
 	env := r.Env
 	env.Open = r.Material
 	o, err := kind.Run(ctx, c.Experiment, env)
-	var input *experiment.InputError
-	if errors.As(err, &input) {
-		return usageError{err}
+	if input := (*experiment.InputError)(nil); err != nil && !errors.As(err, &input) {
+		err = fmt.Errorf("experiment %s: %w", kind.Name, err)
 	}
 	if err != nil {
-		return fmt.Errorf("experiment %s: %w", kind.Name, err)
+		return err
 	}
 	settings, err := c.YAML()
 	if err != nil {

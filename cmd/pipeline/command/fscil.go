@@ -62,14 +62,6 @@ func (a *app) fscil(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	err = a.runFSCIL(ctx, r, c)
-	if input := (*experiment.InputError)(nil); errors.As(err, &input) {
-		return usageError{err}
-	}
-	return err
-}
-
-func (a *app) runFSCIL(ctx context.Context, r runner.Runner, c config.Config) error {
 	samples, err := r.Read(ctx)
 	if err != nil {
 		return err
@@ -133,7 +125,7 @@ func (a *app) runner(c config.Config) (runner.Runner, error) {
 	scan, err := a.inputs().scanOptions()
 	return runner.Runner{
 		Sessions: c.FSCIL, Method: c.Classifier.Name,
-		Input: runner.Input{Images: c.Images, Scan: scan, Embed: a.options(), Features: c.Features},
+		Images: c.Images, Scan: scan, Embed: a.options(),
 		Env: experiment.Env{
 			Dir: c.Out, Seed: c.Seed, Version: version, Heads: c.Classifier.Heads(c.Seed), Features: c.Features,
 			Backend: products, BackendName: products.Kinds(), Restart: !c.Classifier.DKL.Resume, Note: a.log.Info,

@@ -23,7 +23,7 @@ func (r Runner) protocol(s *Samples, run int) (*fscil.Protocol, error) {
 	case s.official != nil:
 		return s.official, nil
 	case c.Lists == "":
-		return fscil.Recorded(s.list)
+		return fscil.Recorded(s.rows.Samples)
 	}
 	lists, err := fscil.ReadLists(c.Lists)
 	if err != nil {
@@ -39,7 +39,7 @@ func (r Runner) protocol(s *Samples, run int) (*fscil.Protocol, error) {
 
 func (r Runner) draw(s *Samples, run int) (*fscil.Protocol, error) {
 	c := r.Sessions
-	pool, err := fscil.NewPool(s.list, c.TestPerClass, func(i int) model.Hash { return s.content[i] })
+	pool, err := fscil.NewPool(s.rows.Samples, c.TestPerClass, func(i int) model.Hash { return s.rows.Content[i] })
 	if err != nil {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (r Runner) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Prot
 // listedImages reads the official lists and finds their images. The error names
 // the first one that is missing.
 func (r Runner) listedImages() (*fscil.Protocol, dataset.Listing, error) {
-	images := dataset.Listing{Root: r.Input.Images}
+	images := dataset.Listing{Root: r.Images}
 	lists, err := fscil.ReadLists(r.Sessions.Lists)
 	if err != nil {
 		return nil, images, err
@@ -76,7 +76,7 @@ func (r Runner) listedImages() (*fscil.Protocol, dataset.Listing, error) {
 		p, err = r.named(lists, func(path string) bool { return isFile(images.Root, path) })
 	}
 	if err != nil {
-		return nil, images, fmt.Errorf("images %s: %w", r.Input.Images, err)
+		return nil, images, fmt.Errorf("images %s: %w", r.Images, err)
 	}
 	for _, s := range p.Samples() {
 		images.Samples = append(images.Samples, dataset.Sample{Path: s.Path, Label: s.Class})
@@ -103,7 +103,7 @@ func isFile(root, path string) bool {
 // extractCIFAR writes the listed records as image files into the cache folder,
 // once per data set.
 func (r Runner) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error) {
-	data, err := fscil.ReadCIFAR(r.Input.Images)
+	data, err := fscil.ReadCIFAR(r.Images)
 	if err != nil {
 		return nil, "", err
 	}
@@ -111,7 +111,7 @@ func (r Runner) extractCIFAR(lists *fscil.Lists) (*fscil.Protocol, string, error
 	if err != nil {
 		return nil, "", err
 	}
-	cache, err := r.Input.Embed.CacheDir()
+	cache, err := r.Embed.CacheDir()
 	if err != nil {
 		return nil, "", err
 	}

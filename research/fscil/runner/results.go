@@ -60,8 +60,7 @@ func Overview(outcomes []Outcome) table.Table {
 // Material returns the embeddings of a feature folder, bound to the sessions, for
 // experiments.
 func (r Runner) Material(features string) (experiment.Material, error) {
-	r.Input.Features = features
-	s, err := r.readFeatures()
+	s, err := r.readFeatures(features)
 	if err != nil {
 		return experiment.Material{}, err
 	}

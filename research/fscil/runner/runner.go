@@ -9,7 +9,9 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
@@ -24,7 +26,12 @@ type Runner struct {
 	// if it names none.
 	Sessions fscil.Config
 	Method   string
-	Input    Input
+	// Images is a folder of images, Scan how its classes are read where no list names
+	// them, and Embed how images become embeddings. Env.Features is used instead, if
+	// it is given.
+	Images string
+	Scan   dataset.ScanOptions
+	Embed  embed.Options
 	// Env has the results folder, the seed, the settings of the methods and the
 	// backend. Env.Open is not used.
 	Env         experiment.Env

@@ -67,8 +67,8 @@ func newRunner(t *testing.T, methods ...string) (runner.Runner, *bytes.Buffer) {
 	sessions := fscil.DefaultConfig()
 	sessions.Methods = methods
 	return runner.Runner{
-		Sessions: sessions, Method: "ncm", Input: runner.Input{Features: features(t)},
-		Env:         experiment.Env{Dir: t.TempDir(), Heads: method.DefaultConfig(), Note: logger.Info},
+		Sessions: sessions, Method: "ncm",
+		Env:         experiment.Env{Dir: t.TempDir(), Features: features(t), Heads: method.DefaultConfig(), Note: logger.Info},
 		Temperature: temperature.Config{Temperature: 1}, Training: dkl.DefaultTraining(),
 		Log: logger, Say: func(string, ...any) {},
 	}, log
@@ -152,8 +152,8 @@ func TestNumberedLists(t *testing.T) {
 // TestMaterial: its fingerprint changes with the sessions.
 func TestMaterial(t *testing.T) {
 	r, _ := newRunner(t)
-	dir := r.Input.Features
-	r.Input.Features = ""
+	dir := r.Env.Features
+	r.Env.Features = ""
 	fingerprint := func() string {
 		m, err := r.Material(dir)
 		if err != nil || len(m.Benches) != 1 {

@@ -13,29 +13,16 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/research/fscil"
 )
-
-// An Input names the images, or the embeddings, that a benchmark may use.
-type Input struct {
-	// Images is a folder of images, Scan how its classes are read where no list names
-	// them, and Embed how images become embeddings.
-	Images string
-	Scan   dataset.ScanOptions
-	Embed  embed.Options
-	// Features is a feature folder, used instead of Images.
-	Features string
-}
 
 // Samples holds the embeddings of all images that a benchmark may use.
 type Samples struct {
 	// Embedded counts the images; it is zero for a feature folder.
 	Embedded   embed.Counts
 	embeddings *fscil.Embeddings
-	// list and content have one row per embedding.
-	list    []dataset.Sample
-	content []model.Hash
+	// rows are the embeddings with their labels and columns.
+	rows embed.Embeddings
 	// fingerprint changes with every embedding, label and column.
 	fingerprint string
 	// official is the protocol of the lists that the images were found with, nil
@@ -53,15 +40,15 @@ type Samples struct {
 
 // Read embeds the images, or reads the feature folder.
 func (r Runner) Read(ctx context.Context) (*Samples, error) {
-	if r.Input.Features != "" {
-		return r.readFeatures()
+	if r.Env.Features != "" {
+		return r.readFeatures(r.Env.Features)
 	}
 	s := &Samples{}
 	var images dataset.Listing
 	var err error
 	if r.Sessions.Protocol == fscil.Official {
 		s.official, images, err = r.listedImages()
-	} else if images, err = dataset.Scan(ctx, r.Input.Images, r.Input.Scan); err == nil && len(images.Problems) > 0 {
+	} else if images, err = dataset.Scan(ctx, r.Images, r.Scan); err == nil && len(images.Problems) > 0 {
 		err = fmt.Errorf("%s: %w", images.Problems[0].Path, images.Problems[0].Err)
 	}
 	if err != nil {
@@ -71,7 +58,7 @@ func (r Runner) Read(ctx context.Context) (*Samples, error) {
 }
 
 func (r Runner) embed(ctx context.Context, s *Samples, images dataset.Listing) (err error) {
-	e, err := embed.Open(r.Input.Embed)
+	e, err := embed.Open(r.Embed)
 	if err != nil {
 		return err
 	}
@@ -86,19 +73,19 @@ func (r Runner) embed(ctx context.Context, s *Samples, images dataset.Listing) (
 	s.Embedded = all.Outcome.Counts
 	s.backbone, s.builtIn = filepath.Base(e.Backbone().Name), e.Backbone().Source == backbone.BuiltIn
 	if r.DKL && r.Training.Views > 0 {
-		s.views = all.Views(ctx, r.Input.Embed, images.Root, r.Training.Views)
+		s.views = all.Views(ctx, r.Embed, images.Root, r.Training.Views)
 	}
 	return s.fill(all)
 }
 
-func (r Runner) readFeatures() (*Samples, error) {
-	f, err := featdir.Read(r.Input.Features)
+func (r Runner) readFeatures(dir string) (*Samples, error) {
+	f, err := featdir.Read(dir)
 	if err != nil {
 		return nil, err
 	}
-	s := &Samples{backbone: filepath.Base(r.Input.Embed.Backbone)}
-	if r.Input.Embed.Backbone == "" {
-		s.backbone = "unknown (" + filepath.Base(r.Input.Features) + ")"
+	s := &Samples{backbone: filepath.Base(r.Embed.Backbone)}
+	if r.Embed.Backbone == "" {
+		s.backbone = "unknown (" + filepath.Base(dir) + ")"
 	}
 	if name := f.Provenance.Backbone.Name; name != "" {
 		s.backbone, s.builtIn = filepath.Base(name), backbone.IsBuiltIn(name)
@@ -111,7 +98,7 @@ func (s *Samples) fill(e embed.Embeddings) error {
 	for i, row := range e.Samples {
 		paths[i] = row.Path
 	}
-	s.list, s.content = e.Samples, e.Content
+	s.rows = e
 	var err error
 	if s.imageNet, err = backbone.OnlyImageNet(e.Provenance.Backbone.SHA256); err != nil {
 		return err
