@@ -122,6 +122,20 @@ func TestForgetBehindViews(t *testing.T) {
 	l.Same("forget", l.Read(l.Path("never.model")), l.Path("a.model"))
 }
 
+// TestForgetListBehindViews: the columns of a list of images to forget are not those of
+// the folder that views are made from.
+func TestForgetListBehindViews(t *testing.T) {
+	l := commandtest.New(t)
+	photos := l.Photos(l.Path("photos"), 32, 4, "owl", "fox", "hen")
+	model := l.Path("m.model")
+	l.Must(commandtest.Quickly("train", "--images", photos, "--out", model, "--set", "classifier.dkl.views=1")...)
+	l.Write(l.Path("wrong.csv"), []byte("file\nowl/000.jpg\n"))
+	r := l.Must("forget", model, "--images", photos, "--samples", l.Path("wrong.csv"), "--path-column", "file")
+	if !strings.Contains(r.Stdout, "forgot 1 sample; left: 11 in 3 classes") {
+		t.Error(r.Stdout)
+	}
+}
+
 func TestDKLUsage(t *testing.T) {
 	l := commandtest.New(t)
 	features := l.Clouds(l.Path("features"))
