@@ -85,7 +85,8 @@ func Collect(ctx context.Context, rows Rows) (Embeddings, error) {
 }
 
 // ErrNoLabels means that no sample has a class.
-var ErrNoLabels = errors.New("no labelled images: put each class into its own folder, DIR/<class>/<image>, or give labels: a column of --list, or of samples.csv of --features")
+var ErrNoLabels = errors.New("no labelled images: put each class into its own folder, DIR/<class>/<image>, or give " +
+	"labels: a column of --list, or of samples.csv of --features")
 
 // Labelled filters rows to those with a class and those that failed. Dropped
 // counts the others; if no row has a class, Each returns ErrNoLabels.

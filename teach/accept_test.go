@@ -57,7 +57,8 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 			s := strangers(t, method)
 			known, unknown := open(t, s, advice.SureEnough)
 			if len(known) == 0 || len(unknown) == 0 {
-				t.Fatalf("%d known and %d unknown photos are surer than %v: nothing to tell apart", len(known), len(unknown), advice.SureEnough)
+				t.Fatalf("%d known and %d unknown photos are surer than %v: nothing to tell apart",
+					len(known), len(unknown), advice.SureEnough)
 			}
 			mean, ofFirst := 0.0, 0
 			for _, it := range known {

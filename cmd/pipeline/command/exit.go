@@ -133,7 +133,8 @@ func arguments(cmd *cobra.Command, args []string) error {
 	several := len(names) > 0 && strings.HasSuffix(names[len(names)-1], "...")
 	switch {
 	case len(args) < len(names):
-		return usagef("%s: %s is missing\nusage: %s", cmd.CommandPath(), strings.TrimSuffix(names[len(args)], "..."), cmd.UseLine())
+		return usagef("%s: %s is missing\nusage: %s", cmd.CommandPath(), strings.TrimSuffix(names[len(args)], "..."),
+			cmd.UseLine())
 	case len(args) == len(names), several:
 		return nil
 	}
@@ -150,7 +151,8 @@ func arguments(cmd *cobra.Command, args []string) error {
 // argumentNames returns those of the Use line: MODEL, or STATS... for any number.
 func argumentNames(cmd *cobra.Command) []string {
 	words := strings.Fields(cmd.Use)[1:]
-	end := slices.IndexFunc(words, func(w string) bool { return strings.ToUpper(w) != w || strings.ContainsAny(w, "-[|") })
+	end := slices.IndexFunc(words,
+		func(w string) bool { return strings.ToUpper(w) != w || strings.ContainsAny(w, "-[|") })
 	if end < 0 {
 		end = len(words)
 	}

@@ -68,7 +68,8 @@ func newRunner(t *testing.T, methods ...string) (runner.Runner, *bytes.Buffer) {
 	sessions.Methods = methods
 	return runner.Runner{
 		Sessions: sessions, Method: "ncm",
-		Env:         experiment.Env{Dir: t.TempDir(), Features: features(t), Heads: method.DefaultConfig(), Note: logger.Info},
+		Env: experiment.Env{Dir: t.TempDir(), Features: features(t), Heads: method.DefaultConfig(),
+			Note: logger.Info},
 		Temperature: temperature.Config{Temperature: 1}, Training: dkl.DefaultTraining(),
 		Log: logger, Say: func(string, ...any) {},
 	}, log

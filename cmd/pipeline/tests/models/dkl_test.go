@@ -17,9 +17,12 @@ func TestTrainBehindAProjection(t *testing.T) {
 	features := l.Clouds(l.Path("features"))
 	for _, method := range []string{"gptree", "plda", "plda+", "ppca", "gpr"} {
 		model := l.Path(method + ".model")
-		l.Must(commandtest.Quickly("train", "--features", features, "--classifier", method, "--out", model, "--set", "classifier.gpr.max_per_class=100", "--set", "classifier.gptree.max_per_class=100")...)
+		l.Must(commandtest.Quickly("train", "--features", features, "--classifier", method, "--out", model, "--set",
+			"classifier.gpr.max_per_class=100", "--set", "classifier.gptree.max_per_class=100")...)
 		again := l.Path(method + ".again")
-		l.Must(commandtest.Quickly("train", "--features", features, "--classifier", method, "--out", again, "--set", "classifier.gpr.max_per_class=100", "--set", "classifier.gptree.max_per_class=100", "--threads", "1", "--resume=false")...)
+		l.Must(commandtest.Quickly("train", "--features", features, "--classifier", method, "--out", again, "--set",
+			"classifier.gpr.max_per_class=100", "--set", "classifier.gptree.max_per_class=100", "--threads", "1",
+			"--resume=false")...)
 		l.Same(method, l.Read(l.Path(method+".model")), again)
 		if r := l.Must("inspect", model); !strings.Contains(r.Stdout, "projection 8 values to 10, linear") {
 			t.Errorf("%s: inspect says %s", method, r.Stdout)
@@ -46,7 +49,8 @@ func TestTrainingGoesOn(t *testing.T) {
 	l := commandtest.New(t)
 	features := l.Clouds(l.Path("features"))
 	args := func(model string, epochs string) []string {
-		return append(commandtest.Quickly("train", "--features", features, "--out", l.Path(model)), "--set", "classifier.dkl.epochs="+epochs)
+		return append(commandtest.Quickly("train", "--features", features, "--out", l.Path(model)), "--set",
+			"classifier.dkl.epochs="+epochs)
 	}
 	l.Must(args("whole.model", "4")...)
 	l.Must(args("cut.model", "4")...)
@@ -69,7 +73,8 @@ func TestTrainingGoesOn(t *testing.T) {
 func TestComparedTrainings(t *testing.T) {
 	l := commandtest.New(t)
 	features := l.Clouds(l.Path("features"))
-	args := append(commandtest.Quickly("train", "--features", features, "--classifier", "ncm", "--out", l.Path("a.model")), "--set", "classifier.dkl.keep=evidence")
+	args := append(commandtest.Quickly("train", "--features", features, "--classifier", "ncm", "--out",
+		l.Path("a.model")), "--set", "classifier.dkl.keep=evidence")
 	if r := l.Must(args...); !strings.Contains(r.Stderr, "held-out images") {
 		t.Errorf("it does not say why the projection stays or not: %s", r.Stderr)
 	}
@@ -89,7 +94,8 @@ func TestComparedTrainings(t *testing.T) {
 func TestViewsOfPhotos(t *testing.T) {
 	l := commandtest.New(t)
 	photos := l.Photos(l.Path("photos"), 40, 6, "cat", "dog", "owl")
-	args := commandtest.Quickly("train", "--images", photos, "--out", l.Path("a.model"), "--set", "classifier.dkl.views=2")
+	args := commandtest.Quickly("train", "--images", photos, "--out", l.Path("a.model"), "--set",
+		"classifier.dkl.views=2")
 	r := l.Must(args...)
 	if strings.Count(r.Stderr, "embedded views") != 2 || !strings.Contains(r.Stderr, "inferred=18") {
 		t.Errorf("views: %s", r.Stderr)
@@ -112,7 +118,8 @@ func TestForgetBehindViews(t *testing.T) {
 	}
 	l.Must(train("a.model")...)
 	before := l.Read(l.Path("a.model"))
-	l.Refused(command.ExitFailed, []string{"2 augmented views", "--images"}, "forget", l.Path("a.model"), "--class", "owl")
+	l.Refused(command.ExitFailed, []string{"2 augmented views", "--images"}, "forget", l.Path("a.model"), "--class",
+		"owl")
 	l.Same("a refused forget", before, l.Path("a.model"))
 	l.Must("forget", l.Path("a.model"), "--class", "owl", "--images", photos)
 	if err := os.RemoveAll(l.Path("photos", "owl")); err != nil {
@@ -139,16 +146,20 @@ func TestForgetListBehindViews(t *testing.T) {
 func TestDKLUsage(t *testing.T) {
 	l := commandtest.New(t)
 	features := l.Clouds(l.Path("features"))
-	l.Refused(command.ExitUsage, []string{"--stats"}, "train", "--dkl", "--stats", l.Path("no.stats"), "--out", l.Path("m"))
-	l.Refused(command.ExitUsage, []string{"classifier.dkl.preset", "cub"}, "train", "--dkl", "--features", features, "--out", l.Path("m"), "--set", "classifier.dkl.preset=mini")
-	l.Refused(1, []string{"views", "images"}, commandtest.Quickly("train", "--features", features, "--out", l.Path("m"), "--set", "classifier.dkl.views=1")...)
+	l.Refused(command.ExitUsage, []string{"--stats"}, "train", "--dkl", "--stats", l.Path("no.stats"), "--out",
+		l.Path("m"))
+	l.Refused(command.ExitUsage, []string{"classifier.dkl.preset", "cub"}, "train", "--dkl", "--features", features,
+		"--out", l.Path("m"), "--set", "classifier.dkl.preset=mini")
+	l.Refused(1, []string{"views", "images"}, commandtest.Quickly("train", "--features", features, "--out", l.Path("m"),
+		"--set", "classifier.dkl.views=1")...)
 }
 
 // fscil shares a projection among methods, and names it in the rows of its tables.
 func TestFSCILBehindAProjection(t *testing.T) {
 	l := commandtest.New(t)
 	features := l.Clouds(l.Path("features"))
-	r := l.Must(commandtest.Quickly("fscil", "--features", features, "--classifier", "ncm,gptree", "--out", l.Path("out"))...)
+	r := l.Must(commandtest.Quickly("fscil", "--features", features, "--classifier", "ncm,gptree", "--out",
+		l.Path("out"))...)
 	if n := strings.Count(r.Stderr, "msg=trained"); n != 4 {
 		t.Errorf("%d epochs for two methods", n)
 	}
