@@ -10,12 +10,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// knows reports whether a photo has a decision or was learned.
-func (s *Session) knows(id ID) bool {
-	_, decided := s.state.marks[id]
-	return decided || len(s.learned[id]) > 0
-}
-
 func unique(ids []ID) []ID {
 	seen := make(map[ID]bool, len(ids))
 	return slices.DeleteFunc(slices.Clone(ids), func(id ID) bool {
@@ -50,7 +44,7 @@ func (s *Session) check(l Line) error {
 		for _, id := range l.Images {
 			_, here := s.index[id]
 			switch {
-			case !here && !s.knows(id):
+			case !here && !s.state.knows(id):
 				return refuse(Unknown, "there is no photo %s", id)
 			case !here && l.Do == Label && s.row(id) == nil:
 				return refuse(Conflict, "the model learned photo %s and does not keep its embedding: put the photo into the folder", id)
@@ -78,7 +72,7 @@ func (s *Session) checkForgets(l Line) error {
 		return nil
 	}
 	for _, id := range l.Images {
-		for _, class := range s.learned[id] {
+		for _, class := range s.state.learned[id] {
 			if s.state.name(class) != l.Class {
 				return refuse(Conflict, "the model learned photo %s as %s, and %s models that do not keep their embeddings cannot unlearn a single photo: correct the folder and train again", id, class, s.base.model.Method)
 			}
@@ -94,7 +88,7 @@ func (s *Session) checkRename(l Line) error {
 	if len(l.Images) > 0 {
 		return refuse(Invalid, "%s takes class and to", l.Do)
 	}
-	names := s.names()
+	names := s.state.current()
 	switch there := slices.Contains(names, l.To); {
 	case !slices.Contains(names, l.Class):
 		return refuse(Unknown, "there is no class %q", l.Class)
@@ -111,7 +105,7 @@ func (s *Session) checkRename(l Line) error {
 // checkRenames refuses to rename or merge what the base model cannot.
 func (s *Session) checkRenames(l Line) error {
 	trained := func(name string) bool {
-		return slices.ContainsFunc(s.base.model.Classes(), func(class string) bool { return s.state.name(class) == name })
+		return slices.ContainsFunc(s.state.classes, func(class string) bool { return s.state.name(class) == name })
 	}
 	if s.base.complete || !trained(l.Class) {
 		return nil
@@ -124,9 +118,4 @@ func (s *Session) checkRenames(l Line) error {
 		return refuse(Conflict, "the model was trained on %s and %s, and %s models that do not keep their embeddings cannot merge two classes: merge their folders and train again", l.Class, l.To, s.base.model.Method)
 	}
 	return nil
-}
-
-// names returns the classes that any photo or the base model has, sorted.
-func (s *Session) names() []string {
-	return s.state.classes(s.base.model.Classes())
 }

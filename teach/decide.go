@@ -24,7 +24,7 @@ func (s *Session) Do(d Decision) (Line, error) {
 		return Line{}, err
 	}
 	if l.Do == Label && len(l.Images) == 1 && s.scores != nil {
-		if at, ok := s.index[l.Images[0]]; ok && at < s.scores.len() && !s.knows(l.Images[0]) {
+		if at, ok := s.index[l.Images[0]]; ok && at < s.scores.len() && !s.state.knows(l.Images[0]) {
 			l.Was, l.P = s.scores.classes[s.scores.first[at]], float64(s.scores.prob[at])
 		}
 	}
@@ -111,7 +111,7 @@ func (s *Session) follow() {
 	if s.live == nil {
 		return
 	}
-	want := s.state.examples(s.base.samples)
+	want := s.state.examples()
 	s.rescore(s.live, s.scores, s.live.follow(want, s.row))
 }
 
@@ -135,43 +135,28 @@ func (s *Session) rescore(l *live, sc *scores, changed map[string]bool) {
 // GoBack makes everything as it was after a line of the journal. The lines since
 // stay, and Undo takes it back.
 func (s *Session) GoBack(seq int) (Line, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.goBack(seq)
-}
-
-func (s *Session) goBack(seq int) (Line, error) {
-	if last := len(s.state.after); seq < 1 || seq > last {
-		return Line{}, refuse(Unknown, "the history has no line %d: it has lines 1 to %d", seq, last)
-	}
-	if sameLines(s.state.force(s.state.after[seq-1]), s.state.inForce) {
-		return Line{}, refuse(Conflict, "everything is as after line %d already", seq)
-	}
-	return s.commit(Line{Do: Back, Of: seq})
-}
-
-func sameLines(a, b []Line) bool {
-	return slices.EqualFunc(a, b, func(a, b Line) bool { return a.Seq == b.Seq })
+	return s.decide(func() (Line, error) { return s.state.back(seq) })
 }
 
 // Undo takes back the last decision, or the last GoBack, that was not taken back.
 func (s *Session) Undo() (Line, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if len(s.state.done) == 0 {
-		return Line{}, refuse(Conflict, "there is nothing to undo")
-	}
-	return s.commit(Line{Do: Undo, Of: s.state.done[len(s.state.done)-1].Seq})
+	return s.decide(func() (Line, error) { return s.state.undo() })
 }
 
 // Redo takes back the last Undo.
 func (s *Session) Redo() (Line, error) {
+	return s.decide(func() (Line, error) { return s.state.redo() })
+}
+
+// decide commits the line that follows from the present state.
+func (s *Session) decide(line func() (Line, error)) (Line, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if len(s.state.undone) == 0 {
-		return Line{}, refuse(Conflict, "there is nothing to redo")
+	l, err := line()
+	if err != nil {
+		return Line{}, err
 	}
-	return s.commit(Line{Do: Redo, Of: s.state.undone[len(s.state.undone)-1].Seq})
+	return s.commit(l)
 }
 
 // An Acceptance is what accepting predictions does.
@@ -208,14 +193,8 @@ func (s *Session) Acceptable(above float64, class string) Acceptance {
 	var a Acceptance
 	images, _, precision := s.acceptable(above, class)
 	a.Images, a.Precision = len(images), precision
-	for _, l := range s.state.inForce {
-		if l.Was != "" && l.P >= above && (class == "" || l.Was == class) {
-			a.Checked++
-			if l.Was == l.Class {
-				a.Correct++
-			}
-		}
-	}
+	right := s.state.checked(above, class)
+	a.Checked, a.Correct = len(right), count(right)
 	return a
 }
 

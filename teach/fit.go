@@ -28,15 +28,14 @@ type base struct {
 	size    int64
 	backend linalg.Backend
 	model   *model.Model
-	samples []model.SampleID
-	classes map[string]bool
+	*origin
 	// rows has the embeddings of the samples if complete.
 	rows     map[ID][]float32
 	complete bool
 }
 
 func openBase(file string, backend linalg.Backend) (*base, error) {
-	b := &base{file: file, backend: backend, classes: map[string]bool{}, rows: map[ID][]float32{}}
+	b := &base{file: file, backend: backend, rows: map[ID][]float32{}}
 	err := b.hold()
 	if err == nil {
 		b.model, err = b.load()
@@ -47,12 +46,7 @@ func openBase(file string, backend linalg.Backend) (*base, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.close())
 	}
-	for _, c := range b.model.Classes() {
-		b.classes[c] = true
-	}
-	for _, s := range b.model.Sessions {
-		b.samples = append(b.samples, s.Samples...)
-	}
+	b.origin = newOrigin(slices.Clone(b.model.Classes()), samplesOf(b.model))
 	examples, complete := b.model.Examples()
 	b.complete = complete
 	for i, h := range examples.Content {
@@ -72,6 +66,32 @@ func (b *base) load() (*model.Model, error) {
 	}
 	m.Predictor.UseBackend(b.backend)
 	return m, nil
+}
+
+// samplesOf returns what a model has learned, in that order.
+func samplesOf(m *model.Model) (samples []model.SampleID) {
+	for _, s := range m.Sessions {
+		samples = append(samples, s.Samples...)
+	}
+	return samples
+}
+
+// setOf returns samples without their order.
+func setOf(samples []model.SampleID) map[model.SampleID]bool {
+	set := make(map[model.SampleID]bool, len(samples))
+	for _, s := range samples {
+		set[s] = true
+	}
+	return set
+}
+
+// enough reports whether samples are of as many classes as a model needs.
+func enough(samples []model.SampleID) bool {
+	classes := map[string]bool{}
+	for _, s := range samples {
+		classes[s.Class] = true
+	}
+	return len(classes) >= leastClasses
 }
 
 // batch returns samples with their embeddings.
@@ -97,11 +117,7 @@ func batch(samples []model.SampleID, d int, row func(ID) []float32) (model.Batch
 // fit returns a model of exactly the examples of a state; nil if these have fewer
 // than two classes. It depends on nothing else.
 func (b *base) fit(ctx context.Context, st *state, want []model.SampleID, row func(ID) []float32) (*model.Model, error) {
-	classes := map[string]bool{}
-	for _, s := range want {
-		classes[s.Class] = true
-	}
-	if len(classes) < leastClasses {
+	if !enough(want) {
 		return nil, nil
 	}
 	if slices.Equal(want, b.samples) {
@@ -132,11 +148,7 @@ func (b *base) extend(ctx context.Context, st *state, want []model.SampleID, row
 	if err := rename(m, st.names); err != nil {
 		return nil, err
 	}
-	var have []model.SampleID
-	for _, s := range m.Sessions {
-		have = append(have, s.Samples...)
-	}
-	gone, learned, err := difference(have, want, m.Dim(), row)
+	gone, learned, err := difference(samplesOf(m), want, m.Dim(), row)
 	if err != nil {
 		return nil, err
 	}
@@ -175,10 +187,7 @@ func rename(m *model.Model, names map[string]string) error {
 // others.
 func difference(have, want []model.SampleID, d int, row func(ID) []float32) (gone, learned model.Batch, err error) {
 	less := func(all, without []model.SampleID) (model.Batch, error) {
-		there := make(map[model.SampleID]bool, len(without))
-		for _, s := range without {
-			there[s] = true
-		}
+		there := setOf(without)
 		rest := slices.DeleteFunc(slices.Clone(all), func(s model.SampleID) bool { return there[s] })
 		return batch(rest, d, row)
 	}

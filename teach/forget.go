@@ -54,6 +54,7 @@ func (s *Session) forget(ctx context.Context, gone map[ID]bool) (found map[ID]bo
 	if err := s.intact(); err != nil {
 		return nil, err
 	}
+	defer func() { s.state = fold(s.journal.Lines(), s.base.origin) }()
 	if found, err = s.journal.Forget(gone); err != nil {
 		return nil, err
 	}
@@ -68,7 +69,6 @@ func (s *Session) forget(ctx context.Context, gone map[ID]bool) (found map[ID]bo
 		err = s.rebased()
 	}
 	if len(found) > 0 {
-		s.state = fold(s.journal.Lines())
 		if s.live != nil {
 			s.live.stale = true // the shared parameters knew them
 		}
@@ -82,11 +82,9 @@ func (s *Session) forget(ctx context.Context, gone map[ID]bool) (found map[ID]bo
 // and says what it could not write.
 func (s *Session) forgetSaved(ctx context.Context, gone, found map[ID]bool) (left []string, err error) {
 	holds := func(m *model.Model) (any bool) {
-		for _, session := range m.Sessions {
-			for _, sample := range session.Samples {
-				if id := ID(sample.Content); gone[id] {
-					found[id], any = true, true
-				}
+		for _, sample := range samplesOf(m) {
+			if id := ID(sample.Content); gone[id] {
+				found[id], any = true, true
 			}
 		}
 		return any
@@ -163,7 +161,6 @@ func (s *Session) rebase(m *model.Model) error {
 	}
 	old := s.base
 	s.base = base
-	s.relearn()
 	return errors.Join(s.rebased(), old.close())
 }
 

@@ -21,24 +21,55 @@ type Step struct {
 func (s *Session) History(before, limit int) []Step {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	lines := s.journal.Lines()
-	if before <= 0 || before > len(lines)+1 {
-		before = len(lines) + 1
+	return s.state.history(before, limit)
+}
+
+func (s *state) history(before, limit int) []Step {
+	if before <= 0 || before > len(s.lines)+1 {
+		before = len(s.lines) + 1
 	}
 	inForce := map[int]bool{}
-	for _, l := range s.state.inForce {
+	for _, l := range s.inForce {
 		inForce[l.Seq] = true
 	}
-	for _, l := range s.state.done {
+	for _, l := range s.done {
 		inForce[l.Seq] = inForce[l.Seq] || l.Do == Back
 	}
 	out := []Step{}
 	for i := before - 2; i >= 0 && len(out) < limit; i-- {
-		if l := lines[i]; l.Do != Start && l.Do != Saved {
+		if l := s.lines[i]; l.Do != Start && l.Do != Saved {
 			out = append(out, Step{l, l.decides() && !inForce[l.Seq]})
 		}
 	}
 	return out
+}
+
+// undo returns the line that takes back the last decision that was not taken back.
+func (s *state) undo() (Line, error) {
+	if len(s.done) == 0 {
+		return Line{}, refuse(Conflict, "there is nothing to undo")
+	}
+	return Line{Do: Undo, Of: s.done[len(s.done)-1].Seq}, nil
+}
+
+// redo returns the line that takes back the last Undo.
+func (s *state) redo() (Line, error) {
+	if len(s.undone) == 0 {
+		return Line{}, refuse(Conflict, "there is nothing to redo")
+	}
+	return Line{Do: Redo, Of: s.undone[len(s.undone)-1].Seq}, nil
+}
+
+// back returns the line that makes everything as it was after line seq.
+func (s *state) back(seq int) (Line, error) {
+	if last := len(s.lines); seq < 1 || seq > last {
+		return Line{}, refuse(Unknown, "the history has no line %d: it has lines 1 to %d", seq, last)
+	}
+	same := func(a, b Line) bool { return a.Seq == b.Seq }
+	if slices.EqualFunc(s.force(s.after[seq-1]), s.inForce, same) {
+		return Line{}, refuse(Conflict, "everything is as after line %d already", seq)
+	}
+	return Line{Do: Back, Of: seq}, nil
 }
 
 // A Point is a fit of the model, or the end of the journal.
@@ -69,17 +100,17 @@ func Points(file string) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	return points(lines, base.Classes()), nil
+	return points(lines, newOrigin(base.Classes(), nil)), nil
 }
 
 // Points returns the points of the journal.
 func (s *Session) Points() []Point {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return points(s.journal.Lines(), s.base.model.Classes())
+	return points(s.state.lines, s.state.origin)
 }
 
-func points(lines []Line, base []string) []Point {
+func points(lines []Line, base *origin) []Point {
 	out := []Point{}
 	written := map[int]bool{}
 	for _, l := range lines {
@@ -87,7 +118,7 @@ func points(lines []Line, base []string) []Point {
 			written[l.Of] = true
 		}
 	}
-	s, p, before := fold(nil), Point{}, base
+	s, p, before := fold(nil, base), Point{}, base.classes
 	for i, l := range lines {
 		s.take(l)
 		if l.changes() {
@@ -100,7 +131,7 @@ func points(lines []Line, base []string) []Point {
 		if l.Do == Save && !written[l.Seq] {
 			p.Do = Refit
 		}
-		now := s.classes(base)
+		now := s.current()
 		p.New, p.Gone = without(now, before), without(before, now)
 		out, p, before = append(out, p), Point{}, now
 	}

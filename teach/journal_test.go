@@ -133,7 +133,7 @@ func FuzzJournal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		fold(j.Lines()).examples(nil)
+		fold(j.Lines(), newOrigin(nil, nil)).examples()
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -131,15 +131,5 @@ func (s *Session) FileOf(id ID) (string, bool) {
 
 // label returns the label of photo i and who gave it; "" for none.
 func (s *Session) label(i int) (string, By) {
-	p := s.photos[i]
-	if m, ok := s.state.marks[p.ID]; ok {
-		return m.class, m.by
-	}
-	if classes := s.learned[p.ID]; len(classes) > 0 {
-		return s.state.name(classes[0]), Folder
-	}
-	if p.Class != "" && s.base.classes[p.Class] {
-		return s.state.name(p.Class), Folder
-	}
-	return "", ""
+	return s.state.label(s.photos[i].ID, s.photos[i].Class)
 }

@@ -15,12 +15,8 @@ func (s *Session) refitIfDue() {
 	if s.refit.running || s.ctx.Err() != nil {
 		return
 	}
-	want := s.state.examples(s.base.samples)
-	classes := map[string]bool{}
-	for _, sample := range want {
-		classes[sample.Class] = true
-	}
-	if len(classes) < leastClasses {
+	want := s.state.examples()
+	if !enough(want) {
 		s.drop()
 		return
 	}
@@ -71,10 +67,10 @@ func (s *Session) fitTo(ctx context.Context, seq int, written func(*model.Model)
 	defer s.fitting.Unlock()
 	begun := time.Now()
 	s.mu.RLock()
-	lines := s.journal.Lines()[:seq:seq]
+	lines := s.state.lines[:seq:seq]
 	s.mu.RUnlock()
-	st := fold(lines)
-	want := st.examples(s.base.samples)
+	st := fold(lines, s.base.origin)
+	want := st.examples()
 	m, err := s.base.fit(ctx, st, want, s.lockedRow)
 	if err != nil || m == nil {
 		return nil, err
@@ -130,12 +126,12 @@ func (s *Session) lockedRow(id ID) []float32 {
 
 // catchUp lets a model follow the lines after seq, one by one as they came.
 func (s *Session) catchUp(l *live, sc *scores, seq int) {
-	lines := s.journal.Lines()
-	then, changed := fold(lines[:seq]), map[string]bool{}
+	lines := s.state.lines
+	then, changed := fold(lines[:seq], s.base.origin), map[string]bool{}
 	for _, line := range lines[seq:] {
 		then.take(line)
 		if line.changes() {
-			maps.Copy(changed, l.follow(then.examples(s.base.samples), s.row))
+			maps.Copy(changed, l.follow(then.examples(), s.row))
 		}
 	}
 	s.rescore(l, sc, changed)

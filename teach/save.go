@@ -1,12 +1,9 @@
 package teach
 
 import (
-	"bytes"
 	"context"
 	"errors"
-	"maps"
 	"path/filepath"
-	"slices"
 
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -53,14 +50,10 @@ func (s *Session) beginSave(dropPrevious bool) (*saving, error) {
 	if err := s.restore(); err != nil {
 		return nil, s.failed(err)
 	}
-	if sv := s.saving; sv != nil && sv.dropPrevious == dropPrevious && s.changesSince(sv.seq) == 0 {
+	if sv := s.saving; sv != nil && sv.dropPrevious == dropPrevious && s.state.changesSince(sv.seq) == 0 {
 		return sv, nil
 	}
-	classes := map[string]bool{}
-	for _, sample := range s.state.examples(s.base.samples) {
-		classes[sample.Class] = true
-	}
-	if len(classes) < leastClasses {
+	if !enough(s.state.examples()) {
 		return nil, refuse(Conflict, "there is no model to save: name photos of two classes first")
 	}
 	l, err := s.append(Line{Do: Save})
@@ -129,7 +122,7 @@ func (s *Session) write(sv *saving) (hash string, err error) {
 func (s *Session) announce(seq int, present, next string) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, known := writtenAt(s.journal.Lines(), present); !known && present != "" {
+	if _, known := s.state.writtenAt(present); !known && present != "" {
 		name := filepath.Base(s.options.Model)
 		return refuse(Changed, "another program has changed %s, which stays as it is: "+
 			"to keep what was decided here, move it away and save again; "+
@@ -149,53 +142,4 @@ func (s *Session) saved(seq int, hash string) error {
 	}
 	s.inFile = seq
 	return nil
-}
-
-// writtenAt returns the line up to which a file of the model has learned all
-// decisions; ok is false for a file that no session of this journal wrote or began
-// with.
-func writtenAt(lines []Line, hash string) (seq int, ok bool) {
-	for _, l := range slices.Backward(lines) {
-		if l.Do == Saved && (l.Model == hash || l.To == hash) {
-			return l.Of, true
-		}
-	}
-	return 1, lines[0].Model == hash || lines[0].Was == hash
-}
-
-// brokenOff returns the last save if the journal has no end of it, as one of version 0.1
-// may, and the file of the model has learned what that save was to write.
-func (s *Session) brokenOff(lines []Line, file *model.Model) (seq int, ok bool) {
-	for i, l := range slices.Backward(lines) {
-		switch l.Do {
-		case Saved:
-			return 0, false
-		case Save:
-			want, have := map[model.SampleID]bool{}, map[model.SampleID]bool{}
-			for _, sample := range fold(lines[:i]).examples(s.base.samples) {
-				want[sample] = true
-			}
-			for _, session := range file.Sessions {
-				for _, sample := range session.Samples {
-					have[sample] = true
-				}
-			}
-			same := file.Method == s.base.model.Method && bytes.Equal(file.HeadConfig, s.base.model.HeadConfig)
-			return l.Seq, same && maps.Equal(want, have)
-		}
-	}
-	return 0, false
-}
-
-// unsaved counts the decisions that the file of the model has not learned.
-func (s *Session) unsaved() int { return s.changesSince(s.inFile) }
-
-// changesSince counts the changes after a line.
-func (s *Session) changesSince(seq int) (n int) {
-	for _, l := range s.journal.Lines()[seq:] {
-		if l.changes() {
-			n++
-		}
-	}
-	return n
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
-	"slices"
 	"sync"
 	"time"
 
@@ -92,8 +91,6 @@ type Session struct {
 	journal *Journal
 	base    *base
 	state   *state
-	// learned has the classes in which the base model learned a photo.
-	learned map[ID][]string
 	live    *live // nil without a model
 	scores  *scores
 	left    leftOut
@@ -166,12 +163,7 @@ func (s *Session) open() (err error) {
 	} else {
 		err = s.resume(file)
 	}
-	if err != nil {
-		return err
-	}
-	s.relearn()
-	s.state = fold(s.journal.Lines())
-	return nil
+	return err
 }
 
 // abandon ends a session that could not be opened. A journal without a line is only of
@@ -192,29 +184,18 @@ func (s *Session) start() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.options.At != 0 {
-		_, err := s.goBack(s.options.At)
+		l, err := s.state.back(s.options.At)
+		if err == nil {
+			_, err = s.commit(l)
+		}
 		return err
 	}
-	last := 0
-	for _, l := range s.journal.Lines() {
-		if l.Do == Refit || l.Do == Save {
-			last = l.Seq
-		}
-	}
-	if last > 0 {
+	if last := s.state.lastFit(); last > 0 {
 		s.launch(last)
 	} else {
 		s.refitIfDue()
 	}
 	return nil
-}
-
-// relearn sets learned.
-func (s *Session) relearn() {
-	s.learned = map[ID][]string{}
-	for _, sample := range s.base.samples {
-		s.learned[ID(sample.Content)] = append(s.learned[ID(sample.Content)], sample.Class)
-	}
 }
 
 // begin writes the base model and the first line of the journal. A base model that is
@@ -244,6 +225,7 @@ func (s *Session) begin(file string) error {
 		return err
 	}
 	_, err = s.journal.Append(Line{Time: s.options.Now(), Do: Start, Model: s.base.model.SHA256(), Was: was})
+	s.state = fold(s.journal.Lines(), s.base.origin)
 	return err
 }
 
@@ -256,6 +238,7 @@ func (s *Session) resume(file string) (err error) {
 	if have := s.base.model.SHA256(); have != lines[0].Model && have != lines[0].To {
 		return fmt.Errorf("%s is not the model that the journal %s starts from (SHA-256 %.12s…, not %.12s…): restore it from a copy", file, s.journal.path, have, lines[0].Model)
 	}
+	s.state = fold(lines, s.base.origin)
 	m, err := model.Load(s.options.Model)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -263,9 +246,9 @@ func (s *Session) resume(file string) (err error) {
 	case err != nil:
 		return err
 	}
-	seq, known := writtenAt(lines, m.SHA256())
-	if !known {
-		seq, known = s.brokenOff(lines, m)
+	seq, known := s.state.writtenAt(m.SHA256())
+	if save := s.state.brokenOff(); !known && save != nil {
+		seq, known = save.Seq, s.base.wouldWrite(m, fold(lines[:save.Seq-1], s.base.origin))
 	}
 	if !known {
 		return fmt.Errorf("another command changed %s since it was served: "+
@@ -287,8 +270,7 @@ func (s *Session) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var err error
-	nothing := !slices.ContainsFunc(s.journal.Lines(), func(l Line) bool { return l.Do != Start && l.Do != Refit })
-	if nothing && s.intact() == nil {
+	if s.state.untouched() && s.intact() == nil {
 		// While the journal is locked, and so that a kill leaves what begin goes on from.
 		err = errors.Join(s.journal.file.Truncate(0), os.Remove(s.base.file), os.Remove(s.journal.path))
 	}

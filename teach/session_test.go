@@ -253,7 +253,7 @@ func TestReplayEqualsLive(t *testing.T) {
 
 	var b model.Batch
 	b.X.Cols, b.X.Stride = dim, dim
-	for _, e := range s.state.examples(nil) {
+	for _, e := range s.state.examples() {
 		b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, s.row(ID(e.Content))...)
 		b.Labels, b.Content = append(b.Labels, e.Class), append(b.Content, e.Content)
 	}

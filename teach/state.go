@@ -26,8 +26,31 @@ type mark struct {
 	seq, at int
 }
 
-// A state is what the lines of a journal amount to.
+// An origin is what the base model had learned. Nobody changes it.
+type origin struct {
+	classes []string
+	samples []model.SampleID
+	learned map[ID][]string // the classes in which it learned a photo
+	known   map[string]bool // its classes
+}
+
+func newOrigin(classes []string, samples []model.SampleID) *origin {
+	o := &origin{classes, samples, map[ID][]string{}, map[string]bool{}}
+	for _, class := range classes {
+		o.known[class] = true
+	}
+	for _, sample := range samples {
+		id := ID(sample.Content)
+		o.learned[id] = append(o.learned[id], sample.Class)
+	}
+	return o
+}
+
+// A state is what the lines of a journal amount to, given what the base model had
+// learned: a function of these two values.
 type state struct {
+	*origin
+	lines []Line
 	marks map[ID]mark
 	// names has the present names of classes of the base model that were renamed or
 	// merged.
@@ -42,9 +65,9 @@ type state struct {
 	after [][]Line
 }
 
-// fold returns the state after some lines.
-func fold(lines []Line) *state {
-	s := &state{after: make([][]Line, 0, len(lines))}
+// fold returns the state after some lines, which it keeps.
+func fold(lines []Line, base *origin) *state {
+	s := &state{origin: base, lines: slices.Clip(lines), after: make([][]Line, 0, len(lines))}
 	for _, l := range lines {
 		s.arrange(l)
 	}
@@ -54,6 +77,7 @@ func fold(lines []Line) *state {
 
 // take adds a line.
 func (s *state) take(l Line) {
+	s.lines = append(s.lines, l)
 	s.arrange(l)
 	switch {
 	case l.Do == Back || l.Do == Undo || l.Do == Redo:
@@ -137,10 +161,10 @@ func (s *state) name(class string) string {
 	return class
 }
 
-// classes returns those that any photo has or the base model had, sorted.
-func (s *state) classes(base []string) []string {
+// current returns the classes that any photo has or the base model had, sorted.
+func (s *state) current() []string {
 	all := map[string]bool{}
-	for _, c := range base {
+	for _, c := range s.classes {
 		all[s.name(c)] = true
 	}
 	for _, m := range s.marks {
@@ -159,11 +183,43 @@ func (s *state) count(by By) (n int) {
 	return n
 }
 
-// examples returns what the model has learned, given what the base model had.
-func (s *state) examples(base []model.SampleID) []model.SampleID {
-	out := make([]model.SampleID, 0, len(base)+len(s.marks))
-	confirmed, there := map[ID]bool{}, make(map[model.SampleID]bool, len(base))
-	for _, sample := range base {
+// knows reports whether a photo has a decision or was learned.
+func (s *state) knows(id ID) bool {
+	_, decided := s.marks[id]
+	return decided || len(s.learned[id]) > 0
+}
+
+// label returns the label of a photo, in a folder that names a class, and who gave it;
+// "" for none.
+func (s *state) label(id ID, folder string) (string, By) {
+	if m, ok := s.marks[id]; ok {
+		return m.class, m.by
+	}
+	if classes := s.learned[id]; len(classes) > 0 {
+		return s.name(classes[0]), Folder
+	}
+	if folder != "" && s.known[folder] {
+		return s.name(folder), Folder
+	}
+	return "", ""
+}
+
+// checked tells of every photo that a person labelled when it was predicted, with at
+// least a probability, as a class, "" for any, whether that was right.
+func (s *state) checked(above float64, class string) (right []bool) {
+	for _, l := range s.inForce {
+		if l.Was != "" && l.P >= above && (class == "" || l.Was == class) {
+			right = append(right, l.Was == l.Class)
+		}
+	}
+	return right
+}
+
+// examples returns what a model of this state has learned.
+func (s *state) examples() []model.SampleID {
+	out := make([]model.SampleID, 0, len(s.samples)+len(s.marks))
+	confirmed, there := map[ID]bool{}, make(map[model.SampleID]bool, len(s.samples))
+	for _, sample := range s.samples {
 		sample.Class = s.name(sample.Class)
 		m, ok := s.marks[ID(sample.Content)]
 		corrected := ok && m.by == Person && m.class != sample.Class

@@ -3,7 +3,6 @@ package teach
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/model"
@@ -55,12 +54,11 @@ const (
 func (s *Session) Status() Status {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	lines := s.journal.Lines()
 	st := Status{
-		Revision: s.revision, Seq: len(lines), Method: s.base.model.Method,
+		Revision: s.revision, Seq: len(s.state.lines), Method: s.base.model.Method,
 		Ready: s.live != nil, Instant: s.live != nil && s.live.linear != nil,
-		Unsaved: s.unsaved(), Saving: s.saving != nil, NotSaved: s.notSaved, Lost: s.intact(),
-		Photos: s.photo, Classes: len(s.names()), Recent: math.NaN(),
+		Unsaved: s.state.changesSince(s.inFile), Saving: s.saving != nil, NotSaved: s.notSaved, Lost: s.intact(),
+		Photos: s.photo, Classes: len(s.state.current()), Recent: math.NaN(),
 		LeftOut: s.left.n, LeftOutRight: s.left.correct,
 		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(), Problem: s.refit.err,
 	}
@@ -71,20 +69,11 @@ func (s *Session) Status() Status {
 	}
 	st.Photos.Found = max(st.Photos.Found, st.Embedded)
 	st.Person, st.Bulk = s.state.count(Person), s.state.count(Bulk)
-	var right []bool
-	for _, l := range s.state.inForce {
-		if l.Was == "" {
-			continue
-		}
-		right = append(right, l.Was == l.Class)
-		if l.Was == l.Class {
-			st.Right++
-		}
-	}
-	st.Checked = len(right)
+	right := s.state.checked(0, "")
+	st.Checked, st.Right = len(right), count(right)
 	if st.Checked >= leastRecent {
 		right = right[max(0, len(right)-recent):]
-		st.Recent = float64(len(slices.DeleteFunc(slices.Clone(right), func(ok bool) bool { return !ok }))) / float64(len(right))
+		st.Recent = float64(count(right)) / float64(len(right))
 	}
 	if n := len(s.state.done); n > 0 {
 		st.Undo = Describe(s.state.done[n-1])
@@ -94,6 +83,16 @@ func (s *Session) Status() Status {
 	}
 	st.Advice = s.advise(st)
 	return st
+}
+
+// count returns how many are true.
+func count(all []bool) (n int) {
+	for _, ok := range all {
+		if ok {
+			n++
+		}
+	}
+	return n
 }
 
 // advise returns what to do next.
@@ -188,7 +187,7 @@ func (s *Session) Classes() []ClassCount {
 			add(name)
 		}
 	}
-	for _, e := range s.state.examples(s.base.samples) {
+	for _, e := range s.state.examples() {
 		add(e.Class).Learned++
 	}
 	for i, p := range s.photos {

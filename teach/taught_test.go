@@ -123,7 +123,7 @@ func (w world) classByClass(n int) (rows []int) {
 // session predicts right, and that a model that is trained on its labels does.
 func (w world) right(t *testing.T, s *Session, n, labels int) (live, trained float64) {
 	t.Helper()
-	have := s.state.examples(nil)
+	have := s.state.examples()
 	if len(have) != labels {
 		t.Fatalf("%d examples, want %d", len(have), labels)
 	}

@@ -1,0 +1,218 @@
+package teach
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// photoIDs returns the photos that letters name.
+func photoIDs(letters string) (ids []ID) {
+	for _, r := range letters {
+		ids = append(ids, ID{byte(r)})
+	}
+	return ids
+}
+
+// learned is a base model that has learned x as cat and y as dog.
+func learned() *origin {
+	return newOrigin([]string{"cat", "dog"}, []model.SampleID{
+		{Content: model.Hash{'x'}, Class: "cat"},
+		{Content: model.Hash{'y'}, Class: "dog"},
+	})
+}
+
+// journalled numbers lines after the first one of a journal.
+func journalled(lines ...Line) []Line {
+	all := append([]Line{{Do: Start, Model: "base", Was: "before"}}, lines...)
+	for i := range all {
+		all[i].Seq = i + 1
+	}
+	return all
+}
+
+func label(letters, class string) Line {
+	return Line{Do: Label, Images: photoIDs(letters), Class: class}
+}
+
+// described returns the examples of a state as "x=cat y=dog".
+func (s *state) described() string {
+	var out []string
+	for _, e := range s.examples() {
+		out = append(out, fmt.Sprintf("%c=%s", e.Content[0], e.Class))
+	}
+	return strings.Join(out, " ")
+}
+
+func TestStateFollowsFromLines(t *testing.T) {
+	rename := Line{Do: Rename, Class: "cat", To: "lynx"}
+	accept := Line{Do: Accept, Images: photoIDs("ab"), Classes: []string{"cat", "owl"}}
+	for _, c := range []struct {
+		name              string
+		lines             []Line
+		examples, classes string
+	}{
+		{"nothing", nil, "x=cat y=dog", "cat dog"},
+		{"in the order of the decisions", []Line{label("b", "owl"), label("a", "cat")},
+			"x=cat y=dog b=owl a=cat", "cat dog owl"},
+		{"labelled again", []Line{label("ab", "owl"), label("a", "cat")}, "x=cat y=dog b=owl a=cat", "cat dog owl"},
+		{"confirmed", []Line{label("x", "cat")}, "x=cat y=dog", "cat dog"},
+		{"corrected", []Line{label("x", "dog")}, "y=dog x=dog", "cat dog"},
+		{"unlabelled", []Line{label("ax", "owl"), {Do: Unlabel, Images: photoIDs("ax")}}, "x=cat y=dog", "cat dog"},
+		{"accepted and not learned", []Line{accept}, "x=cat y=dog", "cat dog owl"},
+		{"accepted, then looked at", []Line{accept, label("b", "dog")},
+			"x=cat y=dog b=dog", "cat dog"},
+		{"taught from elsewhere", []Line{{Do: Learn, Images: photoIDs("z"), Class: "owl"}},
+			"x=cat y=dog z=owl", "cat dog owl"},
+		{"renamed", []Line{label("a", "cat"), rename}, "x=lynx y=dog a=lynx", "dog lynx"},
+		{"a name that is free again", []Line{rename, label("a", "cat")}, "x=lynx y=dog a=cat", "cat dog lynx"},
+		{"renamed twice", []Line{rename, {Do: Rename, Class: "lynx", To: "cat"}}, "x=cat y=dog", "cat dog"},
+		{"merged", []Line{label("a", "cat"), {Do: Merge, Class: "cat", To: "dog"}}, "x=dog y=dog a=dog", "dog"},
+		{"undone", []Line{label("a", "cat"), rename, {Do: Undo, Of: 3}}, "x=cat y=dog a=cat", "cat dog"},
+		{"redone", []Line{rename, {Do: Undo, Of: 2}, {Do: Redo, Of: 2}}, "x=lynx y=dog", "dog lynx"},
+		{"gone back", []Line{label("a", "cat"), label("b", "owl"), {Do: Back, Of: 2}}, "x=cat y=dog a=cat", "cat dog"},
+		{"gone back, and that undone", []Line{label("a", "cat"), {Do: Back, Of: 1}, {Do: Undo, Of: 3}},
+			"x=cat y=dog a=cat", "cat dog"},
+		{"fits and saves decide nothing", []Line{{Do: Refit}, {Do: Save}, {Do: Saved, Of: 3}}, "x=cat y=dog", "cat dog"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			lines := journalled(c.lines...)
+			whole, one := fold(lines, learned()), fold(nil, learned())
+			for _, l := range lines {
+				one.take(l)
+			}
+			for how, s := range map[string]*state{"at once": whole, "line by line": one} {
+				if got := s.described(); got != c.examples {
+					t.Errorf("%s: examples %q, want %q", how, got, c.examples)
+				}
+				if got := strings.Join(s.current(), " "); got != c.classes {
+					t.Errorf("%s: classes %q, want %q", how, got, c.classes)
+				}
+			}
+		})
+	}
+}
+
+func TestStateKeepsNoLineOfItsCaller(t *testing.T) {
+	lines := journalled(label("a", "cat"), label("b", "dog"))
+	fold(lines[:2], learned()).take(label("c", "owl"))
+	if lines[2].Class != "dog" {
+		t.Errorf("a line of the caller is now %q", lines[2].Class)
+	}
+}
+
+func TestWhoLabelled(t *testing.T) {
+	s := fold(journalled(
+		label("a", "owl"),
+		Line{Do: Accept, Images: photoIDs("b"), Classes: []string{"dog"}},
+		Line{Do: Rename, Class: "cat", To: "lynx"},
+	), learned())
+	for _, c := range []struct {
+		photo, folder string
+		class         string
+		by            By
+		known         bool
+	}{
+		{"a", "cat", "owl", Person, true},
+		{"b", "cat", "dog", Bulk, true},
+		{"x", "", "lynx", Folder, true},
+		{"c", "cat", "lynx", Folder, false}, // the folder has the name that the class had
+		{"c", "lynx", "", "", false},
+		{"c", "", "", "", false},
+	} {
+		id := photoIDs(c.photo)[0]
+		if class, by := s.label(id, c.folder); class != c.class || by != c.by || s.knows(id) != c.known {
+			t.Errorf("%s in %q is %q by %q, known %v", c.photo, c.folder, class, by, s.knows(id))
+		}
+	}
+}
+
+func TestUndoableSteps(t *testing.T) {
+	a, b := label("a", "cat"), label("b", "dog")
+	undo, redo, back := Line{Do: Undo, Of: 3}, Line{Do: Redo, Of: 3}, Line{Do: Back, Of: 2}
+	for _, c := range []struct {
+		name       string
+		lines      []Line
+		undo, redo int   // the lines that they take back, 0 for none
+		undone     []int // in the history
+	}{
+		{"nothing", nil, 0, 0, nil},
+		{"decided", []Line{a, b}, 3, 0, nil},
+		{"undone", []Line{a, b, undo}, 2, 3, []int{3}},
+		{"redone", []Line{a, b, undo, redo}, 3, 0, nil},
+		{"decided after an undo", []Line{a, b, undo, b}, 5, 0, []int{3}},
+		{"gone back", []Line{a, b, back}, 4, 0, []int{3}},
+		{"a fit between", []Line{a, {Do: Refit}}, 2, 0, nil},
+	} {
+		s := fold(journalled(c.lines...), learned())
+		undo, _ := s.undo()
+		redo, _ := s.redo()
+		var undone []int
+		for _, step := range s.history(0, 100) {
+			if step.Undone {
+				undone = append(undone, step.Seq)
+			}
+		}
+		if undo.Of != c.undo || redo.Of != c.redo || !slices.Equal(undone, c.undone) {
+			t.Errorf("%s: undo of line %d, redo of line %d, undone lines %v", c.name, undo.Of, redo.Of, undone)
+		}
+	}
+	s := fold(journalled(a, b), learned())
+	for seq, want := range map[int]string{0: "no line 0", 4: "no line 4", 3: "already"} {
+		if _, err := s.back(seq); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("back to line %d: %v", seq, err)
+		}
+	}
+}
+
+func TestCheckedPredictions(t *testing.T) {
+	said := func(letter, class, was string, p float64) Line {
+		l := label(letter, class)
+		l.Was, l.P = was, p
+		return l
+	}
+	s := fold(journalled(said("a", "cat", "cat", 0.9), said("b", "dog", "cat", 0.6), label("c", "cat"),
+		said("d", "dog", "dog", 0.8), said("e", "dog", "dog", 0.8), Line{Do: Undo, Of: 6}), learned())
+	for _, c := range []struct {
+		above float64
+		class string
+		want  []bool
+	}{
+		{0, "", []bool{true, false, true}},
+		{0.7, "", []bool{true, true}},
+		{0, "cat", []bool{true, false}},
+		{0.95, "", nil},
+	} {
+		if got := s.checked(c.above, c.class); !slices.Equal(got, c.want) {
+			t.Errorf("above %v of %q: %v, want %v", c.above, c.class, got, c.want)
+		}
+	}
+}
+
+func TestWhatTheFileHasLearned(t *testing.T) {
+	s := fold(journalled(
+		label("a", "cat"), Line{Do: Refit},
+		Line{Do: Save}, Line{Do: Saved, Of: 4, To: "new"}, Line{Do: Saved, Of: 4, Model: "new"},
+		label("b", "dog"), Line{Do: Undo, Of: 7}, Line{Do: Save},
+	), learned())
+	for hash, want := range map[string]int{"new": 4, "base": 1, "before": 1} {
+		if seq, known := s.writtenAt(hash); seq != want || !known {
+			t.Errorf("file %q is of line %d, %v", hash, seq, known)
+		}
+	}
+	if _, known := s.writtenAt("other"); known {
+		t.Error("a file of another program is known")
+	}
+	if save := s.brokenOff(); save == nil || save.Seq != 9 {
+		t.Errorf("the save that has no end: %v", save)
+	}
+	if n, fit := s.changesSince(4), s.lastFit(); n != 2 || fit != 9 || s.untouched() {
+		t.Errorf("%d changes, last fit at line %d, untouched %v", n, fit, s.untouched())
+	}
+	if fresh := fold(journalled(Line{Do: Refit}), learned()); !fresh.untouched() || fresh.brokenOff() != nil {
+		t.Error("a fit counts as a decision or a save")
+	}
+}
