@@ -6,8 +6,6 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
 func unique(ids []ID) []ID {
@@ -31,64 +29,72 @@ func checkName(name string) error {
 	return nil
 }
 
-// check returns a Refusal of a decision that cannot be made.
-func (s *Session) check(l Line) error {
+// check returns a Refusal of a decision that cannot be made, given which photos are or
+// were in the folder, and of which the embeddings are stored.
+func (s *state) check(l Line, here, stored func(ID) bool) error {
 	switch l.Do {
 	case Label, Unlabel:
-		if len(l.Images) == 0 {
-			return refuse(Invalid, "no photos are named")
-		}
-		if l.To != "" || l.Do == Unlabel && l.Class != "" {
-			return refuse(Invalid, "%s takes images%s", l.Do, map[Do]string{Label: " and class"}[l.Do])
-		}
-		for _, id := range l.Images {
-			_, here := s.index[id]
-			switch {
-			case !here && !s.state.knows(id):
-				return refuse(Unknown, "there is no photo %s", id)
-			case !here && l.Do == Label && s.row(id) == nil:
-				return refuse(Conflict, "the model learned photo %s and does not keep its embedding: put the photo into the folder", id)
-			}
-		}
-		if l.Do == Unlabel {
-			if !slices.ContainsFunc(l.Images, func(id ID) bool { _, ok := s.state.marks[id]; return ok }) {
-				return refuse(Conflict, "none of these photos has a label that was decided here")
-			}
-			return nil
-		}
-		if err := checkName(l.Class); err != nil {
-			return err
-		}
-		return s.checkForgets(l)
+		return s.checkLabels(l, here, stored)
 	case Rename, Merge:
 		return s.checkRename(l)
 	}
 	return refuse(Invalid, "do is %q: choose label, unlabel, rename or merge", l.Do)
 }
 
+func (s *state) checkLabels(l Line, here, stored func(ID) bool) error {
+	if len(l.Images) == 0 {
+		return refuse(Invalid, "no photos are named")
+	}
+	if l.To != "" || l.Do == Unlabel && l.Class != "" {
+		return refuse(Invalid, "%s takes images%s", l.Do, map[Do]string{Label: " and class"}[l.Do])
+	}
+	for _, id := range l.Images {
+		switch {
+		case here(id):
+		case !s.knows(id):
+			return refuse(Unknown, "there is no photo %s", id)
+		case l.Do == Label && !stored(id):
+			return refuse(Conflict, "the model learned photo %s and does not keep its embedding: "+
+				"put the photo into the folder", id)
+		}
+	}
+	if l.Do == Unlabel {
+		if !slices.ContainsFunc(l.Images, func(id ID) bool { _, ok := s.marks[id]; return ok }) {
+			return refuse(Conflict, "none of these photos has a label that was decided here")
+		}
+		return nil
+	}
+	if err := checkName(l.Class); err != nil {
+		return err
+	}
+	return s.checkForgets(l)
+}
+
 // checkForgets refuses to correct what the base model cannot unlearn.
-func (s *Session) checkForgets(l Line) error {
-	if s.base.complete || s.base.forgets() {
+func (s *state) checkForgets(l Line) error {
+	if s.complete || s.forgets {
 		return nil
 	}
 	for _, id := range l.Images {
-		for _, class := range s.state.learned[id] {
-			if s.state.name(class) != l.Class {
-				return refuse(Conflict, "the model learned photo %s as %s, and %s models that do not keep their embeddings cannot unlearn a single photo: correct the folder and train again", id, class, s.base.model.Method)
+		for _, class := range s.learned[id] {
+			if s.name(class) != l.Class {
+				return refuse(Conflict, "the model learned photo %s as %s, "+
+					"and %s models that do not keep their embeddings cannot unlearn a single photo: "+
+					"correct the folder and train again", id, class, s.method)
 			}
 		}
 	}
 	return nil
 }
 
-func (s *Session) checkRename(l Line) error {
+func (s *state) checkRename(l Line) error {
 	if err := errors.Join(checkName(l.Class), checkName(l.To)); err != nil {
 		return refuse(Invalid, "%s needs class and to: %s", l.Do, err)
 	}
 	if len(l.Images) > 0 {
 		return refuse(Invalid, "%s takes class and to", l.Do)
 	}
-	names := s.state.current()
+	names := s.current()
 	switch there := slices.Contains(names, l.To); {
 	case !slices.Contains(names, l.Class):
 		return refuse(Unknown, "there is no class %q", l.Class)
@@ -103,19 +109,20 @@ func (s *Session) checkRename(l Line) error {
 }
 
 // checkRenames refuses to rename or merge what the base model cannot.
-func (s *Session) checkRenames(l Line) error {
+func (s *state) checkRenames(l Line) error {
 	trained := func(name string) bool {
-		return slices.ContainsFunc(s.state.classes, func(class string) bool { return s.state.name(class) == name })
+		return slices.ContainsFunc(s.classes, func(class string) bool { return s.name(class) == name })
 	}
-	if s.base.complete || !trained(l.Class) {
-		return nil
-	}
-	r, ok := s.base.model.Predictor.Head.(classifier.Renamer)
 	switch {
-	case !ok:
-		return refuse(Conflict, "the model was trained on %s, and %s models that do not keep their embeddings cannot rename a class: rename its folder and train again", l.Class, s.base.model.Method)
-	case l.Do == Merge && trained(l.To) && !r.Joins():
-		return refuse(Conflict, "the model was trained on %s and %s, and %s models that do not keep their embeddings cannot merge two classes: merge their folders and train again", l.Class, l.To, s.base.model.Method)
+	case s.complete || !trained(l.Class):
+	case !s.renames:
+		return refuse(Conflict, "the model was trained on %s, "+
+			"and %s models that do not keep their embeddings cannot rename a class: "+
+			"rename its folder and train again", l.Class, s.method)
+	case l.Do == Merge && trained(l.To) && !s.joins:
+		return refuse(Conflict, "the model was trained on %s and %s, "+
+			"and %s models that do not keep their embeddings cannot merge two classes: "+
+			"merge their folders and train again", l.Class, l.To, s.method)
 	}
 	return nil
 }

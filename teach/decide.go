@@ -20,7 +20,7 @@ func (s *Session) Do(d Decision) (Line, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := Line{Do: d.Do, Images: unique(d.Images), Class: strings.TrimSpace(d.Class), To: strings.TrimSpace(d.To)}
-	if err := s.check(l); err != nil {
+	if err := s.state.check(l, s.here, s.stored); err != nil {
 		return Line{}, err
 	}
 	if l.Do == Label && len(l.Images) == 1 && s.scores != nil {
@@ -51,11 +51,20 @@ func (s *Session) Teach(images []ID, vectors [][]float32, class string) (Line, e
 			l.embed(id, vectors[i])
 		}
 	}
-	if err := s.checkForgets(l); err != nil {
+	if err := s.state.checkForgets(l); err != nil {
 		return Line{}, err
 	}
 	return s.commit(l)
 }
+
+// here reports whether a photo is or was in the folder.
+func (s *Session) here(id ID) bool {
+	_, ok := s.index[id]
+	return ok
+}
+
+// stored reports whether the journal or the base model has the embedding of a photo.
+func (s *Session) stored(id ID) bool { return s.row(id) != nil }
 
 // row returns the stored embedding of a photo; nil for none.
 func (s *Session) row(id ID) []float32 {

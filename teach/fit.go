@@ -30,8 +30,7 @@ type base struct {
 	model   *model.Model
 	*origin
 	// rows has the embeddings of the samples if complete.
-	rows     map[ID][]float32
-	complete bool
+	rows map[ID][]float32
 }
 
 func openBase(file string, backend linalg.Backend) (*base, error) {
@@ -46,7 +45,7 @@ func openBase(file string, backend linalg.Backend) (*base, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.close())
 	}
-	b.origin = newOrigin(slices.Clone(b.model.Classes()), samplesOf(b.model))
+	b.origin = originOf(b.model)
 	examples, complete := b.model.Examples()
 	b.complete = complete
 	for i, h := range examples.Content {
@@ -249,11 +248,4 @@ func (l *live) temperature() float64 {
 		return t.T
 	}
 	return 1
-}
-
-// forgets reports whether the base model can forget single samples without their
-// embeddings.
-func (b *base) forgets() bool {
-	_, ok := b.model.Predictor.Head.(classifier.SampleForgetter)
-	return ok
 }

@@ -100,7 +100,7 @@ func Points(file string) ([]Point, error) {
 	if err != nil {
 		return nil, err
 	}
-	return points(lines, newOrigin(base.Classes(), nil)), nil
+	return points(lines, originOf(base)), nil
 }
 
 // Points returns the points of the journal.

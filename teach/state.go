@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -26,16 +27,31 @@ type mark struct {
 	seq, at int
 }
 
-// An origin is what the base model had learned. Nobody changes it.
+// An origin is what the base model had learned, and what it can do with that. Nobody
+// changes it.
 type origin struct {
+	method  string
 	classes []string
 	samples []model.SampleID
 	learned map[ID][]string // the classes in which it learned a photo
 	known   map[string]bool // its classes
+	// complete reports that the base model keeps the embeddings of all samples. If it does
+	// not, the head has to forget single samples, rename classes and join two.
+	complete, forgets, renames, joins bool
+}
+
+func originOf(m *model.Model) *origin {
+	o := newOrigin(slices.Clone(m.Classes()), samplesOf(m))
+	o.method = m.Method
+	_, o.forgets = m.Predictor.Head.(classifier.SampleForgetter)
+	if r, ok := m.Predictor.Head.(classifier.Renamer); ok {
+		o.renames, o.joins = true, r.Joins()
+	}
+	return o
 }
 
 func newOrigin(classes []string, samples []model.SampleID) *origin {
-	o := &origin{classes, samples, map[ID][]string{}, map[string]bool{}}
+	o := &origin{classes: classes, samples: samples, learned: map[ID][]string{}, known: map[string]bool{}}
 	for _, class := range classes {
 		o.known[class] = true
 	}

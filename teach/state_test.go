@@ -192,6 +192,50 @@ func TestCheckedPredictions(t *testing.T) {
 	}
 }
 
+func TestDecisionsThatAreRefused(t *testing.T) {
+	none := func(ID) bool { return false }
+	folder := func(id ID) bool { return id[0] == 'a' }
+	rename := func(do Do, from, to string) Line { return Line{Do: do, Class: from, To: to} }
+	for _, c := range []struct {
+		name string
+		line Line
+		can  origin // complete, forgets, renames and joins
+		want string // part of the Refusal, "" for none
+	}{
+		{"a photo of the folder", label("a", "owl"), origin{}, ""},
+		{"a photo of no folder", label("z", "owl"), origin{complete: true}, "there is no photo"},
+		{"a photo without an embedding", label("x", "cat"), origin{complete: true}, "put the photo into the folder"},
+		{"the label of a learned photo", Line{Do: Unlabel, Images: photoIDs("x")}, origin{}, "none of these photos"},
+		{"no photo", label("", "owl"), origin{}, "no photos are named"},
+		{"no class", label("a", ""), origin{}, "is empty"},
+		{"a class of the folder that nobody knows", rename(Rename, "owl", "bat"), origin{complete: true}, "no class \"owl\""},
+		{"a name that another class has", rename(Rename, "cat", "dog"), origin{complete: true}, "merge the two"},
+		{"a class to merge with that is new", rename(Merge, "cat", "owl"), origin{complete: true}, "rename it"},
+		{"a head that does not rename", rename(Rename, "cat", "owl"), origin{}, "cannot rename a class"},
+		{"one that does", rename(Rename, "cat", "owl"), origin{renames: true}, ""},
+		{"and does not join", rename(Merge, "cat", "dog"), origin{renames: true}, "cannot merge two classes"},
+		{"or joins", rename(Merge, "cat", "dog"), origin{renames: true, joins: true}, ""},
+		{"a complete model", rename(Merge, "cat", "dog"), origin{complete: true}, ""},
+		{"what no person can do", Line{Do: Save}, origin{}, "do is \"save\""},
+	} {
+		base := learned()
+		base.complete, base.renames, base.joins = c.can.complete, c.can.renames, c.can.joins
+		err := fold(journalled(), base).check(c.line, folder, none)
+		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+	stored := func(ID) bool { return true }
+	for _, forgets := range []bool{false, true} {
+		base := learned()
+		base.forgets = forgets
+		err := fold(journalled(), base).check(label("x", "dog"), folder, stored)
+		if refused := err != nil; refused == forgets {
+			t.Errorf("corrects what was learned, forgets %v: %v", forgets, err)
+		}
+	}
+}
+
 func TestWhatTheFileHasLearned(t *testing.T) {
 	s := fold(journalled(
 		label("a", "cat"), Line{Do: Refit},
