@@ -2,7 +2,6 @@ package teach
 
 import (
 	"fmt"
-	"math"
 	"slices"
 	"strings"
 )
@@ -23,9 +22,9 @@ func (s *Session) Do(d Decision) (Line, error) {
 	if err := s.state.check(l, s.here, s.stored); err != nil {
 		return Line{}, err
 	}
-	if l.Do == Label && len(l.Images) == 1 && s.scores != nil {
-		if at, ok := s.index[l.Images[0]]; ok && at < s.scores.len() && !s.state.knows(l.Images[0]) {
-			l.Was, l.P = s.scores.classes[s.scores.first[at]], float64(s.scores.prob[at])
+	if l.Do == Label && len(l.Images) == 1 {
+		if at, ok := s.index[l.Images[0]]; ok && s.live.scored(at) && !s.state.knows(l.Images[0]) {
+			l.Was, l.P = s.live.predicted(at)
 		}
 	}
 	return s.commit(l)
@@ -55,12 +54,6 @@ func (s *Session) Teach(images []ID, vectors [][]float32, class string) (Line, e
 		return Line{}, err
 	}
 	return s.commit(l)
-}
-
-// here reports whether a photo is or was in the folder.
-func (s *Session) here(id ID) bool {
-	_, ok := s.index[id]
-	return ok
 }
 
 // stored reports whether the journal or the base model has the embedding of a photo.
@@ -120,25 +113,7 @@ func (s *Session) follow() {
 	if s.live == nil {
 		return
 	}
-	want := s.state.examples()
-	s.rescore(s.live, s.scores, s.live.follow(want, s.row))
-}
-
-// rescore recomputes the scores of the changed classes.
-func (s *Session) rescore(l *live, sc *scores, changed map[string]bool) {
-	if l.stale || len(changed) == 0 {
-		return
-	}
-	stay := sc.arrange(l.Classes())
-	var columns []int
-	for c, name := range sc.classes {
-		if changed[name] {
-			columns = append(columns, c)
-		}
-	}
-	if err := sc.score(s.ctx, l, s.x, 0, sc.len(), columns, !stay); err != nil {
-		l.stale = true
-	}
+	s.live.update(s.ctx, s.x, s.state.examples(), s.row)
 }
 
 // GoBack makes everything as it was after a line of the journal. The lines since
@@ -166,58 +141,4 @@ func (s *Session) decide(line func() (Line, error)) (Line, error) {
 		return Line{}, err
 	}
 	return s.commit(l)
-}
-
-// An Acceptance is what accepting predictions does.
-type Acceptance struct {
-	Images int
-	// Precision is the mean of the probabilities.
-	Precision float64
-	// Checked predictions of at least that probability were looked at by a person,
-	// who found Correct of them right.
-	Checked, Correct int
-}
-
-// acceptable returns the photos without a label, and not unknown, that are predicted with
-// at least a probability, of a class unless that is "". An unknown photo may have a high
-// probability: that says only which class it is least unlike.
-func (s *Session) acceptable(above float64, class string) (images []ID, classes []string, precision float64) {
-	if s.scores == nil {
-		return nil, nil, 0
-	}
-	for i, p := range s.photos[:s.scores.len()] {
-		predicted, prob := s.scores.classes[s.scores.first[i]], float64(s.scores.prob[i])
-		if label, _ := s.label(i); p.Path == "" || label != "" || s.unknown(i) || prob < above || class != "" && predicted != class {
-			continue
-		}
-		images, classes, precision = append(images, p.ID), append(classes, predicted), precision+prob
-	}
-	return images, classes, precision / math.Max(1, float64(len(images)))
-}
-
-// Acceptable tells what Accept would do.
-func (s *Session) Acceptable(above float64, class string) Acceptance {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	var a Acceptance
-	images, _, precision := s.acceptable(above, class)
-	a.Images, a.Precision = len(images), precision
-	right := s.state.checked(above, class)
-	a.Checked, a.Correct = len(right), count(right)
-	return a
-}
-
-// Accept labels every photo without a label that is not unknown and whose most probable
-// class has at least a probability; class "" is any.
-func (s *Session) Accept(above float64, class string) (Line, error) {
-	if !(above >= 0 && above <= 1) {
-		return Line{}, refuse(Invalid, "above is %v: it is a probability from 0 to 1", above)
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	images, classes, _ := s.acceptable(above, class)
-	if len(images) == 0 {
-		return Line{}, refuse(Conflict, "no photo without a label is predicted with that probability")
-	}
-	return s.commit(Line{Do: Accept, Images: images, Classes: classes, Class: class})
 }

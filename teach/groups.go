@@ -2,22 +2,15 @@ package teach
 
 import (
 	"cmp"
+	"context"
 	"slices"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
-	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/label/rank"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// maxGrouped is the most photos that are grouped, and maxTypical the most from which
-// typical ones are chosen; the time grows with their square.
-const (
-	maxGrouped = 2000
-	maxTypical = 1500
-	typicalOf  = 60 // typical photos
-)
+// maxGrouped is the most photos that are grouped; the time grows with their square.
+const maxGrouped = 2000
 
 // keptGroupings is the number of groupings whose groups can still be asked for: a
 // person names what was on the screen, though other decisions have changed the groups.
@@ -73,24 +66,30 @@ func (s *Session) Groups(limit, shown int) (groups []Group, computing bool) {
 		s.groups.running = true
 		s.working.Go(s.group)
 	}
-	last := s.groups.last()
-	for g, rows := range last.list {
+	return s.shown(limit, shown), s.groups.running
+}
+
+// shown returns at most limit groups of those last computed, with at most some photos of
+// each.
+func (g *gallery) shown(limit, photos int) (groups []Group) {
+	last := g.groups.last()
+	for n, rows := range last.list {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
-			label, _ := s.label(i)
-			return label != "" || s.photos[i].Path == ""
+			label, _ := g.label(i)
+			return label != "" || g.photos[i].Path == ""
 		})
 		if len(rows) == 0 {
 			continue
 		}
-		out := Group{ID: last.first + g, Size: len(rows)}
-		for _, i := range rows[:min(shown, len(rows))] {
-			out.Items = append(out.Items, s.item(i))
+		out := Group{ID: last.first + n, Size: len(rows)}
+		for _, i := range rows[:min(photos, len(rows))] {
+			out.Items = append(out.Items, g.item(i))
 		}
 		if groups = append(groups, out); len(groups) == limit {
 			break
 		}
 	}
-	return groups, s.groups.running
+	return groups
 }
 
 // group computes the groups.
@@ -98,9 +97,12 @@ func (s *Session) group() {
 	found := s.order(Query{View: Novel}).rows
 	s.mu.RLock()
 	revision := s.revision
+	live, err := s.live.frozen()
 	s.mu.RUnlock()
-	chosen := found[:min(len(found), maxGrouped)]
-	groups := s.clusters(chosen)
+	var groups [][]int
+	if err == nil && live != nil {
+		groups = clusters(s.ctx, live.Predictor, &s.album, found[:min(len(found), maxGrouped)])
+	}
 	s.mu.Lock()
 	// The clock keeps the IDs of two servers of a model apart.
 	next := grouping{max(s.groups.last().end(), int(s.options.Now().UnixMilli())), groups}
@@ -115,23 +117,14 @@ func (s *Session) group() {
 	s.options.Changed("groups")
 }
 
-// clusters groups rows, the largest group first; nil if that fails, as it does when
-// the session ends.
-func (s *Session) clusters(chosen []int) [][]int {
-	x, err := s.gather(chosen)
+// clusters groups photos of an album, the largest group first; nil if that fails, as it
+// does when the session ends.
+func clusters(ctx context.Context, p *model.Predictor, a *album, chosen []int) [][]int {
+	x, err := a.gather(chosen)
 	if err != nil || len(chosen) == 0 {
 		return nil
 	}
-	s.mu.RLock()
-	live := s.live
-	if live != nil && live.linear != nil {
-		live, err = twin(live) // decisions change the head
-	}
-	s.mu.RUnlock()
-	if live == nil || err != nil {
-		return nil
-	}
-	groups, err := rank.Cluster(s.ctx, live.Predictor, x)
+	groups, err := rank.Cluster(ctx, p, x)
 	if err != nil {
 		return nil
 	}
@@ -142,90 +135,4 @@ func (s *Session) clusters(chosen []int) [][]int {
 	}
 	slices.SortStableFunc(groups, func(a, b []int) int { return cmp.Compare(len(b), len(a)) })
 	return groups
-}
-
-// gather reads the embeddings of rows.
-func (s *Session) gather(chosen []int) (blas32.General, error) {
-	x := dense.New32(len(chosen), s.options.Dim)
-	for k, i := range chosen {
-		row, err := s.x.read(i, i+1, nil)
-		if err != nil {
-			return x, err
-		}
-		copy(dense.Row32(x, k), row.Data)
-	}
-	return x, nil
-}
-
-// typical has the typical photos of the first n.
-type typical struct {
-	n     int
-	place map[int]int // by row
-}
-
-// chooseTypical chooses photos of which each other one is like some: the greedy
-// maximum of Σ_i max_j cos(x_i, x_j) over chosen j, among a drawn part of all.
-func (s *Session) chooseTypical() {
-	s.mu.RLock()
-	n, known := len(s.photos), s.typical.n
-	s.mu.RUnlock()
-	if n == known || n < 2*known && known >= maxTypical {
-		return
-	}
-	rng := random.Stream(0, "typical photos")
-	drawn := dense.Range(0, n)
-	if n > maxTypical {
-		drawn = rng.Perm(n)[:maxTypical]
-		slices.Sort(drawn)
-	}
-	x, err := s.gather(drawn)
-	if err != nil {
-		return
-	}
-	place := map[int]int{}
-	for k, i := range representatives(x, typicalOf) {
-		place[drawn[i]] = k
-	}
-	s.mu.Lock()
-	s.typical = typical{n, place}
-	s.touch()
-	s.mu.Unlock()
-}
-
-// representatives returns at most k rows, the most representative first.
-func representatives(x blas32.General, k int) []int {
-	n := x.Rows
-	vector := func(i int) blas32.Vector { return blas32.Vector{N: x.Cols, Inc: 1, Data: dense.Row32(x, i)} }
-	for i := range n {
-		if norm := blas32.Nrm2(vector(i)); norm > 0 {
-			blas32.Scal(1/norm, vector(i))
-		}
-	}
-	like := dense.New32(n, n)
-	dense.Parallel(n, func(i int) {
-		for j := range n {
-			like.Data[i*n+j] = blas32.Dot(vector(i), vector(j))
-		}
-	})
-	covered := make([]float32, n)
-	var chosen []int
-	for len(chosen) < min(k, n) {
-		gain := make([]float64, n)
-		dense.Parallel(n, func(j int) {
-			for i, v := range dense.Row32(like, j) {
-				gain[j] += float64(max(v-covered[i], 0))
-			}
-		})
-		best := -1
-		for j, g := range gain {
-			if !slices.Contains(chosen, j) && (best < 0 || g > gain[best]) {
-				best = j
-			}
-		}
-		chosen = append(chosen, best)
-		for i, v := range dense.Row32(like, best) {
-			covered[i] = max(covered[i], v)
-		}
-	}
-	return chosen
 }

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/label/rank"
-	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -26,25 +25,6 @@ type leftOut struct {
 // leftOutWork bounds how many examples are left out: those for which d² operations
 // each come to this.
 const leftOutWork = 1e10
-
-// twin returns a copy of a live model with a head of its own.
-func twin(l *live) (*live, error) {
-	saver, ok := l.Predictor.Head.(classifier.Saver)
-	if !ok || l.linear == nil {
-		return nil, nil
-	}
-	state, err := saver.Save()
-	if err != nil {
-		return nil, err
-	}
-	head, err := method.Load(l.Method, state)
-	if err != nil {
-		return nil, err
-	}
-	p, m, out := *l.Predictor, *l.Model, *l
-	p.Head, m.Predictor, out.Model, out.linear = head, &p, &m, head.(classifier.Linear)
-	return &out, nil
-}
 
 // leaveOut scores every example without it, with the shared parameters of all. The
 // only example of a class is not scored; of very many examples an even selection

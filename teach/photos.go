@@ -1,69 +1,100 @@
 package teach
 
 import (
-	"context"
 	"fmt"
 	"strings"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Add adds photos with their embeddings. A path that is known for another content
-// gets the new one.
-func (s *Session) Add(photos []Photo, vectors [][]float32) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	first := len(s.photos)
+// A Photo is a file of the folder.
+type Photo struct {
+	ID ID
+	// Path is below the folder of photos, as text.
+	Path string
+	// Class is what its folder names, "" for nothing.
+	Class   string
+	Changed time.Time
+	// Copies counts other files of the same content.
+	Copies int
+}
+
+// An album has the photos that are or were in the folder, and their embeddings.
+type album struct {
+	photos []Photo
+	index  map[ID]int
+	paths  map[string]int
+	x      *rows
+}
+
+func newAlbum(temp string, dim int) (album, error) {
+	x, err := newRows(temp, dim)
+	return album{index: map[ID]int{}, paths: map[string]int{}, x: x}, err
+}
+
+// here reports whether a photo is or was in the folder.
+func (a *album) here(id ID) bool {
+	_, ok := a.index[id]
+	return ok
+}
+
+// listed returns the place of a photo that is in the folder.
+func (a *album) listed(id ID) (at int, ok bool) {
+	at, ok = a.index[id]
+	return at, ok && a.photos[at].Path != ""
+}
+
+// add adds photos with their embeddings.
+func (a *album) add(photos []Photo, vectors [][]float32) error {
+	for i, p := range photos {
+		if len(vectors[i]) != a.x.cols {
+			return fmt.Errorf("%s: its embedding has %d values, not %d", p.Path, len(vectors[i]), a.x.cols)
+		}
+	}
+	first := len(a.photos)
 	var data []float32
 	for i, p := range photos {
-		if len(vectors[i]) != s.options.Dim {
-			return fmt.Errorf("%s: its embedding has %d values, not %d", p.Path, len(vectors[i]), s.options.Dim)
-		}
-		if at, ok := s.paths[p.Path]; ok {
-			if s.photos[at].ID == p.ID {
+		if at, ok := a.paths[p.Path]; ok {
+			if a.photos[at].ID == p.ID {
 				continue
 			}
-			s.detach(p.Path)
+			a.detach(p.Path)
 		}
-		if at, ok := s.index[p.ID]; ok {
-			s.attach(at, p)
+		if at, ok := a.index[p.ID]; ok {
+			a.attach(at, p)
 			continue
 		}
-		s.index[p.ID], s.paths[p.Path] = len(s.photos), len(s.photos)
+		a.index[p.ID], a.paths[p.Path] = len(a.photos), len(a.photos)
 		p.Copies = 0
-		s.photos = append(s.photos, p)
+		a.photos = append(a.photos, p)
 		data = append(data, vectors[i]...)
 	}
-	s.touch()
 	if len(data) == 0 {
 		return nil
 	}
-	if err := s.x.write(first, data); err != nil {
-		return err
-	}
-	if s.scores == nil {
-		return nil
-	}
-	return s.extendScores(s.ctx, s.live, s.scores)
+	return a.x.write(first, data)
 }
 
 // attach adds another path of a photo.
-func (s *Session) attach(at int, p Photo) {
-	s.paths[p.Path] = at
-	if s.photos[at].Path == "" {
+func (a *album) attach(at int, p Photo) {
+	a.paths[p.Path] = at
+	if a.photos[at].Path == "" {
 		p.Copies = 0
-		s.photos[at] = p
+		a.photos[at] = p
 	} else {
-		s.photos[at].Copies++
+		a.photos[at].Copies++
 	}
 }
 
 // detach removes a path; a photo without one is no longer listed.
-func (s *Session) detach(path string) {
-	at := s.paths[path]
-	delete(s.paths, path)
-	p := &s.photos[at]
+func (a *album) detach(path string) {
+	at := a.paths[path]
+	delete(a.paths, path)
+	p := &a.photos[at]
 	if p.Path != path {
 		p.Copies--
 		return
@@ -73,38 +104,33 @@ func (s *Session) detach(path string) {
 		return
 	}
 	p.Copies--
-	for other, i := range s.paths { // rare
+	for other, i := range a.paths { // rare
 		if i == at && (p.Path == "" || other < p.Path) {
 			p.Path = other
 		}
 	}
 }
 
-// Remove removes files that are gone.
-func (s *Session) Remove(paths []string) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+// remove removes files that are gone.
+func (a *album) remove(paths []string) {
 	for _, path := range paths {
-		if _, ok := s.paths[path]; ok {
-			s.detach(path)
+		if _, ok := a.paths[path]; ok {
+			a.detach(path)
 		}
 	}
-	s.touch()
 }
 
-// extendScores scores the photos that sc lacks.
-func (s *Session) extendScores(ctx context.Context, l *live, sc *scores) error {
-	first, last := sc.len(), len(s.photos)
-	return s.scoreRange(ctx, l, sc, first, last)
-}
-
-func (s *Session) scoreRange(ctx context.Context, l *live, sc *scores, first, last int) error {
-	sc.resize(last)
-	err := sc.features(ctx, l, s.x, first, last)
-	if err == nil {
-		err = sc.score(ctx, l, s.x, first, last, dense.Range(0, len(sc.classes)), true)
+// gather reads the embeddings of some photos.
+func (a *album) gather(chosen []int) (blas32.General, error) {
+	x := dense.New32(len(chosen), a.x.cols)
+	for k, i := range chosen {
+		row, err := a.x.read(i, i+1, nil)
+		if err != nil {
+			return x, err
+		}
+		copy(dense.Row32(x, k), row.Data)
 	}
-	return err
+	return x, nil
 }
 
 // folderOf returns the folder of a path, "" for the top.
@@ -118,18 +144,33 @@ func folderOf(path string) string {
 // nameOf returns the last element of a path.
 func nameOf(path string) string { return path[strings.LastIndexByte(path, '/')+1:] }
 
+// Add adds photos with their embeddings. A path that is known for another content
+// gets the new one.
+func (s *Session) Add(photos []Photo, vectors [][]float32) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	defer s.touch()
+	if err := s.add(photos, vectors); err != nil || s.live == nil {
+		return err
+	}
+	return s.live.extend(s.ctx, s.x, len(s.photos))
+}
+
+// Remove removes files that are gone.
+func (s *Session) Remove(paths []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.remove(paths)
+	s.touch()
+}
+
 // FileOf returns the path of a photo below the folder, with its exact bytes.
 func (s *Session) FileOf(id ID) (string, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	at, ok := s.index[id]
-	if !ok || s.photos[at].Path == "" {
+	at, ok := s.listed(id)
+	if !ok {
 		return "", false
 	}
 	return dataset.UnescapePath(s.photos[at].Path), true
-}
-
-// label returns the label of photo i and who gave it; "" for none.
-func (s *Session) label(i int) (string, By) {
-	return s.state.label(s.photos[i].ID, s.photos[i].Class)
 }

@@ -2,10 +2,7 @@ package teach
 
 import (
 	"context"
-	"maps"
 	"time"
-
-	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -33,10 +30,8 @@ func (s *Session) refitIfDue() {
 
 // drop goes back to no model.
 func (s *Session) drop() {
-	if s.scores != nil {
-		_ = s.scores.phi.close() // it has no name any more
-	}
-	s.live, s.scores = nil, nil
+	_ = s.live.close() // its file has no name any more
+	s.live = nil
 }
 
 // launch begins the fit at a line in the background; the caller holds mu.
@@ -80,59 +75,46 @@ func (s *Session) fitTo(ctx context.Context, seq int, written func(*model.Model)
 			return nil, err
 		}
 	}
-	l := newLive(m, want)
-	still, err = twin(l)
+	l, err := newLive(m, want, s.options.Temp)
+	if err == nil {
+		still, err = l.twin()
+	}
+	if err == nil {
+		err = s.goLive(ctx, l, seq, begun)
+	}
 	if err != nil {
+		_ = l.close()
 		return nil, err
 	}
-	sc := newScores(l)
-	if l.linear != nil {
-		phi, err := m.Predictor.Features(blas32.General{Rows: 0, Cols: m.Dim(), Stride: m.Dim()})
-		if err != nil {
-			return nil, err
-		}
-		if sc.phi, err = newRows(s.options.Temp, phi.Cols); err != nil {
-			return nil, err
-		}
-	}
+	return still, nil
+}
+
+// goLive replaces the live model by one of the lines up to seq, once that has scored all
+// photos and followed the lines since.
+func (s *Session) goLive(ctx context.Context, l *live, seq int, begun time.Time) error {
 	for range 3 { // what is added meanwhile is little, then less
 		s.mu.RLock()
 		n := len(s.photos)
 		s.mu.RUnlock()
-		if err := s.scoreRange(ctx, l, sc, sc.len(), n); err != nil {
-			_ = sc.phi.close()
-			return nil, err
+		if err := l.extend(ctx, s.x, n); err != nil {
+			return err
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if err := s.extendScores(ctx, l, sc); err != nil {
-		_ = sc.phi.close()
-		return nil, err
+	if err := l.extend(ctx, s.x, len(s.photos)); err != nil {
+		return err
 	}
-	s.catchUp(l, sc, seq)
+	n := len(l.have)
+	l.catchUp(ctx, s.x, s.state, seq, s.row)
 	s.drop()
-	s.live, s.scores = l, sc
-	s.refit.seq, s.refit.n, s.refit.duration = seq, len(want), time.Since(begun)
+	s.live, s.refit.seq, s.refit.n, s.refit.duration = l, seq, n, time.Since(begun)
 	s.touch()
-	return still, nil
+	return nil
 }
 
 func (s *Session) lockedRow(id ID) []float32 {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.row(id)
-}
-
-// catchUp lets a model follow the lines after seq, one by one as they came.
-func (s *Session) catchUp(l *live, sc *scores, seq int) {
-	lines := s.state.lines
-	then, changed := fold(lines[:seq], s.base.origin), map[string]bool{}
-	for _, line := range lines[seq:] {
-		then.take(line)
-		if line.changes() {
-			maps.Copy(changed, l.follow(then.examples(), s.row))
-		}
-	}
-	s.rescore(l, sc, changed)
 }

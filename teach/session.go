@@ -66,18 +66,6 @@ func refuse(r Reason, format string, args ...any) error {
 	return &Refusal{r, fmt.Sprintf(format, args...)}
 }
 
-// A Photo is a file of the folder.
-type Photo struct {
-	ID ID
-	// Path is below the folder of photos, as text.
-	Path string
-	// Class is what its folder names, "" for nothing.
-	Class   string
-	Changed time.Time
-	// Copies counts other files of the same content.
-	Copies int
-}
-
 // A Session is safe for concurrent use.
 type Session struct {
 	options Options
@@ -90,18 +78,9 @@ type Session struct {
 	mu      sync.RWMutex
 	journal *Journal
 	base    *base
-	state   *state
-	live    *live // nil without a model
-	scores  *scores
-	left    leftOut
-	photos  []Photo
-	index   map[ID]int
-	paths   map[string]int
-	x       *rows
-	refit   refitState
-	photo   PhotoCounts
-	groups  groupingState
-	typical typical
+	gallery
+	refit refitState
+	photo PhotoCounts
 	// inFile is the line up to which the file of the model has learned all decisions.
 	inFile   int
 	saving   *saving // nil if there is none
@@ -141,7 +120,7 @@ func Open(o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{options: o, journal: j, index: map[ID]int{}, paths: map[string]int{}}
+	s := &Session{options: o, journal: j}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.open(); err != nil {
 		return nil, errors.Join(err, s.abandon())
@@ -154,7 +133,7 @@ func Open(o Options) (*Session, error) {
 
 // open reads everything, and writes only to begin a journal, when nothing else can fail.
 func (s *Session) open() (err error) {
-	if s.x, err = newRows(s.options.Temp, s.options.Dim); err != nil {
+	if s.album, err = newAlbum(s.options.Temp, s.options.Dim); err != nil {
 		return err
 	}
 	file := s.options.Model + baseSuffix
@@ -274,11 +253,7 @@ func (s *Session) Close() error {
 		// While the journal is locked, and so that a kill leaves what begin goes on from.
 		err = errors.Join(s.journal.file.Truncate(0), os.Remove(s.base.file), os.Remove(s.journal.path))
 	}
-	err = errors.Join(err, s.journal.Close(), s.base.close(), s.x.close())
-	if s.scores != nil {
-		err = errors.Join(err, s.scores.phi.close())
-	}
-	return err
+	return errors.Join(err, s.journal.Close(), s.base.close(), s.x.close(), s.live.close())
 }
 
 // Wait waits for the end of background work.

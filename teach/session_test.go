@@ -174,7 +174,7 @@ func TestScoresWhatChanged(t *testing.T) {
 		{Do: Label, Images: []ID{w.photos[0].ID}, Class: "class 2"},
 	} {
 		do(t, s, d)
-		sc := s.scores
+		sc := s.live.scores
 		for k := range sc.len() {
 			first, prob, runner, novelty := sc.first[k], sc.prob[k], sc.runner[k], sc.novelty[k]
 			sc.summarise(k)

@@ -96,33 +96,33 @@ func count(all []bool) (n int) {
 }
 
 // advise returns what to do next.
-func (s *Session) advise(st Status) advice.Step {
-	t := advice.Teaching{Read: st.Embedded, Problem: st.Problem, Fitted: s.live != nil, Recent: st.Recent}
-	if s.live == nil {
+func (g *gallery) advise(st Status) advice.Step {
+	t := advice.Teaching{Read: st.Embedded, Problem: st.Problem, Fitted: g.live != nil, Recent: st.Recent}
+	if g.live == nil {
 		return t.Next()
 	}
 	size := map[string]int{}
-	for _, e := range s.live.have {
+	for _, e := range g.live.have {
 		size[e.Class]++
 	}
-	for _, class := range s.live.Classes() {
+	for _, class := range g.live.Classes() {
 		t.Known = append(t.Known, model.ClassInfo{Name: class, Samples: size[class]})
 	}
-	for i, p := range s.photos {
-		if p.Path == "" || !s.scored(i) {
+	for i, p := range g.photos {
+		if p.Path == "" || !g.live.scored(i) {
 			continue
 		}
-		label, by := s.label(i)
+		label, by := g.label(i)
 		if label != "" {
-			if rather, _ := s.doubt(i, label, by); rather != "" {
+			if rather, _ := g.doubt(i, label, by); rather != "" {
 				t.Doubtful++
 			}
 			continue
 		}
 		t.Open++
-		if s.unknown(i) {
+		if g.live.unknown(i) {
 			t.Unknown++
-		} else if s.scores.prob[i] >= advice.SureEnough {
+		} else if g.live.scores.prob[i] >= advice.SureEnough {
 			t.Sure++
 		}
 	}
@@ -199,8 +199,9 @@ func (s *Session) Classes() []ClassCount {
 			add(label).Labelled++
 		case by == Bulk:
 			add(label).Accepted++
-		case label == "" && s.scored(i):
-			add(s.predicted(i)).Predicted++
+		case label == "" && s.live.scored(i):
+			class, _ := s.live.predicted(i)
+			add(class).Predicted++
 		}
 	}
 	return out

@@ -144,7 +144,7 @@ func (w world) right(t *testing.T, s *Session, n, labels int) (live, trained flo
 			continue
 		}
 		total++
-		if s.predicted(n+i) == w.truth[p.ID] {
+		if class, _ := s.live.predicted(n + i); class == w.truth[p.ID] {
 			live++
 		}
 		predictions, err := classifier.Predict(m.Predictor, row(w.vectors[n+i]), 1)

@@ -9,14 +9,10 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/model"
 )
-
-// novelShare is the share of photos of known classes that may count as unknown.
-const novelShare = 0.05
 
 // leastClasses is the number of classes from which there is a model.
 const leastClasses = 2
@@ -194,58 +190,4 @@ func difference(have, want []model.SampleID, d int, row func(ID) []float32) (gon
 		learned, err = less(want, have)
 	}
 	return gone, learned, err
-}
-
-// A live model scores photos, and follows decisions between fits.
-type live struct {
-	*model.Model
-	// have are the examples that it has learned.
-	have []model.SampleID
-	// threshold is the novelty from which a photo is unknown, +Inf if not known.
-	threshold float64
-	// linear is the head if it can follow.
-	linear classifier.Linear
-	// stale reports that it has not followed the last decisions.
-	stale bool
-}
-
-func newLive(m *model.Model, have []model.SampleID) *live {
-	l := &live{Model: m, have: have}
-	var err error
-	if l.threshold, err = m.Threshold(novelShare); err != nil {
-		l.threshold, _ = m.Threshold(0)
-	}
-	linear, ok := m.Predictor.Head.(classifier.Linear)
-	ok = ok && m.Predictor.OldShare == 0 // which the scores of the head know nothing of
-	if _, forgets := m.Predictor.Head.(classifier.SampleForgetter); ok && forgets {
-		l.linear = linear
-	}
-	return l
-}
-
-// follow changes what the head has learned, and returns the classes whose scores
-// changed. A model that cannot follow becomes stale.
-func (l *live) follow(want []model.SampleID, row func(ID) []float32) map[string]bool {
-	if l.stale || l.linear == nil {
-		l.stale = l.stale || !slices.Equal(l.have, want)
-		return nil
-	}
-	gone, learned, err := difference(l.have, want, l.Dim(), row)
-	if err == nil {
-		err = l.Amend(context.Background(), gone, learned)
-	}
-	l.have, l.stale = want, err != nil || len(l.Classes()) < leastClasses
-	changed := map[string]bool{}
-	for _, c := range slices.Concat(gone.Labels, learned.Labels) {
-		changed[c] = true
-	}
-	return changed
-}
-
-// temperature returns T.
-func (l *live) temperature() float64 {
-	if t := l.Predictor.Temperature; t != nil {
-		return t.T
-	}
-	return 1
 }

@@ -1,0 +1,80 @@
+package teach
+
+import (
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/label/rank"
+)
+
+// A gallery is the photos of the folder and what is known about them: what was decided,
+// what the model says, and which are alike.
+type gallery struct {
+	album
+	state   *state
+	live    *live // nil without a model
+	left    leftOut
+	groups  groupingState
+	typical typical
+}
+
+// An Item is a photo and what is known about it.
+type Item struct {
+	Photo
+	// Label was decided, or is named by the folder; "" for none.
+	Label string
+	By    By
+	// Rather is a class that is more probable than Label; "" if there is none, or a person
+	// gave Label.
+	Rather string
+	// Top are the most probable classes; nil before the photo is scored.
+	Top     []classifier.Ranked
+	Novelty float64
+	Unknown bool
+	Group   int // ID of its Group; 0 for none
+}
+
+// label returns the label of photo i and who gave it; "" for none.
+func (g *gallery) label(i int) (string, By) {
+	return g.state.label(g.photos[i].ID, g.photos[i].Class)
+}
+
+// doubt returns the class that is more probable than the label of photo i, "" for none,
+// and how much the label is doubted, −1 to 1. Of what the model learned it asks a model
+// that did not, too (package rank).
+func (g *gallery) doubt(i int, label string, by By) (rather string, doubt float64) {
+	if label == "" || by == Person || !g.live.scored(i) {
+		return "", 0
+	}
+	id := g.photos[i].ID
+	rather, _ = g.live.predicted(i)
+	doubt = 1
+	scores := g.live.scores
+	if c := slices.Index(scores.classes, label); c >= 0 {
+		belief := rank.Believed(scores.logProb(i), c)
+		if first := g.left.first[id]; slices.Contains(scores.classes, first) { // it may have another name now
+			rather, belief = first, belief.Mean(g.left.belief[id])
+		}
+		doubt = belief.Doubt()
+	}
+	if rather == label {
+		rather = ""
+	}
+	return rather, doubt
+}
+
+// topClasses is the number of classes of an Item.
+const topClasses = 5
+
+// item describes photo i.
+func (g *gallery) item(i int) Item {
+	it := Item{Photo: g.photos[i], Group: g.groups.of[i]}
+	it.Label, it.By = g.label(i)
+	if g.live.scored(i) {
+		it.Top = g.live.scores.ranked(i, topClasses)
+		it.Novelty = float64(g.live.scores.novelty[i])
+		it.Unknown = g.live.unknown(i)
+		it.Rather, _ = g.doubt(i, it.Label, it.By)
+	}
+	return it
+}

@@ -1,0 +1,98 @@
+package teach
+
+import (
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
+)
+
+// maxTypical is the most photos from which typical ones are chosen; the time grows with
+// its square.
+const maxTypical = 1500
+
+const typicalOf = 60 // typical photos
+
+// typical has the typical photos of the first n.
+type typical struct {
+	n     int
+	place map[int]int // by row
+}
+
+// chooseTypical chooses typical photos if there are many more than at the last time.
+func (s *Session) chooseTypical() {
+	s.mu.RLock()
+	n, known := len(s.photos), s.typical.n
+	s.mu.RUnlock()
+	if n == known || n < 2*known && known >= maxTypical {
+		return
+	}
+	place, err := s.mostTypical(n)
+	if err != nil {
+		return
+	}
+	s.mu.Lock()
+	s.typical = typical{n, place}
+	s.touch()
+	s.mu.Unlock()
+}
+
+// mostTypical chooses among the first n photos those of which each other one is like
+// some: the greedy maximum of Σ_i max_j cos(x_i, x_j) over chosen j, among a drawn part of
+// all.
+func (a *album) mostTypical(n int) (place map[int]int, err error) {
+	drawn := dense.Range(0, n)
+	if n > maxTypical {
+		drawn = random.Stream(0, "typical photos").Perm(n)[:maxTypical]
+		slices.Sort(drawn)
+	}
+	x, err := a.gather(drawn)
+	if err != nil {
+		return nil, err
+	}
+	place = map[int]int{}
+	for k, i := range representatives(x, typicalOf) {
+		place[drawn[i]] = k
+	}
+	return place, nil
+}
+
+// representatives returns at most k rows, the most representative first.
+func representatives(x blas32.General, k int) []int {
+	n := x.Rows
+	vector := func(i int) blas32.Vector { return blas32.Vector{N: x.Cols, Inc: 1, Data: dense.Row32(x, i)} }
+	for i := range n {
+		if norm := blas32.Nrm2(vector(i)); norm > 0 {
+			blas32.Scal(1/norm, vector(i))
+		}
+	}
+	like := dense.New32(n, n)
+	dense.Parallel(n, func(i int) {
+		for j := range n {
+			like.Data[i*n+j] = blas32.Dot(vector(i), vector(j))
+		}
+	})
+	covered := make([]float32, n)
+	var chosen []int
+	for len(chosen) < min(k, n) {
+		gain := make([]float64, n)
+		dense.Parallel(n, func(j int) {
+			for i, v := range dense.Row32(like, j) {
+				gain[j] += float64(max(v-covered[i], 0))
+			}
+		})
+		best := -1
+		for j, g := range gain {
+			if !slices.Contains(chosen, j) && (best < 0 || g > gain[best]) {
+				best = j
+			}
+		}
+		chosen = append(chosen, best)
+		for i, v := range dense.Row32(like, best) {
+			covered[i] = max(covered[i], v)
+		}
+	}
+	return chosen
+}
