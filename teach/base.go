@@ -4,13 +4,16 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -190,4 +193,41 @@ func difference(have, want []model.SampleID, d int, row func(ID) []float32) (gon
 		learned, err = less(want, have)
 	}
 	return gone, learned, err
+}
+
+func (b *base) intact() error { return displaced(b.open, b.file, b.size) }
+
+// restore writes the base model again, from the file that has lost its name.
+func (b *base) restore() error {
+	info, err := b.open.Stat()
+	if err != nil {
+		return err
+	}
+	err = atomicfile.Write(b.file, func(f *atomicfile.File) error {
+		_, err := io.Copy(f, io.NewSectionReader(b.open, 0, b.size))
+		return errors.Join(err, f.Chmod(info.Mode().Perm()))
+	})
+	if err != nil {
+		return err
+	}
+	return b.hold()
+}
+
+// hold opens the file of the base model, to notice when its name means another.
+func (b *base) hold() error {
+	f, size, err := regularfile.Open(b.file)
+	if err != nil {
+		return err
+	}
+	err = b.close()
+	b.open, b.size = f, size
+	return err
+}
+
+// close accepts nil.
+func (b *base) close() error {
+	if b == nil || b.open == nil {
+		return nil
+	}
+	return b.open.Close()
 }

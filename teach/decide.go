@@ -56,17 +56,6 @@ func (s *Session) Teach(images []ID, vectors [][]float32, class string) (Line, e
 	return s.commit(l)
 }
 
-// stored reports whether the journal or the base model has the embedding of a photo.
-func (s *Session) stored(id ID) bool { return s.row(id) != nil }
-
-// row returns the stored embedding of a photo; nil for none.
-func (s *Session) row(id ID) []float32 {
-	if x := s.base.rows[id]; x != nil {
-		return x
-	}
-	return s.journal.Embedding(id)
-}
-
 // commit writes a line, and brings the model up to date; the caller holds mu.
 func (s *Session) commit(l Line) (Line, error) {
 	if l.Do == Label {
@@ -95,11 +84,8 @@ func (s *Session) commit(l Line) (Line, error) {
 
 // append writes a line; the caller holds mu.
 func (s *Session) append(l Line) (Line, error) {
-	err := s.base.intact()
-	if err == nil {
-		l.Time = s.options.Now()
-		l, err = s.journal.Append(l)
-	}
+	l.Time = s.options.Now()
+	l, err := s.record.append(l)
 	if err != nil {
 		go s.options.Changed("status")
 		return l, err

@@ -4,15 +4,12 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"slices"
 
 	"github.com/gofrs/flock"
 
-	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
@@ -110,78 +107,7 @@ func displaced(f *os.File, path string, size int64) error {
 	return nil
 }
 
-// intact returns an error unless what was decided can be read again from the files
-// with their names.
-func (s *Session) intact() error {
-	if s.journal.broken != nil {
-		return s.journal.broken
-	}
-	if err := s.base.intact(); err != nil {
-		return err
-	}
-	return s.journal.intact()
-}
-
-// restore writes the journal and the base model again if their names are free.
-func (s *Session) restore() error {
-	if free(s.base.file) {
-		if err := s.base.restore(); err != nil {
-			return err
-		}
-	}
-	if free(s.journal.path) {
-		return s.journal.restore()
-	}
-	return nil
-}
-
 func free(name string) bool {
 	_, err := os.Lstat(name)
 	return errors.Is(err, fs.ErrNotExist)
-}
-
-func (j *Journal) intact() error { return displaced(j.file, j.path, j.size) }
-
-// restore writes the journal again, with all lines.
-func (j *Journal) restore() error {
-	if err := j.write(slices.Clone(j.lines), nil); err != nil {
-		return j.named(err)
-	}
-	return nil
-}
-
-func (b *base) intact() error { return displaced(b.open, b.file, b.size) }
-
-// restore writes the base model again, from the file that has lost its name.
-func (b *base) restore() error {
-	info, err := b.open.Stat()
-	if err != nil {
-		return err
-	}
-	err = atomicfile.Write(b.file, func(f *atomicfile.File) error {
-		_, err := io.Copy(f, io.NewSectionReader(b.open, 0, b.size))
-		return errors.Join(err, f.Chmod(info.Mode().Perm()))
-	})
-	if err != nil {
-		return err
-	}
-	return b.hold()
-}
-
-// hold opens the file of the base model, to notice when its name means another.
-func (b *base) hold() error {
-	f, size, err := regularfile.Open(b.file)
-	if err != nil {
-		return err
-	}
-	err = b.close()
-	b.open, b.size = f, size
-	return err
-}
-
-func (b *base) close() error {
-	if b.open == nil {
-		return nil
-	}
-	return b.open.Close()
 }

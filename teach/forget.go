@@ -3,10 +3,8 @@ package teach
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"slices"
 
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -27,7 +25,7 @@ func (s *Session) Forget(ctx context.Context, ids []ID) (removed int, left []str
 		return 0, nil, err
 	}
 	s.mu.RLock()
-	left = s.traces(gone)
+	left = s.traces(gone, s.base.file)
 	for _, sample := range s.base.samples {
 		delete(gone, ID(sample.Content)) // what follows from the base model has it again
 	}
@@ -54,20 +52,8 @@ func (s *Session) forget(ctx context.Context, gone map[ID]bool) (found map[ID]bo
 	if err := s.intact(); err != nil {
 		return nil, err
 	}
-	defer func() { s.state = fold(s.journal.Lines(), s.base.origin) }()
-	if found, err = s.journal.Forget(gone); err != nil {
-		return nil, err
-	}
-	if base != nil {
-		for _, sample := range s.base.samples {
-			if id := ID(sample.Content); gone[id] {
-				found[id] = true
-			}
-		}
-		err = s.rebase(base)
-	} else {
-		err = s.rebased()
-	}
+	found, err = s.record.forget(gone, base, s.options.Temp)
+	s.state = s.replay()
 	if len(found) > 0 {
 		if s.live != nil {
 			s.live.stale = true // the shared parameters knew them
@@ -136,57 +122,19 @@ func (b *base) without(ctx context.Context, gone map[ID]bool) (*model.Model, err
 	return m, err
 }
 
-// rebase replaces the base model. The journal knows both models meanwhile, so that a
-// session that is killed here can be opened again.
-func (s *Session) rebase(m *model.Model) error {
-	dir, err := os.MkdirTemp(s.options.Temp, "teach-")
-	if err != nil {
-		return err
+// traces says what Forget does not reach; base is the file of the base model.
+func (g *gallery) traces(gone map[ID]bool, base string) (left []string) {
+	if slices.ContainsFunc(g.state.samples, func(s model.SampleID) bool { return gone[ID(s.Content)] }) {
+		left = append(left, base+" learned some of the photos before the journal began, "+
+			"and does not keep its embeddings: "+
+			"use pipeline forget on a copy of it, and teach that with a new journal")
 	}
-	defer os.RemoveAll(dir)
-	m.DropPrevious = true
-	if err := m.Save(filepath.Join(dir, "base")); err != nil { // to know its SHA-256
-		return err
-	}
-	next := m.SHA256()
-	if err := s.journal.rebase(s.base.model.SHA256(), next); err != nil {
-		return err
-	}
-	if err := m.Save(s.base.file); err != nil {
-		return err
-	}
-	base, err := openBase(s.base.file, s.base.backend)
-	if err != nil {
-		return err
-	}
-	old := s.base
-	s.base = base
-	return errors.Join(s.rebased(), old.close())
-}
-
-// rebased notes in the journal that the base model has been replaced.
-func (s *Session) rebased() error {
-	if next := s.journal.Lines()[0].To; next == s.base.model.SHA256() {
-		return s.journal.rebase(next, "")
-	}
-	return nil
-}
-
-// traces says what Forget does not reach.
-func (s *Session) traces(gone map[ID]bool) (left []string) {
-	for _, sample := range s.base.samples {
-		if gone[ID(sample.Content)] {
-			left = append(left, fmt.Sprintf("%s%s learned some of the photos before the journal began, and does not keep its embeddings: use pipeline forget on a copy of it, and teach that with a new journal", s.options.Model, baseSuffix))
-			break
-		}
-	}
-	for _, p := range s.photos {
-		if gone[p.ID] && p.Path != "" {
-			left = append(left, "the files themselves are still in the folder, and will be shown again")
-			break
-		}
+	if slices.ContainsFunc(g.photos, func(p Photo) bool { return gone[p.ID] && p.Path != "" }) {
+		left = append(left, "the files themselves are still in the folder, and will be shown again")
 	}
 	return append(left,
-		"the cache of embeddings, which all models share: delete embeddings and paths in the folder that pipeline doctor names; they are made again from the files that are left",
+		"the cache of embeddings, which all models share: "+
+			"delete embeddings and paths in the folder that pipeline doctor names; "+
+			"they are made again from the files that are left",
 		"what browsers keep of the pictures, labels that were exported, and copies of the model and its journal elsewhere")
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,85 +13,11 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"github.com/gofrs/flock"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
-
-// An ID names a photo: the SHA-256 of its file.
-type ID [32]byte
-
-// ParseID reads an ID from 64 hexadecimal digits.
-func ParseID(text string) (id ID, err error) { return id, id.UnmarshalText([]byte(text)) }
-
-func (id ID) String() string { return hex.EncodeToString(id[:]) }
-
-// MarshalText implements encoding.TextMarshaler.
-func (id ID) MarshalText() ([]byte, error) { return []byte(id.String()), nil }
-
-// UnmarshalText implements encoding.TextUnmarshaler.
-func (id *ID) UnmarshalText(text []byte) error {
-	if len(text) != 2*len(id) {
-		return fmt.Errorf("an id has %d hexadecimal digits, not %d", 2*len(id), len(text))
-	}
-	_, err := hex.Decode(id[:], text)
-	return err
-}
-
-// Do says what a line of the journal does.
-type Do string
-
-// The kinds of lines. Those from Label to Back are decisions.
-const (
-	Start   Do = "start"   // the first line: the SHA-256 of the base model is Model, or To; of MODEL before it Was
-	Label   Do = "label"   // Images are of Class
-	Unlabel Do = "unlabel" // Images have no label
-	Rename  Do = "rename"  // Class is called To
-	Merge   Do = "merge"   // Class is part of To
-	Accept  Do = "accept"  // Images are of Classes, as predicted
-	Learn   Do = "learn"   // as Label, for photos that need not lie in the folder
-	Back    Do = "back"    // everything is as after the line Of
-	Undo    Do = "undo"    // the line Of does not count
-	Redo    Do = "redo"    // the line Of counts again
-	Refit   Do = "refit"   // the model is fitted to all lines before
-	Save    Do = "save"    // as Refit, for the file of the model
-	Saved   Do = "saved"   // Model is the SHA-256 of the file that the line Of wrote, To of one that it is about to write
-)
-
-// A Line is one line of a journal.
-type Line struct {
-	Seq    int       `json:"seq"` // 1, 2, …
-	Time   time.Time `json:"time"`
-	Do     Do        `json:"do"`
-	Images []ID      `json:"images,omitempty"`
-	Class  string    `json:"class,omitempty"`
-	To     string    `json:"to,omitempty"`
-	// Classes are those of Images in Accept.
-	Classes []string `json:"classes,omitempty"`
-	Of      int      `json:"of,omitempty"`
-	// Was is the class that was predicted for the only photo of a Label, with
-	// probability P; "" for none.
-	Was   string  `json:"was,omitempty"`
-	P     float64 `json:"p,omitempty"`
-	Model string  `json:"model,omitempty"`
-	// Embeddings are those of Images that no earlier line has, as little-endian
-	// float32.
-	Embeddings map[ID][]byte `json:"embeddings,omitempty"`
-}
-
-// decides reports whether a line is a decision, which can be undone.
-func (l Line) decides() bool {
-	switch l.Do {
-	case Label, Unlabel, Rename, Merge, Accept, Learn, Back:
-		return true
-	}
-	return false
-}
-
-// changes reports whether a line changes labels or classes.
-func (l Line) changes() bool { return l.decides() || l.Do == Undo || l.Do == Redo }
 
 // ErrInUse means that another process has the journal.
 var ErrInUse = errors.New("in use by another server or command: stop it, or choose another model")
@@ -357,6 +282,16 @@ func (j *Journal) write(lines []Line, gone map[ID]bool) error {
 		j.broken = fmt.Errorf("restart the server: %w", err)
 	}
 	return errors.Join(err, old.Close())
+}
+
+func (j *Journal) intact() error { return displaced(j.file, j.path, j.size) }
+
+// restore writes the journal again, with all lines.
+func (j *Journal) restore() error {
+	if err := j.write(slices.Clone(j.lines), nil); err != nil {
+		return j.named(err)
+	}
+	return nil
 }
 
 // embed adds the embedding of a photo to a line.

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
 	"sync"
 	"time"
 
@@ -75,9 +73,8 @@ type Session struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 
-	mu      sync.RWMutex
-	journal *Journal
-	base    *base
+	mu sync.RWMutex
+	record
 	gallery
 	refit refitState
 	photo PhotoCounts
@@ -120,10 +117,10 @@ func Open(o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{options: o, journal: j}
+	s := &Session{options: o, record: record{model: o.Model, journal: j}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err := s.open(); err != nil {
-		return nil, errors.Join(err, s.abandon())
+		return nil, errors.Join(err, s.abandon(), s.x.close())
 	}
 	if err := s.start(); err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -136,26 +133,15 @@ func (s *Session) open() (err error) {
 	if s.album, err = newAlbum(s.options.Temp, s.options.Dim); err != nil {
 		return err
 	}
-	file := s.options.Model + baseSuffix
 	if len(s.journal.Lines()) == 0 {
-		err = s.begin(file)
-	} else {
-		err = s.resume(file)
+		err = s.begin(s.options.Fresh, s.options.Backend, s.options.Now())
+	} else if err = s.resume(s.options.Backend); err == nil {
+		s.inFile, err = s.fileAt(s.replay())
+	}
+	if err == nil {
+		s.state = s.replay()
 	}
 	return err
-}
-
-// abandon ends a session that could not be opened. A journal without a line is only of
-// use next to a base model.
-func (s *Session) abandon() error {
-	var err error
-	if len(s.journal.Lines()) == 0 && free(s.options.Model+baseSuffix) && s.journal.intact() == nil {
-		err = os.Remove(s.journal.path)
-	}
-	if s.base != nil {
-		err = errors.Join(err, s.base.close())
-	}
-	return errors.Join(err, s.journal.Close(), s.x.close())
 }
 
 // start goes back if that was asked for, and begins to fit the model.
@@ -177,67 +163,6 @@ func (s *Session) start() error {
 	return nil
 }
 
-// begin writes the base model and the first line of the journal. A base model that is
-// there is the same one, of a session that was killed here, or is kept.
-func (s *Session) begin(file string) error {
-	m, err := model.Load(s.options.Model)
-	was := ""
-	switch {
-	case err == nil:
-		was = m.SHA256()
-	case errors.Is(err, fs.ErrNotExist) && s.options.Fresh != nil:
-		m = s.options.Fresh
-	default:
-		return err
-	}
-	m.DropPrevious = true
-	m.Replacing = func(present, _ string) error {
-		if present == "" {
-			return nil
-		}
-		return fmt.Errorf("there is another one, which some journal may need: move %s away to begin a new journal", file)
-	}
-	if err := m.SaveLike(file, s.options.Model); err != nil {
-		return err
-	}
-	if s.base, err = openBase(file, s.options.Backend); err != nil {
-		return err
-	}
-	_, err = s.journal.Append(Line{Time: s.options.Now(), Do: Start, Model: s.base.model.SHA256(), Was: was})
-	s.state = fold(s.journal.Lines(), s.base.origin)
-	return err
-}
-
-// resume checks that the base model and MODEL belong to the journal.
-func (s *Session) resume(file string) (err error) {
-	lines := s.journal.Lines()
-	if s.base, err = openBase(file, s.options.Backend); err != nil {
-		return fmt.Errorf("the journal needs the model that it starts from: %w", err)
-	}
-	if have := s.base.model.SHA256(); have != lines[0].Model && have != lines[0].To {
-		return fmt.Errorf("%s is not the model that the journal %s starts from (SHA-256 %.12s…, not %.12s…): restore it from a copy", file, s.journal.path, have, lines[0].Model)
-	}
-	s.state = fold(lines, s.base.origin)
-	m, err := model.Load(s.options.Model)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return nil // everything is unsaved
-	case err != nil:
-		return err
-	}
-	seq, known := s.state.writtenAt(m.SHA256())
-	if save := s.state.brokenOff(); !known && save != nil {
-		seq, known = save.Seq, s.base.wouldWrite(m, fold(lines[:save.Seq-1], s.base.origin))
-	}
-	if !known {
-		return fmt.Errorf("another command changed %s since it was served: "+
-			"to teach that model, move %s and %s away; to go on with the journal, move %[1]s away",
-			s.options.Model, s.journal.path, file)
-	}
-	s.inFile = seq
-	return nil
-}
-
 // Close ends background work, but for a save, which it waits for, and frees the
 // journal. It does not save the model. If nothing was decided, there is nothing to keep:
 // the journal and the base model are removed, so that MODEL stands by itself again.
@@ -250,10 +175,9 @@ func (s *Session) Close() error {
 	defer s.mu.Unlock()
 	var err error
 	if s.state.untouched() && s.intact() == nil {
-		// While the journal is locked, and so that a kill leaves what begin goes on from.
-		err = errors.Join(s.journal.file.Truncate(0), os.Remove(s.base.file), os.Remove(s.journal.path))
+		err = s.discard()
 	}
-	return errors.Join(err, s.journal.Close(), s.base.close(), s.x.close(), s.live.close())
+	return errors.Join(err, s.record.close(), s.x.close(), s.live.close())
 }
 
 // Wait waits for the end of background work.

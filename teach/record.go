@@ -1,0 +1,208 @@
+package teach
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// A record is the two files that the model follows from, which lie next to MODEL: the base
+// model, and the journal of what was decided since.
+type record struct {
+	model   string // the file MODEL
+	journal *Journal
+	base    *base // nil before it is open
+}
+
+// replay returns the state that follows from the files.
+func (r *record) replay() *state { return fold(r.journal.Lines(), r.base.origin) }
+
+// close frees the files.
+func (r *record) close() error { return errors.Join(r.journal.Close(), r.base.close()) }
+
+// abandon closes files that could not be opened. A journal without a line is only of use
+// next to a base model.
+func (r *record) abandon() error {
+	var err error
+	if len(r.journal.Lines()) == 0 && free(r.model+baseSuffix) && r.journal.intact() == nil {
+		err = os.Remove(r.journal.path)
+	}
+	return errors.Join(err, r.close())
+}
+
+// discard removes the files, while the journal is locked, and so that a kill leaves what
+// begin goes on from.
+func (r *record) discard() error {
+	return errors.Join(r.journal.file.Truncate(0), os.Remove(r.base.file), os.Remove(r.journal.path))
+}
+
+// begin writes the base model and the first line of the journal. A base model that is
+// there is the same one, of a session that was killed here, or is kept. It starts from
+// fresh, unless that is nil, if there is no MODEL.
+func (r *record) begin(fresh *model.Model, backend linalg.Backend, now time.Time) error {
+	file := r.model + baseSuffix
+	m, err := model.Load(r.model)
+	was := ""
+	switch {
+	case err == nil:
+		was = m.SHA256()
+	case errors.Is(err, fs.ErrNotExist) && fresh != nil:
+		m = fresh
+	default:
+		return err
+	}
+	m.DropPrevious = true
+	m.Replacing = func(present, _ string) error {
+		if present == "" {
+			return nil
+		}
+		return fmt.Errorf("there is another one, which some journal may need: "+
+			"move %s away to begin a new journal", file)
+	}
+	if err := m.SaveLike(file, r.model); err != nil {
+		return err
+	}
+	if r.base, err = openBase(file, backend); err != nil {
+		return err
+	}
+	_, err = r.journal.Append(Line{Time: now, Do: Start, Model: r.base.model.SHA256(), Was: was})
+	return err
+}
+
+// resume opens the base model, which has to be the one that the journal starts from.
+func (r *record) resume(backend linalg.Backend) (err error) {
+	file, start := r.model+baseSuffix, r.journal.Lines()[0]
+	if r.base, err = openBase(file, backend); err != nil {
+		return fmt.Errorf("the journal needs the model that it starts from: %w", err)
+	}
+	if have := r.base.model.SHA256(); have != start.Model && have != start.To {
+		return fmt.Errorf("%s is not the model that the journal %s starts from (SHA-256 %.12s…, not %.12s…): "+
+			"restore it from a copy", file, r.journal.path, have, start.Model)
+	}
+	return nil
+}
+
+// fileAt returns the line up to which MODEL has learned all decisions of a state, 0 if there
+// is no such file. It refuses one that is of another program.
+func (r *record) fileAt(st *state) (seq int, err error) {
+	m, err := model.Load(r.model)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return 0, nil // everything is unsaved
+	case err != nil:
+		return 0, err
+	}
+	seq, known := st.writtenAt(m.SHA256())
+	if save := st.brokenOff(); !known && save != nil {
+		seq, known = save.Seq, r.base.wouldWrite(m, fold(st.lines[:save.Seq-1], st.origin))
+	}
+	if !known {
+		return 0, fmt.Errorf("another command changed %s since it was served: "+
+			"to teach that model, move %s and %s away; to go on with the journal, move %[1]s away",
+			r.model, r.journal.path, r.base.file)
+	}
+	return seq, nil
+}
+
+// append writes a line to the journal.
+func (r *record) append(l Line) (Line, error) {
+	if err := r.base.intact(); err != nil {
+		return l, err
+	}
+	return r.journal.Append(l)
+}
+
+// intact returns an error unless what was decided can be read again from the files
+// with their names.
+func (r *record) intact() error {
+	if r.journal.broken != nil {
+		return r.journal.broken
+	}
+	if err := r.base.intact(); err != nil {
+		return err
+	}
+	return r.journal.intact()
+}
+
+// restore writes the journal and the base model again if their names are free.
+func (r *record) restore() error {
+	if free(r.base.file) {
+		if err := r.base.restore(); err != nil {
+			return err
+		}
+	}
+	if free(r.journal.path) {
+		return r.journal.restore()
+	}
+	return nil
+}
+
+// stored reports whether the journal or the base model has the embedding of a photo.
+func (r *record) stored(id ID) bool { return r.row(id) != nil }
+
+// row returns the stored embedding of a photo; nil for none.
+func (r *record) row(id ID) []float32 {
+	if x := r.base.rows[id]; x != nil {
+		return x
+	}
+	return r.journal.Embedding(id)
+}
+
+// forget removes photos from the journal, and replaces the base model unless the new one
+// is nil. It returns the photos that it found.
+func (r *record) forget(gone map[ID]bool, base *model.Model, temp string) (found map[ID]bool, err error) {
+	if found, err = r.journal.Forget(gone); err != nil {
+		return nil, err
+	}
+	if base == nil {
+		return found, r.rebased()
+	}
+	for _, sample := range r.base.samples {
+		if id := ID(sample.Content); gone[id] {
+			found[id] = true
+		}
+	}
+	return found, r.rebase(base, temp)
+}
+
+// rebase replaces the base model. The journal knows both models meanwhile, so that a
+// session that is killed here can be opened again.
+func (r *record) rebase(m *model.Model, temp string) error {
+	dir, err := os.MkdirTemp(temp, "teach-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	m.DropPrevious = true
+	if err := m.Save(filepath.Join(dir, "base")); err != nil { // to know its SHA-256
+		return err
+	}
+	next := m.SHA256()
+	if err := r.journal.rebase(r.base.model.SHA256(), next); err != nil {
+		return err
+	}
+	if err := m.Save(r.base.file); err != nil {
+		return err
+	}
+	base, err := openBase(r.base.file, r.base.backend)
+	if err != nil {
+		return err
+	}
+	old := r.base
+	r.base = base
+	return errors.Join(r.rebased(), old.close())
+}
+
+// rebased notes in the journal that the base model has been replaced.
+func (r *record) rebased() error {
+	if next := r.journal.Lines()[0].To; next == r.base.model.SHA256() {
+		return r.journal.rebase(next, "")
+	}
+	return nil
+}
