@@ -76,7 +76,9 @@ func (s *Session) commit(l Line) (Line, error) {
 		return l, err
 	}
 	s.touch()
-	s.follow()
+	if s.live != nil {
+		s.live.update(s.ctx, s.x, s.state.examples(), s.row)
+	}
 	s.refitIfDue()
 	go s.options.Changed("change")
 	return l, nil
@@ -92,14 +94,6 @@ func (s *Session) append(l Line) (Line, error) {
 	}
 	s.state.take(l)
 	return l, nil
-}
-
-// follow brings the live model and the scores up to date with the state.
-func (s *Session) follow() {
-	if s.live == nil {
-		return
-	}
-	s.live.update(s.ctx, s.x, s.state.examples(), s.row)
 }
 
 // GoBack makes everything as it was after a line of the journal. The lines since

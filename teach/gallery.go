@@ -16,6 +16,15 @@ type gallery struct {
 	left    leftOut
 	groups  groupingState
 	typical typical
+
+	revision int
+	orders   map[string]order // of this revision, by the name of their Query
+}
+
+// touch marks a change.
+func (g *gallery) touch() {
+	g.revision++
+	g.orders = map[string]order{}
 }
 
 // An Item is a photo and what is known about it.

@@ -21,6 +21,23 @@ type saving struct {
 	err          error
 }
 
+// saves are those of a session.
+type saves struct {
+	// inFile is the line up to which the file of the model has learned all decisions.
+	inFile   int
+	saving   *saving // nil if there is none
+	notSaved error   // why the last one failed
+}
+
+// failed remembers why a save failed, nil if it did not. What is Lost is known as long
+// as it is.
+func (s *saves) failed(err error) error {
+	if refused := (*Refusal)(nil); !errors.As(err, &refused) || refused.Reason != Lost {
+		s.notSaved = err
+	}
+	return err
+}
+
 // Save fits the model to all decisions and writes its file. It returns the SHA-256
 // of the file. A Refusal says that another program changed the file, or that there is no
 // model yet. Once begun a save goes on, also when ctx ends, and Close waits for it.
@@ -65,15 +82,6 @@ func (s *Session) beginSave(dropPrevious bool) (*saving, error) {
 	s.working.Go(func() { s.finish(sv) })
 	go s.options.Changed("status")
 	return sv, nil
-}
-
-// failed remembers why a save failed, nil if it did not. What is Lost is known as long
-// as it is.
-func (s *Session) failed(err error) error {
-	if refused := (*Refusal)(nil); !errors.As(err, &refused) || refused.Reason != Lost {
-		s.notSaved = err
-	}
-	return err
 }
 
 // finish does what beginSave began.

@@ -76,15 +76,9 @@ type Session struct {
 	mu sync.RWMutex
 	record
 	gallery
+	saves
 	refit refitState
 	photo PhotoCounts
-	// inFile is the line up to which the file of the model has learned all decisions.
-	inFile   int
-	saving   *saving // nil if there is none
-	notSaved error   // of the last save
-
-	revision int
-	orders   map[string]order // of this revision
 }
 
 // A refitState describes the last fit.
@@ -133,28 +127,30 @@ func (s *Session) open() (err error) {
 	if s.album, err = newAlbum(s.options.Temp, s.options.Dim); err != nil {
 		return err
 	}
-	if len(s.journal.Lines()) == 0 {
+	begins := len(s.journal.Lines()) == 0
+	if begins {
 		err = s.begin(s.options.Fresh, s.options.Backend, s.options.Now())
-	} else if err = s.resume(s.options.Backend); err == nil {
-		s.inFile, err = s.fileAt(s.replay())
+	} else {
+		err = s.resume(s.options.Backend)
 	}
-	if err == nil {
-		s.state = s.replay()
+	if err != nil {
+		return err
+	}
+	s.state = s.replay()
+	if !begins {
+		s.inFile, err = s.fileAt(s.state)
 	}
 	return err
 }
 
 // start goes back if that was asked for, and begins to fit the model.
-func (s *Session) start() error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
+func (s *Session) start() (err error) {
 	if s.options.At != 0 {
-		l, err := s.state.back(s.options.At)
-		if err == nil {
-			_, err = s.commit(l)
-		}
+		_, err = s.GoBack(s.options.At)
 		return err
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	if last := s.state.lastFit(); last > 0 {
 		s.launch(last)
 	} else {
@@ -195,12 +191,6 @@ func (s *Session) Healthy() error {
 
 // Base returns the model that the journal starts from; the caller must not change it.
 func (s *Session) Base() *model.Model { return s.base.model }
-
-// touch marks a change; the caller holds mu.
-func (s *Session) touch() {
-	s.revision++
-	s.orders = map[string]order{}
-}
 
 // Found sets what is known about the folder.
 func (s *Session) Found(c PhotoCounts) {

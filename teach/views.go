@@ -113,13 +113,19 @@ func parseCursor(text string) (*cursor, error) {
 	return &cursor{math.Float64frombits(binary.BigEndian.Uint64(b)), int(binary.BigEndian.Uint64(b[8:]))}, nil
 }
 
-// order returns the rows of a view; it keeps them until something changes.
-func (s *Session) order(q Query) order {
+// name returns a text that tells queries apart that select other photos.
+func (q Query) name() string {
 	q.After, q.Limit = "", 0
 	name := fmt.Sprintf("%+v", q)
 	if q.Decided != nil {
 		name = fmt.Sprintf("%s %v", name[:strings.LastIndex(name, "Decided:")], *q.Decided)
 	}
+	return name
+}
+
+// order returns the rows of a view; it keeps them until something changes.
+func (s *Session) order(q Query) order {
+	name := q.name()
 	s.mu.RLock()
 	o, ok := s.orders[name]
 	revision := s.revision
