@@ -1,10 +1,12 @@
 package teach
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"slices"
 
@@ -104,7 +106,8 @@ func batch(samples []model.SampleID, d int, row func(ID) []float32) (model.Batch
 			out.X.Cols, out.X.Stride = len(x), len(x)
 		}
 		if len(x) != out.X.Cols {
-			return out, fmt.Errorf("the embedding of photo %x has %d values, not %d: it is of another backbone", s.Content, len(x), out.X.Cols)
+			return out, fmt.Errorf("the embedding of photo %x has %d values, not %d: it is of another backbone",
+				s.Content, len(x), out.X.Cols)
 		}
 		out.X.Rows, out.X.Data = out.X.Rows+1, append(out.X.Data, x...)
 		out.Labels, out.Content = append(out.Labels, s.Class), append(out.Content, s.Content)
@@ -114,7 +117,9 @@ func batch(samples []model.SampleID, d int, row func(ID) []float32) (model.Batch
 
 // fit returns a model of exactly the examples of a state; nil if these have fewer
 // than two classes. It depends on nothing else.
-func (b *base) fit(ctx context.Context, st *state, want []model.SampleID, row func(ID) []float32) (*model.Model, error) {
+func (b *base) fit(
+	ctx context.Context, st *state, want []model.SampleID, row func(ID) []float32,
+) (*model.Model, error) {
 	if !enough(want) {
 		return nil, nil
 	}
@@ -122,12 +127,7 @@ func (b *base) fit(ctx context.Context, st *state, want []model.SampleID, row fu
 		return b.load()
 	}
 	if b.complete {
-		all, err := batch(want, b.model.Dim(), func(id ID) []float32 {
-			if x := b.rows[id]; x != nil {
-				return x
-			}
-			return row(id)
-		})
+		all, err := batch(want, b.model.Dim(), row)
 		if err != nil {
 			return nil, err
 		}
@@ -138,7 +138,9 @@ func (b *base) fit(ctx context.Context, st *state, want []model.SampleID, row fu
 }
 
 // extend lets the base model rename, forget and learn what changed.
-func (b *base) extend(ctx context.Context, st *state, want []model.SampleID, row func(ID) []float32) (*model.Model, error) {
+func (b *base) extend(
+	ctx context.Context, st *state, want []model.SampleID, row func(ID) []float32,
+) (*model.Model, error) {
 	m, err := b.load()
 	if err != nil {
 		return nil, err
@@ -193,6 +195,12 @@ func difference(have, want []model.SampleID, d int, row func(ID) []float32) (gon
 		learned, err = less(want, have)
 	}
 	return gone, learned, err
+}
+
+// wouldWrite reports whether a model has learned what a model of a state has.
+func (b *base) wouldWrite(m *model.Model, st *state) bool {
+	return m.Method == b.model.Method && bytes.Equal(m.HeadConfig, b.model.HeadConfig) &&
+		maps.Equal(setOf(samplesOf(m)), setOf(st.examples()))
 }
 
 func (b *base) intact() error { return displaced(b.open, b.file, b.size) }

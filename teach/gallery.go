@@ -21,6 +21,12 @@ type gallery struct {
 	orders   map[string]order // of this revision, by the name of their Query
 }
 
+// replace changes the live model, nil for none.
+func (g *gallery) replace(l *live) {
+	_ = g.live.close() // its file has no name any more
+	g.live = l
+}
+
 // touch marks a change.
 func (g *gallery) touch() {
 	g.revision++

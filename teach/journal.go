@@ -87,20 +87,25 @@ func (j *Journal) read() error {
 		if err != nil {
 			return err
 		}
-		var l Line
-		decoder := json.NewDecoder(bytes.NewReader(text))
-		decoder.DisallowUnknownFields()
-		if err := decoder.Decode(&l); err != nil {
-			return fmt.Errorf("line %d is damaged, restore the file from a copy: %w", len(j.lines)+1, err)
-		}
-		if err := j.check(l); err != nil {
-			return fmt.Errorf("line %d is damaged, restore the file from a copy: %w", len(j.lines)+1, err)
-		}
-		if err := j.take(l); err != nil {
+		if err := j.parse(text); err != nil {
 			return fmt.Errorf("line %d is damaged, restore the file from a copy: %w", len(j.lines)+1, err)
 		}
 		j.size += int64(len(text))
 	}
+}
+
+// parse adds the line of a text.
+func (j *Journal) parse(text []byte) error {
+	var l Line
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&l); err != nil {
+		return err
+	}
+	if err := j.check(l); err != nil {
+		return err
+	}
+	return j.take(l)
 }
 
 // check returns an error for a line that no program wrote in this place.
@@ -158,9 +163,6 @@ func (j *Journal) Lines() []Line { return j.lines }
 // Append numbers a line, writes it, and returns it once it is on disk, in the file
 // that has the name of the journal. After an error the journal is as before.
 func (j *Journal) Append(l Line) (Line, error) {
-	if j.broken != nil {
-		return l, j.broken
-	}
 	if err := j.intact(); err != nil {
 		return l, err
 	}
@@ -215,10 +217,7 @@ func (j *Journal) Forget(gone map[ID]bool) (named map[ID]bool, err error) {
 	if len(named) == 0 {
 		return named, nil
 	}
-	if err := j.rewrite(lines, gone); err != nil {
-		return nil, j.named(err)
-	}
-	return named, nil
+	return named, j.rewrite(lines, gone)
 }
 
 // rebase sets the SHA-256 of the base model, and of one that is about to replace it,
@@ -226,23 +225,28 @@ func (j *Journal) Forget(gone map[ID]bool) (named map[ID]bool, err error) {
 func (j *Journal) rebase(hash, next string) error {
 	lines := slices.Clone(j.lines)
 	lines[0].Model, lines[0].To = hash, next
-	if err := j.rewrite(lines, nil); err != nil {
-		return j.named(err)
-	}
-	return nil
+	return j.rewrite(lines, nil)
 }
 
 // rewrite replaces the file by one of the given lines.
 func (j *Journal) rewrite(lines []Line, gone map[ID]bool) error {
 	if err := j.intact(); err != nil {
-		return err
+		return j.named(err)
 	}
 	return j.write(lines, gone)
 }
 
+// restore writes the journal again, with all lines.
+func (j *Journal) restore() error { return j.write(slices.Clone(j.lines), nil) }
+
 // write gives a file of the given lines, and the permissions of the present one, the
 // name of the journal.
-func (j *Journal) write(lines []Line, gone map[ID]bool) error {
+func (j *Journal) write(lines []Line, gone map[ID]bool) (err error) {
+	defer func() {
+		if err != nil {
+			err = j.named(err)
+		}
+	}()
 	info, err := j.file.Stat()
 	if err != nil {
 		return err
@@ -284,14 +288,13 @@ func (j *Journal) write(lines []Line, gone map[ID]bool) error {
 	return errors.Join(err, old.Close())
 }
 
-func (j *Journal) intact() error { return displaced(j.file, j.path, j.size) }
-
-// restore writes the journal again, with all lines.
-func (j *Journal) restore() error {
-	if err := j.write(slices.Clone(j.lines), nil); err != nil {
-		return j.named(err)
+// intact returns an error unless a line can be added to the file with the name of the
+// journal.
+func (j *Journal) intact() error {
+	if j.broken != nil {
+		return j.broken
 	}
-	return nil
+	return displaced(j.file, j.path, j.size)
 }
 
 // embed adds the embedding of a photo to a line.

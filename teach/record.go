@@ -20,6 +20,23 @@ type record struct {
 	base    *base // nil before it is open
 }
 
+// open reads the files, and MODEL, and returns the state and the line up to which MODEL has
+// learned all decisions. It writes only to begin a journal, when nothing else can fail.
+func (r *record) open(fresh *model.Model, backend linalg.Backend, now time.Time) (st *state, inFile int, err error) {
+	if len(r.journal.Lines()) == 0 {
+		if err := r.begin(fresh, backend, now); err != nil {
+			return nil, 0, err
+		}
+		return r.replay(), 0, nil
+	}
+	if err := r.resume(backend); err != nil {
+		return nil, 0, err
+	}
+	st = r.replay()
+	inFile, err = r.fileAt(st)
+	return st, inFile, err
+}
+
 // replay returns the state that follows from the files.
 func (r *record) replay() *state { return fold(r.journal.Lines(), r.base.origin) }
 
@@ -121,9 +138,6 @@ func (r *record) append(l Line) (Line, error) {
 // intact returns an error unless what was decided can be read again from the files
 // with their names.
 func (r *record) intact() error {
-	if r.journal.broken != nil {
-		return r.journal.broken
-	}
 	if err := r.base.intact(); err != nil {
 		return err
 	}

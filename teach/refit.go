@@ -14,7 +14,7 @@ func (s *Session) refitIfDue() {
 	}
 	want := s.state.examples()
 	if !enough(want) {
-		s.drop()
+		s.replace(nil)
 		return
 	}
 	if s.live != nil && !s.live.stale && float64(len(want)) < growth*float64(s.refit.n) {
@@ -28,10 +28,15 @@ func (s *Session) refitIfDue() {
 	s.launch(l.Seq)
 }
 
-// drop goes back to no model.
-func (s *Session) drop() {
-	_ = s.live.close() // its file has no name any more
-	s.live = nil
+// fitAgain begins the last fit of the session before, which the model follows from.
+func (s *Session) fitAgain() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := s.state.lastFit(); last > 0 {
+		s.launch(last)
+	} else {
+		s.refitIfDue()
+	}
 }
 
 // launch begins the fit at a line in the background; the caller holds mu.
@@ -107,8 +112,8 @@ func (s *Session) goLive(ctx context.Context, l *live, seq int, begun time.Time)
 	}
 	n := len(l.have)
 	l.catchUp(ctx, s.x, s.state, seq, s.row)
-	s.drop()
-	s.live, s.refit.seq, s.refit.n, s.refit.duration = l, seq, n, time.Since(begun)
+	s.replace(l)
+	s.refit.seq, s.refit.n, s.refit.duration = seq, n, time.Since(begun)
 	s.touch()
 	return nil
 }

@@ -84,15 +84,19 @@ func (s *Session) beginSave(dropPrevious bool) (*saving, error) {
 	return sv, nil
 }
 
-// finish does what beginSave began.
+// finish does what beginSave began. What fails once the file is written is a matter of the
+// fit, not of the save.
 func (s *Session) finish(sv *saving) {
 	if sv.after != nil {
 		<-sv.after.done // or it might replace the newer file
 		sv.after = nil
 	}
-	sv.hash, sv.err = s.write(sv)
+	_, err := s.fitTo(context.WithoutCancel(s.ctx), sv.seq, func(m *model.Model) error { return s.write(sv, m) })
 	s.mu.Lock()
-	_ = s.failed(sv.err)
+	if err != nil && sv.hash != "" {
+		s.refit.err, err = err, nil
+	}
+	sv.err = s.failed(err)
 	if s.saving == sv {
 		s.saving = nil
 	}
@@ -102,27 +106,20 @@ func (s *Session) finish(sv *saving) {
 	s.options.Changed("change")
 }
 
-// write fits the model and writes its file. What fails after that is a matter of the
-// fit, not of the save.
-func (s *Session) write(sv *saving) (hash string, err error) {
-	_, err = s.fitTo(context.WithoutCancel(s.ctx), sv.seq, func(m *model.Model) error {
-		m.ToolVersion, m.DropPrevious = s.options.ToolVersion, sv.dropPrevious
-		m.Replacing = func(present, next string) error { return s.announce(sv.seq, present, next) }
-		if err := m.Save(s.options.Model); err != nil {
-			return err
-		}
-		if err := s.saved(sv.seq, m.SHA256()); err != nil {
-			return err
-		}
-		hash = m.SHA256()
-		return nil
-	})
-	if err != nil && hash != "" {
-		s.mu.Lock()
-		s.refit.err, err = err, nil
-		s.mu.Unlock()
+// write writes the file, and writes down that it did.
+func (s *Session) write(sv *saving, m *model.Model) error {
+	m.ToolVersion, m.DropPrevious = s.options.ToolVersion, sv.dropPrevious
+	m.Replacing = func(present, next string) error { return s.announce(sv.seq, present, next) }
+	if err := m.Save(s.options.Model); err != nil {
+		return err
 	}
-	return hash, err
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if _, err := s.append(Line{Do: Saved, Of: sv.seq, Model: m.SHA256()}); err != nil {
+		return err
+	}
+	s.inFile, sv.hash = sv.seq, m.SHA256()
+	return nil
 }
 
 // announce writes down which file is about to replace the present one, and refuses if
@@ -139,15 +136,4 @@ func (s *Session) announce(seq int, present, next string) error {
 	}
 	_, err := s.append(Line{Do: Saved, Of: seq, To: next})
 	return err
-}
-
-// saved writes down that the file was written.
-func (s *Session) saved(seq int, hash string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, err := s.append(Line{Do: Saved, Of: seq, Model: hash}); err != nil {
-		return err
-	}
-	s.inFile = seq
-	return nil
 }

@@ -113,50 +113,21 @@ func Open(o Options) (*Session, error) {
 	}
 	s := &Session{options: o, record: record{model: o.Model, journal: j}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if err := s.open(); err != nil {
+	if s.album, err = newAlbum(o.Temp, o.Dim); err == nil {
+		s.state, s.inFile, err = s.open(o.Fresh, o.Backend, o.Now())
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.abandon(), s.x.close())
 	}
-	if err := s.start(); err != nil {
+	if o.At != 0 {
+		_, err = s.GoBack(o.At)
+	} else {
+		s.fitAgain()
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
-}
-
-// open reads everything, and writes only to begin a journal, when nothing else can fail.
-func (s *Session) open() (err error) {
-	if s.album, err = newAlbum(s.options.Temp, s.options.Dim); err != nil {
-		return err
-	}
-	begins := len(s.journal.Lines()) == 0
-	if begins {
-		err = s.begin(s.options.Fresh, s.options.Backend, s.options.Now())
-	} else {
-		err = s.resume(s.options.Backend)
-	}
-	if err != nil {
-		return err
-	}
-	s.state = s.replay()
-	if !begins {
-		s.inFile, err = s.fileAt(s.state)
-	}
-	return err
-}
-
-// start goes back if that was asked for, and begins to fit the model.
-func (s *Session) start() (err error) {
-	if s.options.At != 0 {
-		_, err = s.GoBack(s.options.At)
-		return err
-	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if last := s.state.lastFit(); last > 0 {
-		s.launch(last)
-	} else {
-		s.refitIfDue()
-	}
-	return nil
 }
 
 // Close ends background work, but for a save, which it waits for, and frees the
