@@ -126,3 +126,15 @@ func (s *state) checkRenames(l Line) error {
 	}
 	return nil
 }
+
+// checkReplaces refuses to replace a file of the model that another program wrote. Present is
+// its SHA-256, "" for no file.
+func (s *state) checkReplaces(present, name string) error {
+	if _, known := s.writtenAt(present); known || present == "" {
+		return nil
+	}
+	return refuse(Changed, "another program has changed %s, which stays as it is: "+
+		"to keep what was decided here, move it away and save again; "+
+		"to teach the changed model, stop the server and move %[1]s%s and %[1]s%s away",
+		name, journalSuffix, baseSuffix)
+}

@@ -17,64 +17,70 @@ type Decision struct {
 // Do makes a decision. When it returns, the decision is on disk, and a model that
 // can follow has learned it. A *Refusal says why it was not made.
 func (s *Session) Do(d Decision) (Line, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := Line{Do: d.Do, Images: unique(d.Images), Class: strings.TrimSpace(d.Class), To: strings.TrimSpace(d.To)}
-	if err := s.state.check(l, s.here, s.stored); err != nil {
-		return Line{}, err
-	}
-	if l.Do == Label && len(l.Images) == 1 {
-		if at, ok := s.index[l.Images[0]]; ok && s.live.scored(at) && !s.state.knows(l.Images[0]) {
-			l.Was, l.P = s.live.predicted(at)
+	return s.decide(func() (Line, error) {
+		l := Line{Do: d.Do, Images: unique(d.Images), Class: strings.TrimSpace(d.Class), To: strings.TrimSpace(d.To)}
+		err := s.state.check(l, s.here, s.stored)
+		if err == nil && l.Do == Label {
+			err = s.remember(&l, s.stored)
 		}
+		return l, err
+	})
+}
+
+// remember adds to a Label the embeddings that are not stored, and what was predicted for
+// a single photo.
+func (g *gallery) remember(l *Line, stored func(ID) bool) error {
+	for _, id := range l.Images {
+		at, ok := g.index[id]
+		if ok && len(l.Images) == 1 && g.live.scored(at) && !g.state.knows(id) {
+			l.Was, l.P = g.live.predicted(at)
+		}
+		if !ok || stored(id) {
+			continue
+		}
+		x, err := g.x.read(at, at+1, nil)
+		if err != nil {
+			return err
+		}
+		l.embed(id, x.Data)
 	}
-	return s.commit(l)
+	return nil
 }
 
 // Teach learns photos that need not lie in the folder, given their embeddings.
 func (s *Session) Teach(images []ID, vectors [][]float32, class string) (Line, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l := Line{Do: Learn, Class: strings.TrimSpace(class)}
-	if err := checkName(l.Class); err != nil {
-		return Line{}, err
-	}
-	for i, id := range images {
-		if slices.Contains(l.Images, id) {
-			continue
+	return s.decide(func() (Line, error) {
+		l := Line{Do: Learn, Class: strings.TrimSpace(class)}
+		if err := checkName(l.Class); err != nil {
+			return l, err
 		}
-		if len(vectors[i]) != s.options.Dim {
-			return Line{}, fmt.Errorf("learn %s: its embedding has %d values, not %d", id, len(vectors[i]), s.options.Dim)
-		}
-		l.Images = append(l.Images, id)
-		if s.row(id) == nil {
-			l.embed(id, vectors[i])
-		}
-	}
-	if err := s.state.checkForgets(l); err != nil {
-		return Line{}, err
-	}
-	return s.commit(l)
-}
-
-// commit writes a line, and brings the model up to date; the caller holds mu.
-func (s *Session) commit(l Line) (Line, error) {
-	if l.Do == Label {
-		for _, id := range l.Images {
-			at, ok := s.index[id]
-			if !ok || s.row(id) != nil {
+		for i, id := range images {
+			if slices.Contains(l.Images, id) {
 				continue
 			}
-			x, err := s.x.read(at, at+1, nil)
-			if err != nil {
-				return l, err
+			if n := len(vectors[i]); n != s.options.Dim {
+				return l, fmt.Errorf("learn %s: its embedding has %d values, not %d", id, n, s.options.Dim)
 			}
-			l.embed(id, x.Data)
+			l.Images = append(l.Images, id)
+			if !s.stored(id) {
+				l.embed(id, vectors[i])
+			}
 		}
+		return l, s.state.checkForgets(l)
+	})
+}
+
+// decide writes the line that follows from the present state, and brings the model up to
+// date.
+func (s *Session) decide(line func() (Line, error)) (Line, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l, err := line()
+	if err == nil {
+		l, err = s.append(l)
 	}
-	l, err := s.append(l)
 	if err != nil {
-		return l, err
+		return Line{}, err
 	}
 	s.touch()
 	if s.live != nil {
@@ -113,17 +119,6 @@ func (s *Session) Redo() (Line, error) {
 	return s.decide(func() (Line, error) { return s.state.redo() })
 }
 
-// decide commits the line that follows from the present state.
-func (s *Session) decide(line func() (Line, error)) (Line, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	l, err := line()
-	if err != nil {
-		return Line{}, err
-	}
-	return s.commit(l)
-}
-
 // An Acceptance is what accepting predictions does.
 type Acceptance struct {
 	Images int
@@ -138,8 +133,8 @@ type Acceptance struct {
 // at least a probability, of a class unless that is "". An unknown photo may have a high
 // probability: that says only which class it is least unlike.
 func (g *gallery) acceptable(above float64, class string) (images []ID, classes []string, precision float64) {
-	for i, p := range g.photos {
-		if label, _ := g.label(i); label != "" || p.Path == "" || !g.live.scored(i) || g.live.unknown(i) {
+	for i, p := range g.listed() {
+		if label, _ := g.label(i); label != "" || !g.live.scored(i) || g.live.unknown(i) {
 			continue
 		}
 		predicted, prob := g.live.predicted(i)
@@ -166,11 +161,11 @@ func (s *Session) Accept(above float64, class string) (Line, error) {
 	if !(above >= 0 && above <= 1) {
 		return Line{}, refuse(Invalid, "above is %v: it is a probability from 0 to 1", above)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	images, classes, _ := s.acceptable(above, class)
-	if len(images) == 0 {
-		return Line{}, refuse(Conflict, "no photo without a label is predicted with that probability")
-	}
-	return s.commit(Line{Do: Accept, Images: images, Classes: classes, Class: class})
+	return s.decide(func() (Line, error) {
+		images, classes, _ := s.acceptable(above, class)
+		if len(images) == 0 {
+			return Line{}, refuse(Conflict, "no photo without a label is predicted with that probability")
+		}
+		return Line{Do: Accept, Images: images, Classes: classes, Class: class}, nil
+	})
 }

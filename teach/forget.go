@@ -82,8 +82,11 @@ func (s *Session) forgetSaved(ctx context.Context, gone, found map[ID]bool) (lef
 	case err != nil:
 		return nil, err
 	case holds(m) || len(found) > 0:
-		var refused *Refusal
-		if _, err := s.save(ctx, true); errors.As(err, &refused) && refused.Reason == Conflict {
+		sv, err := s.beginSave(true)
+		if err == nil {
+			_, err = sv.wait(ctx)
+		}
+		if refused := (*Refusal)(nil); errors.As(err, &refused) && refused.Reason == Conflict {
 			left = append(left, file+" cannot be written again without two classes: delete it")
 		} else if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package teach
 
 import (
 	"fmt"
+	"iter"
 	"strings"
 	"time"
 
@@ -42,10 +43,21 @@ func (a *album) here(id ID) bool {
 	return ok
 }
 
-// listed returns the place of a photo that is in the folder.
-func (a *album) listed(id ID) (at int, ok bool) {
+// find returns the place of a photo that is in the folder.
+func (a *album) find(id ID) (at int, ok bool) {
 	at, ok = a.index[id]
 	return at, ok && a.photos[at].Path != ""
+}
+
+// listed returns the photos that are in the folder, with their places.
+func (a *album) listed() iter.Seq2[int, Photo] {
+	return func(yield func(int, Photo) bool) {
+		for i, p := range a.photos {
+			if p.Path != "" && !yield(i, p) {
+				return
+			}
+		}
+	}
 }
 
 // add adds photos with their embeddings.
@@ -168,7 +180,7 @@ func (s *Session) Remove(paths []string) {
 func (s *Session) FileOf(id ID) (string, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	at, ok := s.listed(id)
+	at, ok := s.find(id)
 	if !ok {
 		return "", false
 	}

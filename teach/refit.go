@@ -28,17 +28,6 @@ func (s *Session) refitIfDue() {
 	s.launch(l.Seq)
 }
 
-// fitAgain begins the last fit of the session before, which the model follows from.
-func (s *Session) fitAgain() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if last := s.state.lastFit(); last > 0 {
-		s.launch(last)
-	} else {
-		s.refitIfDue()
-	}
-}
-
 // launch begins the fit at a line in the background; the caller holds mu.
 func (s *Session) launch(seq int) {
 	s.refit.running = true

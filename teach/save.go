@@ -41,13 +41,16 @@ func (s *saves) failed(err error) error {
 // Save fits the model to all decisions and writes its file. It returns the SHA-256
 // of the file. A Refusal says that another program changed the file, or that there is no
 // model yet. Once begun a save goes on, also when ctx ends, and Close waits for it.
-func (s *Session) Save(ctx context.Context) (string, error) { return s.save(ctx, false) }
-
-func (s *Session) save(ctx context.Context, dropPrevious bool) (string, error) {
-	sv, err := s.beginSave(dropPrevious)
+func (s *Session) Save(ctx context.Context) (string, error) {
+	sv, err := s.beginSave(false)
 	if err != nil {
 		return "", err
 	}
+	return sv.wait(ctx)
+}
+
+// wait waits for the end of a save, and returns the SHA-256 of the file.
+func (sv *saving) wait(ctx context.Context) (string, error) {
 	select {
 	case <-sv.done:
 		return sv.hash, sv.err
@@ -106,10 +109,19 @@ func (s *Session) finish(sv *saving) {
 	s.options.Changed("change")
 }
 
-// write writes the file, and writes down that it did.
+// write writes the file; before and afterwards it writes down which one, and it refuses if
+// the present one is of another program.
 func (s *Session) write(sv *saving, m *model.Model) error {
 	m.ToolVersion, m.DropPrevious = s.options.ToolVersion, sv.dropPrevious
-	m.Replacing = func(present, next string) error { return s.announce(sv.seq, present, next) }
+	m.Replacing = func(present, next string) error {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		err := s.state.checkReplaces(present, filepath.Base(s.options.Model))
+		if err == nil {
+			_, err = s.append(Line{Do: Saved, Of: sv.seq, To: next})
+		}
+		return err
+	}
 	if err := m.Save(s.options.Model); err != nil {
 		return err
 	}
@@ -120,20 +132,4 @@ func (s *Session) write(sv *saving, m *model.Model) error {
 	}
 	s.inFile, sv.hash = sv.seq, m.SHA256()
 	return nil
-}
-
-// announce writes down which file is about to replace the present one, and refuses if
-// that is of another program.
-func (s *Session) announce(seq int, present, next string) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if _, known := s.state.writtenAt(present); !known && present != "" {
-		name := filepath.Base(s.options.Model)
-		return refuse(Changed, "another program has changed %s, which stays as it is: "+
-			"to keep what was decided here, move it away and save again; "+
-			"to teach the changed model, stop the server and move %[1]s%s and %[1]s%s away",
-			name, journalSuffix, baseSuffix)
-	}
-	_, err := s.append(Line{Do: Saved, Of: seq, To: next})
-	return err
 }

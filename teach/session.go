@@ -122,7 +122,13 @@ func Open(o Options) (*Session, error) {
 	if o.At != 0 {
 		_, err = s.GoBack(o.At)
 	} else {
-		s.fitAgain()
+		s.mu.Lock()
+		if last := s.state.lastFit(); last > 0 {
+			s.launch(last)
+		} else {
+			s.refitIfDue()
+		}
+		s.mu.Unlock()
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

@@ -62,10 +62,8 @@ func (s *Session) Status() Status {
 		LeftOut: s.left.n, LeftOutRight: s.left.correct,
 		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(), Problem: s.refit.err,
 	}
-	for _, p := range s.photos {
-		if p.Path != "" {
-			st.Embedded++
-		}
+	for range s.listed() {
+		st.Embedded++
 	}
 	st.Photos.Found = max(st.Photos.Found, st.Embedded)
 	st.Person, st.Bulk = s.state.count(Person), s.state.count(Bulk)
@@ -108,8 +106,8 @@ func (g *gallery) advise(st Status) advice.Step {
 	for _, class := range g.live.Classes() {
 		t.Known = append(t.Known, model.ClassInfo{Name: class, Samples: size[class]})
 	}
-	for i, p := range g.photos {
-		if p.Path == "" || !g.live.scored(i) {
+	for i := range g.listed() {
+		if !g.live.scored(i) {
 			continue
 		}
 		label, by := g.label(i)
@@ -190,10 +188,7 @@ func (s *Session) Classes() []ClassCount {
 	for _, e := range s.state.examples() {
 		add(e.Class).Learned++
 	}
-	for i, p := range s.photos {
-		if p.Path == "" {
-			continue
-		}
+	for i := range s.listed() {
 		switch label, by := s.label(i); {
 		case by == Person:
 			add(label).Labelled++

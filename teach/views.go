@@ -247,7 +247,7 @@ func (g *gallery) key(q Query, i int) (float64, bool) {
 func (s *Session) Get(id ID) (Item, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	at, ok := s.listed(id)
+	at, ok := s.find(id)
 	if !ok {
 		return Item{}, false
 	}
