@@ -87,7 +87,7 @@ func (g *gallery) item(i int) Item {
 	it.Label, it.By = g.label(i)
 	if g.live.scored(i) {
 		it.Top = g.live.scores.ranked(i, topClasses)
-		it.Novelty = float64(g.live.scores.novelty[i])
+		it.Novelty = float64(g.live.scores.photos[i].novelty)
 		it.Unknown = g.live.unknown(i)
 		it.Rather, _ = g.doubt(i, it.Label, it.By)
 	}

@@ -135,17 +135,19 @@ func (l *live) rescore(ctx context.Context, x *rows, changed map[string]bool) {
 func (l *live) scored(i int) bool { return l != nil && i < l.scores.len() }
 
 // unknown reports whether photo i, which has scores, is like no class.
-func (l *live) unknown(i int) bool { return float64(l.scores.novelty[i]) > l.threshold }
+func (l *live) unknown(i int) bool { return float64(l.scores.photos[i].novelty) > l.threshold }
 
 // predicted returns the most probable class of photo i, which has scores, and its
 // probability.
 func (l *live) predicted(i int) (class string, prob float64) {
-	return l.scores.classes[l.scores.first[i]], float64(l.scores.prob[i])
+	p := l.scores.photos[i]
+	return l.scores.classes[p.first], float64(p.prob)
 }
 
 // margin returns by how much the most probable class of photo i is ahead of the next.
 func (l *live) margin(i int) float64 {
-	return float64(l.scores.prob[i]) - float64(l.scores.runner[i])
+	p := l.scores.photos[i]
+	return float64(p.prob) - float64(p.runner)
 }
 
 // temperature returns T.

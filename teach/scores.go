@@ -30,18 +30,23 @@ type scores struct {
 	classes []string
 	// columns has n scores of each class: those of classifier.Linear, or
 	// log-probabilities.
-	columns [][]float32
-	novelty []float32
-	// Of each photo the most probable class, its probability and that of the next.
-	first        []uint16
-	prob, runner []float32
-	// Of each photo the second largest score, and the sum over all classes of how
-	// probable each is relative to the first.
-	next       []float32
-	sum        []float64
+	columns    [][]float32
+	photos     []summary
 	t          float64
 	normalised bool
 	phi        *rows // features; nil unless the head is linear
+}
+
+// A summary is what the scores of a photo amount to.
+type summary struct {
+	novelty float32
+	// first is the most probable class; prob is its probability, and runner that of the next.
+	first        uint16
+	prob, runner float32
+	// next is the second largest score, and sum that over all classes of how probable each
+	// is relative to the first.
+	next float32
+	sum  float64
 }
 
 func newScores(l *live) *scores {
@@ -53,18 +58,14 @@ func newScores(l *live) *scores {
 	return s
 }
 
-func (s *scores) len() int { return len(s.novelty) }
+func (s *scores) len() int { return len(s.photos) }
 
 // resize makes room for n photos.
 func (s *scores) resize(n int) {
-	more := n - s.len()
 	for c := range s.columns {
 		s.columns[c] = append(s.columns[c], make([]float32, n-len(s.columns[c]))...)
 	}
-	for _, v := range []*[]float32{&s.novelty, &s.prob, &s.runner, &s.next} {
-		*v = append(*v, make([]float32, more)...)
-	}
-	s.first, s.sum = append(s.first, make([]uint16, more)...), append(s.sum, make([]float64, more)...)
+	s.photos = append(s.photos, make([]summary, n-s.len())...)
 }
 
 // arrange gives the classes the columns that the live model has; in columns of new
@@ -157,13 +158,14 @@ func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, c
 // replace brings the summary of row i up to date after the score of class c changed.
 // It returns false if that takes the scores of all classes.
 func (s *scores) replace(i, c int, was, is float32) bool {
-	best := -s.novelty[i]
-	if c == int(s.first[i]) || is >= best || was == s.next[i] && is < was {
+	p := &s.photos[i]
+	best := -p.novelty
+	if c == int(p.first) || is >= best || was == p.next && is < was {
 		return false
 	}
-	s.sum[i] += s.relative(is, best) - s.relative(was, best)
-	s.next[i] = max(s.next[i], is)
-	s.prob[i], s.runner[i] = float32(1/s.sum[i]), float32(s.relative(s.next[i], best)/s.sum[i])
+	p.sum += s.relative(is, best) - s.relative(was, best)
+	p.next = max(p.next, is)
+	p.prob, p.runner = float32(1/p.sum), float32(s.relative(p.next, best)/p.sum)
 	return true
 }
 
@@ -206,7 +208,7 @@ func (s *scores) scoreAll(ctx context.Context, l *live, x *rows, first, last int
 			return err
 		}
 		for i := range raw.Rows {
-			s.novelty[at+i] = float32(novelty[i])
+			s.photos[at+i].novelty = float32(novelty[i])
 			for c, v := range dense.Row(logProb, i) {
 				s.columns[c][at+i] = float32(v)
 			}
@@ -231,10 +233,11 @@ func (s *scores) summarise(i int) {
 	for _, column := range s.columns {
 		sum += s.relative(column[i], best)
 	}
-	s.first[i], s.next[i], s.sum[i] = uint16(at), next, sum
-	s.prob[i], s.runner[i] = float32(1/sum), float32(s.relative(next, best)/sum)
+	p := &s.photos[i]
+	p.first, p.next, p.sum = uint16(at), next, sum
+	p.prob, p.runner = float32(1/sum), float32(s.relative(next, best)/sum)
 	if !s.normalised {
-		s.novelty[i] = -best
+		p.novelty = -best
 	}
 }
 

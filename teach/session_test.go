@@ -176,10 +176,13 @@ func TestScoresWhatChanged(t *testing.T) {
 		do(t, s, d)
 		sc := s.live.scores
 		for k := range sc.len() {
-			first, prob, runner, novelty := sc.first[k], sc.prob[k], sc.runner[k], sc.novelty[k]
+			kept := sc.photos[k]
 			sc.summarise(k)
-			if first != sc.first[k] || novelty != sc.novelty[k] || math.Abs(float64(prob-sc.prob[k])) > 1e-6 || math.Abs(float64(runner-sc.runner[k])) > 1e-6 {
-				t.Errorf("decision %d: photo %d has class %d, probabilities %v and %v; anew %d, %v and %v", i, k, first, prob, runner, sc.first[k], sc.prob[k], sc.runner[k])
+			made := sc.photos[k]
+			differs := func(a, b float32) bool { return math.Abs(float64(a-b)) > 1e-6 }
+			if kept.first != made.first || kept.novelty != made.novelty ||
+				differs(kept.prob, made.prob) || differs(kept.runner, made.runner) {
+				t.Errorf("decision %d: photo %d has %+v; made from all scores %+v", i, k, kept, made)
 			}
 		}
 	}

@@ -120,7 +120,7 @@ func (g *gallery) advise(st Status) advice.Step {
 		t.Open++
 		if g.live.unknown(i) {
 			t.Unknown++
-		} else if g.live.scores.prob[i] >= advice.SureEnough {
+		} else if g.live.scores.photos[i].prob >= advice.SureEnough {
 			t.Sure++
 		}
 	}
