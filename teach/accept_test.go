@@ -57,8 +57,8 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 			s := strangers(t, method)
 			known, unknown := open(t, s, advice.SureEnough)
 			if len(known) == 0 || len(unknown) == 0 {
-				t.Fatalf("%d known and %d unknown photos are surer than %v: nothing to tell apart",
-					len(known), len(unknown), advice.SureEnough)
+				t.Fatalf("%d known and %d unknown photos are surer than %v: nothing to tell apart", len(known),
+					len(unknown), advice.SureEnough)
 			}
 			mean, ofFirst := 0.0, 0
 			for _, it := range known {
@@ -68,12 +68,15 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 				}
 			}
 			if a := s.Acceptable(advice.SureEnough, ""); a.Images != len(known) || math.Abs(a.Precision-mean) > 1e-4 {
-				t.Errorf("%d photos are to be accepted, of which %.4f would be right; want %d and %.4f", a.Images, a.Precision, len(known), mean)
+				t.Errorf("%d photos are to be accepted, of which %.4f would be right; want %d and %.4f", a.Images,
+					a.Precision, len(known), mean)
 			}
 			if a := s.Acceptable(advice.SureEnough, known[0].Top[0].Label); a.Images != ofFirst {
 				t.Errorf("%d photos of %s are to be accepted, want %d", a.Images, known[0].Top[0].Label, ofFirst)
 			}
-			if got, want := s.Status().Advice, fmt.Sprintf("The last checked photos were predicted right: accept the %d photos above 95 %%.", len(known)); got.Text != want {
+			want := fmt.Sprintf("The last checked photos were predicted right: accept the %d photos above 95 %%.",
+				len(known))
+			if got := s.Status().Advice; got.Text != want {
 				t.Errorf("the advice is %+v, want %q", got, want)
 			}
 			line, err := s.Accept(advice.SureEnough, "")

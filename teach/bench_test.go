@@ -48,7 +48,8 @@ func benchmarkDecision(b *testing.B, n, classes, d int) {
 	for i := range classes * shots {
 		p, v := draw(i)
 		train.X.Rows, train.X.Data = train.X.Rows+1, append(train.X.Data, v...)
-		train.Labels, train.Content = append(train.Labels, fmt.Sprintf("class %d", i%classes)), append(train.Content, model.Hash{p.ID[0], p.ID[1], 99})
+		train.Labels = append(train.Labels, fmt.Sprintf("class %d", i%classes))
+		train.Content = append(train.Content, model.Hash{p.ID[0], p.ID[1], 99})
 	}
 	begun := time.Now()
 	m, _, err := model.Train(b.Context(), settings("plda"), train)

@@ -11,6 +11,15 @@
 // model is a function of these two files, and needs no photo: a line holds the
 // embeddings that it teaches.
 //
+// # Parts
+//
+//	record   the two files: base model and Journal, opened, guarded and rewritten
+//	state    what the lines amount to, a function of them and of what the base model had
+//	         learned: labels, examples, what may be decided; no files, no locks
+//	live     the model that follows the state, and its scores of the photos
+//	gallery  the photos of the folder with what state and live say of them: views, groups
+//	Session  locks, events, and the order in which the others change
+//
 // # Learning
 //
 // The examples in force are those of the base model, corrected by the decisions,

@@ -150,7 +150,8 @@ func TestBaseIsNeverOverwritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 2 {
-			if s, err := Open(Options{Model: s.options.Model, Fresh: fresh(t, "plda"), Dim: dim, Temp: dir}); err == nil {
+			again := Options{Model: s.options.Model, Fresh: fresh(t, "plda"), Dim: dim, Temp: dir}
+			if s, err := Open(again); err == nil {
 				t.Error("a new journal was begun with the base of another", s.Close())
 			}
 			if after, err := os.ReadFile(base); err != nil || !bytes.Equal(after, before) {
@@ -189,7 +190,8 @@ func TestKilledAtTheBeginning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s, err := Open(Options{Model: filepath.Join(dir, "m.model"), Fresh: other, Dim: dim, Temp: dir}); err == nil {
+		again := Options{Model: filepath.Join(dir, "m.model"), Fresh: other, Dim: dim, Temp: dir}
+		if s, err := Open(again); err == nil {
 			s.Close()
 			t.Error("a base of other settings was accepted")
 		}

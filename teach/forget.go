@@ -86,7 +86,7 @@ func (s *Session) forgetSaved(ctx context.Context, gone, found map[ID]bool) (lef
 		if err == nil {
 			_, err = sv.wait(ctx)
 		}
-		if refused := (*Refusal)(nil); errors.As(err, &refused) && refused.Reason == Conflict {
+		if refused(err, Conflict) {
 			left = append(left, file+" cannot be written again without two classes: delete it")
 		} else if err != nil {
 			return nil, err
@@ -139,5 +139,6 @@ func (g *gallery) traces(gone map[ID]bool, base string) (left []string) {
 		"the cache of embeddings, which all models share: "+
 			"delete embeddings and paths in the folder that pipeline doctor names; "+
 			"they are made again from the files that are left",
-		"what browsers keep of the pictures, labels that were exported, and copies of the model and its journal elsewhere")
+		"what browsers keep of the pictures, labels that were exported, and "+
+			"copies of the model and its journal elsewhere")
 }

@@ -56,7 +56,8 @@ func TestForgetTheLastButOneClass(t *testing.T) {
 	}
 	for range 2 {
 		n, left, err := s.Forget(t.Context(), []ID{w.photos[0].ID})
-		if n != 1 || err != nil || !slices.ContainsFunc(left, func(text string) bool { return strings.Contains(text, "delete it") }) {
+		if n != 1 || err != nil ||
+			!slices.ContainsFunc(left, func(text string) bool { return strings.Contains(text, "delete it") }) {
 			t.Errorf("forgot %d, left %q, %v", n, left, err)
 		}
 		if _, err := os.Stat(filepath.Join(dir, "m.model.prev")); err == nil {
@@ -78,7 +79,8 @@ func TestForgetsNotWhatTheBaseCannot(t *testing.T) {
 	save(t, s)
 	before := len(s.journal.Lines())
 	n, left, err := s.Forget(t.Context(), []ID{w.photos[0].ID})
-	if n != 0 || err != nil || !strings.Contains(left[0], "does not keep its embeddings") || len(s.journal.Lines()) != before {
+	if n != 0 || err != nil || !strings.Contains(left[0], "does not keep its embeddings") ||
+		len(s.journal.Lines()) != before {
 		t.Errorf("forgot %d, left %q, %v, %d lines", n, left, err, len(s.journal.Lines())-before)
 	}
 }

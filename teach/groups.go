@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -40,6 +41,20 @@ func (s *groupingState) last() (g grouping) {
 	return g
 }
 
+// with returns the groupings with a new one, of a revision. The clock keeps the IDs of two
+// servers of a model apart.
+func (s *groupingState) with(groups [][]int, revision int, now time.Time) groupingState {
+	next := grouping{max(s.last().end(), int(now.UnixMilli())), groups}
+	kept := append(s.kept[max(0, len(s.kept)+1-keptGroupings):], next)
+	of := map[int]int{}
+	for g, rows := range groups {
+		for _, i := range rows {
+			of[i] = next.first + g
+		}
+	}
+	return groupingState{kept: kept, of: of, revision: revision}
+}
+
 // rows returns those of a group, nil if it is forgotten.
 func (s *groupingState) rows(id int) []int {
 	for _, g := range s.kept {
@@ -62,7 +77,8 @@ type Group struct {
 func (s *Session) Groups(limit, shown int) (groups []Group, computing bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.live != nil && !s.groups.running && (s.groups.of == nil || s.groups.revision != s.revision) && s.ctx.Err() == nil {
+	old := s.groups.of == nil || s.groups.revision != s.revision
+	if old && s.live != nil && !s.groups.running && s.ctx.Err() == nil {
 		s.groups.running = true
 		s.working.Go(s.group)
 	}
@@ -104,15 +120,7 @@ func (s *Session) group() {
 		groups = clusters(s.ctx, live.Predictor, &s.album, found[:min(len(found), maxGrouped)])
 	}
 	s.mu.Lock()
-	// The clock keeps the IDs of two servers of a model apart.
-	next := grouping{max(s.groups.last().end(), int(s.options.Now().UnixMilli())), groups}
-	kept := append(s.groups.kept[max(0, len(s.groups.kept)+1-keptGroupings):], next)
-	s.groups = groupingState{kept: kept, of: map[int]int{}, revision: revision}
-	for g, rows := range groups {
-		for _, i := range rows {
-			s.groups.of[i] = next.first + g
-		}
-	}
+	s.groups = s.groups.with(groups, revision, s.options.Now())
 	s.mu.Unlock()
 	s.options.Changed("groups")
 }

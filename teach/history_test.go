@@ -2,7 +2,6 @@ package teach
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"path/filepath"
 	"slices"
@@ -60,13 +59,11 @@ func TestGoBack(t *testing.T) {
 	back(s.state.done[len(s.state.done)-2].Seq) // to the decision before, in the other branch
 	expect("back to a line after going back", branch)
 	for _, seq := range []int{0, 1000} {
-		var refused *Refusal
-		if _, err := s.GoBack(seq); !errors.As(err, &refused) || refused.Reason != Unknown {
+		if _, err := s.GoBack(seq); !refused(err, Unknown) {
 			t.Errorf("back to %d: %v", seq, err)
 		}
 	}
-	var refused *Refusal
-	if _, err := s.GoBack(s.Status().Seq); !errors.As(err, &refused) || refused.Reason != Conflict {
+	if _, err := s.GoBack(s.Status().Seq); !refused(err, Conflict) {
 		t.Errorf("back to now: %v", err)
 	}
 	if err := s.Close(); err != nil {

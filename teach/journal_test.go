@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"testing"
 	"time"
 )
@@ -90,16 +91,20 @@ func TestJournalCutAnywhere(t *testing.T) {
 func TestJournalDamage(t *testing.T) {
 	file, text, _ := written(t)
 	rows := bytes.SplitAfter(text, []byte("\n"))
+	second := func(do string, args ...any) []byte {
+		line := `{"seq":2,"time":"2026-01-01T00:00:00Z","do":` + fmt.Sprintf(do, args...) + "}\n"
+		return slices.Concat(rows[0], []byte(line))
+	}
 	for name, damaged := range map[string][]byte{
 		"a line is missing":   bytes.Join([][]byte{rows[0], rows[2]}, nil),
 		"a line is twice":     bytes.Join([][]byte{rows[0], rows[1], rows[1]}, nil),
 		"no first line":       rows[1],
-		"not JSON":            append(append([]byte{}, rows[0]...), "{]\n"...),
-		"an unknown kind":     append(append([]byte{}, rows[0]...), `{"seq":2,"time":"2026-01-01T00:00:00Z","do":"fly"}`+"\n"...),
-		"an unknown field":    append(append([]byte{}, rows[0]...), `{"seq":2,"time":"2026-01-01T00:00:00Z","do":"refit","x":1}`+"\n"...),
-		"undo of no line":     append(append([]byte{}, rows[0]...), `{"seq":2,"time":"2026-01-01T00:00:00Z","do":"undo","of":7}`+"\n"...),
-		"half an embedding":   append(append([]byte{}, rows[0]...), fmt.Sprintf(`{"seq":2,"time":"2026-01-01T00:00:00Z","do":"label","images":["%s"],"class":"a","embeddings":{"%[1]s":"AAA="}}`+"\n", ID{5})...),
-		"classes are missing": append(append([]byte{}, rows[0]...), fmt.Sprintf(`{"seq":2,"time":"2026-01-01T00:00:00Z","do":"accept","images":["%s"]}`+"\n", ID{5})...),
+		"not JSON":            slices.Concat(rows[0], []byte("{]\n")),
+		"an unknown kind":     second(`"fly"`),
+		"an unknown field":    second(`"refit","x":1`),
+		"undo of no line":     second(`"undo","of":7`),
+		"half an embedding":   second(`"label","images":["%s"],"class":"a","embeddings":{"%[1]s":"AAA="}`, ID{5}),
+		"classes are missing": second(`"accept","images":["%s"]`, ID{5}),
 	} {
 		if err := os.WriteFile(file, damaged, 0o600); err != nil {
 			t.Fatal(err)
@@ -123,7 +128,8 @@ func TestJournalIsLocked(t *testing.T) {
 }
 
 func FuzzJournal(f *testing.F) {
-	f.Add([]byte(`{"seq":1,"time":"2026-01-01T00:00:00Z","do":"start"}` + "\n" + `{"seq":2,"time":"2026-01-01T00:00:00Z","do":"label","class":"a"}` + "\n"))
+	f.Add([]byte(`{"seq":1,"time":"2026-01-01T00:00:00Z","do":"start"}` + "\n" +
+		`{"seq":2,"time":"2026-01-01T00:00:00Z","do":"label","class":"a"}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		file := filepath.Join(t.TempDir(), "j")
 		if err := os.WriteFile(file, text, 0o600); err != nil {

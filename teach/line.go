@@ -43,7 +43,7 @@ const (
 	Redo    Do = "redo"    // the line Of counts again
 	Refit   Do = "refit"   // the model is fitted to all lines before
 	Save    Do = "save"    // as Refit, for the file of the model
-	Saved   Do = "saved"   // Model is the SHA-256 of the file that the line Of wrote, To of one that it is about to write
+	Saved   Do = "saved"   // the line Of wrote a file with SHA-256 Model, or is about to write one with To
 )
 
 // A Line is one line of a journal.

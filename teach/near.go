@@ -42,7 +42,6 @@ func (s *Session) near(ctx context.Context, x []float32, except int, decided *bo
 	n := len(s.photos)
 	s.mu.RUnlock()
 	similarity := make([]float32, n)
-	vector := func(v []float32) blas32.Vector { return blas32.Vector{N: len(v), Inc: 1, Data: v} }
 	norm := blas32.Nrm2(vector(x))
 	err := blocks(ctx, 0, n, func(first, last int) error {
 		rows, err := s.x.read(first, last, nil)
@@ -58,7 +57,9 @@ func (s *Session) near(ctx context.Context, x []float32, except int, decided *bo
 		return nil, err
 	}
 	best := dense.Range(0, n)
-	slices.SortFunc(best, func(a, b int) int { return cmp.Or(cmp.Compare(similarity[b], similarity[a]), cmp.Compare(a, b)) })
+	slices.SortFunc(best, func(a, b int) int {
+		return cmp.Or(cmp.Compare(similarity[b], similarity[a]), cmp.Compare(a, b))
+	})
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	out := []Neighbour{}

@@ -26,6 +26,8 @@ func newRows(dir string, cols int) (*rows, error) {
 	return &rows{f, cols}, os.Remove(f.Name())
 }
 
+func vector(v []float32) blas32.Vector { return blas32.Vector{N: len(v), Inc: 1, Data: v} }
+
 // bytesOf returns the memory of v, in the order of this machine, the only one that
 // reads the file.
 func bytesOf(v []float32) []byte {

@@ -32,7 +32,7 @@ type saves struct {
 // failed remembers why a save failed, nil if it did not. What is Lost is known as long
 // as it is.
 func (s *saves) failed(err error) error {
-	if refused := (*Refusal)(nil); !errors.As(err, &refused) || refused.Reason != Lost {
+	if !refused(err, Lost) {
 		s.notSaved = err
 	}
 	return err

@@ -182,9 +182,9 @@ func products(phi blas32.General, w blas64.General) (blas64.General, error) {
 	out := dense.New(phi.Rows, w.Rows)
 	if w.Rows <= few {
 		for k := range w.Rows {
-			row := blas32.Vector{N: w.Cols, Data: dense.Narrowed(dense.Row(w, k)), Inc: 1}
+			row := vector(dense.Narrowed(dense.Row(w, k)))
 			for i := range phi.Rows {
-				out.Data[i*out.Stride+k] = blas32.DDot(blas32.Vector{N: phi.Cols, Data: dense.Row32(phi, i), Inc: 1}, row)
+				out.Data[i*out.Stride+k] = blas32.DDot(vector(dense.Row32(phi, i)), row)
 			}
 		}
 		return out, nil

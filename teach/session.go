@@ -60,6 +60,12 @@ const (
 	Lost                   // a file of the session is not where it was
 )
 
+// refused reports whether an error is a Refusal of a kind.
+func refused(err error, r Reason) bool {
+	var refusal *Refusal
+	return errors.As(err, &refusal) && refusal.Reason == r
+}
+
 func refuse(r Reason, format string, args ...any) error {
 	return &Refusal{r, fmt.Sprintf(format, args...)}
 }

@@ -76,7 +76,8 @@ func TestStateFollowsFromLines(t *testing.T) {
 		{"gone back", []Line{label("a", "cat"), label("b", "owl"), {Do: Back, Of: 2}}, "x=cat y=dog a=cat", "cat dog"},
 		{"gone back, and that undone", []Line{label("a", "cat"), {Do: Back, Of: 1}, {Do: Undo, Of: 3}},
 			"x=cat y=dog a=cat", "cat dog"},
-		{"fits and saves decide nothing", []Line{{Do: Refit}, {Do: Save}, {Do: Saved, Of: 3}}, "x=cat y=dog", "cat dog"},
+		{"fits and saves decide nothing", []Line{{Do: Refit}, {Do: Save}, {Do: Saved, Of: 3}}, "x=cat y=dog",
+			"cat dog"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			lines := journalled(c.lines...)
@@ -208,7 +209,8 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 		{"the label of a learned photo", Line{Do: Unlabel, Images: photoIDs("x")}, origin{}, "none of these photos"},
 		{"no photo", label("", "owl"), origin{}, "no photos are named"},
 		{"no class", label("a", ""), origin{}, "is empty"},
-		{"a class of the folder that nobody knows", rename(Rename, "owl", "bat"), origin{complete: true}, "no class \"owl\""},
+		{"a class of the folder that nobody knows", rename(Rename, "owl", "bat"), origin{complete: true},
+			"no class \"owl\""},
 		{"a name that another class has", rename(Rename, "cat", "dog"), origin{complete: true}, "merge the two"},
 		{"a class to merge with that is new", rename(Merge, "cat", "owl"), origin{complete: true}, "rename it"},
 		{"a head that does not rename", rename(Rename, "cat", "owl"), origin{}, "cannot rename a class"},

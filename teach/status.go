@@ -60,7 +60,8 @@ func (s *Session) Status() Status {
 		Unsaved: s.state.changesSince(s.inFile), Saving: s.saving != nil, NotSaved: s.notSaved, Lost: s.intact(),
 		Photos: s.photo, Classes: len(s.state.current()), Recent: math.NaN(),
 		LeftOut: s.left.n, LeftOutRight: s.left.correct,
-		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(), Problem: s.refit.err,
+		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(),
+		Problem: s.refit.err,
 	}
 	for range s.listed() {
 		st.Embedded++

@@ -66,7 +66,8 @@ func (w *world) read(t *testing.T, dir string, most int) {
 			continue
 		}
 		of[sample.Label]++
-		w.photos, w.truth[id] = append(w.photos, Photo{ID: id, Path: filepath.Base(dir) + "/" + sample.Path}), sample.Label
+		w.photos = append(w.photos, Photo{ID: id, Path: filepath.Base(dir) + "/" + sample.Path})
+		w.truth[id] = sample.Label
 		w.vectors = append(w.vectors, dense.Row32(e.X, i))
 	}
 }
@@ -84,7 +85,8 @@ func (w world) teachAll(t *testing.T, n int) {
 			continue
 		}
 		live, trained := w.right(t, s, n, taught+1)
-		t.Logf("%d labels, the last fit of %d: %.1f %% taught, %.1f %% trained", taught+1, s.refit.n, 100*live, 100*trained)
+		t.Logf("%d labels, the last fit of %d: %.1f %% taught, %.1f %% trained", taught+1, s.refit.n, 100*live,
+			100*trained)
 		checks, behind = checks+1, behind+trained-live
 	}
 	if behind/checks > 0.01 {

@@ -62,16 +62,16 @@ func (a *album) mostTypical(n int) (place map[int]int, err error) {
 // representatives returns at most k rows, the most representative first.
 func representatives(x blas32.General, k int) []int {
 	n := x.Rows
-	vector := func(i int) blas32.Vector { return blas32.Vector{N: x.Cols, Inc: 1, Data: dense.Row32(x, i)} }
 	for i := range n {
-		if norm := blas32.Nrm2(vector(i)); norm > 0 {
-			blas32.Scal(1/norm, vector(i))
+		row := vector(dense.Row32(x, i))
+		if norm := blas32.Nrm2(row); norm > 0 {
+			blas32.Scal(1/norm, row)
 		}
 	}
 	like := dense.New32(n, n)
 	dense.Parallel(n, func(i int) {
 		for j := range n {
-			like.Data[i*n+j] = blas32.Dot(vector(i), vector(j))
+			like.Data[i*n+j] = blas32.Dot(vector(dense.Row32(x, i)), vector(dense.Row32(x, j)))
 		}
 	})
 	covered := make([]float32, n)
