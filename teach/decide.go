@@ -84,7 +84,7 @@ func (s *Session) decide(line func() (Line, error)) (Line, error) {
 	}
 	s.touch()
 	if s.live != nil {
-		s.live.update(s.ctx, s.x, s.state.examples(), s.row)
+		s.live.rescore(s.ctx, s.x, s.live.follow(s.state.examples(), s.row))
 	}
 	s.refitIfDue()
 	go s.options.Changed("change")
@@ -111,12 +111,12 @@ func (s *Session) GoBack(seq int) (Line, error) {
 
 // Undo takes back the last decision, or the last GoBack, that was not taken back.
 func (s *Session) Undo() (Line, error) {
-	return s.decide(func() (Line, error) { return s.state.undo() })
+	return s.decide(func() (Line, error) { return takeBack(Undo, s.state.done) })
 }
 
 // Redo takes back the last Undo.
 func (s *Session) Redo() (Line, error) {
-	return s.decide(func() (Line, error) { return s.state.redo() })
+	return s.decide(func() (Line, error) { return takeBack(Redo, s.state.undone) })
 }
 
 // An Acceptance is what accepting predictions does.

@@ -105,12 +105,8 @@ func (s *Session) forgetSaved(ctx context.Context, gone, found map[ID]bool) (lef
 // without returns the base model without some photos; nil if it has none of them, or
 // does not keep its embeddings.
 func (b *base) without(ctx context.Context, gone map[ID]bool) (*model.Model, error) {
-	var less []model.SampleID
-	for _, sample := range b.samples {
-		if gone[ID(sample.Content)] {
-			less = append(less, sample)
-		}
-	}
+	stays := func(s model.SampleID) bool { return !gone[ID(s.Content)] }
+	less := slices.DeleteFunc(slices.Clone(b.samples), stays)
 	if len(less) == 0 || !b.complete {
 		return nil, nil
 	}

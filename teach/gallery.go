@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/label/rank"
+	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // A gallery is the photos of the folder and what is known about them: what was decided,
@@ -92,4 +93,31 @@ func (g *gallery) item(i int) Item {
 		it.Rather, _ = g.doubt(i, it.Label, it.By)
 	}
 	return it
+}
+
+// Get returns one photo.
+func (s *Session) Get(id ID) (Item, bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	at, ok := s.find(id)
+	if !ok {
+		return Item{}, false
+	}
+	return s.item(at), true
+}
+
+// Score returns the predictions of the live model for embeddings; a *Refusal if
+// there is none.
+func (s *Session) Score(x blas32.General, top int) ([]classifier.Prediction, []bool, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if s.live == nil {
+		return nil, nil, refuse(Conflict, "there is no model yet: name photos of two classes first")
+	}
+	p, err := classifier.Predict(s.live.Predictor, x, top)
+	unknown := make([]bool, len(p))
+	for i := range p {
+		unknown[i] = p[i].Novelty > s.live.threshold
+	}
+	return p, unknown, err
 }

@@ -44,20 +44,12 @@ func (s *state) history(before, limit int) []Step {
 	return out
 }
 
-// undo returns the line that takes back the last decision that was not taken back.
-func (s *state) undo() (Line, error) {
-	if len(s.done) == 0 {
-		return Line{}, refuse(Conflict, "there is nothing to undo")
+// takeBack returns the line that undoes or redoes the last one of some decisions.
+func takeBack(do Do, decisions []Line) (Line, error) {
+	if len(decisions) == 0 {
+		return Line{}, refuse(Conflict, "there is nothing to %s", do)
 	}
-	return Line{Do: Undo, Of: s.done[len(s.done)-1].Seq}, nil
-}
-
-// redo returns the line that takes back the last Undo.
-func (s *state) redo() (Line, error) {
-	if len(s.undone) == 0 {
-		return Line{}, refuse(Conflict, "there is nothing to redo")
-	}
-	return Line{Do: Redo, Of: s.undone[len(s.undone)-1].Seq}, nil
+	return Line{Do: do, Of: decisions[len(decisions)-1].Seq}, nil
 }
 
 // back returns the line that makes everything as it was after line seq.

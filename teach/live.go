@@ -76,12 +76,6 @@ func (l *live) extend(ctx context.Context, x *rows, n int) error {
 	return err
 }
 
-// update learns what is wanted, and scores the photos of x again for the classes that
-// changed.
-func (l *live) update(ctx context.Context, x *rows, want []model.SampleID, row func(ID) []float32) {
-	l.rescore(ctx, x, l.follow(want, row))
-}
-
 // catchUp follows the lines after seq, one by one as they came.
 func (l *live) catchUp(ctx context.Context, x *rows, st *state, seq int, row func(ID) []float32) {
 	then, changed := fold(st.lines[:seq], st.origin), map[string]bool{}

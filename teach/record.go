@@ -15,7 +15,7 @@ import (
 // A record is the two files that the model follows from, which lie next to MODEL: the base
 // model, and the journal of what was decided since.
 type record struct {
-	model   string // the file MODEL
+	file    string // MODEL
 	journal *Journal
 	base    *base // nil before it is open
 }
@@ -47,7 +47,7 @@ func (r *record) close() error { return errors.Join(r.journal.Close(), r.base.cl
 // next to a base model.
 func (r *record) abandon() error {
 	var err error
-	if len(r.journal.Lines()) == 0 && free(r.model+baseSuffix) && r.journal.intact() == nil {
+	if len(r.journal.Lines()) == 0 && free(r.file+baseSuffix) && r.journal.intact() == nil {
 		err = os.Remove(r.journal.path)
 	}
 	return errors.Join(err, r.close())
@@ -63,8 +63,8 @@ func (r *record) discard() error {
 // there is the same one, of a session that was killed here, or is kept. It starts from
 // fresh, unless that is nil, if there is no MODEL.
 func (r *record) begin(fresh *model.Model, backend linalg.Backend, now time.Time) error {
-	file := r.model + baseSuffix
-	m, err := model.Load(r.model)
+	base := r.file + baseSuffix
+	m, err := model.Load(r.file)
 	was := ""
 	switch {
 	case err == nil:
@@ -80,12 +80,12 @@ func (r *record) begin(fresh *model.Model, backend linalg.Backend, now time.Time
 			return nil
 		}
 		return fmt.Errorf("there is another one, which some journal may need: "+
-			"move %s away to begin a new journal", file)
+			"move %s away to begin a new journal", base)
 	}
-	if err := m.SaveLike(file, r.model); err != nil {
+	if err := m.SaveLike(base, r.file); err != nil {
 		return err
 	}
-	if r.base, err = openBase(file, backend); err != nil {
+	if r.base, err = openBase(base, backend); err != nil {
 		return err
 	}
 	_, err = r.journal.Append(Line{Time: now, Do: Start, Model: r.base.model.SHA256(), Was: was})
@@ -94,13 +94,13 @@ func (r *record) begin(fresh *model.Model, backend linalg.Backend, now time.Time
 
 // resume opens the base model, which has to be the one that the journal starts from.
 func (r *record) resume(backend linalg.Backend) (err error) {
-	file, start := r.model+baseSuffix, r.journal.Lines()[0]
-	if r.base, err = openBase(file, backend); err != nil {
+	base, start := r.file+baseSuffix, r.journal.Lines()[0]
+	if r.base, err = openBase(base, backend); err != nil {
 		return fmt.Errorf("the journal needs the model that it starts from: %w", err)
 	}
 	if have := r.base.model.SHA256(); have != start.Model && have != start.To {
 		return fmt.Errorf("%s is not the model that the journal %s starts from (SHA-256 %.12s…, not %.12s…): "+
-			"restore it from a copy", file, r.journal.path, have, start.Model)
+			"restore it from a copy", base, r.journal.path, have, start.Model)
 	}
 	return nil
 }
@@ -108,7 +108,7 @@ func (r *record) resume(backend linalg.Backend) (err error) {
 // fileAt returns the line up to which MODEL has learned all decisions of a state, 0 if there
 // is no such file. It refuses one that is of another program.
 func (r *record) fileAt(st *state) (seq int, err error) {
-	m, err := model.Load(r.model)
+	m, err := model.Load(r.file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
 		return 0, nil // everything is unsaved
@@ -122,7 +122,7 @@ func (r *record) fileAt(st *state) (seq int, err error) {
 	if !known {
 		return 0, fmt.Errorf("another command changed %s since it was served: "+
 			"to teach that model, move %s and %s away; to go on with the journal, move %[1]s away",
-			r.model, r.journal.path, r.base.file)
+			r.file, r.journal.path, r.base.file)
 	}
 	return seq, nil
 }

@@ -109,16 +109,23 @@ func (s *state) arrange(l Line) {
 	switch {
 	case l.decides():
 		s.done, s.undone = append(s.done, l), nil
-	case l.Do == Undo && len(s.done) > 0:
-		last := len(s.done) - 1
-		s.undone, s.done = append(s.undone, s.done[last]), s.done[:last:last]
-	case l.Do == Redo && len(s.undone) > 0:
-		last := len(s.undone) - 1
-		s.done, s.undone = append(s.done, s.undone[last]), s.undone[:last:last]
+	case l.Do == Undo:
+		s.done, s.undone = move(s.done, s.undone)
+	case l.Do == Redo:
+		s.undone, s.done = move(s.undone, s.done)
 	}
 	s.after = append(s.after, s.done)
 }
 
+// move moves the last line of one list to the end of another.
+func move(from, to []Line) (less, more []Line) {
+	if last := len(from) - 1; last >= 0 {
+		return from[:last:last], append(to, from[last])
+	}
+	return from, to
+}
+
+// rebuild makes everything that follows from done.
 func (s *state) rebuild() {
 	s.marks, s.names = map[ID]mark{}, map[string]string{}
 	s.inForce = s.force(s.done)

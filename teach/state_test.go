@@ -149,8 +149,8 @@ func TestUndoableSteps(t *testing.T) {
 		{"a fit between", []Line{a, {Do: Refit}}, 2, 0, nil},
 	} {
 		s := fold(journalled(c.lines...), learned())
-		undo, _ := s.undo()
-		redo, _ := s.redo()
+		undo, _ := takeBack(Undo, s.done)
+		redo, _ := takeBack(Redo, s.undone)
 		var undone []int
 		for _, step := range s.history(0, 100) {
 			if step.Undone {

@@ -74,12 +74,7 @@ func (s *Session) Status() Status {
 		right = right[max(0, len(right)-recent):]
 		st.Recent = float64(count(right)) / float64(len(right))
 	}
-	if n := len(s.state.done); n > 0 {
-		st.Undo = Describe(s.state.done[n-1])
-	}
-	if n := len(s.state.undone); n > 0 {
-		st.Redo = Describe(s.state.undone[n-1])
-	}
+	st.Undo, st.Redo = describeLast(s.state.done), describeLast(s.state.undone)
 	st.Advice = s.advise(st)
 	return st
 }
@@ -126,6 +121,14 @@ func (g *gallery) advise(st Status) advice.Step {
 		}
 	}
 	return t.Next()
+}
+
+// describeLast describes the last one of some lines; "" for none.
+func describeLast(lines []Line) string {
+	if len(lines) == 0 {
+		return ""
+	}
+	return Describe(lines[len(lines)-1])
 }
 
 // Describe says in words what a line does.

@@ -242,14 +242,3 @@ func (g *gallery) key(q Query, i int) (float64, bool) {
 	}
 	return key, true
 }
-
-// Get returns one photo.
-func (s *Session) Get(id ID) (Item, bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	at, ok := s.find(id)
-	if !ok {
-		return Item{}, false
-	}
-	return s.item(at), true
-}
