@@ -41,18 +41,7 @@ func (s *Session) near(ctx context.Context, x []float32, except int, decided *bo
 	s.mu.RLock()
 	n := len(s.photos)
 	s.mu.RUnlock()
-	similarity := make([]float32, n)
-	norm := blas32.Nrm2(vector(x))
-	err := blocks(ctx, 0, n, func(first, last int) error {
-		rows, err := s.x.read(first, last, nil)
-		for i := range rows.Rows {
-			v := vector(dense.Row32(rows, i))
-			if length := norm * blas32.Nrm2(v); length > 0 {
-				similarity[first+i] = blas32.Dot(v, vector(x)) / length
-			}
-		}
-		return err
-	})
+	similarity, err := s.similarities(ctx, x, n)
 	if err != nil {
 		return nil, err
 	}
@@ -73,6 +62,23 @@ func (s *Session) near(ctx context.Context, x []float32, except int, decided *bo
 		}
 	}
 	return out, nil
+}
+
+// similarities returns the cosine of an embedding and that of each of the first n photos.
+func (a *album) similarities(ctx context.Context, x []float32, n int) ([]float32, error) {
+	out := make([]float32, n)
+	norm := blas32.Nrm2(vector(x))
+	err := blocks(ctx, 0, n, func(first, last int) error {
+		rows, err := a.x.read(first, last, nil)
+		for i := range rows.Rows {
+			v := vector(dense.Row32(rows, i))
+			if length := norm * blas32.Nrm2(v); length > 0 {
+				out[first+i] = blas32.Dot(v, vector(x)) / length
+			}
+		}
+		return err
+	})
+	return out, err
 }
 
 // maxTypical is the most photos from which typical ones are chosen; the time grows with

@@ -3,9 +3,10 @@ package teach
 import (
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas32"
+
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/label/rank"
-	"gonum.org/v1/gonum/blas/blas32"
 )
 
 // A gallery is the photos of the folder and what is known about them: what was decided,

@@ -79,7 +79,7 @@ type Session struct {
 	ctx     context.Context
 	cancel  context.CancelFunc
 
-	mu sync.RWMutex
+	mu sync.RWMutex // of what follows, which takes no lock itself
 	record
 	gallery
 	saves
