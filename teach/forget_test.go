@@ -2,6 +2,7 @@ package teach
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -83,4 +84,70 @@ func TestForgetsNotWhatTheBaseCannot(t *testing.T) {
 		len(s.journal.Lines()) != before {
 		t.Errorf("forgot %d, left %q, %v, %d lines", n, left, err, len(s.journal.Lines())-before)
 	}
+}
+
+// Forget leaves no trace of a photo in the journal, and the model is that of a session
+// that never saw it.
+func TestForget(t *testing.T) {
+	w := newWorld(3, 20)
+	dir, other := t.TempDir(), t.TempDir()
+	s, never := w.openAt(t, dir, "plda"), w.openAt(t, other, "plda")
+	w.name(t, s, upTo(0, 20)...)
+	w.name(t, never, upTo(1, 20)...)
+	gone := w.photos[0].ID
+	if n, left, err := s.Forget(t.Context(), []ID{gone, {77}}); n != 1 || len(left) == 0 || err != nil {
+		t.Errorf("forgot %d, left %v, %v", n, left, err)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "m.model"+journalSuffix))
+	if err != nil || bytes.Contains(text, []byte(gone.String())) {
+		t.Errorf("the journal names the photo, %v", err)
+	}
+	if !bytes.Equal(save(t, s), save(t, never)) {
+		t.Error("the model is another than one that never saw the photo")
+	}
+	w.name(t, s, 25)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	again := w.openAt(t, dir, "plda")
+	if n := again.Status().Person; n != 20 {
+		t.Errorf("%d labels after reading the journal again, want 20", n)
+	}
+}
+
+// What the base model learned is forgotten there too, if it keeps its embeddings, and
+// the session can be opened when it was killed before the base was replaced.
+func TestForgetsWhatTheBaseLearned(t *testing.T) {
+	w := newWorld(3, 20)
+	for i, p := range w.photos {
+		w.photos[i].Class = w.truth[p.ID]
+	}
+	dir, other := t.TempDir(), t.TempDir()
+	w.trainAt(t, dir, upTo(0, 24)...)
+	w.trainAt(t, other, upTo(1, 24)...)
+	s, never := w.openAt(t, dir, "plda"), w.openAt(t, other, "plda")
+	for _, s := range []*Session{s, never} {
+		w.name(t, s, 30, 31)
+		save(t, s)
+	}
+	if n, _, err := s.Forget(t.Context(), []ID{w.photos[0].ID}); n != 1 || err != nil {
+		t.Fatal(n, err)
+	}
+	for _, suffix := range []string{"", baseSuffix} {
+		got, err := os.ReadFile(filepath.Join(dir, "m.model"+suffix))
+		want, wanted := os.ReadFile(filepath.Join(other, "m.model"+suffix))
+		if err = errors.Join(err, wanted); err != nil || !bytes.Equal(got, want) {
+			t.Errorf("m.model%s is not that of a session that never saw the photo, %v", suffix, err)
+		}
+	}
+	if _, err := os.Stat(s.options.Model + ".prev"); err == nil {
+		t.Error("the version before is still there")
+	}
+	if err := s.journal.rebase(s.base.model.SHA256(), "of the next base"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.openAt(t, dir, "plda").Wait()
 }

@@ -3,6 +3,7 @@ package teach
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -31,10 +32,7 @@ const leftOutWork = 1e10
 // is. The head ends as it was up to rounding.
 func (l *live) leaveOut(ctx context.Context, row func(ID) []float32) (leftOut, error) {
 	out := leftOut{belief: map[ID]rank.Belief{}, first: map[ID]string{}}
-	classes, size, column := l.Classes(), map[string]int{}, map[string]int{}
-	for c, name := range classes {
-		column[name] = c
-	}
+	classes, size := l.Classes(), map[string]int{}
 	for _, s := range l.have {
 		size[s.Class]++
 	}
@@ -58,26 +56,30 @@ func (l *live) leaveOut(ctx context.Context, row func(ID) []float32) (leftOut, e
 		if err != nil {
 			return out, err
 		}
-		scores := make([]float64, len(classes))
-		for c := range scores {
-			scores[c] = b[c] + dense.Dot(dense.Row(w, c), dense.Row(phi, 0))
+		logProb := make([]float64, len(classes))
+		for c := range logProb {
+			logProb[c] = b[c] + dense.Dot(dense.Row(w, c), dense.Row(phi, 0))
 		}
-		own := column[s.Class]
-		if scores[own], err = l.without(ctx, one, own, dense.Row(phi, 0)); err != nil {
+		own := slices.Index(classes, s.Class)
+		if logProb[own], err = l.without(ctx, one, own, dense.Row(phi, 0)); err != nil {
 			return out, fmt.Errorf("left-out accuracy: %w", err)
 		}
-		for c := range scores {
-			scores[c] /= l.temperature()
+		for c := range logProb {
+			logProb[c] /= l.temperature()
 		}
-		classifier.LogSoftmax(scores)
-		first := classifier.FromLogProb(classes, scores, 1).Label
-		out.belief[ID(s.Content)], out.first[ID(s.Content)] = rank.Believed(scores, own), first
-		out.n++
-		if first == s.Class {
-			out.correct++
-		}
+		classifier.LogSoftmax(logProb)
+		out.add(s, classifier.FromLogProb(classes, logProb, 1).Label, rank.Believed(logProb, own))
 	}
 	return out, nil
+}
+
+// add adds what is said of an example.
+func (l *leftOut) add(s model.SampleID, first string, belief rank.Belief) {
+	l.belief[ID(s.Content)], l.first[ID(s.Content)] = belief, first
+	l.n++
+	if first == s.Class {
+		l.correct++
+	}
 }
 
 // without returns the score of an example, with features phi, for its class without

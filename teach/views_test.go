@@ -1,0 +1,125 @@
+package teach
+
+import (
+	"slices"
+	"testing"
+)
+
+// Pages of a view are all of its photos, once.
+func TestPages(t *testing.T) {
+	w := newWorld(3, 40)
+	s := w.openAt(t, t.TempDir(), "plda")
+	w.name(t, s, upTo(0, 12)...)
+	s.Wait()
+	for _, q := range []Query{{View: All}, {View: Check}, {View: OfClass, Class: "class 1"},
+		{View: All, Folder: "cam1"}, {View: All, Text: "0001"}} {
+		seen := map[ID]bool{}
+		q.Limit = 7
+		total := 0
+		for {
+			p, err := s.List(q)
+			if err != nil {
+				t.Fatal(err)
+			}
+			total = p.Total
+			for _, it := range p.Items {
+				if seen[it.ID] {
+					t.Errorf("%+v: %s comes twice", q, it.Path)
+				}
+				seen[it.ID] = true
+			}
+			if q.After = p.Next; q.After == "" {
+				break
+			}
+		}
+		if len(seen) != total || total == 0 {
+			t.Errorf("%+v: %d of %d photos", q, len(seen), total)
+		}
+	}
+}
+
+// Unknown photos are grouped by what they show.
+func TestGroups(t *testing.T) {
+	w := newWorld(6, 40)
+	s := w.openAt(t, t.TempDir(), "plda")
+	for i := range 160 {
+		if c := i % 6; c < 4 {
+			w.name(t, s, i)
+		}
+	}
+	s.Wait()
+	s.Groups(10, 3)
+	s.Wait()
+	groups, _ := s.Groups(10, 3)
+	if len(groups) < 2 {
+		t.Fatalf("%d groups", len(groups))
+	}
+	for _, g := range groups[:2] {
+		p, err := s.List(Query{View: Novel, Group: g.ID, Limit: 500})
+		if err != nil || p.Total == 0 {
+			t.Fatal(p, err)
+		}
+		counts := map[string]int{}
+		for _, it := range p.Items {
+			counts[w.truth[it.ID]]++
+		}
+		if len(counts) != 1 {
+			t.Errorf("a group mixes %v", counts)
+		}
+	}
+	// A group stays what it was when the groups are computed again, until it is
+	// forgotten; its ID never names other photos.
+	old := groups[0]
+	members := func() (ids []ID, err error) {
+		p, err := s.List(Query{View: All, Group: old.ID, Limit: 500})
+		for _, it := range p.Items {
+			ids = append(ids, it.ID)
+		}
+		return ids, err
+	}
+	want, err := members()
+	if err != nil || len(want) == 0 {
+		t.Fatal(want, err)
+	}
+	for k := range keptGroupings {
+		w.name(t, s, 160+k)
+		s.Groups(10, 3)
+		s.Wait()
+		if again, _ := s.Groups(10, 3); len(again) == 0 || again[0].ID <= old.ID {
+			t.Fatalf("groups %v follow group %d", again, old.ID)
+		}
+		got, err := members()
+		switch forgotten := k == keptGroupings-1; {
+		case forgotten && !refused(err, Conflict):
+			t.Errorf("a forgotten group: %d photos, %v", len(got), err)
+		case !forgotten && !slices.Equal(got, want):
+			t.Errorf("after %d regroupings the group has %d photos, %v; it had %d", k+1, len(got), err, len(want))
+		}
+	}
+}
+
+// A file that changes or vanishes changes the list.
+func TestFilesChange(t *testing.T) {
+	w := newWorld(2, 4)
+	s := w.openAt(t, t.TempDir(), "plda")
+	copied := w.photos[0]
+	copied.Path = "copy.jpg"
+	changed := Photo{ID: ID{99}, Path: w.photos[1].Path}
+	if err := s.Add([]Photo{copied, changed}, [][]float32{w.vectors[0], w.vectors[2]}); err != nil {
+		t.Fatal(err)
+	}
+	if it, _ := s.Get(copied.ID); it.Copies != 1 {
+		t.Errorf("%+v", it)
+	}
+	if _, ok := s.Get(w.photos[1].ID); ok {
+		t.Error("the content that was replaced is still listed")
+	}
+	s.Remove([]string{w.photos[0].Path})
+	if it, ok := s.Get(copied.ID); !ok || it.Path != "copy.jpg" {
+		t.Errorf("%+v", it)
+	}
+	s.Remove([]string{"copy.jpg"})
+	if p, err := s.List(Query{View: All, Limit: 100}); err != nil || p.Total != 7 {
+		t.Errorf("%d photos, %v", p.Total, err)
+	}
+}
