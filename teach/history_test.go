@@ -101,3 +101,18 @@ func TestPoints(t *testing.T) {
 		t.Errorf("without a journal: %v, %v", points, err)
 	}
 }
+
+// The journal keeps the embeddings that a line teaches, once; the history has none.
+func TestHistoryHasNoEmbeddings(t *testing.T) {
+	w := newWorld(2, 10)
+	s := w.openAt(t, t.TempDir(), "plda")
+	line := do(t, s, Decision{Do: Label, Images: []ID{w.photos[0].ID}, Class: "class 0"})
+	if s.journal.Embedding(w.photos[0].ID) == nil {
+		t.Fatal("the journal has no embedding of the photo")
+	}
+	for _, l := range []Line{line, s.History(0, 1)[0].Line} {
+		if l.Do != Label || l.Embeddings != nil {
+			t.Errorf("line %q has %d embeddings", l.Do, len(l.Embeddings))
+		}
+	}
+}

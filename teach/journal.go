@@ -160,8 +160,9 @@ func (j *Journal) cut() error {
 // them.
 func (j *Journal) Lines() []Line { return j.lines }
 
-// Append numbers a line, writes it, and returns it once it is on disk, in the file
-// that has the name of the journal. After an error the journal is as before.
+// Append numbers a line, writes it, and returns it without its embeddings once it is on
+// disk, in the file that has the name of the journal. After an error the journal is as
+// before.
 func (j *Journal) Append(l Line) (Line, error) {
 	if err := j.intact(); err != nil {
 		return l, err
@@ -187,7 +188,9 @@ func (j *Journal) Append(l Line) (Line, error) {
 		return l, fmt.Errorf("journal %s: nothing was changed: %w", j.path, err)
 	}
 	j.size += int64(len(text))
-	return l, j.take(l)
+	err = j.take(l)
+	l.Embeddings = nil
+	return l, err
 }
 
 // Embedding returns the embedding that a line has of a photo; nil for none.
