@@ -76,13 +76,13 @@ func (l *live) extend(ctx context.Context, x *rows, n int) error {
 	return err
 }
 
-// catchUp follows the lines after seq, one by one as they came.
-func (l *live) catchUp(ctx context.Context, x *rows, st *state, seq int, row func(ID) []float32) {
-	then, changed := fold(st.lines[:seq], st.origin), map[string]bool{}
-	for _, line := range st.lines[seq:] {
-		then.take(line)
+// catchUp follows lines since a state that it has followed, one by one as they came.
+func (l *live) catchUp(ctx context.Context, x *rows, st *state, since []Line, row func(ID) []float32) {
+	changed := map[string]bool{}
+	for _, line := range since {
+		st.take(line)
 		if line.changes() {
-			maps.Copy(changed, l.follow(then.examples(), row))
+			maps.Copy(changed, l.follow(st.examples(), row))
 		}
 	}
 	l.rescore(ctx, x, changed)

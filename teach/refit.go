@@ -56,7 +56,7 @@ func (s *Session) fitTo(ctx context.Context, seq int, written func(*model.Model)
 	defer s.fitting.Unlock()
 	begun := time.Now()
 	s.mu.RLock()
-	lines := s.state.lines[:seq:seq]
+	lines := s.state.lines[:seq]
 	s.mu.RUnlock()
 	st := fold(lines, s.base.origin)
 	want := st.examples()
@@ -74,7 +74,7 @@ func (s *Session) fitTo(ctx context.Context, seq int, written func(*model.Model)
 		still, err = l.twin()
 	}
 	if err == nil {
-		err = s.goLive(ctx, l, seq, begun)
+		err = s.goLive(ctx, l, st, begun)
 	}
 	if err != nil {
 		_ = l.close()
@@ -83,9 +83,9 @@ func (s *Session) fitTo(ctx context.Context, seq int, written func(*model.Model)
 	return still, nil
 }
 
-// goLive replaces the live model by one of the lines up to seq, once that has scored all
-// photos and followed the lines since.
-func (s *Session) goLive(ctx context.Context, l *live, seq int, begun time.Time) error {
+// goLive replaces the live model by one of a state, once that has scored all photos and
+// followed the lines since.
+func (s *Session) goLive(ctx context.Context, l *live, st *state, begun time.Time) error {
 	for range 3 { // what is added meanwhile is little, then less
 		s.mu.RLock()
 		n := len(s.photos)
@@ -99,10 +99,10 @@ func (s *Session) goLive(ctx context.Context, l *live, seq int, begun time.Time)
 	if err := l.extend(ctx, s.x, len(s.photos)); err != nil {
 		return err
 	}
-	n := len(l.have)
-	l.catchUp(ctx, s.x, s.state, seq, s.row)
+	s.refit.seq, s.refit.n = len(st.lines), len(l.have)
+	l.catchUp(ctx, s.x, st, s.state.lines[len(st.lines):], s.row)
 	s.replace(l)
-	s.refit.seq, s.refit.n, s.refit.duration = seq, n, time.Since(begun)
+	s.refit.duration = time.Since(begun)
 	s.touch()
 	return nil
 }
