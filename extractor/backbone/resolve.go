@@ -13,15 +13,22 @@ import (
 type Dirs struct {
 	// Cache is where Pull stores files; "" means none.
 	Cache string
+	// SetUp are where the network of new models may lie: SetUpName, which came with the
+	// program or which its set-up obtained. Without them it is the built-in one.
+	SetUp []string
 }
 
-// Resolve returns the backbone that ref names: "" is Default, a catalogue name is the pulled file (ErrNotPulled if it is not in the
+// SetUpName is the catalogue's name of the network that the set-up obtains.
+const SetUpName = "efficientnet-lite0"
+
+// Resolve returns the backbone that ref names: "" is that of the set-up, or Default
+// without one, a catalogue name is the pulled file (ErrNotPulled if it is not in the
 // cache), anything else is a path. If it is neither, the error is an
 // *UnknownNameError. A catalogue name takes precedence over a file of that
 // name; write ./name for the file.
 func Resolve(ref string, dirs Dirs) (File, error) {
 	if ref == "" {
-		ref = Default
+		return dirs.preferred()
 	}
 	if IsBuiltIn(ref) {
 		return builtIn(ref)
@@ -44,27 +51,65 @@ func Resolve(ref string, dirs Dirs) (File, error) {
 // of the hash, so that a later catalogue with another file of the same name
 // cannot confuse the two.
 func (d Dirs) CachePath(e Entry) string {
-	return filepath.Join(d.Cache, e.Name+cacheSuffix(e.SHA256))
+	return filepath.Join(d.Cache, e.FileName())
 }
+
+// FileName returns the name of the file of e in a cache.
+func (e Entry) FileName() string { return e.Name + cacheSuffix(e.SHA256) }
 
 func cacheSuffix(sha256Hex string) string { return "-" + sha256Hex[:12] + ".onnx" }
 
-// Pulled reports whether the file of e is in the cache. It checks only the
-// name; Resolve checks the hash.
-func (d Dirs) Pulled(e Entry) bool {
-	if d.Cache == "" {
-		return false
+// folders returns all folders that may have files of the catalogue.
+func (d Dirs) folders() []string {
+	var folders []string
+	if d.Cache != "" {
+		folders = append(folders, d.Cache)
 	}
-	info, err := os.Stat(d.CachePath(e))
-	return err == nil && info.Mode().IsRegular()
+	return append(folders, d.SetUp...)
 }
 
-// pulled loads the file of a catalogue entry and verifies its hash.
+// find returns where in these folders the file of e is. It checks only the name.
+func (e Entry) find(folders []string) (path string, ok bool) {
+	for _, dir := range folders {
+		path := Dirs{Cache: dir}.CachePath(e)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, true
+		}
+	}
+	return "", false
+}
+
+// Pulled reports whether the file of e is in the cache, or where the set-up put it. It
+// checks only the name; Resolve checks the hash.
+func (d Dirs) Pulled(e Entry) bool {
+	_, ok := e.find(d.folders())
+	return ok
+}
+
+// preferred loads the network of new models.
+func (d Dirs) preferred() (File, error) {
+	e, err := Lookup(SetUpName)
+	if err != nil {
+		return File{}, err
+	}
+	path, ok := e.find(d.SetUp)
+	if !ok {
+		return builtIn(Default)
+	}
+	return e.load(path, "pipeline setup")
+}
+
+// pulled loads the file of a catalogue entry.
 func pulled(e Entry, dirs Dirs) (File, error) {
-	if !dirs.Pulled(e) {
+	path, ok := e.find(dirs.folders())
+	if !ok {
 		return File{}, fmt.Errorf("backbone %s: %w; %s", e.Name, ErrNotPulled, e.howToGet())
 	}
-	path := dirs.CachePath(e)
+	return e.load(path, "pipeline backbones pull "+e.Name)
+}
+
+// load reads the file of an entry and verifies its hash; command obtains it again.
+func (e Entry) load(path, command string) (File, error) {
 	f, err := load(e.Name, path, FromCatalogue)
 	if err == nil && f.SHA256 == e.SHA256 {
 		return f, nil
@@ -72,7 +117,7 @@ func pulled(e Entry, dirs Dirs) (File, error) {
 	if err == nil {
 		err = &HashError{Path: path, Want: e.SHA256, Got: f.SHA256}
 	}
-	return File{}, fmt.Errorf("backbone %s: %w; delete the file and run: pipeline backbones pull %s", e.Name, err, e.Name)
+	return File{}, fmt.Errorf("backbone %s: %w; delete the file and run: %s", e.Name, err, command)
 }
 
 func (e Entry) howToGet() string {

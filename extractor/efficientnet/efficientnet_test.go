@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // tiny is the network of testdata/make.py.
@@ -29,20 +30,28 @@ func read(t testing.TB, name string) []byte {
 	return data
 }
 
-// convert returns the tiny network, and what testdata/make.py found about it.
-func convert(t *testing.T) (converted []byte, want struct {
+// A golden is what testdata/make.py found about a network.
+type golden struct {
 	Folded   string
 	Features []float32
-}) {
+}
+
+func readGolden(t *testing.T, name string) (g golden) {
 	t.Helper()
-	if err := json.Unmarshal(read(t, "tiny.json"), &want); err != nil {
+	if err := json.Unmarshal(read(t, name), &g); err != nil {
 		t.Fatal(err)
 	}
+	return g
+}
+
+// convert returns the tiny network.
+func convert(t *testing.T) []byte {
+	t.Helper()
 	converted, err := tiny.Convert(read(t, "tiny.pth"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	return converted, want
+	return converted
 }
 
 // fields returns the fields of a message with that number.
@@ -60,7 +69,7 @@ func fields(message []byte, number protowire.Number) (found [][]byte) {
 
 // TestFold: the folded kernels and biases are those of NumPy, bit for bit.
 func TestFold(t *testing.T) {
-	converted, want := convert(t)
+	converted, want := convert(t), readGolden(t, "tiny.json")
 	const graph, initializer, raw, bounds = 7, 5, 9, 2 // the bounds of ReLU6 come first
 	sum := sha256.New()
 	for _, constant := range fields(fields(converted, graph)[0], initializer)[bounds:] {
@@ -74,19 +83,32 @@ func TestFold(t *testing.T) {
 // TestFeatures: ONNX Runtime computes with the converted network what PyTorch computes
 // with the original one.
 func TestFeatures(t *testing.T) {
-	converted, want := convert(t)
-	e, err := extractor.Open(orttest.Open(t), converted, "tiny", extractor.DefaultConfig())
+	compare(t, convert(t), tiny.side, readGolden(t, "tiny.json"))
+}
+
+// TestPublished: so it does with the published network.
+func TestPublished(t *testing.T) {
+	network, err := os.ReadFile(testenv.Network(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compare(t, network, 224, readGolden(t, "lite0.json"))
+}
+
+func compare(t *testing.T, network []byte, side int, want golden) {
+	t.Helper()
+	e, err := extractor.Open(orttest.Open(t), network, "network", extractor.DefaultConfig())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer e.Close()
 	got := make([]float32, headChannels)
-	pixels := make([]float32, 3*tiny.side*tiny.side)
+	pixels := make([]float32, 3*side*side)
 	for i := range pixels { // the picture of testdata/make.py
 		pixels[i] = float32(uint32(i)*2654435761>>8)/(1<<23) - 1
 	}
 	dst := blas32.General{Rows: 1, Cols: len(got), Stride: len(got), Data: got}
-	if err := e.Extract(dst, pixels); err != nil || e.Side() != tiny.side {
+	if err := e.Extract(dst, pixels); err != nil || e.Side() != side {
 		t.Fatal(err, e.Side())
 	}
 	for i, w := range want.Features {
@@ -112,7 +134,7 @@ func TestRefused(t *testing.T) {
 	}{
 		"other network": {lite0, weights, `"_blocks.0._project_conv.weight" has the shape`},
 		"cut":           {tiny, weights[:len(weights)-1], "ends too early"},
-		"renamed":       {tiny, bytes.ReplaceAll(weights, []byte("_bn1.bias"), []byte("_bn1.base")), `no tensor "_blocks.0._bn1.bias"`},
+		"renamed":       {tiny, bytes.ReplaceAll(weights, []byte("_bn1.bias"), []byte("_bn1.base")), `no tensor "_blocks.0.`},
 		"not a number":  {tiny, notFinite, "not all finite"},
 	} {
 		if _, err := c.network.Convert(c.weights); err == nil || !strings.Contains(err.Error(), c.want) {

@@ -13,6 +13,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"runtime"
@@ -242,11 +243,17 @@ func TestFromStopsWhenCancelled(t *testing.T) {
 // in $PACKAGE.
 func npm(t *testing.T, script string, pack []byte) {
 	t.Helper()
+	standIn(t, "npm", script, pack)
+}
+
+// standIn is npm for any program.
+func standIn(t *testing.T, program, script string, pack []byte) {
+	t.Helper()
 	if runtime.GOOS == "windows" {
-		t.Skip("the stand-in for npm is a shell script")
+		t.Skipf("the stand-in for %s is a shell script", program)
 	}
 	dir := t.TempDir()
-	write(t, filepath.Join(dir, "npm"), []byte("#!/bin/sh\n"+script))
+	write(t, filepath.Join(dir, program), []byte("#!/bin/sh\n"+script))
 	t.Setenv("PACKAGE", write(t, filepath.Join(dir, "package"), pack))
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 }
@@ -275,6 +282,75 @@ func TestNPM(t *testing.T) {
 			}
 			expect(t, want, found, err, c.words...)
 		})
+	}
+}
+
+// TestPip: a wheel is the pinned file itself, whatever the platform.
+func TestPip(t *testing.T) {
+	const pack = `case "$*" in
+	"download net==1.0 --no-deps --only-binary=:all: "*) cp "$PACKAGE" net-1.0.whl;;
+	*) exit 9;;
+esac`
+	for name, c := range map[string]struct {
+		script  string
+		content string
+		words   []string
+	}{
+		"fetched": {pack, right, nil},
+		"refused": {
+			"echo no such index >&2; exit 1", right,
+			[]string{"pip could not fetch net==1.0", "no such index", "proxy"},
+		},
+		"tampered": {pack, damaged, []string{"net-1.0.whl is damaged"}},
+		"nothing":  {"exit 0", right, []string{"net-1.0.whl", "no such file"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			standIn(t, "pip3", c.script, []byte(c.content))
+			sum := sha256.Sum256([]byte(right))
+			l := Network("Net", "net", "1.0", "net-1.0.whl", File{"net-1.0.whl", hex.EncodeToString(sum[:]), int64(len(right))})
+			file, ok := l.For("linux/amd64-musl")
+			want := Target{Library: l, File: file, Dir: t.TempDir()}
+			var found []Target
+			err := Pip(t.Context(), want)
+			if err == nil {
+				found = []Target{want}
+			}
+			if expect(t, want, found, err, c.words...); !ok {
+				t.Error("there is none for this platform")
+			}
+		})
+	}
+	t.Setenv("PATH", t.TempDir())
+	if err := Pip(t.Context(), target(t)); !errors.Is(err, exec.ErrNotFound) {
+		t.Errorf("without pip: %v", err)
+	}
+}
+
+// TestFromTellsOfAnotherPlatform: what is there of another platform is named, also if
+// something else of it was found, and is not if that of this one was found too.
+func TestFromTellsOfAnotherPlatform(t *testing.T) {
+	here, missing := target(t), target(t)
+	missing.Library.Name, missing.File.Bytes = "Another", 3
+	from := func(files ...string) error {
+		t.Helper()
+		source := write(t, filepath.Join(t.TempDir(), "x.tgz"), archive(t, files...))
+		found, err := From(t.Context(), source, []Target{here, missing}, nil)
+		if len(found) != 1 {
+			t.Errorf("%d found: %v", len(found), err)
+		}
+		return err
+	}
+	if err := from("a/libthing.so.1", other, "b/libthing.so.1", right, "c", "readme"); err != nil {
+		if !strings.Contains(err.Error(), "another platform") {
+			t.Error(err)
+		}
+	} else {
+		t.Error("nothing is said of the file for another platform")
+	}
+	missing.Library.files = map[string]File{everywhere: {"thing.bin", missing.SHA256, 3}}
+	missing.File.Name = "thing.bin"
+	if err := from("a/libthing.so.1", other, "b/libthing.so.1", right); err != nil {
+		t.Error(err)
 	}
 }
 

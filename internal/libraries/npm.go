@@ -14,37 +14,64 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/download"
 )
 
-// patience is how long npm may take to end after it was interrupted.
+// patience is how long npm or pip may take to end after it was interrupted.
 const patience = 5 * time.Second
 
 // NPM obtains a library through npm, with the user's registry, proxy and other
 // settings. npm only fetches the package: no script of it runs, no other package is
 // fetched, and nothing stays in npm's cache.
 func NPM(ctx context.Context, wanted Target) error {
-	npm, err := exec.LookPath("npm")
+	return through(ctx, []string{"npm"}, wanted, func(dir string) []string {
+		return []string{
+			"pack", wanted.Release(), "--ignore-scripts", "--cache", filepath.Join(dir, "cache"),
+			"--loglevel=error", "--no-audit", "--no-fund", "--no-update-notifier",
+		}
+	})
+}
+
+// Pip obtains a wheel through pip as NPM does through npm. Pip installs nothing.
+func Pip(ctx context.Context, wanted Target) error {
+	return through(ctx, []string{"pip3", "pip"}, wanted, func(string) []string {
+		return []string{
+			"download", wanted.Release(), "--no-deps", "--only-binary=:all:", "--no-cache-dir",
+			"--quiet", "--no-input", "--disable-pip-version-check",
+		}
+	})
+}
+
+// through makes the first of the programs that is installed store a package in a folder,
+// and takes what is wanted from it.
+func through(ctx context.Context, programs []string, wanted Target, arguments func(dir string) []string) error {
+	var program string
+	var err error
+	for _, name := range programs {
+		if program, err = exec.LookPath(name); err == nil {
+			break
+		}
+	}
 	if err != nil {
 		return err
 	}
 	if err := prepare(wanted.Dir); err != nil {
 		return err
 	}
-	work, err := atomicfile.CreateDir(filepath.Join(wanted.Dir, "npm"), nil)
+	name := programs[len(programs)-1]
+	work, err := atomicfile.CreateDir(filepath.Join(wanted.Dir, name), nil)
 	if err != nil {
 		return download.Full(err, wanted.Dir, 0, freeSpace)
 	}
 	defer work.Abort()
-	if err := pack(ctx, npm, work.Path(), wanted.Release()); err != nil {
-		return fmt.Errorf("npm could not fetch %s: %w", wanted.Release(), err)
+	if err := fetch(ctx, program, work.Path(), arguments(work.Path())); err != nil {
+		return fmt.Errorf("%s could not fetch %s: %w", name, wanted.Release(), err)
 	}
 	_, err = From(ctx, filepath.Join(work.Path(), wanted.Archive()), []Target{wanted}, nil)
 	return err
 }
 
-// pack makes npm store a package as it is in the registry.
-func pack(ctx context.Context, npm, dir, release string) error {
+// fetch runs a program in a folder.
+func fetch(ctx context.Context, program, dir string, arguments []string) error {
 	var output bytes.Buffer
-	cmd := exec.CommandContext(ctx, npm, "pack", release, "--ignore-scripts", "--cache", filepath.Join(dir, "cache"),
-		"--loglevel=error", "--no-audit", "--no-fund", "--no-update-notifier")
+	cmd := exec.CommandContext(ctx, program, arguments...)
 	cmd.Dir, cmd.Stderr = dir, &output
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = patience
@@ -53,7 +80,8 @@ func pack(ctx context.Context, npm, dir, release string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return fmt.Errorf("%w; it says:\n%s\ncheck the network, or npm's registry and proxy settings", err, strings.TrimSpace(output.String()))
+		return fmt.Errorf("%w; it says:\n%s\ncheck the network, or its registry and proxy settings", err,
+			strings.TrimSpace(output.String()))
 	}
 	return nil
 }

@@ -53,14 +53,14 @@ type Progress func(done, total int64)
 // From obtains the wanted libraries from an http or https address of an archive, or from
 // an archive (tar, compressed by gzip or xz), a folder that contains archives or libraries, or
 // a library file. It returns those that it stored. It is no error if some are not there, but one if none is,
-// or if a file that should be one of them is not the pinned one.
+// if a file that should be one of them is not the pinned one, or if one is there for another platform only.
 func From(ctx context.Context, source string, wanted []Target, progress Progress) ([]Target, error) {
-	s := &search{ctx: ctx, source: source, wanted: slices.Clone(wanted)}
+	s := &search{ctx: ctx, source: source, wanted: slices.Clone(wanted), platforms: map[string][]string{}, unknown: map[string][]string{}}
 	err := s.read(progress)
 	switch {
 	case errors.Is(err, errAllFound):
 		err = nil
-	case err == nil && len(s.found) == 0:
+	case err == nil && (len(s.found) == 0 || s.resembling()):
 		err = s.nothing()
 	}
 	if err != nil {
@@ -68,6 +68,9 @@ func From(ctx context.Context, source string, wanted []Target, progress Progress
 	}
 	return s.found, err
 }
+
+// ErrNone reports a source that has nothing of what is wanted, nor anything like it.
+var ErrNone = errors.New("has none of the libraries")
 
 // errAllFound ends a search early.
 var errAllFound = errors.New("all libraries found")
@@ -78,8 +81,14 @@ type search struct {
 	ctx           context.Context
 	source        string
 	wanted, found []Target
-	// platforms and unknown are what it found of other platforms and releases.
-	platforms, unknown []string
+	// platforms and unknown are what it found of other platforms and releases, by the
+	// name of the library.
+	platforms, unknown map[string][]string
+}
+
+// resembling reports whether anything like what is still missing was there.
+func (s *search) resembling() bool {
+	return slices.ContainsFunc(s.wanted, func(t Target) bool { return len(s.platforms[t.Library.Name])+len(s.unknown[t.Library.Name]) > 0 })
 }
 
 func (s *search) read(progress Progress) error {
@@ -204,9 +213,9 @@ func (s *search) offer(name string, size int64, content io.Reader) error {
 		switch platform := t.platformOf(size); {
 		case !t.resembles(name):
 		case platform != "":
-			s.platforms = append(s.platforms, platform)
+			s.platforms[t.Library.Name] = append(s.platforms[t.Library.Name], platform)
 		default:
-			s.unknown = append(s.unknown, fmt.Sprintf("%s has %d bytes, that of %s has %d", filepath.Base(name), size, t.Release(), t.Bytes))
+			s.unknown[t.Library.Name] = append(s.unknown[t.Library.Name], fmt.Sprintf("%s has %d bytes, that of %s has %d", filepath.Base(name), size, t.Release(), t.Bytes))
 		}
 	}
 	return nil
@@ -251,18 +260,21 @@ const freeSpace = "free some or choose another cache folder with XDG_CACHE_HOME"
 
 // nothing explains why nothing was found.
 func (s *search) nothing() error {
-	var archives []string
+	var archives, platforms, unknown []string
 	for _, t := range s.wanted {
 		archives = append(archives, t.Archive())
+		platforms = append(platforms, s.platforms[t.Library.Name]...)
+		unknown = append(unknown, s.unknown[t.Library.Name]...)
 	}
 	switch {
-	case len(s.platforms) > 0:
-		slices.Sort(s.platforms)
-		return fmt.Errorf("has the libraries of another platform (%s)", strings.Join(slices.Compact(s.platforms), ", "))
-	case len(s.unknown) > 0:
-		return fmt.Errorf("%s: damaged, or of another release", strings.Join(s.unknown, "; "))
+	case len(platforms) > 0:
+		slices.Sort(platforms)
+		return fmt.Errorf("has the libraries of another platform (%s)", strings.Join(slices.Compact(platforms), ", "))
+	case len(unknown) > 0:
+		return fmt.Errorf("%s: damaged, or of another release", strings.Join(unknown, "; "))
 	}
-	return fmt.Errorf("has none of the libraries: give %s, a release archive of pipeline, or a folder with them", strings.Join(archives, ", "))
+	return fmt.Errorf("%w: give %s, a release archive of pipeline, or a folder with them", ErrNone,
+		strings.Join(slices.Compact(archives), ", "))
 }
 
 // counted reports what is read, and stops when the context ends.

