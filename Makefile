@@ -11,7 +11,7 @@ help: ## list the targets
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 .PHONY: setup
-setup: build ## find or download ONNX Runtime and libjpeg-turbo
+setup: build ## find or download ONNX Runtime, libjpeg-turbo and the network of new models
 	@bin/pipeline setup
 
 .PHONY: test-setup

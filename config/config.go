@@ -40,7 +40,8 @@ type Config struct {
 	Features string `mapstructure:"features" json:"features"`
 	Out      string `mapstructure:"out" json:"out"`
 	// Backbone is a name from the catalogue, "default", or an ONNX file; ""
-	// means the model's own, or "default" if there is no model yet.
+	// means the model's own, or if there is no model yet the network that pipeline
+	// setup obtained, else "default".
 	Backbone   string           `mapstructure:"backbone" json:"backbone"`
 	Scan       Scan             `mapstructure:"scan" json:"scan"`
 	Runtime    Runtime          `mapstructure:"runtime" json:"runtime"`

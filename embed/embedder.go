@@ -20,9 +20,12 @@ import (
 
 // Options configure an Embedder. Start from DefaultOptions.
 type Options struct {
-	// Backbone is an ONNX file, a catalogue name, or "" for the built-in one;
-	// in OpenFor "" finds the recorded one.
-	Backbone   string
+	// Backbone is an ONNX file, a catalogue name, or "" for that of the set-up, or the
+	// built-in one without it; in OpenFor "" finds the recorded one.
+	Backbone string
+	// SetUp are the folders in which the set-up may have put a network; without them
+	// the built-in one is the default.
+	SetUp      []string
 	Extractor  extractor.Config
 	Preprocess Preprocess
 	// Cache is the folder of embeddings and backbones; "" is the user's.
@@ -60,7 +63,7 @@ func (o Options) CacheDir() (string, error) {
 // BackboneDirs returns the folders to search for backbones.
 func (o Options) BackboneDirs() (backbone.Dirs, error) {
 	dir, err := o.CacheDir()
-	return backbone.Dirs{Cache: filepath.Join(dir, "backbones")}, err
+	return backbone.Dirs{Cache: filepath.Join(dir, "backbones"), SetUp: o.SetUp}, err
 }
 
 // Runtime finds and loads ONNX Runtime.
@@ -118,6 +121,9 @@ func (o Options) openNamed() (*Embedder, error) {
 	file, err := backbone.Resolve(o.Backbone, dirs)
 	if err != nil {
 		return nil, err
+	}
+	if o.Log != nil && o.Backbone == "" && o.SetUp != nil && file.Source == backbone.BuiltIn {
+		o.Log.Info("using the built-in network, which is weak: pipeline setup gets a far better one, --backbone names any other")
 	}
 	return o.open(file, file.Preprocess, o.Extractor, "")
 }

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -19,10 +20,13 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/prior"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -98,10 +102,19 @@ func (a *app) with(c config.Config) *app {
 func (a *app) options() embed.Options {
 	c := a.config
 	return embed.Options{
-		Backbone: c.Backbone, Extractor: c.Extractor, Preprocess: c.Preprocess, Cache: c.Cache, Threads: c.Workers(),
+		Backbone: c.Backbone, SetUp: libraries.NetworkDirs(), Extractor: c.Extractor, Preprocess: c.Preprocess, Cache: c.Cache, Threads: c.Workers(),
 		Library: c.Runtime.Library, ToolVersion: version, Log: a.log,
 		Progress: a.bars.images,
 	}
+}
+
+// newOptions are those of a new model. The prior default is of the built-in backbone.
+func (a *app) newOptions() embed.Options {
+	o := a.options()
+	if a.config.Classifier.Prior == prior.BuiltIn {
+		o.Backbone = cmp.Or(o.Backbone, backbone.Default)
+	}
+	return o
 }
 
 // loadModel reads a MODEL and gives its head the chosen backend.

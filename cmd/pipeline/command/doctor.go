@@ -75,6 +75,7 @@ func (a *app) doctor(asJSON bool) error {
 	}{
 		{"ONNX Runtime", x.checkRuntime},
 		{"built-in backbone", x.checkBackbone},
+		{"network of new models", x.checkNetwork},
 		{"cache folder", x.checkCache},
 		{"matrix products", x.checkProducts},
 		{"JPEG decoder", x.checkJPEG},
@@ -152,6 +153,22 @@ func (x examiner) checkBackbone(_ *check) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("%d dimensions from %d px", e.Dim(), e.Side()), e.Close()
+}
+
+// checkNetwork reports the network that new models use.
+func (x examiner) checkNetwork(_ *check) (string, error) {
+	dirs, err := x.options.BackboneDirs()
+	if err != nil {
+		return "", err
+	}
+	file, err := backbone.Resolve(x.config.Backbone, dirs)
+	switch {
+	case err != nil:
+		return "", err
+	case file.Source == backbone.BuiltIn:
+		return "the built-in one, which is weak; pipeline setup gets a far better one", nil
+	}
+	return fmt.Sprintf("%s (%s)", file.Name, file.Path), nil
 }
 
 func (x examiner) checkCache(_ *check) (string, error) {

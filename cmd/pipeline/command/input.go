@@ -29,9 +29,9 @@ type inputs struct {
 	own []string
 	// stdin is the list that is called "-".
 	stdin io.Reader
-	// embed says how images become embeddings.
-	embed embed.Options
-	notes *notes
+	// embed says how images become embeddings, embedNew how those of a new model do.
+	embed, embedNew embed.Options
+	notes           *notes
 }
 
 // inputs returns what the settings name.
@@ -40,7 +40,7 @@ func (a *app) inputs() inputs {
 	cache, _ := options.CacheDir() // without one there is nothing to skip
 	own := []string{c.Scan.ShardFolder(c.Out), c.Out, cache}
 	return inputs{
-		images: c.Images, list: c.List, features: c.Features, scan: c.Scan, embed: options,
+		images: c.Images, list: c.List, features: c.Features, scan: c.Scan, embed: options, embedNew: a.newOptions(),
 		own:   slices.DeleteFunc(own, func(dir string) bool { return dir == "" }),
 		stdin: a.stdin, notes: a.notes,
 	}
@@ -153,7 +153,7 @@ func (in inputs) openImages(ctx context.Context, m *model.Model, need need) (inp
 		in.noteMerged(found.Merged)
 	}
 	if m == nil {
-		e, err := embed.Open(in.embed)
+		e, err := embed.Open(in.embedNew)
 		if err != nil {
 			return input{}, err
 		}

@@ -173,6 +173,6 @@ func outFlag(cmd *cobra.Command, usage string) {
 
 // backboneFlag adds --backbone.
 func backboneFlag(cmd *cobra.Command) {
-	cmd.Flags().String("backbone", "", "ONNX `file`, or a name from pipeline backbones list (default: the model's own, or the built-in one)")
+	cmd.Flags().String("backbone", "", "ONNX `file`, or a name from pipeline backbones list (default: the model's own; for a new model that of pipeline setup, else the built-in one)")
 	config.Bind(cmd.Flags(), "backbone", "backbone")
 }

@@ -159,7 +159,7 @@ func (a *app) startingPoint(file string) (e *embed.Embedder, fresh *model.Model,
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, nil, err
 	}
-	if e, err = embed.Open(a.options()); err != nil {
+	if e, err = embed.Open(a.newOptions()); err != nil {
 		return nil, nil, err
 	}
 	settings := a.modelSettings()

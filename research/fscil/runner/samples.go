@@ -1,6 +1,7 @@
 package runner
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -58,7 +59,9 @@ func (r Runner) Read(ctx context.Context) (*Samples, error) {
 }
 
 func (r Runner) embed(ctx context.Context, s *Samples, images dataset.Listing) (err error) {
-	e, err := embed.Open(r.Embed)
+	o := r.Embed
+	o.Backbone = cmp.Or(o.Backbone, backbone.Default) // trained on the base classes alone
+	e, err := embed.Open(o)
 	if err != nil {
 		return err
 	}
