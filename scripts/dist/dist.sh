@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds out/dist/pipeline-VERSION-linux-ARCH.tar.xz: the program, the libraries that it
-# loads, licences, completions and manual pages. Unpacked anywhere, it runs without
+# Builds out/dist/pipeline-VERSION-linux-ARCH.tar.xz: the program, the libraries and the
+# network that it loads, licences, completions and manual pages. Unpacked anywhere, it runs without
 # network on Linux with glibc 2.28 or newer and nothing else. The same files go into
 # pipeline_VERSION_ARCH.deb, where dpkg-deb is installed. The same tree gives the same
 # bytes.
 #
-# Only on Linux; arm64 is cross-built and has only been run under QEMU. The libraries come as
-# they are, by pipeline setup, and libstdc++ and libgcc_s, which
+# Only on Linux; arm64 is cross-built and has only been run under QEMU. The libraries and
+# the network come by pipeline setup, and libstdc++ and libgcc_s, which
 # ONNX Runtime needs, from Debian 11, whose builds run on glibc 2.18. Everything
 # is checked against hashes in the project. Downloads are kept in .dist.
 # pipeline-VERSION-linux-ARCH.cdx.json lists what the archive contains (CycloneDX).
@@ -105,7 +105,8 @@ if [ "$os/$arch" != "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" ]; then
 	go build -o "$native" ./cmd/pipeline
 fi
 "$native" setup --platform "$os/$arch" --into "$downloads/libraries-$os-$arch" >&2
-install -m 644 "$downloads/libraries-$os-$arch"/*onnxruntime* "$root/lib/"
+install -m 644 "$downloads/libraries-$os-$arch"/{*onnxruntime*,efficientnet-lite0-*.onnx} "$root/lib/"
+install -m 644 $here/licences/efficientnet-lite.txt "$root/licences/"
 if [ $os = linux ]; then
 	install -m 644 "$downloads/libraries-$os-$arch/libturbojpeg.so.0" "$root/lib/"
 	install -m 644 "$work/debian/usr/lib/$multiarch/libstdc++.so.6" "$work/debian/lib/$multiarch/libgcc_s.so.1" "$root/lib/"

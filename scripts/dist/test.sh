@@ -20,7 +20,9 @@ cmp "${archive%.tar.xz}.cdx.json" "$work/first.json"
 [ "$(git status --porcelain)" = "$before" ] || { git status --short; echo "dist-test: the build left files in the tree" >&2; exit 1; }
 echo "dist-test: two builds, the same bytes" >&2
 dpkg-deb -x "$deb" "$work/installed"
-env -i HOME="$work" "$work/installed/usr/bin/pipeline" doctor | grep "$work/installed/usr/lib/pipeline/libonnxruntime"
+env -i HOME="$work" "$work/installed/usr/bin/pipeline" doctor >"$work/doctor"
+grep "$work/installed/usr/lib/pipeline/libonnxruntime" "$work/doctor"
+grep "new models: .*$work/installed/usr/lib/pipeline/efficientnet-lite0" "$work/doctor"
 mkdir -p "$work"/root/{tmp,home,lib,lib64}
 tar -xf "$archive" -C "$work/root"
 program=/$(basename "$archive" .tar.xz)/pipeline

@@ -1,6 +1,6 @@
 // Command sbom prints what an unpacked archive contains, as CycloneDX JSON: the Go
 // modules of the program, as the linker recorded them, the decoders that are built in, and
-// the libraries beside it with their hashes.
+// the libraries and the network beside it with their hashes.
 //
 // It runs in the root of the repository.
 //
@@ -23,6 +23,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 )
 
@@ -146,6 +147,13 @@ func origin(file, platform string) (component, error) {
 		if f, ok := l.For(platform); ok && f.Name == file {
 			return library(l.Package, l.Version, "pkg:npm/"+strings.Replace(l.Package, "@", "%40", 1)+"@"+l.Version), nil
 		}
+	}
+	network, err := backbone.Lookup(backbone.SetUpName)
+	if err != nil {
+		return component{}, err
+	}
+	if p := network.Package; network.FileName() == file {
+		return library(p.Name, p.Version, "pkg:pypi/"+p.Name+"@"+p.Version), nil
 	}
 	prefixes := map[string]string{"libstdc++.so.6": "libstdc++6_", "libgcc_s.so.1": "libgcc-s1_"}
 	_, arch, _ := strings.Cut(platform, "/")
