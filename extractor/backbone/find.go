@@ -58,21 +58,30 @@ func explicitWithHash(sha256Hex, ref string, dirs Dirs) (File, error) {
 var errNotThere = errors.New("not there")
 
 // inCache finds the file by the hash prefix in its name, so that files whose
-// catalogue entry was removed are found too.
+// catalogue entry was removed are found too. A damaged file does not hide another copy.
 func inCache(sha256Hex string, dirs Dirs) (File, error) {
-	var unreadable error
+	var wrong error
 	for _, dir := range dirs.folders() {
 		names, err := os.ReadDir(dir)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			unreadable = also(unreadable, err)
+			wrong = also(wrong, err)
 		}
 		for _, name := range names {
-			if base, ok := strings.CutSuffix(name.Name(), cacheSuffix(sha256Hex)); ok {
-				return load(base, filepath.Join(dir, name.Name()), FromCatalogue)
+			base, ok := strings.CutSuffix(name.Name(), cacheSuffix(sha256Hex))
+			if !ok {
+				continue
 			}
+			f, err := load(base, filepath.Join(dir, name.Name()), FromCatalogue)
+			if err == nil && f.SHA256 == sha256Hex {
+				return f, nil
+			}
+			if err == nil {
+				err = &HashError{Path: f.Path, Want: sha256Hex, Got: f.SHA256}
+			}
+			wrong = also(wrong, err)
 		}
 	}
-	return File{}, cmp.Or(unreadable, errNotThere)
+	return File{}, cmp.Or(wrong, errNotThere)
 }
 
 func atRecordedPath(path string) (File, error) {

@@ -100,6 +100,11 @@ func TestSetUp(t *testing.T) {
 			t.Errorf("%s, %s, %v", f.Name, f.Path, err)
 		}
 	}
+	damaged := t.TempDir()
+	writeFile(t, filepath.Join(damaged, e.FileName()), tinyONNX("altered", ""))
+	if f, err := FindByHash(e.SHA256, "", "", Dirs{Cache: damaged, SetUp: dirs.SetUp}); err != nil || f.Path != file {
+		t.Errorf("a damaged file in the cache hides it: %s, %v", f.Path, err)
+	}
 	if f, err := Resolve("", Dirs{Cache: dir}); err != nil || f.Source != BuiltIn {
 		t.Errorf("one that was pulled is the default: %s, %v", f.Source, err)
 	}

@@ -80,7 +80,8 @@ func (s *setup) convert(n *setupLibrary) {
 	if n.State != libraryInstalled || n.target.Present() {
 		return
 	}
-	if _, err := backbone.Convert(s.entry, n.target.Dir); err != nil {
+	_, err := backbone.Convert(s.entry, n.target.Dir)
+	if err != nil && !n.target.Present() { // another set-up may have made it
 		n.State, n.err = libraryMissing, err
 	}
 }
