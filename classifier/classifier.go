@@ -111,9 +111,12 @@ type Linear interface {
 	// Features returns φ(x) of the rows of x (n×d → n×p).
 	Features(x blas32.General) (blas64.General, error)
 	// Weights returns w (one row of p per column) and b: the score of a class is
-	// b + w·φ(x). Score gives the log-softmax of the scores of all classes, and as
-	// novelty the negative of the largest.
+	// b + w·φ(x). Score gives the log-softmax of the scores of all classes.
 	Weights(columns []int) (w blas64.General, b []float64, err error)
+	// Unseen returns w and b of the score of a class that has not been seen, which only
+	// the base session sets. The novelty is that score less the largest of the classes;
+	// w is nil, and the score 0, in a head of version 0.1.
+	Unseen() (w []float64, b float64, err error)
 }
 
 // An Exporter exports what it computes as an ONNX graph.

@@ -23,7 +23,8 @@ type Scoring struct {
 	// Head is asked for its classes and its dimension.
 	Head Head
 	// Scores returns the scores (n×C) of at most Batch rows; in most heads these
-	// are log-densities up to a constant that all classes share.
+	// are log-densities up to a constant that all classes share. Further columns are
+	// for Novelty.
 	Scores func(x blas32.General) (blas64.General, error)
 	// Batch is the maximum number of rows to score at a time; 0 means 256.
 	Batch int
@@ -65,4 +66,14 @@ func (s Scoring) Score(dst blas64.General, novelty []float64, x blas32.General) 
 		return fmt.Errorf("%s: %w", s.Method, err)
 	}
 	return nil
+}
+
+// Unseen is the novelty of a head that knows what to expect of a class that it has not
+// seen: log p(x|new) − max log p(x|c), nats, from the log-densities of the classes and, in
+// the last place, that of the new one. What all of them share, such as how unusual the
+// photo is, cancels. (The sum over classes that belongs there is its largest term:
+// log-densities of hundreds of numbers lie tens of nats apart.)
+func Unseen(logDensities []float64) float64 {
+	C := len(logDensities) - 1
+	return logDensities[C] - slices.Max(logDensities[:C])
 }

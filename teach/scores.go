@@ -40,6 +40,8 @@ type scores struct {
 // A summary is what the scores of a photo amount to.
 type summary struct {
 	novelty float32
+	// unseen is the score of a class that has not been seen, of a linear head.
+	unseen float32
 	// first is the most probable class; prob is its probability, and runner that of the next.
 	first        uint16
 	prob, runner float32
@@ -98,10 +100,15 @@ func blocks(ctx context.Context, first, last int, do func(first, last int) error
 	})
 }
 
-// features appends the features of rows first to last-1 of x to s.phi.
+// features appends the features of rows first to last-1 of x to s.phi, and scores a
+// class that has not been seen.
 func (s *scores) features(ctx context.Context, l *live, x *rows, first, last int) error {
 	if l.linear == nil || first == last {
 		return nil
+	}
+	w, b, err := l.linear.Unseen()
+	if err != nil {
+		return err
 	}
 	return blocks(ctx, first, last, func(first, last int) error {
 		raw, err := x.read(first, last, nil)
@@ -111,6 +118,13 @@ func (s *scores) features(ctx context.Context, l *live, x *rows, first, last int
 		phi, err := l.Predictor.Features(raw)
 		if err != nil {
 			return err
+		}
+		for i := range phi.Rows {
+			score := b
+			if w != nil {
+				score += dense.Dot(w, dense.Row(phi, i))
+			}
+			s.photos[first+i].unseen = float32(score)
 		}
 		return s.phi.write(first, dense.Narrowed(phi.Data))
 	})
@@ -159,7 +173,7 @@ func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, c
 // It returns false if that takes the scores of all classes.
 func (s *scores) replace(i, c int, was, is float32) bool {
 	p := &s.photos[i]
-	best := -p.novelty
+	best := s.columns[p.first][i]
 	if c == int(p.first) || is >= best || was == p.next && is < was {
 		return false
 	}
@@ -237,7 +251,7 @@ func (s *scores) summarise(i int) {
 	p.first, p.next, p.sum = uint16(at), next, sum
 	p.prob, p.runner = float32(1/sum), float32(s.relative(next, best)/sum)
 	if !s.normalised {
-		p.novelty = -best
+		p.novelty = p.unseen - best
 	}
 }
 

@@ -23,6 +23,9 @@ func checkLinear(t *testing.T, f Factory) {
 	if _, _, err := h.Weights(nil); !errors.Is(err, classifier.ErrNotFitted) {
 		t.Errorf("weights of an unfitted head: %v", err)
 	}
+	if _, _, err := h.Unseen(); !errors.Is(err, classifier.ErrNotFitted) {
+		t.Errorf("the unseen class of an unfitted head: %v", err)
+	}
 	head := f.learned(t, base(), f.novel())
 	phi, err := f.learned(t, base()).(classifier.Linear).Features(queries())
 	if err != nil {
@@ -32,13 +35,17 @@ func checkLinear(t *testing.T, f Factory) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	unseen, c, err := head.(classifier.Linear).Unseen()
+	if err != nil {
+		t.Fatal(err)
+	}
 	want, novelty := LogProb(t, head, queries()), Novelty(t, head, queries())
 	for i := range phi.Rows {
 		scores := slices.Clone(b)
 		for c := range scores {
 			scores[c] += dense.Dot(dense.Row(w, c), dense.Row(phi, i))
 		}
-		if v := -slices.Max(scores); math.Abs(v-novelty[i]) > 1e-6*(1+math.Abs(v)) {
+		if v := c + dense.Dot(unseen, dense.Row(phi, i)) - slices.Max(scores); math.Abs(v-novelty[i]) > 1e-6*(1+math.Abs(v)) {
 			t.Errorf("row %d: novelty %v by features, %v by Score", i, v, novelty[i])
 		}
 		classifier.LogSoftmax(scores)

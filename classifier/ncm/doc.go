@@ -9,9 +9,19 @@
 //	n, Σx    moments.Total 1, d   examples of a class and their sum, scaled to length 1 (cosine) or raw (Euclidean)
 //	m        means.rows    C×d    the direction of the sum (cosine), the mean (Euclidean)
 //	τ        shared.Tau    1      temperature
+//	κ        shared.Kappa  1      for the novelty
 //
 //	cosine     log p(c|x) = log-softmax_c  cos(x, m_c)/τ
 //	euclidean  log p(c|x) = log-softmax_c −‖x−m_c‖²/2τ
+//
+// The novelty compares with a class that has not been seen, of which only the mean of all
+// classes is known, m₀ (of the rows m): κ must be how many times nearer the mean of its
+// class an example is than m₀, both squared.
+//
+//	novelty(x) = min_c ‖x−m_c‖²/2 − κ·‖x−m₀‖²/2,   κ = w(1+1/n)/(w+t²) ≤ 1
+//
+// with w the variance within the base classes and t² between their means (sums over
+// directions). A head that version 0.1 saved keeps the distance to the nearest mean.
 //
 // Assumptions: classes differ in their means and share one isotropic spread.
 //

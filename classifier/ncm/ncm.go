@@ -1,6 +1,7 @@
 package ncm
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -12,14 +13,18 @@ import (
 // NCM is a nearest class mean head.
 type NCM struct {
 	classtable.Exact[shared, moments.Total]
-	cfg Config
+	cfg    Config
+	closed bool // whether shared.Kappa of the next base session stays 0
 }
 
 type model = classtable.Model[shared, moments.Total]
 
 // shared holds what the classes share.
 type shared struct {
-	Tau   float64 `json:"tau"`
+	Tau float64 `json:"tau"`
+	// Kappa is κ, for comparing with a class that has not been seen; 0 in closed heads,
+	// which are of version 0.1 and whose novelty, as their thresholds, is a distance.
+	Kappa float64 `json:"kappa,omitempty"`
 	means *means
 }
 
@@ -33,12 +38,18 @@ func New(cfg Config) (*NCM, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &NCM{cfg: cfg, Exact: classtable.NewExact(classtable.Method[shared, moments.Total]{
+	h := &NCM{cfg: cfg}
+	h.Exact = classtable.NewExact(classtable.Method[shared, moments.Total]{
 		Name: "ncm", Config: cfg, Unit: cfg.Metric == Cosine,
 		Fit: func(_ *model, old moments.Total, change classtable.Change) (moments.Total, error) {
 			return change.Total(old)
 		},
-		Settle: cfg.settle,
+		Settle: func(ctx context.Context, m *model, s *moments.Session, known int) error {
+			if known == 0 && !h.closed {
+				m.Shared.Kappa = kappa(m.Classes.Values(), s)
+			}
+			return cfg.settle(ctx, m, s, known)
+		},
 		Rescore: func(m *model, _ []int) error {
 			m.Shared.means = cfg.meansOf(m)
 			return nil
@@ -51,9 +62,23 @@ func New(cfg Config) (*NCM, error) {
 			if tau := m.Shared.Tau; !(tau >= 1e-120 && tau <= 1e120) {
 				return fmt.Errorf("temperature %g", tau)
 			}
+			if k := m.Shared.Kappa; !(k >= 0 && k <= 1) {
+				return fmt.Errorf("kappa %g", k)
+			}
 			return nil
 		},
-	})}, nil
+	})
+	return h, nil
+}
+
+// Unfitted implements episodes.Unfitter.
+func (h *NCM) Unfitted() (classifier.Learner, error) {
+	next, err := New(h.cfg)
+	if err == nil {
+		next.UseBackend(h.Model().Backend)
+		next.closed = h.Model().Fitted() && h.Model().Shared.Kappa == 0
+	}
+	return next, err
 }
 
 // Load returns the head that Save described.

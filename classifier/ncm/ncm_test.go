@@ -40,10 +40,12 @@ func TestExactValues(t *testing.T) {
 		scoreX, scoreY float64
 		novelty, tol   float64
 	}{
-		// means (1,0), (0,1) on the circle; q = (0.6, 0.8)
-		{ncm.Config{Metric: ncm.Cosine, Temperature: 0.5}, 0.6 / 0.5, 0.8 / 0.5, 0.2, 1e-15},
-		// means (2,0), (0,3): squared distances 17 and 10
-		{ncm.Config{Metric: ncm.Euclidean, Temperature: 2}, -17.0 / 4, -10.0 / 4, math.Sqrt(10), 1e-12},
+		// means (1,0), (0,1) on the circle; q = (0.6, 0.8), 0.1 (squared) from the middle.
+		// The examples of a class are alike: κ has its least value.
+		{ncm.Config{Metric: ncm.Cosine, Temperature: 0.5}, 0.6 / 0.5, 0.8 / 0.5, 0.2 - 1e-6*0.1/2, 1e-15},
+		// means (2,0), (0,3): squared distances 17 and 10, 10.25 from the middle; w = 2,
+		// t² = 6.5 − w/2, κ = 3/7.5
+		{ncm.Config{Metric: ncm.Euclidean, Temperature: 2}, -17.0 / 4, -10.0 / 4, 10.0/2 - 0.4*10.25/2, 1e-12},
 	} {
 		h := learned(t, c.cfg, square, sides)
 		dst, nov := blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: make([]float64, 2)}, make([]float64, 1)

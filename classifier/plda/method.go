@@ -5,7 +5,7 @@ import "github.com/seed-90d10d51/pipeline/classifier"
 // Methods describes plda and its simple form, lda.
 func Methods() []classifier.Method {
 	common := classifier.Method{
-		Novelty: "negative largest log-density",
+		Novelty: "log-density of a class that has not been seen, less the largest of the classes",
 		Extend:  "exact; shared covariances stay as fitted on the base session",
 		Forget:  "classes and examples, exact; shared covariances stay",
 	}

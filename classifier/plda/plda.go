@@ -63,7 +63,7 @@ func New(cfg Config) (*PLDA, error) {
 		},
 		Settle:  h.settle,
 		Rescore: rescore,
-		Scoring: func(m *model) classifier.Scoring { return classifier.Scoring{Scores: m.Shared.logDensities} },
+		Scoring: func(m *model) classifier.Scoring { return m.Shared.scoring() },
 		Count:   func(c class) int { return c.N },
 		Join:    func(a, b class) class { return class{Total: a.And(b.Total)} },
 		Fields:  func(c *classifier.Codec, m *model, class *class) { class.Fields(c, m.Dim) },
@@ -123,14 +123,25 @@ func rescore(m *model, changed []int) error {
 	return nil
 }
 
-// logDensities returns the log-densities of a few rows (n×C), up to a constant
-// that all classes share, in O(d² + Cd) per row.
-func (sh *shared) logDensities(x blas32.General) (blas64.General, error) {
-	white, err := sh.whitened(x)
-	if err != nil {
-		return white, err
+// scoring takes O(d² + Cd) per row.
+func (sh *shared) scoring() classifier.Scoring {
+	if sh.Open {
+		return classifier.Scoring{Scores: sh.scores((*gauss.Stack).OpenLogDensities), Novelty: classifier.Unseen}
 	}
-	return sh.stack.LogDensities(white)
+	return classifier.Scoring{Scores: sh.scores((*gauss.Stack).LogDensities)}
+}
+
+// scores whitens rows for one of the stack's functions.
+func (sh *shared) scores(
+	of func(*gauss.Stack, blas64.General) (blas64.General, error),
+) func(blas32.General) (blas64.General, error) {
+	return func(x blas32.General) (blas64.General, error) {
+		white, err := sh.whitened(x)
+		if err != nil {
+			return white, err
+		}
+		return of(sh.stack, white)
+	}
 }
 
 func (sh *shared) whitened(x blas32.General) (blas64.General, error) {
@@ -156,6 +167,15 @@ func (h *PLDA) Weights(columns []int) (blas64.General, []float64, error) {
 		return blas64.General{}, nil, err
 	}
 	return h.Model().Shared.stack.Weights(columns)
+}
+
+// Unseen implements classifier.Linear.
+func (h *PLDA) Unseen() (w []float64, b float64, err error) {
+	err = h.CheckFitted("weights")
+	if sh := h.Model().Shared; err == nil && sh.Open {
+		w, b = sh.stack.Unseen()
+	}
+	return w, b, err
 }
 
 // TakesUnit implements moments.Learner; LearnMoments takes O(Cd² + d³) for the

@@ -19,7 +19,8 @@ type class struct {
 	// without one.
 	logit   []float64
 	density *gauss.Density
-	unit    []float64 // the whitened mean, of length 1
+	plain   *gauss.Density // with the shared covariance, if density has its own
+	unit    []float64      // the whitened mean, of length 1
 }
 
 // spread is the variation within a class, in whitened coordinates.
@@ -110,14 +111,19 @@ func (s spread) shrunkTo(nu float64, n int, mean []float64, student bool) gauss.
 	return c
 }
 
+// totals returns the first moments of classes.
+func totals(classes []class) []moments.Total {
+	out := make([]moments.Total, len(classes))
+	for i, c := range classes {
+		out[i] = c.Total
+	}
+	return out
+}
+
 // densities returns the predictive densities of classes, and their whitened
 // means scaled to length 1.
 func densities(sp *gauss.Space, classes []class, nu float64, student bool) ([]*gauss.Density, [][]float64, error) {
-	totals := make([]moments.Total, len(classes))
-	for i, c := range classes {
-		totals[i] = c.Total
-	}
-	white, err := sp.Means(totals)
+	white, err := sp.Means(totals(classes))
 	if err != nil {
 		return nil, nil, err
 	}

@@ -7,12 +7,12 @@ func Methods() []classifier.Method {
 	plus := classifier.Method{
 		Name: PLDAPlus, Key: "plda_plus",
 		Summary: "plda with class covariances shrunk toward the shared one, and scores of base and later classes calibrated on the base session; the most accurate method with a large base session",
-		Novelty: "negative largest log-density, before calibration",
+		Novelty: "log-density of a class that has not been seen, less the largest of the classes, before calibration",
 	}
 	eb := classifier.Method{
 		Name: PPCAEB, Key: "ppca_eb",
 		Summary: "ppca with class covariances shrunk toward the shared one and uncertain class means: between ppca and plda",
-		Novelty: "negative largest log-density",
+		Novelty: "log-density of a class that has not been seen, less the largest of the classes, all with the shared covariance",
 	}
 	return []classifier.Method{define(plus, DefaultPLDAPlus()), define(eb, DefaultPPCAEB())}
 }

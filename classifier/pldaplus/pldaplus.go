@@ -167,6 +167,22 @@ func (c Config) rescore(m *model, changed []int) error {
 		classes[column].density, classes[column].unit = densities[i], units[i]
 	}
 	sh.scorer = newScorer(sh.Space, sh.Setting, classes)
+	return sh.compare(classes, some, changed)
+}
+
+// compare prepares the scorer for novelty.
+func (sh *shared) compare(classes, some []class, changed []int) error {
+	if sh.scorer.open = sh.Open; !sh.Open || sh.Setting.Nu >= Pooled {
+		return nil
+	}
+	plain, err := sh.Space.Pooled(totals(some))
+	if err != nil {
+		return err
+	}
+	for i, column := range changed {
+		classes[column].plain = plain[i]
+	}
+	sh.scorer.plain = gauss.StackOf(sh.Space, classes, func(c *class) **gauss.Density { return &c.plain })
 	return nil
 }
 

@@ -22,6 +22,8 @@ type scorer struct {
 	later   []int          // the others
 	logits  blas64.General // (base classes)×d; 0×d where g = 0
 	consts  []float64
+	open    bool         // Settled.Open
+	plain   *gauss.Stack // the classes with the shared covariance, if their own differ
 }
 
 // newScorer stacks classes, which then share its memory.
@@ -51,28 +53,27 @@ func (s *scorer) add(column int, c class) {
 	}
 }
 
-// scoring takes O(d² + Cqd) per row. The novelty is −max log-density before any
-// calibration, up to a constant that all classes share.
+// scoring takes O(d² + Cqd) per row. The novelty is that of the log-densities before any
+// calibration.
 func (s *scorer) scoring() classifier.Scoring {
 	return classifier.Scoring{
-		Scores: s.batch, Batch: s.stack.Batch(),
-		Novelty: func(scores []float64) float64 { return -slices.Max(scores[len(scores)/2:]) },
+		Scores: s.batch, Batch: s.stack.Batch(), Novelty: func(row []float64) float64 { return row[len(row)-1] },
 	}
 }
 
-// batch returns for a few rows the scores of all classes, followed by their
-// log-densities (n×2C).
+// batch returns for a few rows the scores of all classes, followed by the novelty
+// (n×(C+1)).
 func (s *scorer) batch(x blas32.General) (blas64.General, error) {
 	v, err := s.values(x)
 	if err != nil {
 		return blas64.General{}, err
 	}
 	C := v.density.Cols
-	out := dense.New(x.Rows, 2*C)
+	out := dense.New(x.Rows, C+1)
 	dense.Parallel(x.Rows, func(i int) {
 		row := dense.Row(out, i)
-		copy(row[C:], dense.Row(v.density, i))
-		s.calibrate(row[:C], row[C:], v.row(i))
+		s.calibrate(row[:C], dense.Row(v.density, i), v.row(i))
+		row[C] = v.novelty[i]
 	})
 	return out, nil
 }
@@ -82,6 +83,7 @@ type values struct {
 	density blas64.General // ℓ, n×C
 	cosine  blas64.General // cos(z, m_c), n×C, or n×0
 	rank    blas64.General // of the regression: log-softmax over base classes before g, or n×0
+	novelty []float64
 }
 
 // rowValues is one row of cosine and of rank.
@@ -97,10 +99,37 @@ func (s *scorer) values(x blas32.General) (values, error) {
 		return values{}, err
 	}
 	v := values{}
-	if v.density, err = s.stack.LogDensities(white); err != nil {
+	all, err := s.stack.OpenLogDensities(white)
+	if err != nil {
+		return v, err
+	}
+	v.density = dense.View(all, 0, 0, all.Rows, all.Cols-1)
+	if v.novelty, err = s.noveltyOf(white, all); err != nil {
 		return v, err
 	}
 	return v, s.addCalibration(&v, white)
+}
+
+// noveltyOf returns the novelty of whitened rows, with their log-densities (n×(C+1)). It
+// compares classes of the shared covariance: a class that is wider than others would be
+// nearer to whatever is far from all of them than a class that nobody has seen.
+func (s *scorer) noveltyOf(white, all blas64.General) (out []float64, err error) {
+	switch {
+	case !s.open:
+		all = dense.View(all, 0, 0, all.Rows, all.Cols-1)
+	case s.plain != nil:
+		if all, err = s.plain.OpenLogDensities(white); err != nil {
+			return nil, err
+		}
+	}
+	for i := range white.Rows {
+		if s.open {
+			out = append(out, classifier.Unseen(dense.Row(all, i)))
+		} else {
+			out = append(out, -slices.Max(dense.Row(all, i)))
+		}
+	}
+	return out, nil
 }
 
 // addCalibration fills in cosines and logits.

@@ -241,7 +241,6 @@ func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General)
 		for c, v := range log {
 			row[c] = 2*(v-best) + math.Log(share[c])
 		}
-		// The novelty is minus the largest log-density of a class.
 		row[classes] = 2*(unknown[i]+novelty[i])/t + math.Log(share[classes])
 		classifier.LogSoftmax(row)
 		for c := range row {
@@ -261,8 +260,13 @@ func (h *Head) placed(x blas32.General) (rows blas64.General, err error) {
 	return classifier.Placed(x, dense.Range(0, x.Rows), true), nil
 }
 
-// unknown returns log p(x|0).
+// unknown returns what makes log p(x|0) − max log p(x|c) of the novelty: nothing, unless
+// the novelty is the negative largest log-density, as in models of version 0.1.
 func (h *Head) unknown(ctx context.Context, x blas32.General) ([]float64, error) {
+	w, _, err := h.Predictor.Head.(classifier.Linear).Unseen()
+	if err != nil || w != nil {
+		return make([]float64, x.Rows), err
+	}
 	space, white, err := h.Compare(ctx, x)
 	if err != nil {
 		return nil, err

@@ -120,7 +120,7 @@ func TestCancellation(t *testing.T) {
 	}
 	logDet := (d-k)*math.Log(noise) + k*math.Log(wide+noise)
 	for i, w := range want {
-		if r := -2*got.Data[i] - logDet; math.Abs(r-w) > 1e-4*w+1e-6 {
+		if r := -2*dense.Row(got, i)[0] - logDet; math.Abs(r-w) > 1e-4*w+1e-6 {
 			t.Errorf("distance %d is %.8g, want %.8g", i, r, w)
 		}
 	}

@@ -41,3 +41,14 @@ func (s *Stack) Weights(columns []int) (w blas64.General, b []float64, err error
 	}
 	return w, b, nil
 }
+
+// Unseen returns w and b with which the log-density of a class that has not been seen
+// is b + w·Features(z).
+func (s *Stack) Unseen() (w []float64, b float64) {
+	d := s.space.Dim()
+	w = make([]float64, d+s.precision.Cols)
+	for j, v := range dense.Row(s.precision, s.precision.Rows-1) {
+		w[d+j] = -v / 2
+	}
+	return w, -s.unseen / 2
+}

@@ -30,9 +30,11 @@ type Stack struct {
 	densities []*Density
 	weights   blas64.General // C×d, D⁻¹μ
 	// Classes with equal D share a row of precision: 1/(a+v) along V, and in the
-	// last column that of the other directions.
+	// last column that of the other directions. The last row is that of a class that
+	// has not been seen.
 	precision blas64.General
 	shared    []int
+	unseen    float64        // log|D| of a class that has not been seen
 	factors   blas32.General // F of all classes, stacked
 	first     []int          // first row of each class in factors
 	constants []float64      // of Student's t
@@ -99,8 +101,12 @@ func (s *Stack) stackPrecisions() {
 		}
 		s.shared[i] = at
 	}
+	unseen := &Density{noise: 1}
+	along, rest := s.space.precisions(unseen)
+	values = append(append(values, along...), rest)
+	s.unseen = s.space.logDet(unseen)
 	cols := len(s.space.Beta) + 1
-	s.precision = blas64.General{Rows: len(row), Cols: cols, Stride: cols, Data: values}
+	s.precision = blas64.General{Rows: len(row) + 1, Cols: cols, Stride: cols, Data: values}
 }
 
 // constant returns the constant of Student's t besides −½(df+d)·log(1+r/df) −
@@ -134,7 +140,15 @@ func (s *Stack) Batch() int {
 // LogDensities returns log p(z|c) (n×C, nats, without the common factor
 // (2π)^(−d/2)) for whitened rows. O(d(Σk + C + r) + Cr) per row.
 func (s *Stack) LogDensities(white blas64.General) (blas64.General, error) {
-	out := dense.New(white.Rows, len(s.densities))
+	out, err := s.OpenLogDensities(white)
+	return dense.View(out, 0, 0, out.Rows, len(s.densities)), err
+}
+
+// OpenLogDensities returns LogDensities, followed by the log-density of a class that has
+// not been seen (n×(C+1)): n = 0, so that its mean has the variance β.
+func (s *Stack) OpenLogDensities(white blas64.General) (blas64.General, error) {
+	C := len(s.densities)
+	out := dense.New(white.Rows, C+1)
 	along, err := s.space.Along(white)
 	if err != nil {
 		return out, err
@@ -143,7 +157,7 @@ func (s *Stack) LogDensities(white blas64.General) (blas64.General, error) {
 	if err := s.mul.MulTrans64(quadratic, squares(white, along), s.precision); err != nil {
 		return out, err
 	}
-	if err := s.mul.MulTrans64(out, white, s.weights); err != nil {
+	if err := s.mul.MulTrans64(dense.View(out, 0, 0, out.Rows, C), white, s.weights); err != nil {
 		return out, err
 	}
 	projected := dense.New32(white.Rows, s.factors.Rows)
@@ -154,8 +168,9 @@ func (s *Stack) LogDensities(white blas64.General) (blas64.General, error) {
 		}
 	}
 	dense.Parallel(white.Rows, func(i int) {
-		s.finish(out.Data[i*out.Stride:i*out.Stride+out.Cols], white.Data[i*white.Stride:i*white.Stride+white.Cols],
-			quadratic.Data[i*quadratic.Stride:], projected.Data[i*s.factors.Rows:(i+1)*s.factors.Rows])
+		row, squared := dense.Row(out, i), dense.Row(quadratic, i)
+		s.finish(row[:C], dense.Row(white, i), squared, projected.Data[i*s.factors.Rows:(i+1)*s.factors.Rows])
+		row[C] = -(squared[len(squared)-1] + s.unseen) / 2
 	})
 	return out, nil
 }
