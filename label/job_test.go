@@ -105,8 +105,8 @@ func readTable(tb testing.TB, file string) [][]string {
 
 func TestRunWritesTheProbabilities(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "new", "folder")
-	job := newJob(t, table{"a.jpg": {0.5}, "b.jpg": {-3}, "c.jpg": nil}, out, dataset.Problem{Path: "Z", Err: errors.New("loop")})
-	job.Threshold = 1 // the distance to the nearest mean is 0.5 and 2
+	job := newJob(t, table{"a.jpg": {0.5}, "b.jpg": {-9}, "c.jpg": nil}, out, dataset.Problem{Path: "Z", Err: errors.New("loop")})
+	job.Threshold = 1 // the novelty is -0.1 and 1.75
 	summary, err := job.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -304,6 +304,6 @@ func ExampleJob_Run() {
 	fmt.Print(string(labels))
 	// Output:
 	// 2 labelled, 1 failed
-	// {"path":"a.jpg","label":"kiwi","probability":0.8807971,"margin":0.7615942,"entropy":0.3653339,"novelty":1,"rejected":false,"top_k":[["kiwi",0.8807971]]}
-	// {"path":"b.jpg","label":"lime","probability":0.9525741,"margin":0.9051483,"entropy":0.190865,"novelty":2,"rejected":false,"top_k":[["lime",0.9525741]]}
+	// {"path":"a.jpg","label":"kiwi","probability":0.8807971,"margin":0.7615942,"entropy":0.3653339,"novelty":-0.5625,"rejected":false,"top_k":[["kiwi",0.8807971]]}
+	// {"path":"b.jpg","label":"lime","probability":0.9525741,"margin":0.9051483,"entropy":0.190865,"novelty":-0.375,"rejected":false,"top_k":[["lime",0.9525741]]}
 }

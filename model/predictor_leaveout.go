@@ -24,6 +24,8 @@ func (m *Model) LearnedAs() func(content Hash) []string { return m.index().class
 // of three); projection, chosen settings and temperature are those of m, so that a
 // trace of each example stays in these.
 //
+// Groups of like examples are left out whole if the calibration of m did so.
+//
 // rows has embeddings that m does not keep; the error wraps a *MissingRowsError if it
 // lacks any. The order of visits is random, one at a time. Cost: ten times that of
 // learning.
@@ -58,7 +60,8 @@ func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32, visit fun
 	}
 	row := make([]float64, len(column))
 	var one sync.Mutex
-	return calibration.LeaveOut(ctx, calibration.Task{Sessions: sessions, Fresh: p.unfitted}, func(at calibration.Place, head classifier.Head, a episodes.Answer) {
+	apart := p.Calibration.Elsewhere > 0
+	return calibration.LeaveOut(ctx, calibration.Task{Sessions: sessions, Fresh: p.unfitted}, apart, func(at calibration.Place, head classifier.Head, a episodes.Answer) {
 		one.Lock()
 		defer one.Unlock()
 		for j := range row {

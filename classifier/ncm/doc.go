@@ -9,19 +9,23 @@
 //	n, Σx    moments.Total 1, d   examples of a class and their sum, scaled to length 1 (cosine) or raw (Euclidean)
 //	m        means.rows    C×d    the direction of the sum (cosine), the mean (Euclidean)
 //	τ        shared.Tau    1      temperature
-//	κ        shared.Kappa  1      for the novelty
+//	b        shared.Between 1     for the novelty
 //
 //	cosine     log p(c|x) = log-softmax_c  cos(x, m_c)/τ
 //	euclidean  log p(c|x) = log-softmax_c −‖x−m_c‖²/2τ
 //
-// The novelty compares with a class that has not been seen, of which only the mean of all
-// classes is known, m₀ (of the rows m): κ must be how many times nearer the mean of its
-// class an example is than m₀, both squared.
+// The novelty compares with a class that has not been seen. Class means are taken to vary
+// around m₀, their mean, b = t²/w times as much as examples do around the mean of their
+// class (both summed over directions, from the base session). So a class of n examples has
 //
-//	novelty(x) = min_c ‖x−m_c‖²/2 − κ·‖x−m₀‖²/2,   κ = w(1+1/n)/(w+t²) ≤ 1
+//	μ = m₀ + nb/(1+nb)·(m−m₀),   r = (1 + b/(1+nb))/(1+b) < 1
+//	novelty(x) = min_c (‖x−μ_c‖²/r_c − ‖x−m₀‖²) / 2√(1−r_c)
 //
-// with w the variance within the base classes and t² between their means (sums over
-// directions). A head that version 0.1 saved keeps the distance to the nearest mean.
+// where r is how large ‖x−μ‖² is expected to be for the examples of the class, in units of
+// that of ‖x−m₀‖² for those of a new one: plda's ratio with isotropic covariances. The two
+// terms of an example of the class have correlation √r, and their difference a variance
+// ∝ 1−r; divided by its root, it is as large for few examples of a class as for many.
+// A head that version 0.1 saved keeps the distance to the nearest mean.
 //
 // Assumptions: classes differ in their means and share one isotropic spread.
 //

@@ -24,7 +24,8 @@ type means struct {
 	centre []float64
 	rows   blas64.General
 	sq     []float64 // ‖rows‖², Euclidean
-	mean   []float64 // of all class means
+	mean   []float64 // m₀, that of all class means
+	others []other   // for novelty
 }
 
 func (c Config) meansOf(m *model) *means {
@@ -77,43 +78,73 @@ func (m *means) scores(x blas32.General) (blas64.General, error) {
 	return s, nil
 }
 
-// open returns scores, and in column C that of a class that has not been seen: an example
-// of it is as far from the mean of all classes as is usual, which is κ times as much as
-// from the mean of its own.
-func (m *means) open(kappa float64) func(x blas32.General) (blas64.General, error) {
-	return func(x blas32.General) (blas64.General, error) {
-		scores, err := m.scores(x)
-		if err != nil {
-			return scores, err
+// open returns scores, and in column C the novelty (package comment).
+func (m *means) open(x blas32.General) (blas64.General, error) {
+	scores, err := m.scores(x)
+	if err != nil {
+		return scores, err
+	}
+	z, C := m.place(x, dense.Range(0, x.Rows)), scores.Cols
+	out := dense.New(scores.Rows, C+1)
+	dense.Copy(out, scores)
+	for i := range out.Rows {
+		row := dense.Row(out, i)
+		row[C] = m.novelty(row[:C], dense.SquaredDistance(dense.Row(z, i), m.mean))
+	}
+	return out, nil
+}
+
+// novelty is that of a row with the given scores, at the squared distance D from m₀.
+func (m *means) novelty(scores []float64, D float64) float64 {
+	nearest := math.Inf(1)
+	for c, s := range scores {
+		if m.cosine {
+			s-- // −‖x−m_c‖²/2
 		}
-		z, C := m.place(x, dense.Range(0, x.Rows)), scores.Cols
-		out := dense.New(scores.Rows, C+1)
-		dense.Copy(out, scores)
-		for i := range out.Rows {
-			dense.Row(out, i)[C] = m.unseen(dense.Row(z, i), kappa)
+		o := m.others[c]
+		along := (D + o.square + 2*s) / 2 // (x−m₀)·(m_c−m₀)
+		own := (D - 2*o.gain*along + o.gain*o.gain*o.square) / o.spread
+		nearest = min(nearest, (own-D)/(2*math.Sqrt(1-o.spread)))
+	}
+	return nearest
+}
+
+// other is what compares a class with one that has not been seen.
+type other struct {
+	square       float64 // ‖m_c−m₀‖²
+	gain, spread float64 // how far μ moves from m₀, and the expected ratio of squared distances
+}
+
+// compare prepares the means for novelty, given b = t²/w.
+func (m *means) compare(totals []moments.Total, b float64) {
+	m.others = make([]other, len(totals))
+	for c, t := range totals {
+		n := float64(t.N)
+		m.others[c] = other{
+			square: dense.SquaredDistance(dense.Row(m.rows, c), m.offset()),
+			gain:   n * b / (1 + n*b), spread: (1 + b/(1+n*b)) / (1 + b),
 		}
-		return out, nil
 	}
 }
 
-// unseen returns −κ/2 times the squared distance from the mean of all classes, plus 1 for
-// the cosine of unit vectors.
-func (m *means) unseen(z []float64, kappa float64) float64 {
-	score := -kappa * dense.SquaredDistance(z, m.mean) / 2
+// offset returns m₀ in the coordinates of rows.
+func (m *means) offset() []float64 {
 	if m.cosine {
-		score++
+		return m.mean
 	}
-	return score
+	return make([]float64, len(m.mean)) // rows are centred
 }
 
-// leastKappa is κ where the examples of a class are all alike.
-const leastKappa = 1e-6
+const (
+	// leastBetween is b where classes do not differ, mostBetween where the examples of a
+	// class are all alike.
+	leastBetween, mostBetween = 1e-3, 1e3
+	// guessedBetween is b where no class tells w: a third of the variance is between.
+	guessedBetween = 0.5
+)
 
-// kappa returns κ ≤ 1, the expected square of the distance of an example from the mean of
-// its class over that from the mean of all: w(1+1/n)/(w+t²), with w within classes and t²
-// between them. Where no class tells w, a third of the variance is taken to be between
-// classes, and half of it with a single class.
-func kappa(totals []moments.Total, s *moments.Session) float64 {
+// betweenOf returns b = t²/w of a base session, the variance between classes over that within.
+func betweenOf(totals []moments.Total, s *moments.Session) float64 {
 	var scatter, degrees, inverse float64
 	means := dense.New(len(totals), s.Dim)
 	for i, t := range totals {
@@ -122,36 +153,33 @@ func kappa(totals []moments.Total, s *moments.Session) float64 {
 		inverse += 1 / float64(t.N) / float64(len(totals))
 		copy(dense.Row(means, i), t.Mean())
 	}
-	if len(totals) < 2 {
-		return (1 + inverse) / 2
+	switch {
+	case len(totals) < 2:
+		return 1
+	case degrees == 0:
+		return guessedBetween
+	case scatter == 0:
+		return mostBetween
 	}
 	dense.SubtractRow(means, dense.MeanRow(means))
 	between := dense.SumSquares(means.Data) / float64(len(totals)-1)
-	within := 2 * between / 3
-	if degrees > 0 {
-		within = scatter / degrees
-	}
-	all := within + max(between-within*inverse, 0)
-	if !(all > 0) {
-		return 1
-	}
-	return min(max(within*(1+inverse)/all, leastKappa), 1)
+	return min(max(between*degrees/scatter-inverse, leastBetween), mostBetween)
 }
 
 // scoring takes O(Cd) per row. Closed heads have the distance to the nearest mean, 1−cos
 // or Euclidean.
 func (c Config) scoring(m *model) classifier.Scoring {
 	s := classifier.Scoring{
+		Scores: m.Shared.means.open,
 		LogProb: func(dst, scores []float64) {
 			for j := range dst {
 				dst[j] = scores[j] / m.Shared.Tau
 			}
 			classifier.LogSoftmax(dst)
 		},
+		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
 	}
-	if k := m.Shared.Kappa; k > 0 {
-		s.Scores, s.Novelty = m.Shared.means.open(k), classifier.Unseen
-	} else {
+	if m.Shared.Between == 0 {
 		s.Scores, s.Novelty = m.Shared.means.scores, c.distance
 	}
 	return s

@@ -14,7 +14,7 @@ import (
 type NCM struct {
 	classtable.Exact[shared, moments.Total]
 	cfg    Config
-	closed bool // whether shared.Kappa of the next base session stays 0
+	closed bool // whether shared.Between of the next base session stays 0
 }
 
 type model = classtable.Model[shared, moments.Total]
@@ -22,10 +22,10 @@ type model = classtable.Model[shared, moments.Total]
 // shared holds what the classes share.
 type shared struct {
 	Tau float64 `json:"tau"`
-	// Kappa is κ, for comparing with a class that has not been seen; 0 in closed heads,
+	// Between is b, for comparing with a class that has not been seen; 0 in closed heads,
 	// which are of version 0.1 and whose novelty, as their thresholds, is a distance.
-	Kappa float64 `json:"kappa,omitempty"`
-	means *means
+	Between float64 `json:"between,omitempty"`
+	means   *means
 }
 
 var (
@@ -46,12 +46,13 @@ func New(cfg Config) (*NCM, error) {
 		},
 		Settle: func(ctx context.Context, m *model, s *moments.Session, known int) error {
 			if known == 0 && !h.closed {
-				m.Shared.Kappa = kappa(m.Classes.Values(), s)
+				m.Shared.Between = betweenOf(m.Classes.Values(), s)
 			}
 			return cfg.settle(ctx, m, s, known)
 		},
 		Rescore: func(m *model, _ []int) error {
 			m.Shared.means = cfg.meansOf(m)
+			m.Shared.means.compare(m.Classes.Values(), m.Shared.Between)
 			return nil
 		},
 		Scoring: cfg.scoring,
@@ -62,8 +63,8 @@ func New(cfg Config) (*NCM, error) {
 			if tau := m.Shared.Tau; !(tau >= 1e-120 && tau <= 1e120) {
 				return fmt.Errorf("temperature %g", tau)
 			}
-			if k := m.Shared.Kappa; !(k >= 0 && k <= 1) {
-				return fmt.Errorf("kappa %g", k)
+			if b := m.Shared.Between; !(b >= 0 && b <= mostBetween) {
+				return fmt.Errorf("variance between classes %g", b)
 			}
 			return nil
 		},
@@ -71,12 +72,15 @@ func New(cfg Config) (*NCM, error) {
 	return h, nil
 }
 
+// Comparing implements calibration.Comparing.
+func (h *NCM) Comparing() bool { return h.Model().Shared.Between > 0 }
+
 // Unfitted implements episodes.Unfitter.
 func (h *NCM) Unfitted() (classifier.Learner, error) {
 	next, err := New(h.cfg)
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
-		next.closed = h.Model().Fitted() && h.Model().Shared.Kappa == 0
+		next.closed = h.Model().Fitted() && h.Model().Shared.Between == 0
 	}
 	return next, err
 }

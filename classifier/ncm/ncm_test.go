@@ -40,12 +40,12 @@ func TestExactValues(t *testing.T) {
 		scoreX, scoreY float64
 		novelty, tol   float64
 	}{
-		// means (1,0), (0,1) on the circle; q = (0.6, 0.8), 0.1 (squared) from the middle.
-		// The examples of a class are alike: κ has its least value.
-		{ncm.Config{Metric: ncm.Cosine, Temperature: 0.5}, 0.6 / 0.5, 0.8 / 0.5, 0.2 - 1e-6*0.1/2, 1e-15},
-		// means (2,0), (0,3): squared distances 17 and 10, 10.25 from the middle; w = 2,
-		// t² = 6.5 − w/2, κ = 3/7.5
-		{ncm.Config{Metric: ncm.Euclidean, Temperature: 2}, -17.0 / 4, -10.0 / 4, 10.0/2 - 0.4*10.25/2, 1e-12},
+		// means (1,0), (0,1) on the circle; q = (0.6, 0.8). The examples of a class are
+		// alike: μ is their mean but for a thousandth.
+		{ncm.Config{Metric: ncm.Cosine, Temperature: 0.5}, 0.6 / 0.5, 0.8 / 0.5, novelty(1e3, 0.4, 0.1, 0.5), 1e-12},
+		// means (2,0), (0,3): squared distances of q = (3, 4) 17 and 10, 10.25 from the
+		// middle; w = 2, t² = 6.5 − w/2
+		{ncm.Config{Metric: ncm.Euclidean, Temperature: 2}, -17.0 / 4, -10.0 / 4, novelty(2.75, 10, 10.25, 3.25), 1e-12},
 	} {
 		h := learned(t, c.cfg, square, sides)
 		dst, nov := blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: make([]float64, 2)}, make([]float64, 1)
@@ -63,6 +63,14 @@ func TestExactValues(t *testing.T) {
 			t.Errorf("%s: novelty %.17g, want %.17g", c.cfg.Metric, nov[0], c.novelty)
 		}
 	}
+}
+
+// novelty of a row at the squared distances own from the mean of the nearest class of two
+// examples and all from that of all, given b and the squared distance between these means.
+func novelty(b, own, all, square float64) float64 {
+	g, r := 2*b/(1+2*b), (1+b/(1+2*b))/(1+b)
+	along := (all + square - own) / 2
+	return ((all-2*g*along+g*g*square)/r - all) / 2 / math.Sqrt(1-r)
 }
 
 // overlapping returns classes that are often confused with each other.
@@ -171,7 +179,7 @@ func ExampleNCM() {
 		return
 	}
 	fmt.Printf("%s, novelty %.2f\n", predictions[0].Label, predictions[0].Novelty)
-	// Output: y, novelty 0.20
+	// Output: y, novelty 133.41
 }
 
 func BenchmarkNCMScore(b *testing.B) {

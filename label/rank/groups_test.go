@@ -196,7 +196,7 @@ func TestNovelImagesAreGrouped(t *testing.T) {
 	items = append(items, item("lone", "", lone...), item("lone2", "", lone...))
 	c := DefaultConfig()
 	c.Top = 20
-	r := ranked(t, corner(t), c, 3, items...)
+	r := ranked(t, corner(t), c, 0.5, items...)
 	groups, err := r.Group(context.Background(), corner(t))
 	if err != nil {
 		t.Fatal(err)

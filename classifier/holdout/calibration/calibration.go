@@ -34,8 +34,12 @@ type Calibration struct {
 	// Samples is the number of held-out examples.
 	Samples int `json:"samples,omitempty"`
 	// Accuracy is the share of examples that the head is expected to name
-	// correctly, 0 to 1. With pseudo-sessions it is that of base classes.
+	// correctly, 0 to 1, if they are like those that it learned. With pseudo-sessions it
+	// is that of base classes.
 	Accuracy float64 `json:"accuracy,omitempty"`
+	// Elsewhere is that of examples that are less alike, such as those of another
+	// occasion; 0 if no two examples that were learned are alike.
+	Elsewhere float64 `json:"elsewhere,omitempty"`
 	// Parts holds the accuracy of each fold, or of each pseudo-session: the mean of
 	// those of base and of later classes. They tell whether one head does better
 	// than another on the same examples.
@@ -80,25 +84,22 @@ type Task struct {
 // Fit calibrates a head. If there is too little to calibrate from, the
 // temperature is 1 and says why. Cost: Folds fits, or five for pseudo-sessions.
 func Fit(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
-	most, single, classes := t.sizes()
+	most, classes := t.sizes()
 	if len(t.Sessions) == 1 && most > MaxPerClass {
 		v, c, err := pseudoSessions(ctx, t)
 		if little := (*episodes.TooLittleError)(nil); !errors.As(err, &little) {
 			return v, c, err
 		}
 	}
-	switch {
-	case classes < 2:
-		return &temperature.Value{T: 1, Fallback: "there is only one class"}, Calibration{Novelty: Novelty{Reason: "there is only one class"}}, nil
-	case 2*single > classes:
-		return simulated(ctx, t)
+	if classes < 2 {
+		const reason = "there is only one class"
+		return &temperature.Value{T: 1, Fallback: reason}, Calibration{Novelty: Novelty{Reason: reason}}, nil
 	}
 	return leftOut(ctx, t)
 }
 
-// sizes returns the size of the largest class, and how many classes have a
-// single example.
-func (t Task) sizes() (most, single, classes int) {
+// sizes returns the size of the largest class, and the number of classes.
+func (t Task) sizes() (most, classes int) {
 	count := map[string]int{}
 	for _, s := range t.Sessions {
 		for _, y := range s.Y {
@@ -107,11 +108,8 @@ func (t Task) sizes() (most, single, classes int) {
 	}
 	for _, n := range count {
 		most = max(most, n)
-		if n == 1 {
-			single++
-		}
 	}
-	return most, single, len(count)
+	return most, len(count)
 }
 
 // weak returns the classes of which half or more of the examples were named

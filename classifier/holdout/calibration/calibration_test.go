@@ -173,7 +173,7 @@ func TestApproach(t *testing.T) {
 	w := newWorld(7, 60, 2)
 	for m, left := range []int{1, 2, 6} {
 		rest, out := w.session(10*m, 10*m+10, left), w.session(10*m, 10*m+10, 1)
-		approach(out, rest, nil)
+		approach(out, rest, nil, sizesOf(out, rest))
 		var got float64
 		for i := range out.Y {
 			for j, v := range dense.Row32(out.X, i) {
@@ -190,11 +190,27 @@ func TestApproach(t *testing.T) {
 	}
 }
 
+// sizesOf counts the examples of each class that are left, and all of them.
+func sizesOf(out, rest episodes.Episode) map[string][2]int {
+	sizes := map[string][2]int{}
+	for _, y := range rest.Y {
+		sizes[y] = [2]int{sizes[y][0] + 1, sizes[y][1] + 1}
+	}
+	for _, y := range out.Y {
+		sizes[y] = [2]int{sizes[y][0], sizes[y][1] + 1}
+	}
+	return sizes
+}
+
 // The fold of an example depends on content, and everything of it is left out.
 func TestLeavesEverythingOut(t *testing.T) {
 	w := newWorld(1, 4, 1)
 	sessions := []episodes.Episode{w.session(0, 3, 7), w.session(2, 5, 2), w.session(5, 6, 1)}
-	held := assign(sessions, Folds, false)
+	deal, _, err := Task{Sessions: sessions, Fresh: fresh}.splits()
+	if err != nil {
+		t.Fatal(err)
+	}
+	held := deal.held
 	if held[2][0] != -1 {
 		t.Errorf("a single example in fold %d", held[2][0])
 	}
@@ -203,15 +219,19 @@ func TestLeavesEverythingOut(t *testing.T) {
 		out, err := (Task{Sessions: sessions, Fresh: func() (classifier.Learner, error) {
 			head, err := fresh()
 			return counting{head, &learned}, err
-		}}).leave(context.Background(), held, f)
+		}}).leave(context.Background(), deal, f)
 		if err != nil || learned+len(out.novelty) != 28 || len(out.novelty) < 2 || len(out.novelty) > 3 {
 			t.Errorf("fold %d: %d learned, %d asked, %v", f, learned, len(out.novelty), err)
 		}
 	}
 	order := w.rng.Perm(21)
-	mixed := assign([]episodes.Episode{sessions[0].Pick(order), sessions[1], sessions[2]}, Folds, false)
+	sessions = []episodes.Episode{sessions[0].Pick(order), sessions[1], sessions[2]}
+	mixed, _, err := Task{Sessions: sessions, Fresh: fresh}.splits()
+	if err != nil {
+		t.Fatal(err)
+	}
 	for i, j := range order {
-		if mixed[0][i] != held[0][j] {
+		if mixed.held[0][i] != held[0][j] {
 			t.Fatal("the folds depend on the order of the examples")
 		}
 	}
@@ -220,7 +240,7 @@ func TestLeavesEverythingOut(t *testing.T) {
 // A fold of a Counting head has one example of every class, and no more folds than
 // that takes.
 func TestFoldsOfACountingHead(t *testing.T) {
-	w := newWorld(8, 4, 1)
+	w := newWorld(8, 40, 1) // no two examples of so many numbers are alike
 	s := w.session(0, 5, 3)
 	asked := make(chan []string, Folds)
 	_, c, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s}, Fresh: func() (classifier.Learner, error) {
@@ -435,4 +455,78 @@ func (l lost) Score(dst blas64.General, novelty []float64, x blas32.General) err
 		novelty[i] = math.NaN()
 	}
 	return err
+}
+
+// On shelves (bursts of four photos that are nearly alike) single examples promise more
+// than another occasion holds; groups held out do not, and the temperature is theirs. Where
+// no two photos are alike there is one figure.
+func TestBurstsAreHeldOutWhole(t *testing.T) {
+	ctx := context.Background()
+	for _, c := range []struct {
+		bursts, photos int
+		within         float64
+		two            bool
+	}{{3, 4, 0.05, true}, {12, 1, 0, false}} {
+		w := newWorld(21, 40, 6)
+		learned, other := w.bursts(30, c.bursts, c.photos, c.within), w.bursts(30, 40, 1, 0)
+		same := w.again(learned, c.within)
+		v, got, err := Fit(ctx, Task{Sessions: []episodes.Episode{learned}, Fresh: fresh})
+		if err != nil {
+			t.Fatal(err)
+		}
+		head := taught(t, learned)
+		elsewhere := accuracyOf(t, head, other)
+		t.Logf("%d bursts of %d: like these %.3f, elsewhere %.3f (true %.3f), T %.2f", c.bursts, c.photos, got.Accuracy, got.Elsewhere, elsewhere, v.T)
+		if (got.Elsewhere > 0) != c.two {
+			t.Errorf("%d bursts of %d: elsewhere %.3f", c.bursts, c.photos, got.Elsewhere)
+		}
+		if !c.two {
+			continue
+		}
+		if math.Abs(got.Elsewhere-elsewhere) > 0.1 {
+			t.Errorf("elsewhere %.3f, in truth %.3f", got.Elsewhere, elsewhere)
+		}
+		if like := accuracyOf(t, head, same); math.Abs(got.Accuracy-like) > 0.05 {
+			t.Errorf("like these %.3f, in truth %.3f", got.Accuracy, like)
+		}
+	}
+}
+
+// bursts draws photos of classes: each burst has a place of its own in its class.
+func (w *world) bursts(classes, n, photos int, within float64) episodes.Episode {
+	out := episodes.Episode{X: blas32.General{Cols: w.d, Stride: w.d}}
+	centres := w.session(0, classes, n)
+	for i, name := range centres.Y {
+		for range photos {
+			for _, v := range dense.Row32(centres.X, i) {
+				out.X.Data = append(out.X.Data, v+float32(math.Sqrt(within)*w.rng.NormFloat64()))
+			}
+			out.Y = append(out.Y, name)
+		}
+	}
+	out.X.Rows = len(out.Y)
+	return out
+}
+
+// again draws one more photo like each.
+func (w *world) again(s episodes.Episode, within float64) episodes.Episode {
+	out := s.Pick(dense.Range(0, s.X.Rows))
+	for i := range out.X.Data {
+		out.X.Data[i] += float32(math.Sqrt(within) * w.rng.NormFloat64())
+	}
+	return out
+}
+
+func accuracyOf(t *testing.T, head classifier.Head, s episodes.Episode) float64 {
+	t.Helper()
+	right := 0
+	err := episodes.Answers(head, s, func(_ int, a episodes.Answer) {
+		if floats.MaxIdx(a.LogProb) == a.Own {
+			right++
+		}
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return float64(right) / float64(len(s.Y))
 }
