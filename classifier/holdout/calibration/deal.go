@@ -1,0 +1,120 @@
+package calibration
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/classifier/holdout"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
+
+// A deal divides the examples into folds: held has the fold of each example of each
+// session, −1 for one that is not left out. of counts the examples of each class that are.
+type deal struct {
+	held, group [][]int // group numbers those of a class
+	parts       int
+	of          map[string]int
+	groups      map[string]int // number of them
+	classes     int
+}
+
+// splits deals single examples, and groups of like ones; these are nil if no two are alike.
+func (t Task) splits() (singles deal, groups *deal, err error) {
+	head, err := t.Fresh()
+	if err != nil {
+		return singles, nil, err
+	}
+	parts := Folds
+	if _, slow := head.(Slow); slow {
+		parts = slowFolds
+	}
+	counts, ok := head.(Counting)
+	counting := ok && counts.Counting()
+	if counting {
+		most, _ := t.sizes()
+		parts = min(parts, most)
+	}
+	classes := t.classes()
+	alike, by := false, make([][]int, len(classes))
+	dense.Parallel(len(classes), func(c int) { by[c] = holdout.Groups(t.rows(classes[c].examples)) })
+	alone := make([][]int, len(classes))
+	for c, of := range by {
+		alone[c] = holdout.Alone(len(of))
+		alike = alike || !slices.Equal(of, alone[c])
+	}
+	singles = t.deal(classes, alone, holdout.Folds(alone, parts, counting), parts)
+	if alike {
+		d := t.deal(classes, by, holdout.Folds(by, parts, counting), parts)
+		groups = &d
+	}
+	return singles, groups, nil
+}
+
+// A classExamples is a class and where its examples are, in canonical order.
+type classExamples struct {
+	name     string
+	examples []Place
+}
+
+// classes returns the classes in the order of their names.
+func (t Task) classes() []classExamples {
+	byClass := map[string][]Place{}
+	for s, session := range t.Sessions {
+		for i, y := range session.Y {
+			byClass[y] = append(byClass[y], Place{s, i})
+		}
+	}
+	var out []classExamples
+	for _, name := range slices.Sorted(maps.Keys(byClass)) {
+		c := classExamples{name: name}
+		for _, i := range holdout.Order(t.rows(byClass[name])) {
+			c.examples = append(c.examples, byClass[name][i])
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+// rows returns the examples at the given places.
+func (t Task) rows(places []Place) [][]float32 {
+	out := make([][]float32, len(places))
+	for i, at := range places {
+		out[i] = dense.Row32(t.Sessions[at.Session].X, at.Row)
+	}
+	return out
+}
+
+// deal puts the groups and folds of classes where their examples are.
+func (t Task) deal(classes []classExamples, groups, folds [][]int, parts int) deal {
+	d := deal{parts: parts, of: map[string]int{}, groups: map[string]int{}, classes: len(classes)}
+	for _, session := range t.Sessions {
+		d.held, d.group = append(d.held, make([]int, len(session.Y))), append(d.group, make([]int, len(session.Y)))
+	}
+	for c, class := range classes {
+		d.groups[class.name] = slices.Max(groups[c]) + 1
+		for i, at := range class.examples {
+			d.group[at.Session][at.Row] = groups[c][i]
+			if d.held[at.Session][at.Row] = folds[c][i]; folds[c][i] >= 0 {
+				d.of[class.name]++
+			}
+		}
+	}
+	return d
+}
+
+// left returns the number of groups of each class that a fold leaves, and that of all.
+func (d deal) left(f fold) map[string][2]int {
+	gone := map[string]map[int]bool{}
+	for i, at := range f.places {
+		name := f.test.Y[i]
+		if gone[name] == nil {
+			gone[name] = map[int]bool{}
+		}
+		gone[name][d.group[at.Session][at.Row]] = true
+	}
+	out := map[string][2]int{}
+	for name, groups := range gone {
+		out[name] = [2]int{d.groups[name] - len(groups), d.groups[name]}
+	}
+	return out
+}
