@@ -16,6 +16,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
@@ -38,6 +39,8 @@ type Job struct {
 	Method, Model string
 	// Notes go into summary.json too.
 	Notes []string
+	// Held is what held-out examples told about Head, for what to expect.
+	Held calibration.Calibration
 }
 
 // Run labels every image, writes the result files and returns their summary.
@@ -54,7 +57,9 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 	if err := tables.create(j.Config); err != nil {
 		return Summary{}, err
 	}
-	last := &summarySink{Summary: j.summary(), dir: j.Out, start: time.Now(), tables: tables}
+	last := &summarySink{
+		Summary: j.summary(), dir: j.Out, start: time.Now(), tables: tables, hopes: hopes{held: j.Held},
+	}
 	pass := Pass{
 		Scorer: Scorer{Head: j.Head, TopK: j.Config.TopK, Threshold: j.Threshold},
 		Rows:   j.Images,
@@ -146,6 +151,9 @@ type Summary struct {
 	Failed   int `json:"failed"`
 	// Rejected images are among the labelled ones.
 	Rejected int `json:"rejected"`
+	// Expected is what share of the labels is right, as far as their probabilities tell;
+	// nil if nothing was held out for these.
+	Expected *Expectation `json:"expected,omitempty"`
 	// Skipped counts the files that are not images, by kind.
 	Skipped map[string]int `json:"skipped"`
 	// Notes say what to know about the labels, such as another decoder of photos
@@ -181,6 +189,7 @@ type summarySink struct {
 	start  time.Time
 	took   time.Duration // until the last row
 	tables *tables
+	hopes  hopes
 }
 
 func (s *summarySink) Put(row Scored) error {
@@ -189,6 +198,7 @@ func (s *summarySink) Put(row Scored) error {
 	if row.Rejected {
 		s.Rejected++
 	}
+	s.hopes.add(row)
 	return nil
 }
 
@@ -196,6 +206,7 @@ func (s *summarySink) Put(row Scored) error {
 func (s *summarySink) Commit(o embed.Outcome) error {
 	took := max(s.took, time.Nanosecond) // a coarse clock must not make the rate infinite
 	s.Failed, s.Skipped, s.Files = len(o.Problems), o.Skipped, s.tables.files
+	s.Expected = s.hopes.expectation()
 	s.Timing = Timing{
 		Seconds:         number(took.Seconds()),
 		ImagesPerSecond: number(float64(s.Labelled) / took.Seconds()),

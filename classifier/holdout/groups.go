@@ -22,31 +22,49 @@ const (
 
 // Groups returns the group of each example of one class, numbered from 0 in the order in
 // which they first occur. The order of the rows makes no difference to what is together,
-// ties apart. O(n·linked·d) and the copy of at most linked rows.
+// ties apart. O(nd(linked + log n)) and a copy of the rows.
 func Groups(rows [][]float32) []int {
-	c := clusters{rows: rows, limit: math.Inf(-1), parent: dense.Range(0, len(rows))}
+	if len(rows) < 2 {
+		return Alone(len(rows))
+	}
+	c := clusters{x: units(rows), limit: math.Inf(-1), parent: dense.Range(0, len(rows))}
 	order := Order(rows)
-	sample := order[:min(len(order), linked)]
-	if d := distances(rows, sample); len(d) > 1 {
+	if d := c.distances(order[:min(len(order), linked)]); len(d) > 1 {
 		c.limit = cut * median(d)
 	}
 	c.part(order)
 	return c.numbered()
 }
 
+// units returns rows scaled to length 1.
+func units(rows [][]float32) blas32.General {
+	x := dense.New32(len(rows), len(rows[0]))
+	for i, from := range rows {
+		row := vector(dense.Row32(x, i))
+		copy(row.Data, from)
+		if l := blas32.Nrm2(row); l > 0 {
+			blas32.Scal(1/l, row)
+		}
+	}
+	return x
+}
+
+func vector(row []float32) blas32.Vector { return blas32.Vector{N: len(row), Data: row, Inc: 1} }
+
 // clusters are the groups of rows so far, as a forest of parents.
 type clusters struct {
-	rows   [][]float32
-	limit  float64 // the largest distance within a group
+	x      blas32.General // of length 1
+	limit  float64        // the largest distance within a group
 	parent []int
 }
 
 // part clusters some rows, in halves that lie together if there are too many.
 func (c *clusters) part(some []int) {
-	for len(some) > linked {
+	if len(some) > linked {
 		near, far := c.halves(some)
 		c.part(near)
-		some = far
+		c.part(far)
+		return
 	}
 	c.link(some)
 }
@@ -55,49 +73,46 @@ func (c *clusters) part(some []int) {
 // the mean of all, and the one that is farthest from that. The widest gap in the middle
 // half of them is where they part, so that few groups are cut.
 func (c *clusters) halves(some []int) (near, far []int) {
-	a := c.farthest(some, c.mean(some))
-	b := c.farthest(some, c.rows[a])
-	type place struct {
-		row  int
-		side float64
+	x := dense.Gather32(c.x, some)
+	mean := dense.New32(1, x.Cols)
+	for i := range some {
+		blas32.Axpy(1/float32(len(some)), vector(dense.Row32(x, i)), vector(mean.Data))
 	}
-	places := make([]place, len(some))
-	for i, r := range some {
-		places[i] = place{r, cosine(c.rows[r], c.rows[b]) - cosine(c.rows[r], c.rows[a])}
-	}
-	slices.SortStableFunc(places, func(x, y place) int { return cmp.Compare(x.side, y.side) })
-	at := len(places) / 2
-	for i := len(places)/4 + 1; i < 3*len(places)/4; i++ {
-		if places[i].side-places[i-1].side > places[at].side-places[at-1].side {
+	a := dense.Row32(x, least(products(x, mean.Data)))
+	toA := products(x, a)
+	toB := products(x, dense.Row32(x, least(toA)))
+	order := dense.Range(0, len(some))
+	side := func(i int) float32 { return toB[i] - toA[i] }
+	slices.SortStableFunc(order, func(i, j int) int { return cmp.Compare(side(i), side(j)) })
+	gap := func(i int) float32 { return side(order[i]) - side(order[i-1]) }
+	at := len(order) / 2
+	for i := len(order)/4 + 1; i < 3*len(order)/4; i++ {
+		if gap(i) > gap(at) {
 			at = i
 		}
 	}
-	for _, p := range places[:at] {
-		near = append(near, p.row)
-	}
-	for _, p := range places[at:] {
-		far = append(far, p.row)
+	for i, o := range order {
+		if i < at {
+			near = append(near, some[o])
+		} else {
+			far = append(far, some[o])
+		}
 	}
 	return near, far
 }
 
-// mean returns the mean of rows scaled to length 1.
-func (c *clusters) mean(some []int) []float32 {
-	sum := make([]float32, len(c.rows[some[0]]))
-	for _, r := range some {
-		row := blas32.Vector{N: len(sum), Data: c.rows[r], Inc: 1}
-		if l := blas32.Nrm2(row); l > 0 {
-			blas32.Axpy(1/l/float32(len(some)), row, blas32.Vector{N: len(sum), Data: sum, Inc: 1})
-		}
-	}
-	return sum
+// products returns x·v.
+func products(x blas32.General, v []float32) []float32 {
+	out := make([]float32, x.Rows)
+	blas32.Gemv(blas.NoTrans, 1, x, vector(v), 0, vector(out))
+	return out
 }
 
-func (c *clusters) farthest(some []int, from []float32) int {
-	best, at := math.Inf(1), some[0]
-	for _, r := range some {
-		if v := cosine(c.rows[r], from); v < best {
-			best, at = v, r
+func least(v []float32) int {
+	at := 0
+	for i := range v {
+		if v[i] < v[at] {
+			at = i
 		}
 	}
 	return at
@@ -107,7 +122,7 @@ func (c *clusters) farthest(some []int, from []float32) int {
 // pairs that are each other's nearest, which the tree joins in any order. O(n²).
 func (c *clusters) link(some []int) {
 	n := len(some)
-	d := matrix(n, distances(c.rows, some))
+	d := matrix(n, c.distances(some))
 	alive, chain := slices.Repeat([]bool{true}, n), []int(nil)
 	for left := n; left > 1; {
 		if len(chain) == 0 {
@@ -158,7 +173,7 @@ func (c *clusters) root(i int) int {
 }
 
 func (c *clusters) numbered() []int {
-	out, number := make([]int, len(c.rows)), map[int]int{}
+	out, number := make([]int, len(c.parent)), map[int]int{}
 	for i := range out {
 		root := c.root(i)
 		if _, ok := number[root]; !ok {
@@ -169,38 +184,27 @@ func (c *clusters) numbered() []int {
 	return out
 }
 
-// distances returns the distances of all pairs of some rows, scaled to length 1: of i < j
-// in the order (0, 1), (0, 2), …, (1, 2), …
-func distances(rows [][]float32, some []int) []float64 {
-	n := len(some)
-	if n < 2 {
-		return nil
-	}
-	x := dense.New32(n, len(rows[some[0]]))
-	for i, r := range some {
-		row := dense.Row32(x, i)
-		copy(row, rows[r])
-		if l := blas32.Nrm2(blas32.Vector{N: len(row), Data: row, Inc: 1}); l > 0 {
-			blas32.Scal(1/l, blas32.Vector{N: len(row), Data: row, Inc: 1})
-		}
-	}
-	products := dense.New32(n, n)
-	blas32.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, products)
+// distances returns the distances of all pairs of some rows: of i < j in the order (0, 1),
+// (0, 2), …, (1, 2), …
+func (c *clusters) distances(some []int) []float64 {
+	n, x := len(some), dense.Gather32(c.x, some)
+	cosines := dense.New32(n, n)
+	blas32.Gemm(blas.NoTrans, blas.Trans, 1, x, x, 0, cosines)
 	out := make([]float64, 0, n*(n-1)/2)
 	for i := range n {
 		for j := i + 1; j < n; j++ {
-			v := float64(products.Data[i*n+j])
-			if v > nearCopy {
-				v = 1 - squared(dense.Row32(x, i), dense.Row32(x, j))/2
+			square := 2 - 2*float64(cosines.Data[i*n+j])
+			if square < nearCopy {
+				square = squared(dense.Row32(x, i), dense.Row32(x, j))
 			}
-			out = append(out, math.Sqrt(max(0, 2-2*v)))
+			out = append(out, math.Sqrt(max(0, square)))
 		}
 	}
 	return out
 }
 
-// nearCopy is the cosine above which float32 leaves too few digits of a distance.
-const nearCopy = 0.999
+// nearCopy is the squared distance below which a product in float32 leaves too few digits.
+const nearCopy = 0.002
 
 func squared(a, b []float32) (sum float64) {
 	for i, v := range a {
@@ -220,15 +224,6 @@ func matrix(n int, pairs []float64) []float64 {
 		}
 	}
 	return out
-}
-
-func cosine(a, b []float32) float64 {
-	va, vb := blas32.Vector{N: len(a), Data: a, Inc: 1}, blas32.Vector{N: len(b), Data: b, Inc: 1}
-	l := float64(blas32.Nrm2(va)) * float64(blas32.Nrm2(vb))
-	if l == 0 {
-		return 0
-	}
-	return blas32.DDot(va, vb) / l
 }
 
 func median(v []float64) float64 {

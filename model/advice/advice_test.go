@@ -79,8 +79,8 @@ func TestOn(t *testing.T) {
 // is shown only where there are many.
 func TestExpected(t *testing.T) {
 	known := calibration.Calibration{Source: calibration.LeftOut, Samples: 200, Accuracy: 0.876}
-	few := known
-	few.Samples = 20
+	few, bursts := known, known
+	few.Samples, bursts.Elsewhere = 20, 0.613
 	for _, c := range []struct {
 		name  string
 		found calibration.Calibration
@@ -88,17 +88,23 @@ func TestExpected(t *testing.T) {
 		want  []string
 	}{
 		{"many", known, 3, []string{
-			"expect about 88 % of photos of these classes to be named correctly (from 200 left-out images)",
+			"expect about 88 % of photos like these to be named correctly (from 200 left-out images); guessing names 50 %",
 			"probabilities are off by 4 points on average (ECE 0.042)",
 		}},
 		{"two of each", known, 2, []string{
-			"expect about 88 % of photos of these classes to be named correctly (from 200 left-out images, a rough " +
-				"estimate)",
+			"expect about 88 % of photos like these to be named correctly (from 200 left-out images, a rough " +
+				"estimate); guessing names 50 %",
 			"probabilities are off by 4 points on average (ECE 0.042)",
 		}},
 		{"few", few, 3, []string{
-			"expect about 88 % of photos of these classes to be named correctly (from 20 left-out images, a rough " +
-				"estimate)",
+			"expect about 88 % of photos like these to be named correctly (from 20 left-out images, a rough " +
+				"estimate); guessing names 50 %",
+		}},
+		{"bursts", bursts, 3, []string{
+			"expect about 88 % of photos like these to be named correctly (from 200 left-out images); guessing names 50 %",
+			"many of the photos are alike, such as those of a burst: of photos of another occasion expect about 61 %, " +
+				"or less; probabilities are for these",
+			"probabilities are off by 4 points on average (ECE 0.042)",
 		}},
 		{"nothing", calibration.Calibration{Novelty: calibration.Novelty{Reason: "no image"}}, 3, []string{
 			"not calibrated: no image",

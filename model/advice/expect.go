@@ -37,8 +37,16 @@ func Expected(m *model.Model) []string {
 	if Rough(c) || m.SampleCount() < 3*len(m.Classes()) { // leaving one of two out takes half of what is known
 		on += ", a rough estimate"
 	}
-	lines := []string{fmt.Sprintf("expect about %.0f %% of photos of these classes to be named correctly (from %s)",
-		100*c.Accuracy, on)}
+	lines := []string{fmt.Sprintf("expect about %.0f %% of photos like these to be named correctly (from %s); "+
+		"guessing names %.2g %%", 100*c.Accuracy, on, 100/float64(len(m.Classes())))}
+	if c.Elsewhere > 0 {
+		lines = append(lines, fmt.Sprintf("many of the photos are alike, such as those of a burst: of photos of another "+
+			"occasion expect about %.0f %%, or less; probabilities are for these", 100*c.Elsewhere))
+	}
+	if n := single(m); n > 0 {
+		lines = append(lines, fmt.Sprintf("%d of the %d classes have a single image: how well they are named is not "+
+			"known", n, len(m.Classes())))
+	}
 	if ece := CalibrationError(m); ece > 0 {
 		lines = append(lines, fmt.Sprintf("probabilities are off by %.0f points on average (ECE %.3f)", 100*ece, ece))
 	}
@@ -53,6 +61,16 @@ func Expected(m *model.Model) []string {
 		lines = append(lines, "more photos would help most: "+strings.Join(c.Weak[:min(5, len(c.Weak))], ", "))
 	}
 	return lines
+}
+
+// single returns the number of classes that have one image, so that none was held out.
+func single(m *model.Model) (n int) {
+	for _, c := range m.ClassSizes() {
+		if c.Samples == 1 {
+			n++
+		}
+	}
+	return n
 }
 
 // Rough reports whether an estimate rests on few images.

@@ -31,7 +31,7 @@ const (
 // A Calibration is what held-out examples tell about a head.
 type Calibration struct {
 	Source Source `json:"source,omitempty"`
-	// Samples is the number of held-out examples.
+	// Samples is the number of held-out examples, each counted once.
 	Samples int `json:"samples,omitempty"`
 	// Accuracy is the share of examples that the head is expected to name
 	// correctly, 0 to 1, if they are like those that it learned. With pseudo-sessions it

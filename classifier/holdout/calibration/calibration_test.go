@@ -466,7 +466,8 @@ func TestBurstsAreHeldOutWhole(t *testing.T) {
 		bursts, photos int
 		within         float64
 		two            bool
-	}{{3, 4, 0.05, true}, {12, 1, 0, false}} {
+		off            float64 // pseudo-sessions learn four of five bursts, and promise less
+	}{{3, 4, 0.05, true, 0.1}, {12, 1, 0, false, 0}, {8, 5, 0.05, true, 0.15}, {40, 1, 0, false, 0}} {
 		w := newWorld(21, 40, 6)
 		learned, other := w.bursts(30, c.bursts, c.photos, c.within), w.bursts(30, 40, 1, 0)
 		same := w.again(learned, c.within)
@@ -476,14 +477,15 @@ func TestBurstsAreHeldOutWhole(t *testing.T) {
 		}
 		head := taught(t, learned)
 		elsewhere := accuracyOf(t, head, other)
-		t.Logf("%d bursts of %d: like these %.3f, elsewhere %.3f (true %.3f), T %.2f", c.bursts, c.photos, got.Accuracy, got.Elsewhere, elsewhere, v.T)
+		t.Logf("%d bursts of %d: like these %.3f, elsewhere %.3f (true %.3f), T %.2f",
+			c.bursts, c.photos, got.Accuracy, got.Elsewhere, elsewhere, v.T)
 		if (got.Elsewhere > 0) != c.two {
 			t.Errorf("%d bursts of %d: elsewhere %.3f", c.bursts, c.photos, got.Elsewhere)
 		}
 		if !c.two {
 			continue
 		}
-		if math.Abs(got.Elsewhere-elsewhere) > 0.1 {
+		if math.Abs(got.Elsewhere-elsewhere) > c.off {
 			t.Errorf("elsewhere %.3f, in truth %.3f", got.Elsewhere, elsewhere)
 		}
 		if like := accuracyOf(t, head, same); math.Abs(got.Accuracy-like) > 0.05 {

@@ -16,6 +16,12 @@
 //	                 left out. The temperature is fitted to simulated second
 //	                 examples; there is no threshold and no expected accuracy.
 //
+// Like examples. Examples are held out one by one, and again with groups of like ones whole
+// (package holdout). If that makes a quarter more errors, photos of one occasion have given
+// each other away: temperature, thresholds and everything else are then those of the groups,
+// and the accuracy of single examples is announced for photos like those learned, that of
+// the groups (Elsewhere) for others.
+//
 // Leaving out. A left-out example x is compared with the mean μ of the m examples
 // that are left of its class; a new one will be with the mean of all n > m, and
 // is closer to it. The covariance of the difference between an example and the
@@ -23,6 +29,7 @@
 //
 //	x' = μ + s(x−μ),  s² = (1+1/n)/(1+1/m),
 //
+// with m and n in groups where these are held out,
 // whose difference from μ has the covariance that a new example's has from the
 // mean of n; for n = 2, s² = 3/4. If a single example is left (m = 1), a Doubting
 // head does a part of this itself: it expects x at a distance² of 1+v(1) from the mean,

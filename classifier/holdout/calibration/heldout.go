@@ -4,12 +4,14 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -44,14 +46,45 @@ type Comparing interface{ Comparing() bool }
 const maxScores = 4 << 20
 
 // pseudoSessions calibrates on episodes of the base session: with base classes alone,
-// and with later ones, whose weight is their share of the classes.
+// and with later ones, whose weight is their share of the classes. If there are groups of
+// like examples and the head does worse without them, they are held out whole.
 func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
+	v, c, err := t.inEpisodes(ctx, false)
+	if err != nil || !t.alike() {
+		return v, c, err
+	}
+	apart, a, err := t.inEpisodes(ctx, true)
+	if err != nil || 1-a.Accuracy <= moreErrors*(1-c.Accuracy) {
+		return v, c, err
+	}
+	a.Accuracy, a.Elsewhere = c.Accuracy, a.Accuracy
+	return apart, a, nil
+}
+
+// alike reports whether so many examples of the base session are like another one that
+// holding them out whole could matter: a tenth.
+func (t Task) alike() bool {
+	classes := t.classes()
+	like := make([]int, len(classes))
+	dense.Parallel(len(classes), func(c int) {
+		rows := t.rows(classes[c].examples)
+		like[c] = len(rows) - 1 - slices.Max(holdout.Groups(rows))
+	})
+	n, some := 0, 0
+	for c, class := range classes {
+		n, some = n+len(class.examples), some+like[c]
+	}
+	return 10*some >= n
+}
+
+// inEpisodes calibrates on episodes that keep like examples together, or do not.
+func (t Task) inEpisodes(ctx context.Context, apart bool) (*temperature.Value, Calibration, error) {
 	z, drawn := t.Sessions[0], t.Embeddings
 	if drawn.Rows == 0 {
 		drawn = z.X
 	}
 	cfg := episodes.Seeded(t.Seed)
-	cfg.Splits = 5
+	cfg.Splits, cfg.Apart = 5, apart
 	classes := len(classifier.GroupByClass(z.Y))
 	cfg.TestPerClass = max(1, min(cfg.TestPerClass, maxScores/(classes*classes)))
 	plan, err := episodes.NewPlan(drawn, z.Y, cfg)
@@ -87,7 +120,7 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	both := temperature.Mixed(&many.likelihood, &few.likelihood, cfg.NovelShare)
 	v := temperature.Staged(&alone.likelihood, &both)
 	v.Config = &cfg
-	c := Calibration{Source: PseudoSessions, Samples: len(many.novelty) + len(few.novelty), Accuracy: many.accuracy(), Parts: parts, Novelty: noveltyOf(many.novelty)}
+	c := Calibration{Source: PseudoSessions, Samples: plan.HeldOut(), Accuracy: many.accuracy(), Parts: parts, Novelty: noveltyOf(many.novelty)}
 	if other := noveltyOf(few.novelty); c.Quantiles != nil && other.Quantiles != nil {
 		c.Few, c.Shots = other.Quantiles, cfg.Shots
 	}

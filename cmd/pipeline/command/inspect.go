@@ -260,6 +260,6 @@ func (a *app) inspectJSON(m *model.Model, file string) error {
 		"method": m.Method, "choice": m.Choice, "settings": m.HeadConfig, "dimension": m.Dim(),
 		"backbone": m.Provenance.Backbone,
 		"classes":  m.ClassSizes(), "sessions": len(m.Sessions), "samples": m.SampleCount(), "advice": advice.On(m),
-		"history": append([]teach.Point{}, history...),
+		"calibration": m.Predictor.Calibration, "history": append([]teach.Point{}, history...),
 	})
 }

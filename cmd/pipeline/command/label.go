@@ -122,6 +122,7 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	c := a.config.Label
 	job = label.Job{
 		Config: c, Head: m.Predictor, Images: in, Out: dir, Method: m.Method, Model: m.SHA256(), Notes: in.notes,
+		Held: m.Predictor.Calibration,
 	}
 	if share := m.Predictor.OldShare; share != 0 {
 		job.Notes = append(job.Notes, share.Note())
@@ -155,6 +156,10 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 func summaryLines(s label.Summary, dir string) (l lines) {
 	l.add("labelled %s (%d rejected, %d failed) into %s", plural(s.Labelled, "image", "images"), s.Rejected, s.Failed,
 		dir)
+	if e := s.Expected; e != nil {
+		l.add("expect about %.0f %% of these labels to be right, likely %.0f to %.0f %%, if the photos show classes of "+
+			"the model", 100*e.Accuracy, 100*e.Low, 100*e.High)
+	}
 	if len(s.Skipped) > 0 {
 		var kinds []string
 		for _, kind := range slices.Sorted(maps.Keys(s.Skipped)) {
