@@ -13,19 +13,3 @@ type Checkpoint interface {
 	// Note tells the user about progress.
 	Note(message string, args ...any)
 }
-
-// A Checkpointer trains for long and can resume where it was stopped. Without a
-// checkpoint it trains silently and from the beginning. The result does not
-// depend on the checkpoint.
-type Checkpointer interface {
-	// UseCheckpoint sets the checkpoint of all later training. It is not safe for
-	// concurrent use with other methods.
-	UseCheckpoint(Checkpoint)
-}
-
-// UseCheckpoint passes c to a head that is a Checkpointer.
-func UseCheckpoint(head Head, c Checkpoint) {
-	if u, ok := head.(Checkpointer); ok {
-		u.UseCheckpoint(c)
-	}
-}

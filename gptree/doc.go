@@ -41,7 +41,7 @@
 // by pseudo-sessions (ν, κ, T, b and g of plda+; ε) are chosen once, on all examples:
 // choosing them is most of the fit of plda+, and a handful of numbers chosen on
 // thousands of examples says next to nothing about one of them. The temperature that
-// the program fits to any head is fitted in the same way (episodes.Unfitter).
+// the program fits to any head is fitted in the same way (classifier.Unfitter).
 //
 // The residual of a session fitted by VI stays only if it raises the log-probability
 // of left-out examples, the sum of their nodes' LeaveOneOut, by more than its standard

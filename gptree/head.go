@@ -9,8 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -42,8 +40,10 @@ var (
 	_ classifier.Hierarchical    = (*GPTree)(nil)
 	_ classifier.Varier          = (*GPTree)(nil)
 	_ classifier.Saver           = (*GPTree)(nil)
+	_ classifier.Cloner          = (*GPTree)(nil)
+	_ classifier.Describer       = (*GPTree)(nil)
 	_ classifier.BackendUser     = (*GPTree)(nil)
-	_ episodes.Unfitter          = (*GPTree)(nil)
+	_ classifier.Unfitter        = (*GPTree)(nil)
 )
 
 // New returns an unfitted classifier.
@@ -54,7 +54,7 @@ func New(cfg Config) (*GPTree, error) {
 	return &GPTree{cfg: cfg}, nil
 }
 
-// Unfitted implements episodes.Unfitter: the settings of the mean and the root are
+// Unfitted implements classifier.Unfitter: the settings of the mean and the root are
 // fixed to those that this classifier chose. T and whether a residual pays are not.
 func (h *GPTree) Unfitted() (classifier.Learner, error) {
 	next := &GPTree{cfg: h.cfg, choice: h.choice, like: h.base, mul: h.mul}
@@ -62,6 +62,25 @@ func (h *GPTree) Unfitted() (classifier.Learner, error) {
 		next.like = h.model.mean.head
 	}
 	return next, nil
+}
+
+// Clone implements classifier.Cloner: the two share all that never changes, not the
+// heads of the mean, whose backend does.
+func (h *GPTree) Clone() (classifier.Learner, error) {
+	next := *h
+	if h.model == nil || h.model.mean == nil {
+		return &next, nil
+	}
+	fitted, m := *h.model, *h.model.mean
+	next.model, fitted.mean = &fitted, &m
+	var err error
+	if m.head, err = cloned(h.model.mean.head); err != nil {
+		return nil, err
+	}
+	if next.base = m.head; h.base != h.model.mean.head {
+		next.base, err = cloned(h.base)
+	}
+	return &next, err
 }
 
 // UseBackend implements classifier.BackendUser.
@@ -85,19 +104,19 @@ func (h *GPTree) UseBackend(m linalg.Backend) {
 func (h *GPTree) Classes() []string { return h.all.Classes }
 
 var (
-	_ calibration.Counting = (*GPTree)(nil)
-	_ calibration.Doubting = (*GPTree)(nil)
+	_ classifier.Counting = (*GPTree)(nil)
+	_ classifier.Doubting = (*GPTree)(nil)
 )
 
-// Counting implements calibration.Counting. With a mean, the mean decides, which
+// Counting implements classifier.Counting. With a mean, the mean decides, which
 // does not count; and of classes of two, its temperature could not be fitted in folds
 // that leave one of every class.
 func (h *GPTree) Counting() bool { return h.cfg.Mean == MeanZero }
 
-// Spread implements calibration.Doubting: it is that of the mean.
+// Spread implements classifier.Doubting: it is that of the mean.
 func (h *GPTree) Spread(n int) float64 {
 	if h.model != nil && h.model.mean != nil {
-		if head, ok := h.model.mean.head.(calibration.Doubting); ok {
+		if head, ok := h.model.mean.head.(classifier.Doubting); ok {
 			return head.Spread(n)
 		}
 	}

@@ -79,22 +79,21 @@ func (m meanHeads) unfitted() (classifier.Learner, error) {
 // copyOf returns a head that can learn without changing head. If that is nil it has
 // learned nothing, and has the settings that like has chosen unless like is nil too.
 func (m meanHeads) copyOf(head, like classifier.Learner) (classifier.Learner, error) {
-	if like, ok := like.(episodes.Unfitter); ok && head == nil {
+	if like, ok := like.(classifier.Unfitter); ok && head == nil {
 		return like.Unfitted()
 	}
-	saver, ok := head.(classifier.Saver)
-	if !ok {
+	if head == nil {
 		return m.unfitted()
 	}
-	s, err := saver.Save()
-	if err != nil {
-		return nil, err
+	return cloned(head)
+}
+
+// cloned returns a copy of a head of a mean; all that Mean.method lists can be copied.
+func cloned(head classifier.Learner) (classifier.Learner, error) {
+	if head, ok := head.(classifier.Cloner); ok {
+		return head.Clone()
 	}
-	next, err := m.method().Load(s)
-	if err == nil {
-		classifier.UseBackend(next, m.on)
-	}
-	return next, err
+	return nil, nil
 }
 
 // learned returns a copy of head, by copyOf, that has learned a session.
@@ -111,7 +110,7 @@ func (m meanHeads) learned(ctx context.Context, head, like classifier.Learner, x
 
 // expect makes the classes known to a head: those that are new have no examples.
 func (m Mean) expect(head classifier.Learner, classes []string) error {
-	h, ok := head.(interface{ Expect(classes ...string) error })
+	h, ok := head.(classifier.Expecter)
 	if !ok {
 		return fmt.Errorf("mean %s: its head has no density for a class without examples", m)
 	}

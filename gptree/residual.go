@@ -1,11 +1,13 @@
 package gptree
 
 import (
+	"fmt"
 	"slices"
 
 	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -132,4 +134,14 @@ func (h *GPTree) Residual() (with, splits int) {
 		}
 	}
 	return with, len(h.model.nodes)
+}
+
+// Describe implements classifier.Describer: it tells where there is a residual.
+func (h *GPTree) Describe() []classifier.Remark {
+	if h.model == nil || h.cfg.Mean == MeanZero {
+		return nil
+	}
+	with, splits := h.Residual()
+	text := fmt.Sprintf("at %d of %d splits; elsewhere the mean (%s) alone decides", with, splits, h.cfg.Mean)
+	return []classifier.Remark{{Subject: "residual", Text: text}}
 }

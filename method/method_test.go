@@ -34,6 +34,9 @@ func TestEveryMethodGoesRoundTrip(t *testing.T) {
 		if _, ok := head.(classifier.StatisticsKeeper); ok != m.Statistics {
 			t.Errorf("%s: Statistics is %v", m.Name, m.Statistics)
 		}
+		if _, ok := head.(classifier.Cloner); !ok {
+			t.Errorf("%s: its heads cannot be cloned", m.Name)
+		}
 		s, err := head.(classifier.Saver).Save()
 		if err != nil {
 			t.Fatal(err)

@@ -294,9 +294,7 @@ func (m *Model) subtract(s Session, gone map[SampleID][]float32, given []*classs
 // ownStatistics returns the statistics that the head keeps of classes, as far as
 // these were learned in a single session.
 func (m *Model) ownStatistics() []classstats.Class {
-	head, ok := m.Predictor.Head.(interface {
-		Moments(class string) *moments.Moments
-	})
+	head, ok := m.Predictor.Head.(moments.Keeper)
 	if !ok {
 		return nil
 	}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dkl"
@@ -251,7 +250,7 @@ func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string,
 // unfitted returns a head for episodes, with the settings that the Predictor's
 // own head has already chosen.
 func (p *Predictor) unfitted() (classifier.Learner, error) {
-	if head, ok := p.Head.(episodes.Unfitter); ok {
+	if head, ok := p.Head.(classifier.Unfitter); ok {
 		return head.Unfitted()
 	}
 	return p.newHead()

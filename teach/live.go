@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -164,18 +164,15 @@ func (l *live) frozen() (*live, error) {
 // twin returns a copy with a head of its own and without scores; nil if there is no need
 // of one or the head cannot be copied.
 func (l *live) twin() (*live, error) {
-	saver, ok := l.Predictor.Head.(classifier.Saver)
+	cloner, ok := l.Predictor.Head.(classifier.Cloner)
 	if !ok || l.linear == nil {
 		return nil, nil
 	}
-	state, err := saver.Save()
+	head, err := cloner.Clone()
 	if err != nil {
 		return nil, err
 	}
-	head, err := method.Load(l.Method, state)
-	if err != nil {
-		return nil, err
-	}
+	classifier.UseBackend(head, linalg.Default()) // it works on one example at a time
 	p, m, out := *l.Predictor, *l.Model, *l
 	p.Head, m.Predictor, out.Model, out.linear = head, &p, &m, head.(classifier.Linear)
 	out.scores = nil

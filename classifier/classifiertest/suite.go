@@ -58,6 +58,7 @@ func Run(t *testing.T, f Factory) {
 		{"forget and relearn", checkForget},
 		{"forget samples", checkForgetSamples},
 		{"rename", checkRename},
+		{"clone", checkClone},
 		{"forget the last class", checkForgetAll},
 		{"fixed base", checkFixedBase},
 		{"degenerate data", checkDegenerate},

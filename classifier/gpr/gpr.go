@@ -43,6 +43,7 @@ var (
 	_ classifier.SampleForgetter = (*GPR)(nil)
 	_ classifier.Varier          = (*GPR)(nil)
 	_ classifier.Saver           = (*GPR)(nil)
+	_ classifier.Cloner          = (*GPR)(nil)
 	_ classifier.BackendUser     = (*GPR)(nil)
 )
 
@@ -52,6 +53,11 @@ func New(cfg Config) (*GPR, error) {
 		return nil, err
 	}
 	return &GPR{cfg: cfg, products: linalg.Default()}, nil
+}
+
+// Clone implements classifier.Cloner; it costs a copy of the state, O(n²).
+func (h *GPR) Clone() (classifier.Learner, error) {
+	return &GPR{cfg: h.cfg, products: h.products, model: *h.clone()}, nil
 }
 
 // UseBackend implements classifier.BackendUser: batch fits multiply with m,

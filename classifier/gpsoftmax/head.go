@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 )
 
@@ -26,7 +25,8 @@ var (
 	_ classifier.Forgetter       = (*Head)(nil)
 	_ classifier.SampleForgetter = (*Head)(nil)
 	_ classifier.Saver           = (*Head)(nil)
-	_ calibration.Counting       = (*Head)(nil)
+	_ classifier.Cloner          = (*Head)(nil)
+	_ classifier.Counting        = (*Head)(nil)
 )
 
 // New returns an unfitted head of a method, LSM or OVE.
@@ -40,10 +40,17 @@ func New(method string, cfg Config) (*Head, error) {
 	return &Head{method: method, cfg: cfg}, nil
 }
 
+// Clone implements classifier.Cloner in O(1): the two share what they have learned,
+// which never changes.
+func (h *Head) Clone() (classifier.Learner, error) {
+	next := *h
+	return &next, nil
+}
+
 // Classes implements classifier.Head.
 func (h *Head) Classes() []string { return h.all.Classes }
 
-// Counting implements calibration.Counting.
+// Counting implements classifier.Counting.
 func (h *Head) Counting() bool { return true }
 
 // Dim implements classifier.Head.

@@ -35,6 +35,7 @@ type class struct {
 
 var (
 	_ classifier.Refresher    = (*HPPCA)(nil)
+	_ classifier.Cloner       = (*HPPCA)(nil)
 	_ classifier.Hierarchical = (*HPPCA)(nil)
 )
 
@@ -63,6 +64,13 @@ func New(cfg Config) (*HPPCA, error) {
 		Made:    func(c class, stats *moments.Moments) bool { return stats.Made(c.N, c.Mean, 0) },
 		Keep:    cfg.Statistics,
 	})}, nil
+}
+
+// Clone implements classifier.Cloner in O(1): the two share what they have learned,
+// which never changes.
+func (h *HPPCA) Clone() (classifier.Learner, error) {
+	next := *h
+	return &next, nil
 }
 
 // pack moves the components of classes into one piece of memory, as clustering

@@ -30,6 +30,7 @@ type shared struct {
 
 var (
 	_ classifier.Exporter = (*NCM)(nil)
+	_ classifier.Cloner   = (*NCM)(nil)
 	_ moments.Learner     = (*NCM)(nil)
 )
 
@@ -72,10 +73,10 @@ func New(cfg Config) (*NCM, error) {
 	return h, nil
 }
 
-// Comparing implements calibration.Comparing.
+// Comparing implements classifier.Comparing.
 func (h *NCM) Comparing() bool { return h.Model().Shared.Between > 0 }
 
-// Unfitted implements episodes.Unfitter.
+// Unfitted implements classifier.Unfitter.
 func (h *NCM) Unfitted() (classifier.Learner, error) {
 	next, err := New(h.cfg)
 	if err == nil {
@@ -104,4 +105,11 @@ func (h *NCM) Export(g *onnx.Graph, x string) (string, error) {
 	}
 	s := h.Model().Shared
 	return classifier.LogSoftmaxGraph(g, g.Op("Div", s.means.graph(g, x), g.Scalar(s.Tau))), nil
+}
+
+// Clone implements classifier.Cloner in O(1): the two share what they have learned,
+// which never changes.
+func (h *NCM) Clone() (classifier.Learner, error) {
+	next := *h
+	return &next, nil
 }

@@ -41,12 +41,15 @@ type class struct {
 }
 
 var (
-	_ classifier.Exporter = (*PLDA)(nil)
-	_ classifier.Linear   = (*PLDA)(nil)
-	_ moments.Learner     = (*PLDA)(nil)
-	_ episodes.Unfitter   = (*PLDA)(nil)
-	_ gauss.Spacer        = (*PLDA)(nil)
-	_ gauss.PriorUser     = (*PLDA)(nil)
+	_ classifier.Exporter  = (*PLDA)(nil)
+	_ classifier.Linear    = (*PLDA)(nil)
+	_ classifier.Cloner    = (*PLDA)(nil)
+	_ classifier.Expecter  = (*PLDA)(nil)
+	_ classifier.Describer = (*PLDA)(nil)
+	_ moments.Learner      = (*PLDA)(nil)
+	_ classifier.Unfitter  = (*PLDA)(nil)
+	_ gauss.Adaptable      = (*PLDA)(nil)
+	_ gauss.PriorUser      = (*PLDA)(nil)
 )
 
 // New returns an unfitted head.
@@ -184,7 +187,7 @@ func (h *PLDA) Unseen() (w []float64, b float64, err error) {
 // is that those were rounded to float32 after scaling to length 1.
 func (h *PLDA) TakesUnit() bool { return true }
 
-// Unfitted implements episodes.Unfitter: ε, the weight of the prior and the share that
+// Unfitted implements classifier.Unfitter: ε, the weight of the prior and the share that
 // is guessed are fixed to the values of this head.
 func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg
@@ -199,9 +202,19 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	return next, err
 }
 
-// Expect adds classes that have no examples yet (n = 0): their density is that of
-// any new class, N(m₀, W+B). Known classes do not change. It takes as long as
-// preparing all classes for scoring.
+// Clone implements classifier.Cloner in O(1): the two share what they have learned,
+// which never changes.
+func (h *PLDA) Clone() (classifier.Learner, error) {
+	next, err := New(h.cfg)
+	if err == nil {
+		next.start = h.start
+		next.Share(&h.Head)
+	}
+	return next, err
+}
+
+// Expect implements classifier.Expecter. The classes (n = 0) have the density of any
+// new class, N(m₀, W+B). It takes as long as preparing all classes for scoring.
 func (h *PLDA) Expect(classes ...string) error {
 	return h.AddEmpty("expect", func(m *model) class {
 		return class{Total: moments.Total{Sum: make([]float64, m.Dim)}}
@@ -220,8 +233,11 @@ func (h *PLDA) UsePrior(p *gauss.Prior) error {
 // PriorWeight implements gauss.PriorUser.
 func (h *PLDA) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
 
-// Spread implements calibration.Doubting.
+// Spread implements classifier.Doubting.
 func (h *PLDA) Spread(n int) float64 { return h.Space().Spread(n) }
+
+// Adaptable implements gauss.Adaptable: LDA takes means as certain.
+func (h *PLDA) Adaptable() bool { return !h.cfg.Certain }
 
 // Space implements gauss.Spacer.
 func (h *PLDA) Space() *gauss.Space { return h.Model().Shared.Space }

@@ -17,7 +17,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
@@ -88,10 +87,10 @@ func TestUnfittedGuessesAsTheHead(t *testing.T) {
 	learn(t, two, x, y)
 	for name, c := range map[string]struct {
 		head classifier.Saver
-		load func(classifier.State) (episodes.Unfitter, error)
+		load func(classifier.State) (classifier.Unfitter, error)
 	}{
-		"plda":    {two, func(s classifier.State) (episodes.Unfitter, error) { return plda.Load(s) }},
-		"ppca-eb": {pooled, func(s classifier.State) (episodes.Unfitter, error) { return pldaplus.Load(pldaplus.PPCAEB, s) }},
+		"plda":    {two, func(s classifier.State) (classifier.Unfitter, error) { return plda.Load(s) }},
+		"ppca-eb": {pooled, func(s classifier.State) (classifier.Unfitter, error) { return pldaplus.Load(pldaplus.PPCAEB, s) }},
 	} {
 		s, err := c.head.Save()
 		if err != nil {
@@ -101,7 +100,7 @@ func TestUnfittedGuessesAsTheHead(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, head := range []episodes.Unfitter{c.head.(episodes.Unfitter), loaded} {
+		for _, head := range []classifier.Unfitter{c.head.(classifier.Unfitter), loaded} {
 			fold, err := head.Unfitted()
 			if err != nil {
 				t.Fatal(err)

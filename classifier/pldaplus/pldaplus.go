@@ -8,7 +8,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/classtable"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
@@ -26,6 +25,8 @@ type Head struct {
 	method string
 	cfg    Config
 	start  gauss.Start
+	// given is the setting that was chosen before, nil if the base session chooses it.
+	given *Choice
 }
 
 type model = classtable.Model[shared, class]
@@ -41,11 +42,14 @@ type shared struct {
 }
 
 var (
-	_ classifier.Exporter = (*Head)(nil)
-	_ moments.Learner     = (*Head)(nil)
-	_ episodes.Unfitter   = (*Head)(nil)
-	_ gauss.Spacer        = (*Head)(nil)
-	_ gauss.PriorUser     = (*Head)(nil)
+	_ classifier.Exporter  = (*Head)(nil)
+	_ classifier.Cloner    = (*Head)(nil)
+	_ classifier.Expecter  = (*Head)(nil)
+	_ classifier.Describer = (*Head)(nil)
+	_ moments.Learner      = (*Head)(nil)
+	_ classifier.Unfitter  = (*Head)(nil)
+	_ gauss.Spacer         = (*Head)(nil)
+	_ gauss.PriorUser      = (*Head)(nil)
 )
 
 // New returns an unfitted head of the method PLDAPlus or PPCAEB. The first
@@ -59,7 +63,7 @@ func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
 	if err := cmp.Or(setting.OneOf("method", method, PLDAPlus, PPCAEB), cfg.Validate()); err != nil {
 		return nil, err
 	}
-	h := &Head{method: method, cfg: cfg}
+	h := &Head{method: method, cfg: cfg, given: choice}
 	h.Kept = classtable.NewKept(classtable.Method[shared, class]{
 		Name: method, Config: cfg, Unit: true,
 		Base: func(ctx context.Context, m *model, s *moments.Session) error {
@@ -193,15 +197,34 @@ func (h *Head) Setting() Setting { return h.Model().Shared.Setting }
 // everything was given.
 func (h *Head) Choice() *Choice { return h.Model().Shared.Choice }
 
+// Describe implements classifier.Describer.
+func (h *Head) Describe() []classifier.Remark {
+	c := h.Choice()
+	if c == nil {
+		return nil
+	}
+	return []classifier.Remark{{Subject: "shrinkage", Text: fmt.Sprintf("%s (%s)", c.Value, c.How())}}
+}
+
 // TakesUnit implements moments.Learner. Settings that pseudo-sessions would
 // choose are, after LearnMoments, those of a base session that is too small for
 // them: no calibration, and ν infinite if it was not given.
 func (h *Head) TakesUnit() bool { return true }
 
-// Expect adds classes that have no examples yet (n = 0): their density is that of
-// any new class, N(m₀, W+B), with b, as they are no base classes, and without
-// cosine. Known classes do not change. It takes as long as preparing all classes for
-// scoring.
+// Clone implements classifier.Cloner in O(1): the two share what they have learned,
+// which never changes.
+func (h *Head) Clone() (classifier.Learner, error) {
+	next, err := chosen(h.method, h.cfg, h.given)
+	if err == nil {
+		next.start = h.start
+		next.Share(&h.Kept.Head)
+	}
+	return next, err
+}
+
+// Expect implements classifier.Expecter. The classes (n = 0) have the density of any
+// new class, N(m₀, W+B), with b, as they are no base classes, and without cosine. It
+// takes as long as preparing all classes for scoring.
 func (h *Head) Expect(classes ...string) error {
 	return h.AddEmpty("expect", func(m *model) class {
 		return class{Total: moments.Total{Sum: make([]float64, m.Dim)}}
@@ -220,13 +243,13 @@ func (h *Head) UsePrior(p *gauss.Prior) error {
 // PriorWeight implements gauss.PriorUser.
 func (h *Head) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
 
-// Spread implements calibration.Doubting.
+// Spread implements classifier.Doubting.
 func (h *Head) Spread(n int) float64 { return h.Space().Spread(n) }
 
 // Space implements gauss.Spacer.
 func (h *Head) Space() *gauss.Space { return h.Model().Shared.Space }
 
-// Unfitted implements episodes.Unfitter: the setting, the weight of the prior, the ε
+// Unfitted implements classifier.Unfitter: the setting, the weight of the prior, the ε
 // that goes with it and the share that is guessed are fixed to those of this head.
 func (h *Head) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg

@@ -34,9 +34,11 @@ type shared struct {
 }
 
 var (
-	_ classifier.Exporter = (*PPCA)(nil)
-	_ moments.Learner     = (*PPCA)(nil)
-	_ episodes.Unfitter   = (*PPCA)(nil)
+	_ classifier.Exporter  = (*PPCA)(nil)
+	_ classifier.Cloner    = (*PPCA)(nil)
+	_ classifier.Describer = (*PPCA)(nil)
+	_ moments.Learner      = (*PPCA)(nil)
+	_ classifier.Unfitter  = (*PPCA)(nil)
 )
 
 // New returns an unfitted head. If λ is Auto, the base session costs about ten
@@ -98,7 +100,14 @@ func (c Config) scoring(m *model) classifier.Scoring {
 // pseudo-sessions, LearnMoments takes 0.01.
 func (h *PPCA) TakesUnit() bool { return *h.cfg.Normalize }
 
-// Unfitted implements episodes.Unfitter: λ is fixed to the value that this head
+// Clone implements classifier.Cloner in O(1): the two share what they have learned,
+// which never changes.
+func (h *PPCA) Clone() (classifier.Learner, error) {
+	next := *h
+	return &next, nil
+}
+
+// Unfitted implements classifier.Unfitter: λ is fixed to the value that this head
 // chose, and no statistics are stored.
 func (h *PPCA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg.chosen(h.Choice())

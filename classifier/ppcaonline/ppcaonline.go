@@ -29,7 +29,10 @@ type shared struct {
 	scorer *scorer
 }
 
-var _ classifier.Exporter = (*Online)(nil)
+var (
+	_ classifier.Exporter = (*Online)(nil)
+	_ classifier.Cloner   = (*Online)(nil)
+)
 
 // New returns an unfitted head.
 func New(cfg Config) (*Online, error) {
@@ -53,6 +56,13 @@ func New(cfg Config) (*Online, error) {
 		Fields: cfg.fields,
 		Decode: decode,
 	})}, nil
+}
+
+// Clone implements classifier.Cloner in O(1): the two share what they have learned,
+// which never changes.
+func (h *Online) Clone() (classifier.Learner, error) {
+	next := *h
+	return &next, nil
 }
 
 // Load returns the head that Save described.

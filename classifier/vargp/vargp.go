@@ -9,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -41,6 +40,7 @@ type fitted struct {
 var (
 	_ classifier.Learner = (*VARGP)(nil)
 	_ classifier.Saver   = (*VARGP)(nil)
+	_ classifier.Cloner  = (*VARGP)(nil)
 
 	_ classifier.BackendUser  = (*VARGP)(nil)
 	_ classifier.Checkpointer = (*VARGP)(nil)
@@ -52,6 +52,13 @@ func New(cfg Config) (*VARGP, error) {
 		return nil, err
 	}
 	return &VARGP{cfg: cfg}, nil
+}
+
+// Clone implements classifier.Cloner in O(1): the two share what they have learned,
+// which never changes.
+func (h *VARGP) Clone() (classifier.Learner, error) {
+	next := *h
+	return &next, nil
 }
 
 // UseBackend implements classifier.BackendUser, for training and scoring.
@@ -66,9 +73,9 @@ func (h *VARGP) UseBackend(m linalg.Backend) {
 	}
 }
 
-var _ calibration.Slow = (*VARGP)(nil)
+var _ classifier.Slow = (*VARGP)(nil)
 
-// Slow implements calibration.Slow.
+// Slow implements classifier.Slow.
 func (h *VARGP) Slow() {}
 
 // Classes implements classifier.Head.

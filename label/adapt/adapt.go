@@ -43,7 +43,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
-	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -104,7 +103,7 @@ func (h *Head) Note() string {
 // row, up to MaxImages, which are held in memory.
 func Fit(ctx context.Context, m *model.Model, rows embed.Rows) (*Head, error) {
 	p := m.Predictor
-	if head, ok := p.Head.(*plda.PLDA); !ok || head.Space() == nil || head.Space().Certain {
+	if head, ok := p.Head.(gauss.Adaptable); !ok || head.Space() == nil || !head.Adaptable() {
 		return nil, fmt.Errorf("adapt %s: %w", m.Method, ErrCannot)
 	}
 	out := &Head{Predictor: p, adapted: p}
@@ -298,18 +297,12 @@ func (h *Head) teach(ctx context.Context, few []bool, found sums) error {
 		}
 		names, examples = append(names, name), append(examples, example)
 	}
-	trained := h.Predictor.Head.(*plda.PLDA)
-	state, err := trained.Save()
+	head, err := h.Predictor.Head.(gauss.Adaptable).Clone()
 	if err != nil {
 		return err
 	}
-	head, err := plda.Load(state)
-	if err != nil {
-		return err
-	}
-	head.UseBackend(trained.Space().Backend())
 	if len(names) > 0 {
-		if err := head.LearnMoments(ctx, names, examples); err != nil {
+		if err := head.(moments.Learner).LearnMoments(ctx, names, examples); err != nil {
 			return err
 		}
 	}

@@ -113,7 +113,7 @@ func TestWhatIsAnnouncedHolds(t *testing.T) {
 				sessions = append(sessions, w.session(c.base, c.classes, c.n))
 			}
 			head := taught(t, sessions...)
-			v, found, err := Fit(context.Background(), Task{Sessions: sessions, Fresh: head.(episodes.Unfitter).Unfitted})
+			v, found, err := Fit(context.Background(), Task{Sessions: sessions, Fresh: head.(classifier.Unfitter).Unfitted})
 			if err != nil || found.Source != LeftOut || found.Samples != c.classes*c.n {
 				t.Fatalf("%d examples: %+v, %v", c.n, found, err)
 			}

@@ -4,6 +4,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -25,10 +26,10 @@ func (t Task) splits() (singles deal, groups *deal, err error) {
 		return singles, nil, err
 	}
 	parts := Folds
-	if _, slow := head.(Slow); slow {
+	if _, slow := head.(classifier.Slow); slow {
 		parts = slowFolds
 	}
-	counts, ok := head.(Counting)
+	counts, ok := head.(classifier.Counting)
 	counting := ok && counts.Counting()
 	if counting {
 		most, _ := t.sizes()

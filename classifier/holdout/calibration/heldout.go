@@ -24,23 +24,6 @@ const (
 	slowFolds = 3
 )
 
-// A Slow head takes minutes to fit. It is calibrated in fewer folds.
-type Slow interface{ Slow() }
-
-// A Counting head may prefer classes of more examples. If it does, a fold of its
-// calibration has one of every class, so that a left-out example has no larger
-// rivals.
-type Counting interface{ Counting() bool }
-
-// A Doubting head allows for what it does not know of class means. Spread returns the
-// variance that it expects between an example and its estimate of the mean from n others, in units of
-// that within classes: 1 if it takes means as certain.
-type Doubting interface{ Spread(n int) float64 }
-
-// A Comparing head's novelty allows for what it does not know of class means, so that it
-// is that of left-out examples as they are, if Comparing returns true.
-type Comparing interface{ Comparing() bool }
-
 // maxScores bounds the scores of the held-out examples of a pseudo-session:
 // examples × classes.
 const maxScores = 4 << 20
@@ -290,7 +273,7 @@ func (t Task) leave(ctx context.Context, d deal, f int) (tally, error) {
 		return out, err
 	}
 	approach(fold.test, joined(fold.rests), fold.head, d.left(fold))
-	comparing, ok := fold.head.(Comparing)
+	comparing, ok := fold.head.(classifier.Comparing)
 	moved := !ok || !comparing.Comparing()
 	err = fold.answers(func(i int, a episodes.Answer) {
 		out.likelihood.Add(a.LogProb, a.Own)
@@ -311,7 +294,7 @@ func (t Task) leave(ctx context.Context, d deal, f int) (tally, error) {
 // mean of all (package comment). sizes has m and n of each class, in groups: like
 // examples tell little more of a mean than one of them.
 func approach(test, rest episodes.Episode, head classifier.Head, sizes map[string][2]int) {
-	doubting, doubts := head.(Doubting)
+	doubting, doubts := head.(classifier.Doubting)
 	left := map[string][]int{}
 	for _, g := range classifier.GroupByClass(rest.Y) {
 		left[g.Class] = g.Rows

@@ -31,6 +31,17 @@ type Choice[T any] struct {
 	Fallback string `json:"fallback,omitempty"`
 }
 
+// How says how the choice was made.
+func (c *Choice[T]) How() string {
+	switch {
+	case c.Fallback != "":
+		return "not chosen: " + c.Fallback
+	case c.LeftOut > 0:
+		return fmt.Sprintf("chosen by leaving out %d base images, one at a time", c.LeftOut)
+	}
+	return fmt.Sprintf("chosen by %d pseudo-sessions on the base images", c.Config.Splits)
+}
+
 // A Score is the result of one candidate.
 type Score[T any] struct {
 	Candidate T `json:"candidate"`

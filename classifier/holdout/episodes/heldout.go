@@ -10,13 +10,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// An Unfitter can make unfitted heads that are cheap to fit in pseudo-sessions.
-type Unfitter interface {
-	// Unfitted returns an unfitted head with the settings of this one; settings
-	// chosen on the base session are fixed to the values that this head chose.
-	Unfitted() (classifier.Learner, error)
-}
-
 // An Answer is the output of a head for one held-out example.
 type Answer struct {
 	// Novel reports whether its class was learned from a few examples after the

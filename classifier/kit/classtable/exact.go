@@ -90,8 +90,7 @@ func (m *Model[S, C]) changed(c Change, known bool) (*moments.Moments, error) {
 	return stats, c.AddTo(stats)
 }
 
-// Moments returns the exact statistics of a class, nil if they are missing. The
-// caller must not change them.
+// Moments implements moments.Keeper.
 func (h *Kept[S, C]) Moments(class string) *moments.Moments { return h.model.stats[class] }
 
 // Statistics implements classifier.StatisticsKeeper: it returns the exact

@@ -54,6 +54,10 @@ func (h *Head[S, C]) UseBackend(b linalg.Backend) {
 	})
 }
 
+// Share gives h all that another head of the same method and settings has learned.
+// Since every change builds a new model, none reaches the other head.
+func (h *Head[S, C]) Share(other *Head[S, C]) { h.model = other.model }
+
 // Update changes the model and prepares all of its classes for scoring. On
 // error the head is unchanged.
 func (h *Head[S, C]) Update(change func(m *Model[S, C]) error) error {

@@ -5,11 +5,23 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Spacer is a head with a space; it is nil before the base session.
 type Spacer interface{ Space() *Space }
+
+// An Adaptable head has class means that a folder of photos without labels can move:
+// a copy of it learns one more example of a class in O(d²).
+type Adaptable interface {
+	Spacer
+	moments.Learner
+	classifier.Cloner
+	// Adaptable reports whether a class mean is uncertain, so that one example moves it.
+	Adaptable() bool
+}
 
 // Coordinates returns what Evidence weighs, for whitened rows z (n×d): the
 // coordinates along V, then the remainder (n×(r+d)). O(ndr).

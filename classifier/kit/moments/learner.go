@@ -14,3 +14,10 @@ type Learner interface {
 	// no reference to stats.
 	LearnMoments(ctx context.Context, classes []string, stats []*Moments) error
 }
+
+// A Keeper is a head that keeps the exact statistics of its classes.
+type Keeper interface {
+	// Moments returns the statistics of a class, nil if they are missing. The caller
+	// must not change them.
+	Moments(class string) *Moments
+}

@@ -10,11 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
-	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -136,34 +134,13 @@ func (l *lines) method(m *model.Model) {
 	}
 }
 
-// choice describes the setting that a head chose on its base session, if it
-// was left to the head, and where a tree chose to have a residual.
+// choice describes what the head has decided by itself.
 func (l *lines) choice(m *model.Model) {
-	if head, ok := m.Predictor.Head.(chooser[float64]); ok && head.Choice() != nil {
-		l.add("epsilon    %.4g (%s)", head.Choice().Value, how(head.Choice()))
+	if head, ok := m.Predictor.Head.(classifier.Describer); ok {
+		for _, r := range head.Describe() {
+			l.add("%-10s %s", r.Subject, r.Text)
+		}
 	}
-	if head, ok := m.Predictor.Head.(chooser[pldaplus.Setting]); ok && head.Choice() != nil {
-		l.add("shrinkage  %s (%s)", head.Choice().Value, how(head.Choice()))
-	}
-	if tree, ok := m.Predictor.Head.(*gptree.GPTree); ok && tree.Settings().Mean != gptree.MeanZero {
-		with, splits := tree.Residual()
-		l.add("residual   at %d of %d splits; elsewhere the mean (%s) alone decides", with, splits,
-			tree.Settings().Mean)
-	}
-}
-
-// A chooser is a head that may choose a setting by pseudo-sessions.
-type chooser[T any] interface{ Choice() *episodes.Choice[T] }
-
-// how describes how a choice was made.
-func how[T any](c *episodes.Choice[T]) string {
-	switch {
-	case c.Fallback != "":
-		return "not chosen: " + c.Fallback
-	case c.LeftOut > 0:
-		return fmt.Sprintf("chosen by leaving out %d base images, one at a time", c.LeftOut)
-	}
-	return fmt.Sprintf("chosen by %d pseudo-sessions on the base images", c.Config.Splits)
 }
 
 // temperature describes the number that log-probabilities are divided by, and

@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -129,7 +130,7 @@ func priorLines(m *model.Model) []string {
 		return nil
 	}
 	weight := ""
-	if head, ok := m.Predictor.Head.(interface{ PriorWeight() float64 }); ok {
+	if head, ok := m.Predictor.Head.(gauss.PriorUser); ok {
 		weight = fmt.Sprintf("; for the spread within classes it counts as %.4g images", head.PriorWeight())
 		if head.PriorWeight() == 0 {
 			weight = "; not used: images that are left out are more probable without it"

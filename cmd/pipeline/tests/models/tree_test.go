@@ -51,3 +51,15 @@ func TestInspectTellsTheResidual(t *testing.T) {
 		t.Error(r.Stdout)
 	}
 }
+
+// TestInspectNamesWhatWasChosen: what a head chose has the name of its setting.
+func TestInspectNamesWhatWasChosen(t *testing.T) {
+	for method, names := range map[string][2]string{"ppca": {"lambda", "epsilon"}, "plda": {"epsilon", "lambda"}} {
+		l := commandtest.New(t)
+		modelFile, _ := l.Trained("--classifier", method, "--set", "classifier."+method+"."+names[0]+"=0")
+		r := l.Must("inspect", modelFile)
+		if !strings.Contains(r.Stdout, "\n"+names[0]+" ") || strings.Contains(r.Stdout, "\n"+names[1]+" ") {
+			t.Errorf("%s: %s", method, r.Stdout)
+		}
+	}
+}
