@@ -38,6 +38,9 @@ type Method struct {
 	// Random reports whether a head with these settings draws anything, so that its
 	// results depend on the seed of the run.
 	Random func(settings Settings) bool
+	// Refreshes reports whether a head with these settings is to be refreshed
+	// (Refresher) after every change.
+	Refreshes func(settings Settings) bool
 	// New returns an unfitted head with resolved settings.
 	New func(settings Settings) (Learner, error)
 	// Load returns the head that its Save described.
@@ -76,6 +79,8 @@ type Definition[C interface{ Validate() error }, H Learner] struct {
 	Resolve func(*C, Run)
 	New     func(C) (H, error)
 	Load    func(State) (H, error)
+	// Refreshes is nil for a head that has nothing to refresh.
+	Refreshes func(C) bool
 	// MaxPerClass is nil for a head that stores no examples.
 	MaxPerClass func(C) int
 }
@@ -117,6 +122,7 @@ func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C
 		c := settings.Config.(C)
 		return d.seed(&c) != nil
 	}
+	m.Refreshes = func(settings Settings) bool { return d.Refreshes != nil && d.Refreshes(settings.Config.(C)) }
 	m.New = func(settings Settings) (Learner, error) { return learner(d.New(settings.Config.(C))) }
 	m.Load = func(s State) (Learner, error) { return learner(d.Load(s)) }
 	m.MaxPerClass = func(settings Settings) int {

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/gptree"
 )
 
 // Config holds the settings of every method, and what all heads of a run share.
@@ -55,6 +56,17 @@ func (c Config) Seeded(seed uint64) Config {
 // Settings returns the resolved settings for a head of method m.
 func (c Config) Settings(m classifier.Method) classifier.Settings {
 	return m.Resolve(c.sections[m.Key], c.Run)
+}
+
+// Tree returns the settings of the tree through which a projection is trained for
+// heads of method m: those of m if it is a tree, else those of gptree.
+func (c Config) Tree(m classifier.Method) gptree.Config {
+	if tree, ok := c.Settings(m).Config.(gptree.Config); ok {
+		return tree
+	}
+	tree := Get[gptree.Config](c, "gptree")
+	tree.Seed = c.Seed
+	return tree
 }
 
 // Validate returns an error that names the method's key and the field that is

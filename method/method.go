@@ -29,6 +29,11 @@ const Default = "plda"
 // images, and for Default while there are few of them (model.Train).
 const Auto = "auto"
 
+// Candidates returns the methods among which training chooses if the method is Auto,
+// the simplest first: the default, then those in closed form. gptree is none of them:
+// it starts from the default, and one fit of its trials takes minutes.
+func Candidates() []string { return []string{Default, "ncm", "lda", "ppca", "plda+"} }
+
 // Methods returns all methods, sorted by name. A new method is a package that
 // describes itself, and a row here.
 func Methods() []classifier.Method {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
-	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
@@ -100,9 +99,8 @@ func (m *Model) without(gone map[SampleID][]float32) []sessionRows {
 // keepsProjection reports whether training on the base session would give the
 // projection that there is, or again decide against one.
 func (m *Model) keepsProjection(base sessionRows) bool {
-	tree, ok := m.Predictor.Head.(*gptree.GPTree)
 	p := m.Predictor
-	if p.Projection == nil && p.Comparison == nil || m.Traces || p.Projection != nil && ok && tree != nil && p.dkl.Training.HandOver {
+	if p.Projection == nil && p.Comparison == nil || m.Traces || p.Projection != nil && p.dkl.HandsOver(p.Head) {
 		return false
 	}
 	first := slices.IndexFunc(m.Sessions, func(s Session) bool { return s.Count() > 0 })

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
@@ -53,7 +52,7 @@ type Predictor struct {
 
 	// Settings of the base session.
 	temperature temperature.Config
-	dkl         *dklConfig // nil for no projection
+	dkl         *dkl.Settings // nil for no projection
 	env         dkl.TrainEnv
 	seed        uint64
 	// uncalibrated leaves out the calibration if T is given.
@@ -70,23 +69,6 @@ var (
 	_ classifier.Learner     = (*Predictor)(nil)
 	_ classifier.BackendUser = (*Predictor)(nil)
 )
-
-// A dklConfig holds the training settings of a projection.
-type dklConfig struct {
-	Training dkl.Training `json:"training"`
-	// GPTree selects the tree and the kernel of the training.
-	GPTree gptree.Config `json:"gptree"`
-}
-
-func (c dklConfig) validate() error {
-	if err := c.Training.Validate(); err != nil {
-		return fmt.Errorf("dkl.%w", err)
-	}
-	if err := c.GPTree.Validate(); err != nil {
-		return fmt.Errorf("gptree.%w", err)
-	}
-	return nil
-}
 
 // NewPredictor returns an unfitted Predictor. It reads Method, Heads,
 // Temperature, OldShare, DKL, Env, Seed, WithoutCalibration and Backend of the settings.
@@ -107,13 +89,8 @@ func NewPredictor(s Settings) (*Predictor, error) {
 		if err != nil {
 			return nil, err
 		}
-		tree, ok := s.Heads.Settings(m).Config.(gptree.Config)
-		if !ok { // the method is not a tree
-			tree = method.Get[gptree.Config](s.Heads, "gptree")
-			tree.Seed = s.Heads.Seed
-		}
-		p.dkl = &dklConfig{*s.DKL, tree}
-		if err := p.dkl.validate(); err != nil {
+		p.dkl = &dkl.Settings{Training: *s.DKL, Tree: s.Heads.Tree(m)}
+		if err := p.dkl.Validate(); err != nil {
 			return nil, err
 		}
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/gptree"
 )
 
 // A Comparison tells how the head behind a projection and the head alone did on
@@ -44,7 +43,10 @@ func (c Comparison) String() string {
 // teachBase trains the projection, unless that is decided, and the head on the
 // base session.
 func (p *Predictor) teachBase(ctx context.Context, x blas32.General, y []string) error {
-	start, err := p.trainProjection(ctx, x, y)
+	if p.dkl == nil {
+		return p.Head.Learn(ctx, x, y)
+	}
+	trained, err := p.trainProjection(ctx, x, y)
 	if err != nil {
 		return err
 	}
@@ -52,57 +54,42 @@ func (p *Predictor) teachBase(ctx context.Context, x blas32.General, y []string)
 	if err != nil {
 		return err
 	}
-	return p.teach(ctx, start, z, y)
+	return p.dkl.Teach(ctx, p.Head, trained, z, y)
 }
 
-// trainProjection trains the projection and returns the tree that it was trained
-// with, unless there is none to train or it does not pay.
-func (p *Predictor) trainProjection(ctx context.Context, x blas32.General, y []string) (*gptree.Start, error) {
-	if p.dkl == nil || p.Projection != nil || p.Comparison != nil {
-		return nil, nil
+// trainProjection trains the projection and returns what it was trained with, nothing
+// if it has been decided or does not pay.
+func (p *Predictor) trainProjection(ctx context.Context, x blas32.General, y []string) (none dkl.Trained, _ error) {
+	if p.Projection != nil || p.Comparison != nil {
+		return none, nil
 	}
 	if err := classifier.CheckExamples(x, y, 0); err != nil {
-		return nil, fmt.Errorf("dkl: learn: %w", err)
+		return none, fmt.Errorf("dkl: learn: %w", err)
 	}
 	if p.dkl.Training.Keep == dkl.KeepEvidence {
 		c, err := p.compare(ctx, x, y)
 		if err != nil {
-			return nil, fmt.Errorf("compare with and without the projection: %w", err)
+			return none, fmt.Errorf("compare with and without the projection: %w", err)
 		}
 		p.Comparison = &c
 		if !c.Pays() {
 			p.say("the projection does not pay and is left out", c)
-			return nil, nil
+			return none, nil
 		}
 		p.say("the projection pays and is kept", c)
 	}
-	trained, err := dkl.Train(ctx, p.dkl.Training, p.dkl.GPTree, p.env, x, y)
+	trained, err := dkl.Train(ctx, p.dkl.Training, p.dkl.Tree, p.env, x, y)
 	if err != nil {
-		return nil, err
+		return none, err
 	}
 	p.Projection = trained.Projection
-	return trained.Start, nil
+	return trained, nil
 }
 
 func (p *Predictor) say(message string, c Comparison) {
 	if p.env.Say != nil {
 		p.env.Say(message, "why", c.String())
 	}
-}
-
-// teach trains the head on the base session. A gptree starts from the inducing
-// inputs and the kernel that the projection was trained with, if configured and
-// if its tree is built in the same way.
-func (p *Predictor) teach(ctx context.Context, start *gptree.Start, z blas32.General, y []string) error {
-	tree, ok := p.Head.(*gptree.GPTree)
-	if !ok || start == nil || !p.dkl.Training.HandOver {
-		return p.Head.Learn(ctx, z, y)
-	}
-	own, trained := tree.Settings(), p.dkl.GPTree
-	if own.Base != gptree.BaseVI || own.Tree != trained.Tree || own.Kernel != trained.Kernel || own.Normalize != trained.Normalize {
-		return tree.Learn(ctx, z, y)
-	}
-	return tree.LearnFrom(ctx, *start, z, y)
 }
 
 // The parts of the base session that a comparison holds out.

@@ -40,8 +40,8 @@ type predictorState struct {
 	// KeepsAll reports that every example that was learned is kept.
 	KeepsAll bool `json:"keeps_all,omitempty"`
 	// Seed is that of the pseudo-sessions.
-	Seed uint64     `json:"seed"`
-	DKL  *dklConfig `json:"dkl,omitempty"`
+	Seed uint64        `json:"seed"`
+	DKL  *dkl.Settings `json:"dkl,omitempty"`
 	// Comparison is why there is a projection or none.
 	Comparison *Comparison `json:"comparison,omitempty"`
 	// Projection and Head are their settings.
@@ -138,7 +138,7 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 		return nil, fmt.Errorf("calibration: %w", err)
 	}
 	if p.dkl != nil {
-		if err := p.dkl.validate(); err != nil {
+		if err := p.dkl.Validate(); err != nil {
 			return nil, err
 		}
 	}

@@ -14,11 +14,6 @@ import (
 // accurate than a simpler one to replace it.
 const sureGain = 2
 
-// Candidates returns the methods among which Train chooses if the method is
-// method.Auto, the simplest first: the default, then those in closed form. gptree is
-// none of them: it starts from the default, and one fit of its trials takes minutes.
-func Candidates() []string { return []string{method.Default, "ncm", "lda", "ppca", "plda+"} }
-
 // A Choice is why Train chose the method of a model.
 type Choice struct {
 	// Why is a sentence.
@@ -67,9 +62,9 @@ func trainChosen(ctx context.Context, s Settings, b Batch) (*Model, Outcome, err
 	trial.DKL, trial.Temperature, trial.WithoutCalibration = nil, temperature.Config{}, false
 	var best contender
 	var trials []Trial
-	step, finish := s.comparing(len(Candidates()))
+	step, finish := s.comparing(len(method.Candidates()))
 	defer finish()
-	for _, trial.Method = range Candidates() {
+	for _, trial.Method = range method.Candidates() {
 		m, o, err := Train(ctx, trial, b)
 		if err != nil {
 			return nil, Outcome{}, fmt.Errorf("choose a method: %s: %w", trial.Method, err)

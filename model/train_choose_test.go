@@ -63,7 +63,7 @@ func TestAutoIsTheChosenMethodGiven(t *testing.T) {
 	if !slices.Equal(told, []string{"5", "done", "done", "done", "done", "done", "end"}) {
 		t.Errorf("progress %v", told)
 	}
-	if len(m.Choice.Trials) != len(Candidates()) || !strings.HasPrefix(m.Choice.Why, m.Method+": ") {
+	if len(m.Choice.Trials) != len(method.Candidates()) || !strings.HasPrefix(m.Choice.Why, m.Method+": ") {
 		t.Errorf("%+v", m.Choice)
 	}
 	path, choice := filepath.Join(t.TempDir(), "m"), m.Choice

@@ -13,7 +13,8 @@ func Method() classifier.Method {
 		Statistics: true,
 	}, classifier.Definition[Config, *HPPCA]{
 		Default: DefaultConfig(), New: New, Load: Load,
-		Seed:    func(c *Config) *uint64 { return &c.Seed },
-		Resolve: func(c *Config, r classifier.Run) { c.Statistics = !r.WithoutStatistics },
+		Seed:      func(c *Config) *uint64 { return &c.Seed },
+		Refreshes: func(c Config) bool { return c.Refresh },
+		Resolve:   func(c *Config, r classifier.Run) { c.Statistics = !r.WithoutStatistics },
 	})
 }

@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
-	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -217,11 +216,12 @@ func (a *app) learn(ctx context.Context, file string, asJSON bool) error {
 	return writeProblems(e.Outcome.Problems, a.destination(file)+".errors.csv")
 }
 
-// refresh rebuilds the super-classes of a model if the configuration asks for it. A
+// refresh brings a model up to date if the configuration of its method asks for it. A
 // model whose own configuration asks for it has already done so.
 func (a *app) refresh(ctx context.Context, m *model.Model) error {
-	if m.Method != "hppca" || !method.Get[hppca.Config](a.config.Classifier.Methods, "hppca").Refresh {
-		return nil
+	row, err := method.Find(m.Method)
+	if err != nil || !row.Refreshes(a.config.Classifier.Methods.Settings(row)) {
+		return err
 	}
 	return m.Refresh(ctx)
 }
