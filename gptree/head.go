@@ -40,7 +40,6 @@ var (
 	_ classifier.Hierarchical    = (*GPTree)(nil)
 	_ classifier.Varier          = (*GPTree)(nil)
 	_ classifier.Saver           = (*GPTree)(nil)
-	_ classifier.Cloner          = (*GPTree)(nil)
 	_ classifier.Describer       = (*GPTree)(nil)
 	_ classifier.BackendUser     = (*GPTree)(nil)
 	_ classifier.Unfitter        = (*GPTree)(nil)

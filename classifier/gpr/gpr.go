@@ -43,7 +43,6 @@ var (
 	_ classifier.SampleForgetter = (*GPR)(nil)
 	_ classifier.Varier          = (*GPR)(nil)
 	_ classifier.Saver           = (*GPR)(nil)
-	_ classifier.Cloner          = (*GPR)(nil)
 	_ classifier.BackendUser     = (*GPR)(nil)
 )
 

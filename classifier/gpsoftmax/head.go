@@ -25,7 +25,6 @@ var (
 	_ classifier.Forgetter       = (*Head)(nil)
 	_ classifier.SampleForgetter = (*Head)(nil)
 	_ classifier.Saver           = (*Head)(nil)
-	_ classifier.Cloner          = (*Head)(nil)
 	_ classifier.Counting        = (*Head)(nil)
 )
 

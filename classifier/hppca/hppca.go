@@ -35,7 +35,6 @@ type class struct {
 
 var (
 	_ classifier.Refresher    = (*HPPCA)(nil)
-	_ classifier.Cloner       = (*HPPCA)(nil)
 	_ classifier.Hierarchical = (*HPPCA)(nil)
 )
 

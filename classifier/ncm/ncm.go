@@ -30,7 +30,6 @@ type shared struct {
 
 var (
 	_ classifier.Exporter = (*NCM)(nil)
-	_ classifier.Cloner   = (*NCM)(nil)
 	_ moments.Learner     = (*NCM)(nil)
 )
 

@@ -2,7 +2,6 @@ package plda
 
 import (
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -58,13 +57,7 @@ func candidates() []float64 { return []float64{0.7, 0.5, 0.3, 0.2, 0.1, 0.05, 0.
 func (h *PLDA) Choice() *Choice { return h.Model().Shared.Choice }
 
 // Describe implements classifier.Describer.
-func (h *PLDA) Describe() []classifier.Remark {
-	c := h.Choice()
-	if c == nil {
-		return nil
-	}
-	return []classifier.Remark{{Subject: "epsilon", Text: fmt.Sprintf("%.4g (%s)", c.Value, c.How())}}
-}
+func (h *PLDA) Describe() []classifier.Remark { return h.Choice().Describe("epsilon", "%.4g") }
 
 // fitShared returns an episodes.Fit: S is the same for all ε.
 func (h *PLDA) fitShared(like *model) episodes.Fit[float64] {

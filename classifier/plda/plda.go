@@ -43,7 +43,6 @@ type class struct {
 var (
 	_ classifier.Exporter  = (*PLDA)(nil)
 	_ classifier.Linear    = (*PLDA)(nil)
-	_ classifier.Cloner    = (*PLDA)(nil)
 	_ classifier.Expecter  = (*PLDA)(nil)
 	_ classifier.Describer = (*PLDA)(nil)
 	_ moments.Learner      = (*PLDA)(nil)

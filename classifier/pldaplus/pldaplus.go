@@ -43,7 +43,6 @@ type shared struct {
 
 var (
 	_ classifier.Exporter  = (*Head)(nil)
-	_ classifier.Cloner    = (*Head)(nil)
 	_ classifier.Expecter  = (*Head)(nil)
 	_ classifier.Describer = (*Head)(nil)
 	_ moments.Learner      = (*Head)(nil)
@@ -198,13 +197,7 @@ func (h *Head) Setting() Setting { return h.Model().Shared.Setting }
 func (h *Head) Choice() *Choice { return h.Model().Shared.Choice }
 
 // Describe implements classifier.Describer.
-func (h *Head) Describe() []classifier.Remark {
-	c := h.Choice()
-	if c == nil {
-		return nil
-	}
-	return []classifier.Remark{{Subject: "shrinkage", Text: fmt.Sprintf("%s (%s)", c.Value, c.How())}}
-}
+func (h *Head) Describe() []classifier.Remark { return h.Choice().Describe("shrinkage", "%s") }
 
 // TakesUnit implements moments.Learner. Settings that pseudo-sessions would
 // choose are, after LearnMoments, those of a base session that is too small for

@@ -2,7 +2,6 @@ package ppca
 
 import (
 	"context"
-	"fmt"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -27,13 +26,7 @@ func multiples() []float64 { return []float64{128, 64, 32, 16, 8, 4, 2, 1, 0.25}
 func (h *PPCA) Choice() *Choice { return h.Model().Shared.Choice }
 
 // Describe implements classifier.Describer.
-func (h *PPCA) Describe() []classifier.Remark {
-	c := h.Choice()
-	if c == nil {
-		return nil
-	}
-	return []classifier.Remark{{Subject: "lambda", Text: fmt.Sprintf("%.4g (%s)", c.Value, c.How())}}
-}
+func (h *PPCA) Describe() []classifier.Remark { return h.Choice().Describe("lambda", "%.4g") }
 
 // chosen returns the configuration with λ filled in.
 func (c Config) chosen(choice *Choice) Config {

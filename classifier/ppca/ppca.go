@@ -35,7 +35,6 @@ type shared struct {
 
 var (
 	_ classifier.Exporter  = (*PPCA)(nil)
-	_ classifier.Cloner    = (*PPCA)(nil)
 	_ classifier.Describer = (*PPCA)(nil)
 	_ moments.Learner      = (*PPCA)(nil)
 	_ classifier.Unfitter  = (*PPCA)(nil)

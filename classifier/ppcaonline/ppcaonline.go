@@ -29,10 +29,7 @@ type shared struct {
 	scorer *scorer
 }
 
-var (
-	_ classifier.Exporter = (*Online)(nil)
-	_ classifier.Cloner   = (*Online)(nil)
-)
+var _ classifier.Exporter = (*Online)(nil)
 
 // New returns an unfitted head.
 func New(cfg Config) (*Online, error) {

@@ -40,7 +40,6 @@ type fitted struct {
 var (
 	_ classifier.Learner = (*VARGP)(nil)
 	_ classifier.Saver   = (*VARGP)(nil)
-	_ classifier.Cloner  = (*VARGP)(nil)
 
 	_ classifier.BackendUser  = (*VARGP)(nil)
 	_ classifier.Checkpointer = (*VARGP)(nil)

@@ -31,15 +31,20 @@ type Choice[T any] struct {
 	Fallback string `json:"fallback,omitempty"`
 }
 
-// How says how the choice was made.
-func (c *Choice[T]) How() string {
+// Describe returns what was chosen, in a format of fmt, and how; nothing for nil.
+func (c *Choice[T]) Describe(subject, format string) []classifier.Remark {
+	var how string
 	switch {
+	case c == nil:
+		return nil
 	case c.Fallback != "":
-		return "not chosen: " + c.Fallback
+		how = "not chosen: " + c.Fallback
 	case c.LeftOut > 0:
-		return fmt.Sprintf("chosen by leaving out %d base images, one at a time", c.LeftOut)
+		how = fmt.Sprintf("chosen by leaving out %d base images, one at a time", c.LeftOut)
+	default:
+		how = fmt.Sprintf("chosen by %d pseudo-sessions on the base images", c.Config.Splits)
 	}
-	return fmt.Sprintf("chosen by %d pseudo-sessions on the base images", c.Config.Splits)
+	return []classifier.Remark{{Subject: subject, Text: fmt.Sprintf(format+" (%s)", c.Value, how)}}
 }
 
 // A Score is the result of one candidate.
