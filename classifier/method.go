@@ -96,7 +96,8 @@ func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C
 		}
 		maps.Copy(all, section)
 		out := d.Default // keeps the fields that are not keys of a section
-		decoder, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: &out, ErrorUnused: true, ZeroFields: true})
+		decoder, err := mapstructure.NewDecoder(&mapstructure.DecoderConfig{Result: &out, ErrorUnused: true,
+			ZeroFields: true})
 		if err != nil {
 			return Settings{}, err
 		}

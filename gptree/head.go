@@ -190,7 +190,8 @@ func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier
 			continue
 		}
 		if h.isVariational(c) {
-			return fmt.Errorf("class %q belongs to a session whose examples are not stored: learn that session again, or use base gibbs: %w", g.Class, classifier.ErrUnsupported)
+			return fmt.Errorf("class %q belongs to a session whose examples are not stored: learn that session "+
+				"again, or use base gibbs: %w", g.Class, classifier.ErrUnsupported)
 		}
 		if err := h.fits(g.Class, counts[c]+len(g.Rows)); err != nil {
 			return err
@@ -257,7 +258,9 @@ func stacked(classes []string, rows map[string]exemplars.Rows, dim int) (x blas3
 // fits returns an error if a class would have too many examples.
 func (h *GPTree) fits(name string, n int) error {
 	if n > h.cfg.MaxPerClass {
-		return fmt.Errorf("class %q would have %d examples, and Gibbs nodes take %d per class (max_per_class): give it fewer, raise the bound, or learn all of them in one session with base vi", name, n, h.cfg.MaxPerClass)
+		return fmt.Errorf("class %q would have %d examples, and Gibbs nodes take %d per class (max_per_class): "+
+			"give it fewer, raise the bound, or learn all of them in one session with "+
+			"base vi", name, n, h.cfg.MaxPerClass)
 	}
 	return nil
 }
@@ -334,7 +337,8 @@ func (h *GPTree) ForgetSamples(x blas32.General, y []string) error {
 func (h *GPTree) stored(classes ...string) error {
 	for c, name := range h.all.Classes {
 		if h.isVariational(c) && slices.Contains(classes, name) {
-			return fmt.Errorf("class %q is part of a session fitted by VI, and its examples are not stored; learn that session again without it: %w", name, classifier.ErrUnsupported)
+			return fmt.Errorf("class %q is part of a session fitted by VI, and its examples are not stored; "+
+				"learn that session again without it: %w", name, classifier.ErrUnsupported)
 		}
 	}
 	return nil

@@ -97,7 +97,8 @@ func cloned(head classifier.Learner) (classifier.Learner, error) {
 }
 
 // learned returns a copy of head, by copyOf, that has learned a session.
-func (m meanHeads) learned(ctx context.Context, head, like classifier.Learner, x blas32.General, y []string) (classifier.Learner, error) {
+func (m meanHeads) learned(ctx context.Context, head, like classifier.Learner, x blas32.General,
+	y []string) (classifier.Learner, error) {
 	next, err := m.copyOf(head, like)
 	if err == nil {
 		err = next.Learn(ctx, x, y)
@@ -141,8 +142,10 @@ type seen struct {
 // that; full has learned the whole session. A class with nothing left has no example
 // (n = 0). If all are alone in their classes, none is left out. A base session's
 // settings are those that full has chosen.
-func (m meanHeads) leaveOut(ctx context.Context, base, full classifier.Learner, x blas32.General, y []string) (seen, error) {
-	s := seen{x: x, logProb: dense.New(x.Rows, len(full.Classes())), left: make([]bool, x.Rows), own: make([]int, x.Rows)}
+func (m meanHeads) leaveOut(ctx context.Context, base, full classifier.Learner, x blas32.General, y []string) (seen,
+	error) {
+	s := seen{x: x, logProb: dense.New(x.Rows, len(full.Classes())), left: make([]bool, x.Rows),
+		own: make([]int, x.Rows)}
 	column := make(map[string]int)
 	for c, name := range full.Classes() {
 		column[name] = c

@@ -119,7 +119,8 @@ func (m *model) judge(s seen) error {
 // residual reports whether a part has Gaussian processes besides the mean.
 func (m *model) residual(part int) bool {
 	ids := m.splitIDs()
-	return slices.ContainsFunc(dense.Range(0, len(ids)), func(s int) bool { return !ids[s].root && ids[s].part == part && m.nodes[s].latent != nil })
+	return slices.ContainsFunc(dense.Range(0, len(ids)),
+		func(s int) bool { return !ids[s].root && ids[s].part == part && m.nodes[s].latent != nil })
 }
 
 // Residual returns how many of the splits have a Gaussian process besides the mean,

@@ -38,7 +38,8 @@ func Candidates() []string { return []string{Default, "ncm", "lda", "ppca", "pld
 // describes itself, and a row here.
 func Methods() []classifier.Method {
 	methods := slices.Concat(
-		[]classifier.Method{gpr.Method(), hppca.Method(), ncm.Method(), ppca.Method(), ppcaonline.Method(), vargp.Method()},
+		[]classifier.Method{gpr.Method(), hppca.Method(), ncm.Method(), ppca.Method(), ppcaonline.Method(),
+			vargp.Method()},
 		gpsoftmax.Methods(), gptree.Methods(), plda.Methods(), pldaplus.Methods(),
 	)
 	slices.SortFunc(methods, func(a, b classifier.Method) int { return strings.Compare(a.Name, b.Name) })
@@ -96,7 +97,9 @@ func FromJSON(name string, settings json.RawMessage) (classifier.Learner, error)
 // and lists all.
 func Find(name string) (classifier.Method, error) {
 	if name == Auto {
-		return classifier.Method{}, errors.New("auto is not a method: it chooses one when a model is trained (pipeline train, pipeline fscil)")
+		return classifier.Method{},
+			errors.New("auto is not a method: it chooses one when a model is trained (pipeline train, " +
+				"pipeline fscil)")
 	}
 	methods := Methods()
 	names := make([]string, len(methods))
@@ -105,5 +108,6 @@ func Find(name string) (classifier.Method, error) {
 			return m, nil
 		}
 	}
-	return classifier.Method{}, fmt.Errorf("unknown method %q%s The methods are %s", name, suggest.Sentence(name, names), strings.Join(names, ", "))
+	return classifier.Method{}, fmt.Errorf("unknown method %q%s The methods are %s", name,
+		suggest.Sentence(name, names), strings.Join(names, ", "))
 }

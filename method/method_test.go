@@ -18,8 +18,9 @@ import (
 )
 
 var (
-	examples = blas32.General{Rows: 6, Cols: 3, Stride: 3, Data: []float32{1, 0, 0, 1, .1, 0, 0, 1, 0, .1, 1, 0, 0, 0, 1, 0, .1, 1}}
-	labels   = []string{"x", "x", "y", "y", "z", "z"}
+	examples = blas32.General{Rows: 6, Cols: 3, Stride: 3,
+		Data: []float32{1, 0, 0, 1, .1, 0, 0, 1, 0, .1, 1, 0, 0, 0, 1, 0, .1, 1}}
+	labels = []string{"x", "x", "y", "y", "z", "z"}
 )
 
 func TestEveryMethodGoesRoundTrip(t *testing.T) {
@@ -62,7 +63,8 @@ func TestMethodsAreSortedAndDescribed(t *testing.T) {
 
 func TestUnknownMethodNamesTheNearest(t *testing.T) {
 	_, err := method.New("pcca", method.DefaultConfig())
-	if err == nil || !strings.Contains(err.Error(), `did you mean "ppca"`) || !strings.Contains(err.Error(), "lda, lsm, ncm, ove, plda, plda+, ppca, ppca-eb") {
+	if err == nil || !strings.Contains(err.Error(), `did you mean "ppca"`) ||
+		!strings.Contains(err.Error(), "lda, lsm, ncm, ove, plda, plda+, ppca, ppca-eb") {
 		t.Error(err)
 	}
 	if _, err := method.Load("", classifier.State{}); err == nil {
@@ -75,8 +77,9 @@ func TestErrorsNameTheKey(t *testing.T) {
 		"gpr.kernel": setting("gpr.kernel", "cubic"), "gpr.over_cap": setting("gpr.over_cap", "some"),
 		"ncm.metric": setting("ncm.metric", "manhattan"), "ncm.temperature": setting("ncm.temperature", -1),
 		"ppca.q": setting("ppca.q", -1), "ppca.lambda": setting("ppca.lambda", -1),
-		"plda_plus.epsilon": setting("plda_plus.epsilon", 0), "ppca_eb.nu": setting("ppca_eb.nu", -1), "plda_plus.splits": setting("plda_plus.splits", 0),
-		"ppca.preset": setting("ppca.preset", "fast"), "plda.epsilon": setting("plda.epsilon", 1.5),
+		"plda_plus.epsilon": setting("plda_plus.epsilon", 0), "ppca_eb.nu": setting("ppca_eb.nu", -1),
+		"plda_plus.splits": setting("plda_plus.splits", 0),
+		"ppca.preset":      setting("ppca.preset", "fast"), "plda.epsilon": setting("plda.epsilon", 1.5),
 		"ppca_online.q": setting("ppca_online.q", -1), "ppca_online.policy": setting("ppca_online.policy", "x"),
 	} {
 		c := method.DefaultConfig()
@@ -118,7 +121,8 @@ func TestConfigGoesThroughMaps(t *testing.T) {
 	if !reflect.DeepEqual(back, method.DefaultConfig()) {
 		t.Error("a change of a copy changed the original")
 	}
-	for _, mistake := range []map[string]any{{"pcca": map[string]any{}}, {"ppca": 3}, {"ppca": map[string]any{"metric": "cosine"}}, {"ppca": map[string]any{"q": "many"}}} {
+	for _, mistake := range []map[string]any{{"pcca": map[string]any{}}, {"ppca": 3},
+		{"ppca": map[string]any{"metric": "cosine"}}, {"ppca": map[string]any{"q": "many"}}} {
 		if _, err := back.Decode(mistake); err == nil {
 			t.Errorf("%v was accepted", mistake)
 		}

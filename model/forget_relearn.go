@@ -63,7 +63,9 @@ func (m *Model) learnWithout(ctx context.Context, gone map[SampleID][]float32, h
 	case m.keepsProjection(lessons[0]):
 		next.Projection, next.Comparison = m.Predictor.Projection, m.Predictor.Comparison
 	case next.Views() > 0 && next.env.Views == nil:
-		return Forgotten{}, fmt.Errorf("the projection has to be trained again, on %d augmented views of every image: give the images with --images", next.Views())
+		return Forgotten{},
+			fmt.Errorf("the projection has to be trained again, on %d augmented views of every image: give the "+
+				"images with --images", next.Views())
 	}
 	sessions, err := m.learnAgain(ctx, next, lessons)
 	if err != nil {
@@ -154,7 +156,8 @@ func (p *Predictor) learnClasses(ctx context.Context, method string, classes []c
 
 // prepare gives every lesson its embeddings or, where it was learned from
 // statistics, these. It reports whether any of them were subtracted from others.
-func (m *Model) prepare(ctx context.Context, lessons []sessionRows, gone map[SampleID][]float32, how Forgetting) (subtracted bool, err error) {
+func (m *Model) prepare(ctx context.Context, lessons []sessionRows, gone map[SampleID][]float32,
+	how Forgetting) (subtracted bool, err error) {
 	rows := m.keptRows()
 	missing := map[Hash]bool{}
 	for i := range lessons {
@@ -258,7 +261,8 @@ func (m *Model) collect(lessons []sessionRows) error {
 
 // subtract returns the statistics of a session without what is gone, nil if
 // neither the given statistics nor those of the head have the session.
-func (m *Model) subtract(s Session, gone map[SampleID][]float32, given []*classstats.Stats) ([]classstats.Class, error) {
+func (m *Model) subtract(s Session, gone map[SampleID][]float32, given []*classstats.Stats) ([]classstats.Class,
+	error) {
 	head, ok := m.Predictor.Head.(moments.Learner)
 	if !ok {
 		return nil, nil
@@ -269,7 +273,9 @@ func (m *Model) subtract(s Session, gone map[SampleID][]float32, given []*classs
 			return nil, err
 		}
 		if g.Unit != head.TakesUnit() {
-			return nil, fmt.Errorf("the statistics are not those that the model was trained on: collect them again with the same --raw")
+			return nil,
+				fmt.Errorf("the statistics are not those that the model was trained on: collect them again with " +
+					"the same --raw")
 		}
 		all, err := g.Except(func(SampleID) bool { return false })
 		if err != nil {
@@ -320,7 +326,8 @@ func (m *Model) ownStatistics() []classstats.Class {
 // reduced returns statistics of exactly the samples in rest, nil if that is
 // impossible: if some are not counted, or others are whose embeddings are not in
 // gone.
-func reduced(all []classstats.Class, rest map[SampleID]bool, gone map[SampleID][]float32, unit bool) ([]classstats.Class, error) {
+func reduced(all []classstats.Class, rest map[SampleID]bool, gone map[SampleID][]float32,
+	unit bool) ([]classstats.Class, error) {
 	var out []classstats.Class
 	counted := 0
 	for _, c := range all {

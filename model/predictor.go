@@ -79,7 +79,8 @@ func NewPredictor(s Settings) (*Predictor, error) {
 	if err := s.OldShare.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Predictor{temperature: s.Temperature, OldShare: s.OldShare, env: s.Env, seed: s.Seed, uncalibrated: s.WithoutCalibration}
+	p := &Predictor{temperature: s.Temperature, OldShare: s.OldShare, env: s.Env, seed: s.Seed,
+		uncalibrated: s.WithoutCalibration}
 	p.env.Backend = s.Backend
 	if s.DKL != nil {
 		if s.Prior != nil {
@@ -253,7 +254,8 @@ func (p *Predictor) Views() int {
 // untrained returns a Predictor with the settings of p that has learned nothing.
 // It stores trainings in c unless that is nil.
 func (p *Predictor) untrained(c classifier.Checkpoint) (*Predictor, error) {
-	next := &Predictor{temperature: p.temperature, OldShare: p.OldShare, dkl: p.dkl, env: p.env, seed: p.seed, uncalibrated: p.uncalibrated, fresh: p.fresh}
+	next := &Predictor{temperature: p.temperature, OldShare: p.OldShare, dkl: p.dkl, env: p.env, seed: p.seed,
+		uncalibrated: p.uncalibrated, fresh: p.fresh}
 	if c != nil {
 		next.fresh = func() (classifier.Learner, error) {
 			head, err := p.fresh()
@@ -300,7 +302,8 @@ func (p *Predictor) ForgetSamples(x blas32.General, y []string) error {
 // last class is gone it drops the projection and all that was calibrated.
 func (p *Predictor) forgotten(ctx context.Context, rest *keptExamples) error {
 	if len(p.Classes()) == 0 {
-		p.Projection, p.Comparison, p.Temperature, p.Calibration, p.kept, p.base = nil, nil, nil, calibration.Calibration{}, nil, nil
+		p.Projection, p.Comparison, p.Temperature, p.Calibration, p.kept, p.base = nil, nil, nil,
+			calibration.Calibration{}, nil, nil
 		return nil
 	}
 	next := p.calibratedOn(rest)

@@ -37,7 +37,8 @@ func (c Comparison) String() string {
 	if c.Samples == 0 {
 		return "too few images to hold any out and compare"
 	}
-	return fmt.Sprintf("accuracy on %d held-out images: %.1f %% with the projection, %.1f %% without, standard error of the difference %.1f", c.Samples, 100*c.With, 100*c.Without, 100*c.Error)
+	return fmt.Sprintf("accuracy on %d held-out images: %.1f %% with the projection, %.1f %% without, standard "+
+		"error of the difference %.1f", c.Samples, 100*c.With, 100*c.Without, 100*c.Error)
 }
 
 // teachBase trains the projection, unless that is decided, and the head on the
@@ -112,7 +113,8 @@ func (p *Predictor) compare(ctx context.Context, x blas32.General, y []string) (
 	env := p.env
 	env.Train = env.Try
 	with, err := answers(ctx, plan, x, y, func() (classifier.Learner, error) {
-		next := &Predictor{temperature: temperature.Config{Temperature: 1}, dkl: &set, env: env, seed: p.seed, uncalibrated: true, fresh: p.fresh}
+		next := &Predictor{temperature: temperature.Config{Temperature: 1}, dkl: &set, env: env, seed: p.seed,
+			uncalibrated: true, fresh: p.fresh}
 		head, err := next.newHead()
 		next.Head = head
 		return next, err
@@ -148,7 +150,8 @@ func (p *Predictor) parts(x blas32.General, y []string) (*episodes.Plan, error) 
 
 // answers reports for each split which of its held-out examples a head made by
 // fresh names correctly: those of base classes, and those of later ones.
-func answers(ctx context.Context, plan *episodes.Plan, x blas32.General, y []string, fresh func() (classifier.Learner, error)) ([][2][]bool, error) {
+func answers(ctx context.Context, plan *episodes.Plan, x blas32.General, y []string,
+	fresh func() (classifier.Learner, error)) ([][2][]bool, error) {
 	right := make([][2][]bool, len(plan.Splits))
 	err := episodes.HeldOut(ctx, plan, x, y, fresh, func(split int, a episodes.Answer) {
 		if a.Alone {

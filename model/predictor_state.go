@@ -66,7 +66,8 @@ func (p *Predictor) Save() (classifier.State, error) {
 		return classifier.State{}, err
 	}
 	set := predictorState{
-		Temperature: p.temperature.Temperature, Fit: p.Temperature, OldShare: p.OldShare, BaseClasses: len(p.base), Calibration: p.Calibration, Uncalibrated: p.uncalibrated,
+		Temperature: p.temperature.Temperature, Fit: p.Temperature, OldShare: p.OldShare, BaseClasses: len(p.base),
+		Calibration: p.Calibration, Uncalibrated: p.uncalibrated,
 		KeepsAll: p.kept.complete(), Seed: p.seed, DKL: p.dkl, Comparison: p.Comparison, Head: head.Settings,
 	}
 	tensors, err := p.kept.tensors(p.Classes())
@@ -99,7 +100,8 @@ func (p *Predictor) Save() (classifier.State, error) {
 
 // loadPredictor restores the Predictor that Save described; loadHead restores
 // its head, and fresh returns unfitted heads with the same settings.
-func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifier.Learner, error), fresh func() (classifier.Learner, error)) (*Predictor, error) {
+func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifier.Learner, error),
+	fresh func() (classifier.Learner, error)) (*Predictor, error) {
 	var set predictorState
 	if err := s.Decode(&set); err != nil {
 		return nil, err
@@ -114,7 +116,8 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 		}
 	}
 	p := &Predictor{
-		temperature: temperature.Config{Temperature: set.Temperature}, Temperature: set.Fit, OldShare: set.OldShare, Calibration: set.Calibration,
+		temperature: temperature.Config{Temperature: set.Temperature}, Temperature: set.Fit, OldShare: set.OldShare,
+		Calibration:  set.Calibration,
 		uncalibrated: set.Uncalibrated, seed: set.Seed, dkl: set.DKL, Comparison: set.Comparison, fresh: fresh,
 	}
 	var err error
@@ -143,7 +146,8 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 		}
 	}
 	switch there := len(set.Projection) > 0; {
-	case there != (fitted && p.dkl != nil && (p.Comparison == nil || p.Comparison.Pays())), p.Comparison != nil && !(fitted && p.dkl != nil):
+	case there != (fitted && p.dkl != nil && (p.Comparison == nil || p.Comparison.Pays())), p.Comparison != nil &&
+		!(fitted && p.dkl != nil):
 		return nil, fmt.Errorf("dkl: the projection is missing or not expected")
 	case !there:
 		if err := own.CheckUnfitted(); err != nil {

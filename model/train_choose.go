@@ -158,9 +158,11 @@ func why(chosen string, trials []Trial) string {
 		}
 	}
 	if own.Against == "" {
-		return fmt.Sprintf("%s: it names %.1f %% of held-out images correctly, and no other method is better by two standard errors (%s: %.1f %%)", chosen, 100*own.Accuracy, rival.Method, 100*rival.Accuracy)
+		return fmt.Sprintf("%s: it names %.1f %% of held-out images correctly, and no other method is better by "+
+			"two standard errors (%s: %.1f %%)", chosen, 100*own.Accuracy, rival.Method, 100*rival.Accuracy)
 	}
-	return fmt.Sprintf("%s: it names %.1f %% of held-out images correctly, %s %.1f points fewer (standard error %.1f)", chosen, 100*own.Accuracy, own.Against, 100*own.Gain, 100*own.Error)
+	return fmt.Sprintf("%s: it names %.1f %% of held-out images correctly, %s %.1f points fewer "+
+		"(standard error %.1f)", chosen, 100*own.Accuracy, own.Against, 100*own.Gain, 100*own.Error)
 }
 
 // choiceWithout returns the choice once some samples are forgotten: the method

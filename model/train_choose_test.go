@@ -80,7 +80,8 @@ func TestAutoIsTheChosenMethodGiven(t *testing.T) {
 	for _, each := range []*Model{m, back, given} {
 		learn(t, each, later)
 	}
-	if m.Method != given.Method || !reflect.DeepEqual(logProb(t, m, b), logProb(t, given, b)) || !reflect.DeepEqual(logProb(t, back, b), logProb(t, m, b)) {
+	if m.Method != given.Method || !reflect.DeepEqual(logProb(t, m, b), logProb(t, given, b)) ||
+		!reflect.DeepEqual(logProb(t, back, b), logProb(t, m, b)) {
 		t.Error("the model is not that of the method given")
 	}
 	if !reflect.DeepEqual(m.Choice, choice) {
@@ -88,7 +89,8 @@ func TestAutoIsTheChosenMethodGiven(t *testing.T) {
 	}
 	warm := settings(method.Auto)
 	warm.Temperature.Temperature = 1
-	if m, _, err := Train(context.Background(), warm, b); err != nil || m.Method != given.Method || m.Predictor.Temperature != nil {
+	if m, _, err := Train(context.Background(), warm, b); err != nil || m.Method != given.Method ||
+		m.Predictor.Temperature != nil {
 		t.Errorf("with a temperature given: %v", err)
 	}
 }
@@ -132,7 +134,8 @@ func TestAutoByRule(t *testing.T) {
 		"fewer than 12":  elongated(11, "ant", "bee", "cat"),
 		"a single class": elongated(15, "ant"),
 	} {
-		if m := chosen(t, b); m.Method != method.Default || !strings.Contains(m.Choice.Why, want) || m.Choice.Trials != nil {
+		if m := chosen(t, b); m.Method != method.Default || !strings.Contains(m.Choice.Why, want) ||
+			m.Choice.Trials != nil {
 			t.Errorf("%s: %s, %+v", want, m.Method, m.Choice)
 		}
 	}

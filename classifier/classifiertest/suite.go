@@ -37,7 +37,8 @@ func Run(t *testing.T, f Factory) {
 	if f.Tolerance == 0 {
 		f.Tolerance = 1e-8
 	}
-	short := []string{"score equals parts", "cancelled base session", "cancelled products", "forget samples", "learn after load", "concurrency", "number of cores"}
+	short := []string{"score equals parts", "cancelled base session", "cancelled products", "forget samples",
+		"learn after load", "concurrency", "number of cores"}
 	for _, c := range []struct {
 		name  string
 		check func(*testing.T, Factory)

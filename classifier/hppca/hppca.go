@@ -138,7 +138,8 @@ func (h *HPPCA) Regroup(ctx context.Context, cfg Config) (*HPPCA, error) {
 	}
 	cfg = cfg.Resolve()
 	if err == nil && (cfg.Q != h.cfg.Q || cfg.Lambda != h.cfg.Lambda || *cfg.Normalize != *h.cfg.Normalize) {
-		err = fmt.Errorf("q, lambda or normalize differ, which the class models depend on: %w", classifier.ErrUnsupported)
+		err = fmt.Errorf("q, lambda or normalize differ, which the class models depend on: %w",
+			classifier.ErrUnsupported)
 	}
 	if err == nil {
 		err = next.Update(func(m *model) error {

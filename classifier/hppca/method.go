@@ -6,7 +6,8 @@ import "github.com/seed-90d10d51/pipeline/classifier"
 func Method() classifier.Method {
 	return classifier.Define(classifier.Method{
 		Name: "hppca", Key: "hppca",
-		Summary:    "ppca under super-classes (Wang 2023): compares an example with the classes of a few super-classes only; for thousands of classes",
+		Summary: "ppca under super-classes (Wang 2023): compares an example with the classes of a few " +
+			"super-classes only; for thousands of classes",
 		Novelty:    "negative largest log-density of the visited classes",
 		Extend:     "exact, from the statistics; super-classes stay the same until they are refreshed",
 		Forget:     "classes; examples exactly, from the statistics; super-classes stay until they are refreshed",

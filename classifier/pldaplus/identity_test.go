@@ -89,8 +89,9 @@ func TestUnfittedGuessesAsTheHead(t *testing.T) {
 		head classifier.Saver
 		load func(classifier.State) (classifier.Unfitter, error)
 	}{
-		"plda":    {two, func(s classifier.State) (classifier.Unfitter, error) { return plda.Load(s) }},
-		"ppca-eb": {pooled, func(s classifier.State) (classifier.Unfitter, error) { return pldaplus.Load(pldaplus.PPCAEB, s) }},
+		"plda": {two, func(s classifier.State) (classifier.Unfitter, error) { return plda.Load(s) }},
+		"ppca-eb": {pooled,
+			func(s classifier.State) (classifier.Unfitter, error) { return pldaplus.Load(pldaplus.PPCAEB, s) }},
 	} {
 		s, err := c.head.Save()
 		if err != nil {
@@ -107,7 +108,8 @@ func TestUnfittedGuessesAsTheHead(t *testing.T) {
 			}
 			learn(t, fold, part, labels)
 			got := fold.(gauss.Spacer).Space()
-			if !floats.EqualApprox(got.Whiten.Data, want.Whiten.Data, 1e-9) || !floats.EqualApprox(got.Beta, want.Beta, 1e-9) {
+			if !floats.EqualApprox(got.Whiten.Data, want.Whiten.Data, 1e-9) ||
+				!floats.EqualApprox(got.Beta, want.Beta, 1e-9) {
 				t.Errorf("%s: a part of its images gives another space", name)
 			}
 		}
@@ -173,7 +175,8 @@ func TestChoiceReadsTheBaseSessionOnly(t *testing.T) {
 		mixed[i] = y[r]
 	}
 	other := learned(t, pldaplus.PLDAPlus, fewSplits(), dense.Gather32(x, order), mixed)
-	if got := other.Choice().Value; got.Nu != before.Value.Nu || got.Kappa != before.Value.Kappa || got.Rerank != before.Value.Rerank {
+	if got := other.Choice().Value; got.Nu != before.Value.Nu || got.Kappa != before.Value.Kappa ||
+		got.Rerank != before.Value.Rerank {
 		t.Errorf("another order of rows: %+v, want %+v", got, before.Value)
 	}
 	processors := runtime.GOMAXPROCS(1)
@@ -278,7 +281,8 @@ func TestValidateNamesTheField(t *testing.T) {
 		"epsilon": func(c *pldaplus.Config) { c.Epsilon = 0 }, "q": func(c *pldaplus.Config) { c.Q = -1 },
 		"nu": func(c *pldaplus.Config) { c.Nu = 1e13 }, "splits": func(c *pldaplus.Config) { c.Splits = 0 },
 	} {
-		if err := config(pldaplus.DefaultPLDAPlus(), change).Validate(); err == nil || !strings.HasPrefix(err.Error(), field+":") {
+		if err := config(pldaplus.DefaultPLDAPlus(), change).Validate(); err == nil ||
+			!strings.HasPrefix(err.Error(), field+":") {
 			t.Errorf("%s: %v", field, err)
 		}
 	}
@@ -300,7 +304,8 @@ func ExampleHead() {
 		fmt.Println(err)
 		return
 	}
-	predictions, err := classifier.Predict(head, blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.2, 0, 1}}, 1)
+	predictions,
+		err := classifier.Predict(head, blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.2, 0, 1}}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -103,7 +103,8 @@ func (c Config) components(d int) int { return max(0, min(c.Q, d-1)) }
 func (c Config) start(m *model, class string, first []float64) engine.Params {
 	rng := random.StreamOf(c.Seed, "classifier/ppcaonline/start", []string{class})
 	sigma2 := m.Shared.Sigma2
-	p := engine.Params{Mean: slices.Clone(first), W: dense.New(m.Dim, c.components(m.Dim)), Sigma2: math.Max(1, c.Floor) * sigma2}
+	p := engine.Params{Mean: slices.Clone(first), W: dense.New(m.Dim, c.components(m.Dim)),
+		Sigma2: math.Max(1, c.Floor) * sigma2}
 	scale := math.Sqrt(startingShare * sigma2 / float64(m.Dim))
 	for i := range p.W.Data {
 		p.W.Data[i] = scale * rng.NormFloat64()
@@ -130,7 +131,8 @@ func (c Config) startingVariance(s *moments.Session) float64 {
 	square := dense.SumSquares(all.Data)
 	n := all.Rows
 	for _, v := range []float64{
-		within / float64(max(1, n-len(s.Classes))), moments.Scatter(all) / float64(max(1, n-1)), 0.1 * square / float64(n),
+		within / float64(max(1, n-len(s.Classes))), moments.Scatter(all) / float64(max(1, n-1)),
+		0.1 * square / float64(n),
 	} {
 		if v /= float64(s.Dim); v >= 1e-12 {
 			return math.Min(v, 1e12)

@@ -113,7 +113,8 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
 		return nil, err
 	}
-	next := &fitted{frame: h.frame, classes: slices.Clone(h.classes), counts: slices.Clone(h.counts), richest: h.richest}
+	next := &fitted{frame: h.frame, classes: slices.Clone(h.classes), counts: slices.Clone(h.counts),
+		richest: h.richest}
 	if h.model == nil {
 		next.frame = classifier.FrameOf(x, y, h.cfg.scale())
 	}

@@ -93,9 +93,11 @@ func (h *Head) Note() string {
 		return fmt.Sprintf("not adapted: every class has more than %d images", Thin)
 	}
 	if h.Undone {
-		return fmt.Sprintf("not adapted to %d different images: those of the same label would be less alike than without", h.Images)
+		return fmt.Sprintf("not adapted to %d different images: those of the same label would be less alike than "+
+			"without", h.Images)
 	}
-	return fmt.Sprintf("adapted to %d different images: moved %d of the %d classes of at most %d images", h.Images, h.Moved, h.Few, Thin)
+	return fmt.Sprintf("adapted to %d different images: moved %d of the %d classes of at most %d images", h.Images,
+		h.Moved, h.Few, Thin)
 }
 
 // Fit adapts a model to the rows, in any order; it reads all of them once. The
@@ -159,7 +161,8 @@ func collect(ctx context.Context, rows embed.Rows, d int) (blas32.General, error
 			return nil // the pass that labels reports it
 		}
 		if len(item.Vector) != d {
-			return fmt.Errorf("adapt to %s: its embedding has %d dimensions, the model %d", item.Sample.Path, len(item.Vector), d)
+			return fmt.Errorf("adapt to %s: its embedding has %d dimensions, the model %d", item.Sample.Path,
+				len(item.Vector), d)
 		}
 		if images = append(images, image{item.Hash, item.Vector}); len(images) >= 2*MaxImages {
 			cut()

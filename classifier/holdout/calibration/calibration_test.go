@@ -75,7 +75,8 @@ func taught(t *testing.T, sessions ...episodes.Episode) classifier.Learner {
 
 // test returns the accuracy of a head, its mean negative log-likelihood at a
 // temperature, and the share of rows whose novelty exceeds a threshold.
-func test(t *testing.T, head classifier.Head, s episodes.Episode, T, threshold float64) (accuracy, nll, rejected float64) {
+func test(t *testing.T, head classifier.Head, s episodes.Episode, T, threshold float64) (accuracy, nll,
+	rejected float64) {
 	t.Helper()
 	n := float64(len(s.Y))
 	err := episodes.Answers(head, s, func(_ int, a episodes.Answer) {
@@ -113,7 +114,8 @@ func TestWhatIsAnnouncedHolds(t *testing.T) {
 				sessions = append(sessions, w.session(c.base, c.classes, c.n))
 			}
 			head := taught(t, sessions...)
-			v, found, err := Fit(context.Background(), Task{Sessions: sessions, Fresh: head.(classifier.Unfitter).Unfitted})
+			v, found,
+				err := Fit(context.Background(), Task{Sessions: sessions, Fresh: head.(classifier.Unfitter).Unfitted})
 			if err != nil || found.Source != LeftOut || found.Samples != c.classes*c.n {
 				t.Fatalf("%d examples: %+v, %v", c.n, found, err)
 			}
@@ -128,12 +130,15 @@ func TestWhatIsAnnouncedHolds(t *testing.T) {
 				_, other, _ := test(t, head, queries, math.Exp(logT), 0)
 				best = min(best, other)
 			}
-			surplus, excess, share = surplus+(found.Accuracy-accuracy)/draws, excess+(nll-best)/draws, share+rejected/draws
+			surplus, excess, share = surplus+(found.Accuracy-accuracy)/draws, excess+(nll-best)/draws, share+
+				rejected/draws
 		}
 		if math.Abs(surplus) > 0.03 || excess > 0.03 || math.Abs(share-0.2) > 0.05 {
-			t.Errorf("%d examples: announced accuracy off by %.3f, likelihood by %.3f, %.3f rejected at 0.2", c.n, surplus, excess, share)
+			t.Errorf("%d examples: announced accuracy off by %.3f, likelihood by %.3f, %.3f rejected at 0.2", c.n,
+				surplus, excess, share)
 		}
-		t.Logf("%d examples: announced accuracy off by %.3f, likelihood by %.3f, %.3f rejected at 0.2", c.n, surplus, excess, share)
+		t.Logf("%d examples: announced accuracy off by %.3f, likelihood by %.3f, %.3f rejected at 0.2", c.n, surplus,
+			excess, share)
 	}
 }
 
@@ -243,10 +248,11 @@ func TestFoldsOfACountingHead(t *testing.T) {
 	w := newWorld(8, 40, 1) // no two examples of so many numbers are alike
 	s := w.session(0, 5, 3)
 	asked := make(chan []string, Folds)
-	_, c, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s}, Fresh: func() (classifier.Learner, error) {
-		head, err := fresh()
-		return balanced{head, asked}, err
-	}})
+	_, c, err := Fit(context.Background(),
+		Task{Sessions: []episodes.Episode{s}, Fresh: func() (classifier.Learner, error) {
+			head, err := fresh()
+			return balanced{head, asked}, err
+		}})
 	if err != nil || c.Samples != 15 || len(asked) != 3 {
 		t.Fatalf("%d samples in %d fits, %v", c.Samples, len(asked), err)
 	}
@@ -318,7 +324,8 @@ func TestTemperatureFollowsLaterClasses(t *testing.T) {
 		}
 		queries := w.session(0, len(head.Classes()), 20)
 		var l temperature.Likelihood
-		if err := episodes.Answers(head, queries, func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) }); err != nil {
+		if err := episodes.Answers(head, queries,
+			func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) }); err != nil {
 			t.Fatal(err)
 		}
 		used, best := v.With(float64(i)*13/33), l.Minimum()
@@ -426,11 +433,13 @@ func TestStopsAndReports(t *testing.T) {
 	w := newWorld(5, 4, 1)
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, _, err := Fit(ctx, Task{Sessions: []episodes.Episode{w.session(0, 4, 4)}, Fresh: fresh}); !errors.Is(err, context.Canceled) {
+	if _, _, err := Fit(ctx, Task{Sessions: []episodes.Episode{w.session(0, 4, 4)}, Fresh: fresh}); !errors.Is(err,
+		context.Canceled) {
 		t.Error(err)
 	}
 	broken := errors.New("broken")
-	if _, _, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{w.session(0, 4, 4)}, Fresh: func() (classifier.Learner, error) { return nil, broken }}); !errors.Is(err, broken) {
+	if _, _, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{w.session(0, 4, 4)},
+		Fresh: func() (classifier.Learner, error) { return nil, broken }}); !errors.Is(err, broken) {
 		t.Error(err)
 	}
 }
@@ -438,10 +447,11 @@ func TestStopsAndReports(t *testing.T) {
 // TestNotFiniteNovelty also keeps the temperature.
 func TestNotFiniteNovelty(t *testing.T) {
 	w := newWorld(6, 4, 1)
-	v, c, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{w.session(0, 6, 5)}, Fresh: func() (classifier.Learner, error) {
-		head, err := fresh()
-		return lost{head}, err
-	}})
+	v, c, err := Fit(context.Background(),
+		Task{Sessions: []episodes.Episode{w.session(0, 6, 5)}, Fresh: func() (classifier.Learner, error) {
+			head, err := fresh()
+			return lost{head}, err
+		}})
 	if err != nil || v.T == 1 || c.Quantiles != nil || c.Reason == "" {
 		t.Errorf("%+v, %q, %v", v, c.Reason, err)
 	}

@@ -103,7 +103,8 @@ func (t Task) inEpisodes(ctx context.Context, apart bool) (*temperature.Value, C
 	both := temperature.Mixed(&many.likelihood, &few.likelihood, cfg.NovelShare)
 	v := temperature.Staged(&alone.likelihood, &both)
 	v.Config = &cfg
-	c := Calibration{Source: PseudoSessions, Samples: plan.HeldOut(), Accuracy: many.accuracy(), Parts: parts, Novelty: noveltyOf(many.novelty)}
+	c := Calibration{Source: PseudoSessions, Samples: plan.HeldOut(), Accuracy: many.accuracy(),
+		Parts: parts, Novelty: noveltyOf(many.novelty)}
 	if other := noveltyOf(few.novelty); c.Quantiles != nil && other.Quantiles != nil {
 		c.Few, c.Shots = other.Quantiles, cfg.Shots
 	}
@@ -269,7 +270,8 @@ func (t Task) leave(ctx context.Context, d deal, f int) (tally, error) {
 	if err != nil || len(fold.places) == 0 {
 		return out, err
 	}
-	if err := fold.answers(func(_ int, a episodes.Answer) { out.novelty = append(out.novelty, a.Novelty) }); err != nil {
+	keep := func(_ int, a episodes.Answer) { out.novelty = append(out.novelty, a.Novelty) }
+	if err := fold.answers(keep); err != nil {
 		return out, err
 	}
 	approach(fold.test, joined(fold.rests), fold.head, d.left(fold))

@@ -67,7 +67,8 @@ type Fit[T any] func(ctx context.Context, x blas32.General, y []string) (func(T)
 
 // Choose returns the best candidate for a base session (row i of x is an
 // example of y[i]). The error is a *TooLittleError if there is too little data.
-func Choose[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, fit Fit[T]) (Choice[T], error) {
+func Choose[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T,
+	fit Fit[T]) (Choice[T], error) {
 	if len(candidates) == 0 {
 		return Choice[T]{}, errors.New("pseudo-sessions: no candidates")
 	}
@@ -107,7 +108,8 @@ const NoExamples = "the base session was learned from statistics, which have no 
 
 // ChooseOr is Choose with a default for base sessions that are too small or
 // have no examples; the choice then records the reason.
-func ChooseOr[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, otherwise T, fit Fit[T]) (Choice[T], error) {
+func ChooseOr[T any](ctx context.Context, x blas32.General, y []string, cfg Config, candidates []T, otherwise T,
+	fit Fit[T]) (Choice[T], error) {
 	if len(y) == 0 {
 		return Choice[T]{Value: otherwise, Config: cfg, Fallback: NoExamples}, nil
 	}
@@ -137,7 +139,8 @@ type Episode struct {
 // example of y[i]), several concurrently, and returns the results in the order
 // of the splits; if several fail, the error is that of the first split. The
 // error is a *TooLittleError if there is too little data.
-func Each[R any](ctx context.Context, x blas32.General, y []string, cfg Config, do func(context.Context, Draw) (R, error)) ([]R, error) {
+func Each[R any](ctx context.Context, x blas32.General, y []string, cfg Config,
+	do func(context.Context, Draw) (R, error)) ([]R, error) {
 	plan, err := NewPlan(x, y, cfg)
 	if err != nil {
 		return nil, err
@@ -153,7 +156,8 @@ func each[R any](ctx context.Context, plan *Plan, s Episode, do func(context.Con
 	for i, split := range plan.Splits {
 		group.Go(func() error {
 			if errs[i] = ctx.Err(); errs[i] == nil {
-				results[i], errs[i] = do(ctx, Draw{i, s.Pick(split.Base), s.Pick(split.Shots), s.Pick(split.BaseTest), s.Pick(split.NovelTest)})
+				results[i], errs[i] = do(ctx,
+					Draw{i, s.Pick(split.Base), s.Pick(split.Shots), s.Pick(split.BaseTest), s.Pick(split.NovelTest)})
 			}
 			return nil
 		})

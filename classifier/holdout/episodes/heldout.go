@@ -34,7 +34,8 @@ type Answer struct {
 //
 // Cost: for each split one fit and the scores of TestPerClass examples of every
 // class, twice those of base classes.
-func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fresh func() (classifier.Learner, error), visit func(split int, a Answer)) error {
+func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fresh func() (classifier.Learner, error),
+	visit func(split int, a Answer)) error {
 	_, err := each(ctx, plan, Episode{x, y}, func(ctx context.Context, d Draw) (none struct{}, err error) {
 		head, err := fresh()
 		learn := func(s Episode) {

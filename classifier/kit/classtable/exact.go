@@ -50,7 +50,8 @@ func (h *Exact[S, C]) Rename(class, to string) error {
 		case class == to:
 			return nil
 		case joins && !h.Joins():
-			return fmt.Errorf("there is a class %q, and two classes cannot become one: %w", to, classifier.ErrUnsupported)
+			return fmt.Errorf("there is a class %q, and two classes cannot become one: %w", to,
+				classifier.ErrUnsupported)
 		case joins:
 			m.Classes.Put(to, h.method.Join(other, c))
 			m.Classes.Drop(class)
@@ -79,7 +80,10 @@ func (m *Model[S, C]) changed(c Change, known bool) (*moments.Moments, error) {
 	if known {
 		old, ok := m.stats[c.Class]
 		if !ok {
-			return nil, fmt.Errorf("%w: a learned class cannot gain or lose examples because the statistics side file is missing (or statistics were switched off): put it back next to the model, or forget the class and learn all of its examples again", classifier.ErrNoStatistics)
+			return nil,
+				fmt.Errorf("%w: a learned class cannot gain or lose examples because the statistics side file is "+
+					"missing (or statistics were switched off): put it back next to the model, or forget the "+
+					"class and learn all of its examples again", classifier.ErrNoStatistics)
 		}
 		stats = old.Clone()
 	}

@@ -186,7 +186,8 @@ func (h *Head[S, C]) fit(m *Model[S, C], c Change) (f fitted, value C, err error
 
 // replace puts changed classes in their columns, drops those that vanish, and
 // makes next the model.
-func (h *Head[S, C]) replace(ctx context.Context, next *Model[S, C], s *moments.Session, classes []fitted, values []C) error {
+func (h *Head[S, C]) replace(ctx context.Context, next *Model[S, C], s *moments.Session, classes []fitted,
+	values []C) error {
 	next.stats = maps.Clone(next.stats)
 	if next.stats == nil {
 		next.stats = make(map[string]*moments.Moments)

@@ -41,13 +41,15 @@ func TestInspectTreeRefuses(t *testing.T) {
 		t.Error("a refused picture leaves a file")
 	}
 	modelFile, _ = l.Trained("--classifier", "gptree", "--set", "classifier.temperature=1")
-	l.Refused(command.ExitFailed, []string{"nowhere"}, "inspect", modelFile, "--tree", l.Path("x.svg"), "--images", l.Path("nowhere"))
+	l.Refused(command.ExitFailed, []string{"nowhere"}, "inspect", modelFile, "--tree", l.Path("x.svg"), "--images",
+		l.Path("nowhere"))
 }
 
 func TestInspectTellsTheResidual(t *testing.T) {
 	l := commandtest.New(t)
 	modelFile, _ := l.Trained("--classifier", "gptree", "--set", "classifier.temperature=1")
-	if r := l.Must("inspect", modelFile); !strings.Contains(r.Stdout, "splits; elsewhere the mean (plda) alone decides") {
+	if r := l.Must("inspect", modelFile); !strings.Contains(r.Stdout,
+		"splits; elsewhere the mean (plda) alone decides") {
 		t.Error(r.Stdout)
 	}
 }
