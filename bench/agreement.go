@@ -23,7 +23,8 @@ type Agreement struct {
 // once in each set.
 func Agree(a, b embed.Embeddings) (Agreement, error) {
 	if a.X.Cols != b.X.Cols || a.X.Rows != b.X.Rows || a.X.Rows == 0 {
-		return Agreement{}, fmt.Errorf("compare features: %d×%d and %d×%d: need the same files and dimension", a.X.Rows, a.X.Cols, b.X.Rows, b.X.Cols)
+		return Agreement{}, fmt.Errorf("compare features: %d×%d and %d×%d: need the same files and dimension", a.X.Rows,
+			a.X.Cols, b.X.Rows, b.X.Cols)
 	}
 	unmatched := make(map[string]int, b.X.Rows)
 	for i, s := range b.Samples {

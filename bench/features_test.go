@@ -57,7 +57,8 @@ func TestAgree(t *testing.T) {
 	a := set(2, map[string][]float32{"a": {1, 0}, "b": {2, 2}, "c": {0, 3}}, "a", "b", "c")
 	b := set(2, map[string][]float32{"a": {1, 1}, "b": {1, 1}, "c": {0, -1}}, "c", "a", "b")
 	got, err := bench.Agree(a, b)
-	if err != nil || got.Files != 3 || got.Worst != "c" || got.Min != -1 || math.Abs(got.Median-math.Sqrt(0.5)) > 1e-12 {
+	if err != nil || got.Files != 3 || got.Worst != "c" || got.Min != -1 ||
+		math.Abs(got.Median-math.Sqrt(0.5)) > 1e-12 {
 		t.Fatal(got, err)
 	}
 }

@@ -62,7 +62,8 @@ func fitAgainstOfficial(b *testing.B, clock func() time.Duration, args ...string
 	}
 	for _, j := range []gpTreeJob{{20, 30, 512, 10, 1}, {60, 30, 512, 10, 1}} {
 		b.Run(j.String(), func(b *testing.B) {
-			p := newPeer(b, []string{fmt.Sprintf("fit 1 %d %d %d %d %d", j.classes, j.n, j.d, j.chains, j.steps)}, "gptree_peer.py", args...)
+			p := newPeer(b, []string{fmt.Sprintf("fit 1 %d %d %d %d %d", j.classes, j.n, j.d, j.chains, j.steps)},
+				"gptree_peer.py", args...)
 			eachBackend(b, func(b *testing.B, c native.Choice) {
 				work := j.fit(b, c)
 				versus(b, p, "of_official", func() time.Duration {
@@ -82,7 +83,8 @@ func fitAgainstOfficial(b *testing.B, clock func() time.Duration, args ...string
 func BenchmarkGPTreeGrowth(b *testing.B) {
 	for _, j := range []gpTreeJob{
 		{15, 30, 512, 10, 1}, {30, 30, 512, 10, 1}, {60, 30, 512, 10, 1},
-		{60, 5, 512, 10, 1}, {60, 10, 512, 10, 1}, {30, 30, 512, 20, 1}, {30, 30, 512, 40, 1}, {30, 30, 512, 10, 5}, {30, 30, 512, 10, 20},
+		{60, 5, 512, 10, 1}, {60, 10, 512, 10, 1}, {30, 30, 512, 20, 1}, {30, 30, 512, 40, 1}, {30, 30, 512, 10, 5},
+		{30, 30, 512, 10, 20},
 	} {
 		b.Run(j.String(), func(b *testing.B) {
 			eachBackend(b, func(b *testing.B, c native.Choice) {

@@ -33,7 +33,8 @@ func BenchmarkHPPCA(b *testing.B) {
 				}
 			}
 			for _, rows := range []int{64, 256, 1024, 4096} {
-				b.Run(fmt.Sprintf("rows=%d", rows), func(b *testing.B) { flatAgainstTall(b, flat, tall, scattered(test.X, rows)) })
+				b.Run(fmt.Sprintf("rows=%d", rows),
+					func(b *testing.B) { flatAgainstTall(b, flat, tall, scattered(test.X, rows)) })
 			}
 		})
 	}

@@ -49,7 +49,8 @@ func phoneBench(b *testing.B, root string, samples []dataset.Sample) {
 	names := []string{"turbo", "go", "python", "python_224"}
 	ms, ratios := make([]tally, len(names)), make([]tally, len(names))
 	for b.Loop() {
-		t := interleave(ours(turbo), ours(inGo), func() time.Duration { return same.round(b) }, func() time.Duration { return small.round(b) })
+		t := interleave(ours(turbo), ours(inGo), func() time.Duration { return same.round(b) },
+			func() time.Duration { return small.round(b) })
 		for side := range names {
 			for round, d := range t[side] {
 				ms[side] = append(ms[side], milliseconds(d, len(samples)))

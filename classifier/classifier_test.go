@@ -135,7 +135,8 @@ func TestPredictRefuses(t *testing.T) {
 	if _, err := classifier.Predict(c, matrix([]float32{1, 2}), -1); err == nil {
 		t.Error("top-k of −1 was accepted")
 	}
-	if _, err := classifier.Predict(fixed{calls: &calls}, matrix([]float32{1, 2}), 1); !errors.Is(err, classifier.ErrNotFitted) {
+	if _, err := classifier.Predict(fixed{calls: &calls}, matrix([]float32{1, 2}), 1); !errors.Is(err,
+		classifier.ErrNotFitted) {
 		t.Errorf("no classes: %v", err)
 	}
 }
@@ -153,7 +154,8 @@ func TestUnit(t *testing.T) {
 	for _, c := range []struct {
 		x    []float32
 		want []float64
-	}{{[]float32{3, 4}, []float64{0.6, 0.8}}, {[]float32{0, 0}, []float64{0, 0}}, {[]float32{3e38, 0}, []float64{1, 0}}, {[]float32{0, 1e-45}, []float64{0, 1}}} {
+	}{{[]float32{3, 4}, []float64{0.6, 0.8}}, {[]float32{0, 0}, []float64{0, 0}}, {[]float32{3e38, 0}, []float64{1, 0}},
+		{[]float32{0, 1e-45}, []float64{0, 1}}} {
 		classifier.Unit(dst, c.x)
 		if math.Abs(dst[0]-c.want[0]) > 1e-15 || math.Abs(dst[1]-c.want[1]) > 1e-15 {
 			t.Errorf("%v → %v", c.x, dst)
@@ -173,8 +175,10 @@ func TestStateRefusesTensors(t *testing.T) {
 		t.Error(err)
 	}
 	for name, err := range map[string]error{
-		"missing": second(s.Float64("missing", 1)), "shape": second(s.Float64("ok", 4)), "kind": second(s.Float32("ok", 2, 2)),
-		"short": second(s.Float64("short", 2, 2)), "nan": second(s.Float64("nan", 1)), "huge": second(s.Float64("huge", 1<<62, 4)),
+		"missing": second(s.Float64("missing", 1)), "shape": second(s.Float64("ok", 4)),
+		"kind":  second(s.Float32("ok", 2, 2)),
+		"short": second(s.Float64("short", 2, 2)), "nan": second(s.Float64("nan", 1)),
+		"huge":  second(s.Float64("huge", 1<<62, 4)),
 		"range": second(s.Counts("count", 2, 1, 8)),
 	} {
 		if err == nil {

@@ -119,7 +119,8 @@ func (c *Codec) View32(name string, v *[]float32, rows int, shape ...int) {
 
 // codecField writes v, which holds rows arrays of that shape, or sets it to a
 // view of the next rows that are read.
-func codecField[T float32 | float64 | int64](c *Codec, name string, v *[]T, rows int, shape []int, of func(*Tensor) *[]T) {
+func codecField[T float32 | float64 | int64](c *Codec, name string, v *[]T, rows int, shape []int,
+	of func(*Tensor) *[]T) {
 	if c.err != nil {
 		return
 	}

@@ -30,13 +30,15 @@ func (s *saved) fields(c *classifier.Codec) {
 
 func encoded() ([]saved, map[string]classifier.Tensor) {
 	classes := []saved{
-		{1, true, 0.5, []float64{1, 2}, []float32{1, 2, 3, 4}}, {2, false, -1, []float64{3, 4}, []float32{}}, {9, true, 0, []float64{5, 6}, []float32{5, 6}},
+		{1, true, 0.5, []float64{1, 2}, []float32{1, 2, 3, 4}}, {2, false, -1, []float64{3, 4}, []float32{}},
+		{9, true, 0, []float64{5, 6}, []float32{5, 6}},
 	}
 	return classes, classifier.EncodeClasses(classes, "a_", func(c *classifier.Codec, s *saved) { s.fields(c) })
 }
 
 func decoded(tensors map[string]classifier.Tensor) ([]saved, error) {
-	return classifier.DecodeClasses(classifier.State{Tensors: tensors}, 3, "a_", func(c *classifier.Codec, s *saved) { s.fields(c) })
+	return classifier.DecodeClasses(classifier.State{Tensors: tensors}, 3, "a_",
+		func(c *classifier.Codec, s *saved) { s.fields(c) })
 }
 
 func TestCodecRoundTrip(t *testing.T) {
@@ -45,7 +47,8 @@ func TestCodecRoundTrip(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, %v; want %+v", got, err, want)
 	}
-	if rows := tensors["a_rows"]; !reflect.DeepEqual(rows.Shape, []int{3, 2}) || len(rows.F32) != 6 || cap(rows.F32) != 6 {
+	if rows := tensors["a_rows"]; !reflect.DeepEqual(rows.Shape, []int{3, 2}) || len(rows.F32) != 6 ||
+		cap(rows.F32) != 6 {
 		t.Errorf("rows: %+v", rows)
 	}
 }

@@ -33,7 +33,8 @@ func CheckRows(x blas32.General, dim int) error {
 		return fmt.Errorf("embeddings: no columns")
 	}
 	if dim != 0 && x.Cols != dim {
-		return fmt.Errorf("embeddings have %d values each, this model takes %d: they come from another backbone", x.Cols, dim)
+		return fmt.Errorf("embeddings have %d values each, this model takes %d: they come from another backbone",
+			x.Cols, dim)
 	}
 	if i := firstNotFinite(x); i < x.Rows {
 		return &NotFiniteError{Row: i}
@@ -87,7 +88,8 @@ func CheckScore(c Head, dst blas64.General, novelty []float64, x blas32.General)
 		return fmt.Errorf("log-probabilities: %w", err)
 	}
 	if dst.Rows != x.Rows || dst.Cols != classes {
-		return fmt.Errorf("log-probabilities: a %d×%d matrix for %d examples and %d classes", dst.Rows, dst.Cols, x.Rows, classes)
+		return fmt.Errorf("log-probabilities: a %d×%d matrix for %d examples and %d classes", dst.Rows, dst.Cols,
+			x.Rows, classes)
 	}
 	if novelty != nil && len(novelty) != x.Rows {
 		return fmt.Errorf("novelty: %d scores for %d examples", len(novelty), x.Rows)

@@ -69,7 +69,8 @@ func Predict(c Head, x blas32.General, topK int) ([]Prediction, error) {
 // x; first is the first row of the batch. The matrix is reused from call to
 // call, so that memory does not grow with n.
 func Batches(c Head, x blas32.General, do func(first int, logProb blas64.General) error) error {
-	return eachBatch(c, x, nil, func(first int, logProb blas64.General, _ []float64) error { return do(first, logProb) })
+	return eachBatch(c, x, nil,
+		func(first int, logProb blas64.General, _ []float64) error { return do(first, logProb) })
 }
 
 // ScoreBatches is Batches that also computes the novelty of the rows.
@@ -78,7 +79,8 @@ func ScoreBatches(c Head, x blas32.General, do func(first int, logProb blas64.Ge
 }
 
 // eachBatch scores x in batches; novelty is nil or a buffer for one batch.
-func eachBatch(c Head, x blas32.General, novelty []float64, do func(first int, logProb blas64.General, novelty []float64) error) error {
+func eachBatch(c Head, x blas32.General, novelty []float64,
+	do func(first int, logProb blas64.General, novelty []float64) error) error {
 	classes := len(c.Classes())
 	if classes == 0 {
 		return ErrNotFitted

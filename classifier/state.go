@@ -67,7 +67,8 @@ func (l Learned) Check(s State) (fitted bool, err error) {
 // LoadHead returns the head of a method that s describes. T holds its settings
 // and embeds Learned; unfitted creates the head from them, and restore reads the
 // tensors if it has learned any classes.
-func LoadHead[H any, T interface{ Check(State) (bool, error) }](method string, s State, unfitted func(T) (H, error), restore func(H, State, T) error) (H, error) {
+func LoadHead[H any, T interface{ Check(State) (bool, error) }](method string, s State, unfitted func(T) (H, error),
+	restore func(H, State, T) error) (H, error) {
 	var set T
 	var head H
 	err := s.Decode(&set)

@@ -99,12 +99,14 @@ const maxThreads = 1024
 // Default returns the default settings.
 func Default() Config {
 	return Config{
-		Log:        "text",
-		Scan:       Scan{Include: []string{}, Exclude: []string{}, DropLabel: []string{}, Symlinks: string(dataset.FollowLinks)},
+		Log: "text",
+		Scan: Scan{Include: []string{}, Exclude: []string{}, DropLabel: []string{},
+			Symlinks: string(dataset.FollowLinks)},
 		Linalg:     native.DefaultConfig(),
 		Preprocess: embed.DefaultPreprocess(),
 		Extractor:  extractor.DefaultConfig(),
-		Classifier: Classifier{Name: method.Auto, Statistics: true, Temperature: temperature.Auto, DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Methods: method.DefaultConfig()},
+		Classifier: Classifier{Name: method.Auto, Statistics: true, Temperature: temperature.Auto,
+			DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Methods: method.DefaultConfig()},
 		Label:      label.DefaultConfig(),
 		Rank:       rank.DefaultConfig(),
 		Serve:      serve.DefaultConfig(),

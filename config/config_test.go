@@ -92,13 +92,15 @@ func TestSetReadsWhatTheKeyWants(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !reflect.DeepEqual(c.Preprocess.Mean, []float64{0.1, 0.2, 0.3}) || !reflect.DeepEqual(c.Label.Format, []string{"csv", "jsonl"}) {
+	if !reflect.DeepEqual(c.Preprocess.Mean, []float64{0.1, 0.2, 0.3}) ||
+		!reflect.DeepEqual(c.Label.Format, []string{"csv", "jsonl"}) {
 		t.Errorf("lists %v %v", c.Preprocess.Mean, c.Label.Format)
 	}
 	if c.Images != "a: b, c" || c.Cache != "123" {
 		t.Errorf("texts %q %q", c.Images, c.Cache)
 	}
-	logDet, epsilon := method.Get[ppca.Config](c.Classifier.Methods, "ppca").LogDet, method.Get[plda.Config](c.Classifier.Methods, "plda").Epsilon
+	logDet, epsilon := method.Get[ppca.Config](c.Classifier.Methods, "ppca").LogDet,
+		method.Get[plda.Config](c.Classifier.Methods, "plda").Epsilon
 	if logDet == nil || *logDet || c.Preprocess.Orientation || epsilon != 0.1 {
 		t.Errorf("switches %v %v %v", logDet, c.Preprocess.Orientation, epsilon)
 	}
@@ -116,7 +118,8 @@ func TestZeroLeavesTheChoiceToTheHead(t *testing.T) {
 		t.Errorf("epsilon %g, lambda %g", epsilon, lambda)
 	}
 	for _, m := range method.Methods() {
-		if text, err := json.Marshal(h.Settings(m)); err != nil || strings.Contains(string(text), `"seed"`) && !strings.Contains(string(text), `"seed":7`) {
+		if text, err := json.Marshal(h.Settings(m)); err != nil || strings.Contains(string(text), `"seed"`) &&
+			!strings.Contains(string(text), `"seed":7`) {
 			t.Errorf("%s: the seed of the run does not reach %s, %v", m.Name, text, err)
 		}
 	}
@@ -129,7 +132,8 @@ func TestMistakesAreExplained(t *testing.T) {
 		set        []string
 		want       string
 	}{
-		{name: "unknown key in the file", file: "clasifier: {name: ncm}", want: `"clasifier.name"; did you mean "classifier.name"`},
+		{name: "unknown key in the file", file: "clasifier: {name: ncm}",
+			want: `"clasifier.name"; did you mean "classifier.name"`},
 		{name: "unknown key in --set", set: []string{"label.topk=3"}, want: `did you mean "label.top_k"`},
 		{name: "unknown variable", environ: []string{"PIPELINE_THREAD=2"}, want: "did you mean \"PIPELINE_THREADS\""},
 		{name: "no value", set: []string{"seed"}, want: "want key=value"},
@@ -139,17 +143,21 @@ func TestMistakesAreExplained(t *testing.T) {
 		{name: "out of range", set: []string{"label.reject=2"}, want: "label.reject: 2"},
 		{name: "unknown method", set: []string{"classifier.name=ppcaa"}, want: `did you mean "ppca"`},
 		{name: "method's setting", set: []string{"classifier.ppca.q=-1"}, want: "classifier.ppca.q: -1"},
-		{name: "almost chosen by the head", set: []string{"classifier.plda.epsilon=-0.1"}, want: "0 means choose it on the base session"},
+		{name: "almost chosen by the head", set: []string{"classifier.plda.epsilon=-0.1"},
+			want: "0 means choose it on the base session"},
 		{name: "unknown preset", set: []string{"preprocess.preset=resnet"}, want: "preprocess."},
 		{name: "two means", set: []string{"preprocess.mean=1,2"}, want: "preprocess.mean"},
 		{name: "second document", file: "seed: 1\n---\nseed: 2\n", want: "c.yaml: it has a second document"},
 		{name: "negative seed", set: []string{"seed=-1"}, want: "seed: -1 is not a whole number"},
 		{name: "negative seed in the file", file: "seed: -1", want: "seed: -1 is not a whole number"},
-		{name: "negative seed in a variable", environ: []string{"PIPELINE_SEED=-1"}, want: "seed: -1 is not a whole number"},
-		{name: "seed too large", set: []string{"seed=18446744073709551616"}, want: "seed: 1.8446744073709552e+19 is not a whole number"},
+		{name: "negative seed in a variable", environ: []string{"PIPELINE_SEED=-1"},
+			want: "seed: -1 is not a whole number"},
+		{name: "seed too large", set: []string{"seed=18446744073709551616"},
+			want: "seed: 1.8446744073709552e+19 is not a whole number"},
 		{name: "half a thread", file: "threads: 1.5", want: "threads: 1.5 is not a whole number"},
 		{name: "too many threads", set: []string{"threads=1000000000"}, want: "threads: 1000000000 is not in 0…1024"},
-		{name: "half an option of a method", set: []string{"classifier.ppca.q=2.5"}, want: "classifier.ppca.q: 2.5 is not a whole number"},
+		{name: "half an option of a method", set: []string{"classifier.ppca.q=2.5"},
+			want: "classifier.ppca.q: 2.5 is not a whole number"},
 		{name: "unknown provider", set: []string{"extractor.provider=gpu"}, want: "extractor.provider"},
 	}
 	for _, c := range cases {

@@ -11,7 +11,8 @@ import (
 func TestYAMLReadsBack(t *testing.T) {
 	said, err := Load(Sources{Set: []string{
 		"seed=18446744073709551615", "classifier.ppca.logdet=false", "classifier.ppca.preset=paper", "images=a: b",
-		"preprocess.mean=0.1,0.2,0.3", "preprocess.std=1,1,1", "fscil.methods=ncm,ppca", "fscil.dataset=on", "label.format=csv,jsonl",
+		"preprocess.mean=0.1,0.2,0.3", "preprocess.std=1,1,1", "fscil.methods=ncm,ppca", "fscil.dataset=on",
+		"label.format=csv,jsonl",
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -43,7 +44,8 @@ func TestBuiltInConfigsHaveNames(t *testing.T) {
 	if c, err := Load(Sources{File: "ppca_paper"}); err != nil || c.Classifier.Name != "ppca" {
 		t.Errorf("with a folder of that name: %v, %v", c.Classifier.Name, err)
 	}
-	if _, err := Load(Sources{File: "ppca_papers"}); err == nil || !containsAll(err.Error(), "ppca_paper", "reference") {
+	if _, err := Load(Sources{File: "ppca_papers"}); err == nil ||
+		!containsAll(err.Error(), "ppca_paper", "reference") {
 		t.Errorf("error %v", err)
 	}
 	if _, err := Load(Sources{File: "ppca_paper.yaml"}); err == nil {

@@ -144,7 +144,8 @@ func readNamed(name string) ([]byte, error) {
 	}
 	text, names, err := builtin.Named(name)
 	if err != nil {
-		return nil, fmt.Errorf("config %s: no such file or built-in configuration%s The built-in ones are %s", name, suggest.Sentence(name, names), strings.Join(names, ", "))
+		return nil, fmt.Errorf("config %s: no such file or built-in configuration%s The built-in ones are %s", name,
+			suggest.Sentence(name, names), strings.Join(names, ", "))
 	}
 	return text, nil
 }
@@ -214,7 +215,9 @@ func (l loader) keyOfVariable(name string) (string, error) {
 	if i := slices.Index(variables, name); i >= 0 {
 		return l.known[i], nil
 	}
-	return "", fmt.Errorf("environment variable %s does not match any setting%s configs/reference.yaml lists the settings", name, suggest.Sentence(name, variables))
+	return "",
+		fmt.Errorf("environment variable %s does not match any setting%s configs/reference.yaml lists the settings",
+			name, suggest.Sentence(name, variables))
 }
 
 func (l loader) readFlags(s Sources) error {
@@ -292,14 +295,16 @@ func (l loader) check(key string, value any) error {
 	section := key[:strings.LastIndex(key, ".")+1]
 	var keys []string
 	for _, k := range l.known {
-		if name, ok := strings.CutPrefix(k, strings.ToLower(section)); ok && section != "" && !strings.Contains(name, ".") {
+		if name, ok := strings.CutPrefix(k, strings.ToLower(section)); ok && section != "" &&
+			!strings.Contains(name, ".") {
 			keys = append(keys, name)
 		}
 	}
 	if len(keys) == 0 {
 		return fmt.Errorf("unknown key %q; configs/reference.yaml lists all", key)
 	}
-	return fmt.Errorf("unknown key %q; the keys of %s are %s", key, strings.TrimSuffix(section, "."), strings.Join(keys, ", "))
+	return fmt.Errorf("unknown key %q; the keys of %s are %s", key, strings.TrimSuffix(section, "."),
+		strings.Join(keys, ", "))
 }
 
 // checkType returns an error that names the value and what is allowed if a value

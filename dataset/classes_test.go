@@ -13,7 +13,8 @@ func TestClassFrom(t *testing.T) {
 		{"/far/Kiwi/1.jpg", "", "Kiwi", ""},
 		{"/1.jpg", "", "", ""},
 	} {
-		for rule, want := range map[ClassFrom]string{"": c.top, ClassFromTop: c.top, ClassFromLeaf: c.leaf, ClassFromPath: c.whole, ClassFromRoot: "Photos"} {
+		for rule, want := range map[ClassFrom]string{"": c.top, ClassFromTop: c.top, ClassFromLeaf: c.leaf,
+			ClassFromPath: c.whole, ClassFromRoot: "Photos"} {
 			if got := rule.class(folderName("/home/Photos"), c.path); got != want {
 				t.Errorf("%q of %s: %q, want %q", rule, c.path, got, want)
 			}
@@ -40,7 +41,8 @@ func TestClassFromRoot(t *testing.T) {
 // TestMerged: both ways of finding images report the classes with several
 // folders, and leave out the dropped ones.
 func TestMerged(t *testing.T) {
-	root := tree(t, map[string]string{"a/x/1.jpg": "", "a/y/2.jpg": "", "a/3.jpg": "", "b/x/4.jpg": "", "c/z/5.jpg": "", "c/6.jpg": ""})
+	root := tree(t, map[string]string{"a/x/1.jpg": "", "a/y/2.jpg": "", "a/3.jpg": "", "b/x/4.jpg": "", "c/z/5.jpg": "",
+		"c/6.jpg": ""})
 	opts := ScanOptions{Filter: Filter{DropLabels: []string{"c"}}}
 	want := []Merged{{"a", [2]string{"a", "a/x"}}}
 	l := mustScan(t, root, opts)

@@ -36,14 +36,18 @@ type dialect struct {
 
 // Names that columns often have, as normalised by plainName.
 var (
-	pathNames  = []string{"path", "file", "filename", "filepath", "image", "imageid", "imagefile", "imagefilename", "imagename", "imagepath", "img", "imgname", "imgpath", "photo", "photopath", "picture", "relativepath", "relpath"}
-	labelNames = []string{"label", "labelname", "labels", "class", "classname", "category", "categoryname", "species", "tag", "target", "truth"}
+	pathNames = []string{"path", "file", "filename", "filepath", "image", "imageid", "imagefile", "imagefilename",
+		"imagename", "imagepath", "img", "imgname", "imgpath", "photo", "photopath", "picture", "relativepath",
+		"relpath"}
+	labelNames = []string{"label", "labelname", "labels", "class", "classname", "category", "categoryname", "species",
+		"tag", "target", "truth"}
 	// otherNames are never guessed to be labels.
 	otherNames = []string{"", "error", "id", "index", "session", "split", "unnamed0"}
 )
 
 // suffixes are tried for paths without one.
-var suffixes = []string{".jpg", ".jpeg", ".png", ".JPG", ".JPEG", ".PNG", ".webp", ".tif", ".tiff", ".bmp", ".gif", ".heic", ".HEIC", ".avif"}
+var suffixes = []string{".jpg", ".jpeg", ".png", ".JPG", ".JPEG", ".PNG", ".webp", ".tif", ".tiff", ".bmp", ".gif",
+	".heic", ".HEIC", ".avif"}
 
 // plainName returns the lower-case letters and digits of a column's name.
 func plainName(name string) string {
@@ -113,7 +117,8 @@ func cells(lines []string, separator rune) (rows [][]string, even bool) {
 		}
 		rows = append(rows, row)
 	}
-	return rows, len(rows) > 0 && !slices.ContainsFunc(rows, func(row []string) bool { return len(row) != len(rows[0]) })
+	return rows, len(rows) > 0 &&
+		!slices.ContainsFunc(rows, func(row []string) bool { return len(row) != len(rows[0]) })
 }
 
 // named reports whether the names in a record are those of columns.
@@ -141,7 +146,8 @@ func (d dialect) words(line string) []string {
 		return strings.Fields(line)
 	}
 	for i, r := range line {
-		if label := strings.TrimSpace(line[i:]); r == ' ' && isImageName(line[:i]) && label != "" && !isImageName(label) {
+		if label := strings.TrimSpace(line[i:]); r == ' ' && isImageName(line[:i]) && label != "" &&
+			!isImageName(label) {
 			return []string{line[:i], label}
 		}
 	}
@@ -180,7 +186,8 @@ type columns struct {
 
 // columns finds the columns of a list.
 func (g guesser) columns(r records) (columns, error) {
-	c := columns{path: 0, label: -1, split: slices.Index(r.header, "split"), session: slices.Index(r.header, "session"), suffix: g.opts.PathSuffix}
+	c := columns{path: 0, label: -1, split: slices.Index(r.header, "split"), session: slices.Index(r.header, "session"),
+		suffix: g.opts.PathSuffix}
 	rows, err := r.head()
 	if err != nil || len(rows) == 0 {
 		return c, err
@@ -337,7 +344,8 @@ func (g guesser) labelColumn(names []string, path int) (int, error) {
 	case len(left) == 0, g.opts.LabelsOptional:
 		return -1, nil
 	}
-	return 0, &ColumnError{fmt.Sprintf("which column has the labels? Name one of %s with --label-column, or take classes from folders with --class-from", list(names))}
+	return 0,
+		&ColumnError{fmt.Sprintf("which column has the labels? Name one of %s with --label-column, or take classes from folders with --class-from", list(names))}
 }
 
 // usualColumns returns the columns with one of the plain names.

@@ -21,7 +21,8 @@ func kindByExtension(ext string) string {
 	case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp",
 		".heic", ".heif", ".avif", ".jxl":
 		return kindImage
-	case ".mp4", ".mov", ".avi", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".wmv", ".flv", ".3gp", ".mts", ".m2ts", ".ogv":
+	case ".mp4", ".mov", ".avi", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".wmv", ".flv", ".3gp", ".mts", ".m2ts",
+		".ogv":
 		return "video"
 	case ".mp3", ".wav", ".m4a", ".aac", ".flac", ".ogg", ".opus", ".wma":
 		return "audio"

@@ -78,7 +78,8 @@ func listOf(f io.ReaderAt, size int64, file, root string, opts ListOptions) (Lis
 	if err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
-	r := listReader{name: filepath.Base(file), root: absRoot, rootName: folderName(absRoot), opts: opts, listing: newListing(root), seen: map[string]listed{}, refused: map[string]bool{}}
+	r := listReader{name: filepath.Base(file), root: absRoot, rootName: folderName(absRoot), opts: opts,
+		listing: newListing(root), seen: map[string]listed{}, refused: map[string]bool{}}
 	if err := r.read(f, size); err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
@@ -137,13 +138,16 @@ func eachListed(file io.ReaderAt, size int64, g guesser, use func(listRow) error
 	wanted := slices.DeleteFunc([]int{c.path, c.label, c.split, c.session}, func(i int) bool { return i < 0 })
 	var failed error
 	err = records.each(wanted, func(number int, cells []string) bool {
-		row := listRow{columns: c, literal: records.literal, number: number, unit: records.unit, labelled: c.label >= 0 && c.label < len(cells)}
-		row.sample = Sample{Path: field(cells, c.path), Label: field(cells, c.label), Split: field(cells, c.split), Session: field(cells, c.session)}
+		row := listRow{columns: c, literal: records.literal, number: number, unit: records.unit,
+			labelled: c.label >= 0 && c.label < len(cells)}
+		row.sample = Sample{Path: field(cells, c.path), Label: field(cells, c.label), Split: field(cells, c.split),
+			Session: field(cells, c.session)}
 		switch {
 		case row.sample.Path == "":
 			return true
 		case !row.literal && !utf8.ValidString(row.sample.Label):
-			failed = fmt.Errorf("%s %d: the label %q is not UTF-8; save the list as UTF-8 (in Excel: CSV UTF-8)", row.unit, number, row.sample.Label)
+			failed = fmt.Errorf("%s %d: the label %q is not UTF-8; save the list as UTF-8 (in Excel: CSV UTF-8)",
+				row.unit, number, row.sample.Label)
 		default:
 			failed = use(row)
 		}
@@ -214,8 +218,9 @@ func (r *listReader) add(row listRow) {
 	}
 	if before := r.listing.Samples[first.index]; before != sample {
 		r.refused[sample.Path] = true
-		r.listing.problem(sample.Path, fmt.Errorf("%ss %d and %d of %s: listed as %q and as %q; left out, give it one label",
-			row.unit, first.number, row.number, r.name, before.Label, sample.Label))
+		r.listing.problem(sample.Path,
+			fmt.Errorf("%ss %d and %d of %s: listed as %q and as %q; left out, give it one label",
+				row.unit, first.number, row.number, r.name, before.Label, sample.Label))
 		return
 	}
 	r.listing.Skipped["repeated"]++

@@ -32,11 +32,15 @@ func TestReadListForms(t *testing.T) {
 		text string
 		want []string
 	}{
-		"plain":         {"train/dog/b c.jpg\ntrain/cat/a.jpg", []string{"train/cat/a.jpg=cat", "train/dog/b c.jpg=dog"}},
-		"tab, CRLF":     {"\xef\xbb\xbf# list\r\n\r\ntop.jpg\tx y\r\n./train/cat/a.jpg\t\r\n", []string{"top.jpg=x y", "train/cat/a.jpg="}},
-		"no folder":     {"top.jpg\n", []string{"top.jpg="}},
-		"absolute":      {outside + "\n" + filepath.Join(root, "top.jpg"), []string{filepath.ToSlash(outside) + "=far", "top.jpg="}},
-		"csv":           {"label,extra,path\nk,1,top.jpg\n# no\n\n\"a,b\",2,\"q\"\".jpg\"\n", []string{"q\".jpg=a,b", "top.jpg=k"}},
+		"plain": {"train/dog/b c.jpg\ntrain/cat/a.jpg",
+			[]string{"train/cat/a.jpg=cat", "train/dog/b c.jpg=dog"}},
+		"tab, CRLF": {"\xef\xbb\xbf# list\r\n\r\ntop.jpg\tx y\r\n./train/cat/a.jpg\t\r\n",
+			[]string{"top.jpg=x y", "train/cat/a.jpg="}},
+		"no folder": {"top.jpg\n", []string{"top.jpg="}},
+		"absolute": {outside + "\n" + filepath.Join(root, "top.jpg"),
+			[]string{filepath.ToSlash(outside) + "=far", "top.jpg="}},
+		"csv": {"label,extra,path\nk,1,top.jpg\n# no\n\n\"a,b\",2,\"q\"\".jpg\"\n",
+			[]string{"q\".jpg=a,b", "top.jpg=k"}},
 		"csv, one":      {"path\ntrain/cat/a.jpg\n", []string{"train/cat/a.jpg=cat"}},
 		"csv, BOM CRLF": {"\xef\xbb\xbf# c\r\npath,label\r\ntop.jpg,k\r\n", []string{"top.jpg=k"}},
 	} {
@@ -65,7 +69,8 @@ func TestReadListSplitAndEscapedNames(t *testing.T) {
 
 func TestReadListProblems(t *testing.T) {
 	root := tree(t, map[string]string{"a.jpg": "", "e.jpg": "", "d/x.jpg": ""})
-	l, err := readList(t, root, "# head\na.jpg\tcat\ngone.jpg\n../up.jpg\nd\na.jpg\tdog\n./a.jpg\tcat\ne.jpg\tcat\n./e.jpg\tcat\nnul\x00.jpg\n")
+	l, err := readList(t, root,
+		"# head\na.jpg\tcat\ngone.jpg\n../up.jpg\nd\na.jpg\tdog\n./a.jpg\tcat\ne.jpg\tcat\n./e.jpg\tcat\nnul\x00.jpg\n")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,7 +118,8 @@ func TestReadListErrors(t *testing.T) {
 // TestTables: tables as people have them are read without options, and what was
 // guessed is said.
 func TestTables(t *testing.T) {
-	root := tree(t, map[string]string{"a/1.jpg": "", "b/2.jpg": "", "b/c d.jpg": "", "x,y.jpg": "", "masks/1.jpg": "", "masks/2.jpg": ""})
+	root := tree(t, map[string]string{"a/1.jpg": "", "b/2.jpg": "", "b/c d.jpg": "", "x,y.jpg": "", "masks/1.jpg": "",
+		"masks/2.jpg": ""})
 	both := []string{"a/1.jpg=cat", "b/2.jpg=dog"}
 	for name, c := range map[string]struct {
 		text    string
@@ -121,28 +127,47 @@ func TestTables(t *testing.T) {
 		want    []string
 		guessed string
 	}{
-		"odd columns":       {"Id,Species,Image,Width\n1,cat,a/1.jpg,9\n2,dog,b/2.jpg,9\n", ListOptions{}, both, `paths in column "Image", labels in column "Species"`},
-		"Excel":             {"\xef\xbb\xbfDatei;Art\r\n\"a\\1.jpg\";cat\r\nb\\2.jpg;\"dog\"\r\n", ListOptions{}, both, `paths in column "Datei", labels in column "Art"`},
-		"tabs":              {"image\tbreed\na/1.jpg\tcat\nb/2.jpg\tdog\n", ListOptions{}, both, `paths in column "image", labels in column "breed"`},
-		"bars":              {"file|tag\na/1.jpg|cat\nb/2.jpg|dog\n", ListOptions{}, both, `paths in column "file", labels in column "tag"`},
-		"no suffix":         {"id_code,diagnosis\na/1,cat\nb/2,dog\n", ListOptions{}, both, `paths in column "id_code", labels in column "diagnosis", paths end in .jpg`},
-		"suffix":            {"path,label\na/1,cat\nb/2.jpg,dog\n", ListOptions{PathSuffix: ".jpg"}, both, ""},
-		"pandas":            {",file,kind\n0,a/1.jpg,cat\n1,b/2.jpg,dog\n", ListOptions{}, both, `paths in column "file", labels in column "kind"`},
-		"image and mask":    {"mask,image,class\nmasks/1.jpg,a/1.jpg,cat\nmasks/2.jpg,b/2.jpg,dog\n", ListOptions{}, both, `paths in column "image", labels in column "class"`},
-		"photographer":      {"mask,image,photo,class\nmasks/1.jpg,a/1.jpg,by Ann,cat\nmasks/2.jpg,b/2.jpg,by Ann,dog\n", ListOptions{}, both, `paths in column "image", labels in column "class"`},
-		"named":             {"x,y,Z\ndog,cat,a/1.jpg\ncat,dog,b/2.jpg\n", ListOptions{PathColumn: "z", LabelColumn: "y"}, both, ""},
-		"other columns":     {"path,width,height\na/1.jpg,9,9\n", ListOptions{ClassFrom: ClassFromTop}, []string{"a/1.jpg=a"}, "no column of labels: classes are folders"},
-		"JSON lines":        {`{"file": "a/1.jpg", "class": "cat", "box": [1]}` + "\n" + `{"class": "dog", "file": "b/2.jpg"}`, ListOptions{}, both, `paths in column "file", labels in column "class"`},
-		"JSON numbers":      {`{"path": "a/1.jpg", "label": 3}`, ListOptions{}, []string{"a/1.jpg=3"}, ""},
-		"no header":         {"a/1.jpg,cat\nb/2.jpg,dog\n", ListOptions{}, both, `no header, paths in column "1", labels in column "2"`},
-		"no header, quoted": {"\"a/1.jpg\",\"c,t\"\n\"b/2.jpg\",dog\n", ListOptions{}, []string{"a/1.jpg=c,t", "b/2.jpg=dog"}, `no header, paths in column "1", labels in column "2"`},
-		"label first":       {"cat\ta/1.jpg\ndog\tb/2.jpg\n", ListOptions{}, both, `no header, paths in column "2", labels in column "1"`},
-		"words":             {"a/1.jpg cat\nb/c d.jpg big dog\n", ListOptions{}, []string{"a/1.jpg=cat", "b/c d.jpg=big dog"}, `no header, paths in column "1", labels in column "2"`},
-		"numbered words":    {"1 a/1 cat\n2 b/2 dog\n", ListOptions{PathColumn: "2", LabelColumn: "3"}, both, "no header, paths end in .jpg"},
-		"spaces in names":   {"b/c d.jpg\na/1.jpg\n", ListOptions{}, []string{"a/1.jpg=a", "b/c d.jpg=b"}, ""},
-		"commas in names":   {"x,y.jpg\na/1.jpg\n", ListOptions{ClassFrom: ClassFromPath}, []string{"a/1.jpg=a", "x,y.jpg="}, ""},
-		"plain, no suffix":  {"a/1\nb/2\n", ListOptions{}, []string{"a/1.jpg=a", "b/2.jpg=b"}, "the paths end in .jpg"},
-		"errors.csv":        {"path,error\na/1.jpg,broken\n", ListOptions{}, []string{"a/1.jpg=a"}, "no column of labels: classes are folders"},
+		"odd columns": {"Id,Species,Image,Width\n1,cat,a/1.jpg,9\n2,dog,b/2.jpg,9\n", ListOptions{}, both,
+			`paths in column "Image", labels in column "Species"`},
+		"Excel": {"\xef\xbb\xbfDatei;Art\r\n\"a\\1.jpg\";cat\r\nb\\2.jpg;\"dog\"\r\n", ListOptions{}, both,
+			`paths in column "Datei", labels in column "Art"`},
+		"tabs": {"image\tbreed\na/1.jpg\tcat\nb/2.jpg\tdog\n", ListOptions{}, both,
+			`paths in column "image", labels in column "breed"`},
+		"bars": {"file|tag\na/1.jpg|cat\nb/2.jpg|dog\n", ListOptions{}, both,
+			`paths in column "file", labels in column "tag"`},
+		"no suffix": {"id_code,diagnosis\na/1,cat\nb/2,dog\n", ListOptions{}, both,
+			`paths in column "id_code", labels in column "diagnosis", paths end in .jpg`},
+		"suffix": {"path,label\na/1,cat\nb/2.jpg,dog\n", ListOptions{PathSuffix: ".jpg"}, both, ""},
+		"pandas": {",file,kind\n0,a/1.jpg,cat\n1,b/2.jpg,dog\n", ListOptions{}, both,
+			`paths in column "file", labels in column "kind"`},
+		"image and mask": {"mask,image,class\nmasks/1.jpg,a/1.jpg,cat\nmasks/2.jpg,b/2.jpg,dog\n", ListOptions{},
+			both, `paths in column "image", labels in column "class"`},
+		"photographer": {"mask,image,photo,class\nmasks/1.jpg,a/1.jpg,by Ann,cat\nmasks/2.jpg,b/2.jpg,by Ann,dog\n",
+			ListOptions{}, both, `paths in column "image", labels in column "class"`},
+		"named": {"x,y,Z\ndog,cat,a/1.jpg\ncat,dog,b/2.jpg\n",
+			ListOptions{PathColumn: "z", LabelColumn: "y"}, both, ""},
+		"other columns": {"path,width,height\na/1.jpg,9,9\n", ListOptions{ClassFrom: ClassFromTop},
+			[]string{"a/1.jpg=a"}, "no column of labels: classes are folders"},
+		"JSON lines": {`{"file": "a/1.jpg", "class": "cat", "box": [1]}` + "\n" +
+			`{"class": "dog", "file": "b/2.jpg"}`, ListOptions{}, both,
+			`paths in column "file", labels in column "class"`},
+		"JSON numbers": {`{"path": "a/1.jpg", "label": 3}`, ListOptions{}, []string{"a/1.jpg=3"}, ""},
+		"no header": {"a/1.jpg,cat\nb/2.jpg,dog\n", ListOptions{}, both,
+			`no header, paths in column "1", labels in column "2"`},
+		"no header, quoted": {"\"a/1.jpg\",\"c,t\"\n\"b/2.jpg\",dog\n", ListOptions{},
+			[]string{"a/1.jpg=c,t", "b/2.jpg=dog"}, `no header, paths in column "1", labels in column "2"`},
+		"label first": {"cat\ta/1.jpg\ndog\tb/2.jpg\n", ListOptions{}, both,
+			`no header, paths in column "2", labels in column "1"`},
+		"words": {"a/1.jpg cat\nb/c d.jpg big dog\n", ListOptions{},
+			[]string{"a/1.jpg=cat", "b/c d.jpg=big dog"}, `no header, paths in column "1", labels in column "2"`},
+		"numbered words": {"1 a/1 cat\n2 b/2 dog\n", ListOptions{PathColumn: "2", LabelColumn: "3"}, both,
+			"no header, paths end in .jpg"},
+		"spaces in names": {"b/c d.jpg\na/1.jpg\n", ListOptions{}, []string{"a/1.jpg=a", "b/c d.jpg=b"}, ""},
+		"commas in names": {"x,y.jpg\na/1.jpg\n", ListOptions{ClassFrom: ClassFromPath},
+			[]string{"a/1.jpg=a", "x,y.jpg="}, ""},
+		"plain, no suffix": {"a/1\nb/2\n", ListOptions{}, []string{"a/1.jpg=a", "b/2.jpg=b"}, "the paths end in .jpg"},
+		"errors.csv": {"path,error\na/1.jpg,broken\n", ListOptions{}, []string{"a/1.jpg=a"},
+			"no column of labels: classes are folders"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "list")
@@ -169,12 +194,17 @@ func TestAmbiguousTables(t *testing.T) {
 		opts ListOptions
 		want string
 	}{
-		"Nr;Datei;Art\n7;x;cat\n8;y;dog\n":          {ListOptions{}, `paths? Name one of "Nr", "Datei", "Art" with --path-column`},
-		"left,right,label\n1.jpg,2.jpg,cat\n":       {ListOptions{}, `paths? Name one of "left", "right", "label" with --path-column`},
-		"path,colour,size\n1.jpg,red,big\n":         {ListOptions{}, `labels? Name one of "path", "colour", "size" with --label-column`},
-		"path,species,class\n1.jpg,canis,dog\n":     {ListOptions{}, "--label-column"},
-		"path,colour\n1.jpg,red\n":                  {ListOptions{LabelColumn: "colur"}, `did you mean "colour"? The columns are "path", "colour"`},
-		"1.jpg,red\n2.jpg,blue\n":                   {ListOptions{LabelColumn: "3"}, `--label-column 3: no such column. The columns are "1", "2"`},
+		"Nr;Datei;Art\n7;x;cat\n8;y;dog\n": {ListOptions{},
+			`paths? Name one of "Nr", "Datei", "Art" with --path-column`},
+		"left,right,label\n1.jpg,2.jpg,cat\n": {ListOptions{},
+			`paths? Name one of "left", "right", "label" with --path-column`},
+		"path,colour,size\n1.jpg,red,big\n": {ListOptions{},
+			`labels? Name one of "path", "colour", "size" with --label-column`},
+		"path,species,class\n1.jpg,canis,dog\n": {ListOptions{}, "--label-column"},
+		"path,colour\n1.jpg,red\n": {ListOptions{LabelColumn: "colur"},
+			`did you mean "colour"? The columns are "path", "colour"`},
+		"1.jpg,red\n2.jpg,blue\n": {ListOptions{LabelColumn: "3"},
+			`--label-column 3: no such column. The columns are "1", "2"`},
 		"{\"path\": \"1.jpg\", \"a\": 1, \"b\": 2}": {ListOptions{}, `"a", "b", "path" with --label-column`},
 	} {
 		file := filepath.Join(t.TempDir(), "list")
@@ -186,7 +216,8 @@ func TestAmbiguousTables(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, c.want)
 		}
 		c.opts.LabelsOptional = true
-		if _, err := ReadList(file, root, c.opts); (err == nil) != strings.Contains(c.want, "with --label-column") && !strings.HasPrefix(c.want, "--label-column") {
+		if _, err := ReadList(file, root, c.opts); (err == nil) != strings.Contains(c.want, "with --label-column") &&
+			!strings.HasPrefix(c.want, "--label-column") {
 			t.Errorf("%q, labels optional: %v", text, err)
 		}
 	}
@@ -198,14 +229,17 @@ func TestNoneExists(t *testing.T) {
 	top := tree(t, map[string]string{"photos/train/cat/a.jpg": "", "photos/train/dog/b.png": "", "empty/x.txt": ""})
 	root := filepath.Join(top, "photos")
 	for text, c := range map[string]struct{ root, want string }{
-		"cat/a.jpg\ncat/z.jpg\n":      {root, "none of its 2 paths exists; the first is looked for at " + root + "/cat/a.jpg, but it is " + root + "/train/cat/a.jpg: give --images " + root + "/train"},
-		"train/cat/a.jpg\n":           {root + "/train", "its only path does not exist; the first is looked for at " + root + "/train/train/cat/a.jpg, but it is " + root + "/train/cat/a.jpg: give --images " + root},
+		"cat/a.jpg\ncat/z.jpg\n": {root, "none of its 2 paths exists; the first is looked for at " + root +
+			"/cat/a.jpg, but it is " + root + "/train/cat/a.jpg: give --images " + root + "/train"},
+		"train/cat/a.jpg\n": {root + "/train", "its only path does not exist; the first is looked for at " +
+			root + "/train/train/cat/a.jpg, but it is " + root + "/train/cat/a.jpg: give --images " + root},
 		"C:\\My\\train\\cat\\a.jpg\n": {root, "the nearest file is " + root + "/train/cat/a.jpg"},
 		"path,label\nA.jpeg,x\n":      {root, "the nearest file is " + root + "/train/cat/a.jpg"},
 		"nothing-like-it.jpg":         {root, "the nearest file is " + root + "/train/cat/a.jpg"},
 		"a.jpg":                       {top + "/empty", "there are no images in " + top + "/empty"},
 	} {
-		if l, err := readList(t, c.root, text); err == nil || errors.Is(err, ErrNoImages) || !strings.Contains(err.Error(), c.want) || len(l.Problems) == 0 {
+		if l, err := readList(t, c.root, text); err == nil || errors.Is(err, ErrNoImages) ||
+			!strings.Contains(err.Error(), c.want) || len(l.Problems) == 0 {
 			t.Errorf("%q: %v, want %q", text, err, c.want)
 		}
 	}
@@ -238,7 +272,8 @@ func TestReadParquet(t *testing.T) {
 	var rows []parquetRow
 	cat := "cat"
 	for i := range 300 {
-		row := parquetRow{File: fmt.Sprintf("%03d.jpg", i), Stars: int32(i % 5), Tags: []string{"x", "y"}, Image: make([]byte, 2*maxCellBytes)}
+		row := parquetRow{File: fmt.Sprintf("%03d.jpg", i), Stars: int32(i % 5), Tags: []string{"x", "y"},
+			Image: make([]byte, 2*maxCellBytes)}
 		if i%3 > 0 {
 			row.Kind = &cat
 		}
@@ -247,7 +282,8 @@ func TestReadParquet(t *testing.T) {
 	}
 	root := tree(t, files)
 	text := string(parquetFile(t, 128, rows...))
-	if _, err := readList(t, root, text); err == nil || !strings.Contains(err.Error(), `"file", "kind", "stars", "image"`) {
+	if _, err := readList(t, root, text); err == nil ||
+		!strings.Contains(err.Error(), `"file", "kind", "stars", "image"`) {
 		t.Error(err)
 	}
 	file := filepath.Join(t.TempDir(), "list.parquet")
@@ -266,7 +302,8 @@ func TestReadParquet(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "007.jpg")); err != nil {
 		t.Fatal(err)
 	}
-	if l, err = ReadList(file, root, ListOptions{LabelColumn: "kind"}); err != nil || !strings.HasPrefix(l.Problems[0].Err.Error(), "row 8 of list.parquet") {
+	if l, err = ReadList(file, root, ListOptions{LabelColumn: "kind"}); err != nil ||
+		!strings.HasPrefix(l.Problems[0].Err.Error(), "row 8 of list.parquet") {
 		t.Errorf("%v, %v", l.Problems, err)
 	}
 }
@@ -285,7 +322,8 @@ func parseText(text []byte, opts ListOptions) (rows []listRow, err error) {
 func TestMutatedParquet(t *testing.T) {
 	kind := "cat"
 	files := [][]byte{
-		parquetFile(t, 2, parquetRow{File: "a.jpg", Kind: &kind}, parquetRow{File: "b.jpg"}, parquetRow{File: "c.jpg", Kind: &kind, Tags: []string{"x"}}),
+		parquetFile(t, 2, parquetRow{File: "a.jpg", Kind: &kind}, parquetRow{File: "b.jpg"},
+			parquetRow{File: "c.jpg", Kind: &kind, Tags: []string{"x"}}),
 		parquetFile(t, 100, parquetRow{File: "a.jpg", Image: []byte("PAR1")}),
 	}
 	var read atomic.Int64
@@ -303,7 +341,8 @@ func FuzzReadList(f *testing.F) {
 	for _, s := range []string{
 		"a.jpg\tcat\r\n", "path,label\n\"x\ny\",2\n", "\xef\xbb\xbf#\npath\n1\n", "label,path\n,\n#\n\n\"\"\"\",a",
 		strings.Repeat("#", 70000) + "\npath,session\na,b\n",
-		"{\"path\": \"a\", \"label\": 1e9}\n{}\n", "a.jpg cat\nb c.jpg d\n", "x;y\na.jpg;1\n", "id|file\n1|a\n", "\"a\"\tb\n",
+		"{\"path\": \"a\", \"label\": 1e9}\n{}\n", "a.jpg cat\nb c.jpg d\n", "x;y\na.jpg;1\n", "id|file\n1|a\n",
+		"\"a\"\tb\n",
 	} {
 		f.Add([]byte(s), "", "")
 	}
@@ -315,7 +354,8 @@ func FuzzReadList(f *testing.F) {
 		}
 		last := 0
 		for _, r := range rows {
-			if r.sample.Path == "" || r.number <= last || r.unit == "line" && r.number > bytes.Count(text, []byte("\n"))+1 {
+			if r.sample.Path == "" || r.number <= last || r.unit == "line" &&
+				r.number > bytes.Count(text, []byte("\n"))+1 {
 				t.Fatalf("row %+v after %d", r, last)
 			}
 			last = r.number

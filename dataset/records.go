@@ -95,7 +95,8 @@ func openRecords(file io.ReaderAt, size int64, g guesser) (records, error) {
 		return plain, nil
 	case d.separator == ' ':
 		return records{unit: "line", each: func(_ []int, use func(int, []string) bool) error {
-			return eachLine(text, func(number int, line string) (bool, error) { return use(number, d.words(line)), nil })
+			return eachLine(text,
+				func(number int, line string) (bool, error) { return use(number, d.words(line)), nil })
 		}}, nil
 	default:
 		return openSeparated(text, d)
@@ -112,9 +113,11 @@ func skipBOM(r io.Reader) (*bufio.Reader, error) {
 		_, err := text.Discard(3)
 		return text, err
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")), isUTF16(head):
-		return nil, errors.New("the text is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8; in a shell: iconv -f UTF-16 -t UTF-8)")
+		return nil,
+			errors.New("the text is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8; in a shell: iconv -f UTF-16 -t UTF-8)")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")):
-		return nil, errors.New("this is a workbook (Excel, LibreOffice) or an archive, not text; save the sheet as CSV UTF-8")
+		return nil,
+			errors.New("this is a workbook (Excel, LibreOffice) or an archive, not text; save the sheet as CSV UTF-8")
 	}
 	return text, nil
 }
@@ -158,7 +161,8 @@ func eachLine(text func() (*bufio.Reader, error), use func(number int, line stri
 // separated by tabs, unless they enclose a cell.
 func newSeparated(r io.Reader, separator rune) *csv.Reader {
 	c := csv.NewReader(r)
-	c.Comma, c.Comment, c.ReuseRecord, c.TrimLeadingSpace, c.LazyQuotes = separator, '#', true, separator != '\t', separator == '\t'
+	c.Comma, c.Comment, c.ReuseRecord, c.TrimLeadingSpace, c.LazyQuotes = separator, '#', true, separator != '\t',
+		separator == '\t'
 	return c
 }
 

@@ -115,7 +115,8 @@ func newScanner(ctx context.Context, root string, opts ScanOptions) (*scanner, e
 	if !info.IsDir() {
 		return nil, fmt.Errorf("scan %s: %w (to label single files, name them in a --list file)", root, ErrNotFolder)
 	}
-	s := &scanner{ctx: ctx, opts: opts, listing: newListing(root), name: folderName(root), top: folder{id: idOf(root, info)}}
+	s := &scanner{ctx: ctx, opts: opts, listing: newListing(root), name: folderName(root),
+		top: folder{id: idOf(root, info)}}
 	s.visited, s.refused, s.folders = map[fileID]bool{}, map[string]refusal{}, classFolders{}
 	return s, s.avoid(opts.Avoid)
 }

@@ -20,23 +20,25 @@ type Source struct {
 
 // Source returns a Source of the listing's samples.
 func (l Listing) Source() *Source {
-	return &Source{root: l.Root, n: len(l.Samples), found: l.outcome(), pass: func(ctx context.Context, out *Listing, yield func(Sample) bool) error {
-		*out = l.outcome()
-		for _, s := range l.Samples {
-			if err := ctx.Err(); err != nil {
-				return err
+	return &Source{root: l.Root, n: len(l.Samples), found: l.outcome(),
+		pass: func(ctx context.Context, out *Listing, yield func(Sample) bool) error {
+			*out = l.outcome()
+			for _, s := range l.Samples {
+				if err := ctx.Err(); err != nil {
+					return err
+				}
+				if !yield(s) {
+					return nil
+				}
 			}
-			if !yield(s) {
-				return nil
-			}
-		}
-		return nil
-	}}
+			return nil
+		}}
 }
 
 // outcome returns a copy of the listing without its samples.
 func (l Listing) outcome() Listing {
-	out := Listing{Root: l.Root, Problems: slices.Clone(l.Problems), Skipped: map[string]int{}, Merged: l.Merged, Guessed: l.Guessed}
+	out := Listing{Root: l.Root, Problems: slices.Clone(l.Problems), Skipped: map[string]int{}, Merged: l.Merged,
+		Guessed: l.Guessed}
 	maps.Copy(out.Skipped, l.Skipped)
 	return out
 }

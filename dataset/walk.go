@@ -34,7 +34,8 @@ func Walk(ctx context.Context, root string, opts ScanOptions) (*Source, error) {
 
 // inOrder is the second pass. It does not enter folders that the first refused.
 func (s *scanner) inOrder(ctx context.Context, out *Listing, yield func(Sample) bool) error {
-	w := walker{scanner: &scanner{ctx: ctx, opts: s.opts, listing: newListing(s.listing.Root), name: s.name, refused: s.refused}}
+	w := walker{scanner: &scanner{ctx: ctx, opts: s.opts, listing: newListing(s.listing.Root), name: s.name,
+		refused: s.refused}}
 	w.emit = func(sample Sample) {
 		if !w.stopped {
 			w.stopped = !yield(sample)

@@ -35,10 +35,12 @@ func walked(t *testing.T, root string, opts ScanOptions) Listing {
 // folders difficult.
 func linkedTree(t *testing.T) string {
 	return tree(t, map[string]string{
-		"a/1.jpg": "", "a/2.jpg": "", "a-b.jpg": "", "a0.jpg": "", "a.jpg": "", "b/c/3.png": "", "b/c.png": "", "b/c-d/4.png": "",
+		"a/1.jpg": "", "a/2.jpg": "", "a-b.jpg": "", "a0.jpg": "", "a.jpg": "", "b/c/3.png": "", "b/c.png": "",
+		"b/c-d/4.png": "",
 		"b/notes.txt": "", ".hidden/5.jpg": "", "z/plain": "\x89PNG\r\n\x1a\n........",
-		"links/to_a": "->../a", "links/again": "->../a", "links/up": "->..", "links/file.jpg": "->../a/1.jpg", "links/broken.jpg": "->nowhere",
-		"out/own.jpg": "",
+		"links/to_a": "->../a", "links/again": "->../a", "links/up": "->..", "links/file.jpg": "->../a/1.jpg",
+		"links/broken.jpg": "->nowhere",
+		"out/own.jpg":      "",
 	})
 }
 
@@ -71,9 +73,12 @@ func TestPatternsAndLinks(t *testing.T) {
 	}{
 		{ScanOptions{Filter: Filter{Include: []string{"a/*"}}}, []string{"a/1.jpg=a", "a/2.jpg=a"}},
 		{ScanOptions{Filter: Filter{Include: []string{"**/c/**", "a.jpg"}}}, []string{"a.jpg=", "b/c/3.png=b"}},
-		{ScanOptions{Filter: Filter{Include: []string{"*.{png,gif}"}, Exclude: []string{"c"}}}, []string{"b/c-d/4.png=b", "b/c.png=b"}},
-		{ScanOptions{Symlinks: SkipLinks, Filter: Filter{Exclude: []string{"b", "a", "out", "z", "a*"}, Include: []string{"*"}}}, nil},
-		{ScanOptions{Symlinks: FollowFiles, Filter: Filter{Include: []string{"links/**"}}}, []string{"links/file.jpg=links"}},
+		{ScanOptions{Filter: Filter{Include: []string{"*.{png,gif}"}, Exclude: []string{"c"}}},
+			[]string{"b/c-d/4.png=b", "b/c.png=b"}},
+		{ScanOptions{Symlinks: SkipLinks,
+			Filter: Filter{Exclude: []string{"b", "a", "out", "z", "a*"}, Include: []string{"*"}}}, nil},
+		{ScanOptions{Symlinks: FollowFiles, Filter: Filter{Include: []string{"links/**"}}},
+			[]string{"links/file.jpg=links"}},
 	} {
 		l, err := Scan(context.Background(), root, c.opts)
 		if (err != nil) != (c.want == nil) {
@@ -81,7 +86,8 @@ func TestPatternsAndLinks(t *testing.T) {
 		}
 		wantEqual(t, fmt.Sprintf("%+v", c.opts), brief(l), c.want)
 	}
-	for _, bad := range []ScanOptions{{Filter: Filter{Include: []string{"[a"}}}, {Filter: Filter{Exclude: []string{""}}}, {Symlinks: "never"}, {Filter: Filter{Shard: Shard{3, 2}}}} {
+	for _, bad := range []ScanOptions{{Filter: Filter{Include: []string{"[a"}}},
+		{Filter: Filter{Exclude: []string{""}}}, {Symlinks: "never"}, {Filter: Filter{Shard: Shard{3, 2}}}} {
 		if _, err := Scan(context.Background(), root, bad); err == nil || errors.Is(err, ErrNoImages) {
 			t.Errorf("%+v: %v", bad, err)
 		}
@@ -134,7 +140,8 @@ func TestWalkSeesWhatChanged(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, err := range []error{os.Remove(filepath.Join(root, "a/1.jpg")), os.WriteFile(filepath.Join(root, "b/new.jpg"), nil, 0o644), os.Symlink("..", filepath.Join(root, "c/loop"))} {
+	for _, err := range []error{os.Remove(filepath.Join(root, "a/1.jpg")),
+		os.WriteFile(filepath.Join(root, "b/new.jpg"), nil, 0o644), os.Symlink("..", filepath.Join(root, "c/loop"))} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -158,8 +165,10 @@ func TestWalkSeesWhatChanged(t *testing.T) {
 }
 
 func TestKeep(t *testing.T) {
-	l := Listing{Samples: []Sample{{Path: "a.jpg"}, {Path: "b.png"}}, Problems: []Problem{{Path: "x"}}, Skipped: map[string]int{}}
-	if err := l.Keep(Filter{Include: []string{"*.png"}}); err != nil || len(l.Samples) != 1 || l.Skipped["filtered"] != 1 || len(l.Problems) != 1 {
+	l := Listing{Samples: []Sample{{Path: "a.jpg"}, {Path: "b.png"}}, Problems: []Problem{{Path: "x"}},
+		Skipped: map[string]int{}}
+	if err := l.Keep(Filter{Include: []string{"*.png"}}); err != nil || len(l.Samples) != 1 ||
+		l.Skipped["filtered"] != 1 || len(l.Problems) != 1 {
 		t.Errorf("%+v, %v", l, err)
 	}
 	if err := l.Keep(Filter{Include: []string{"["}}); err == nil {

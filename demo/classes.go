@@ -62,14 +62,16 @@ var baseClasses = []class{
 		name: "honeycomb", step: pair{1.8, 1.56}, shift: 0.5, size: pair{0.07, 0.11}, turn: 0.5, uneven: 0.12,
 		sky: colour{0.12, 0.6, 0.95, 0},
 		thing: []part{
-			{path: "M 0 -0.9 L 0.78 -0.45 L 0.78 0.45 L 0 0.9 L -0.78 0.45 L -0.78 -0.45 Z", colour: colour{0.1, 0.9, 0.75, 0.02}},
+			{path: "M 0 -0.9 L 0.78 -0.45 L 0.78 0.45 L 0 0.9 L -0.78 0.45 L -0.78 -0.45 Z",
+				colour: colour{0.1, 0.9, 0.75, 0.02}},
 			{path: "O 0.1 0.15 0.5 0.5", colour: colour{0.1, 0.85, 0.9, 0.02}},
 		},
 	},
 	{
 		name: "house", number: [2]int{1, 1}, band: pair{0.75, 0.85}, size: pair{0.28, 0.38}, turn: 0.03,
 		sky: colour{0.56, 0.35, 0.95, 0.03}, land: colour{0.27, 0.6, 0.7, 0.04},
-		decor: []part{{path: "M -3 0.2 Q -1.2 -0.3 -0.3 0.1 Q 0.8 -0.4 3 0.2 L 3 3 L -3 3 Z", colour: colour{0.36, 0.35, 0.65, 0}}},
+		decor: []part{{path: "M -3 0.2 Q -1.2 -0.3 -0.3 0.1 Q 0.8 -0.4 3 0.2 L 3 3 L -3 3 Z",
+			colour: colour{0.36, 0.35, 0.65, 0}}},
 		thing: []part{
 			{path: "B 0.4 -1.7 0.62 -1", colour: colour{0.03, 0.6, 0.5, 0}},
 			{path: "B -0.9 -1 0.9 0", colour: colour{0.12, 0.25, 0.95, 0.1}},
@@ -84,7 +86,8 @@ var baseClasses = []class{
 		sky: colour{0.09, 0.4, 0.35, 0.04},
 		thing: []part{
 			{path: "M -1 0 C -0.5 -0.8 0.5 -0.6 1 0 C 0.5 0.6 -0.5 0.8 -1 0 Z", colour: colour{0.07, 0.8, 0.85, 0.05}},
-			{path: "M -1.3 0 L 0.8 0 M -0.4 0 L 0 -0.3 M -0.4 0 L 0 0.3 M 0 0 L 0.4 -0.25 M 0 0 L 0.4 0.25", colour: colour{0.06, 0.7, 0.5, 0}, line: 0.05},
+			{path: "M -1.3 0 L 0.8 0 M -0.4 0 L 0 -0.3 M -0.4 0 L 0 0.3 M 0 0 L 0.4 -0.25 M 0 0 L 0.4 0.25",
+				colour: colour{0.06, 0.7, 0.5, 0}, line: 0.05},
 		},
 	},
 	{
@@ -100,21 +103,24 @@ var baseClasses = []class{
 	},
 	{
 		name: "roof-tiles", step: pair{2, 1.2}, shift: 0.5, size: pair{0.07, 0.11}, turn: 0.15, uneven: 0.12,
-		sky:   colour{0.03, 0.6, 0.4, 0},
-		thing: []part{{path: "M -0.97 -1.2 L 0.97 -1.2 L 0.97 0 C 0.97 1.2 -0.97 1.2 -0.97 0 Z", colour: colour{0.04, 0.65, 0.75, 0.04}}},
+		sky: colour{0.03, 0.6, 0.4, 0},
+		thing: []part{{path: "M -0.97 -1.2 L 0.97 -1.2 L 0.97 0 C 0.97 1.2 -0.97 1.2 -0.97 0 Z",
+			colour: colour{0.04, 0.65, 0.75, 0.04}}},
 	},
 	{
 		name: "sailing-boat", number: [2]int{1, 2}, band: pair{0.6, 0.75}, size: pair{0.2, 0.3}, turn: 0.12,
 		sky: colour{0.56, 0.3, 0.95, 0},
 		decor: []part{
 			{path: "B -3 0.1 3 3", colour: colour{0.58, 0.7, 0.65, 0.04}},
-			{path: "M -1 0.4 Q -0.8 0.3 -0.6 0.4 M 0.3 0.35 Q 0.5 0.25 0.7 0.35 M -0.3 0.7 Q -0.1 0.6 0.1 0.7", colour: colour{0.55, 0.3, 0.9, 0}, line: 0.03},
+			{path: "M -1 0.4 Q -0.8 0.3 -0.6 0.4 M 0.3 0.35 Q 0.5 0.25 0.7 0.35 M -0.3 0.7 Q -0.1 0.6 0.1 0.7",
+				colour: colour{0.55, 0.3, 0.9, 0}, line: 0.03},
 		},
 		thing: []part{
 			{path: "M 0 0 L 0 -1.7", colour: colour{0.07, 0.5, 0.4, 0}, line: 0.07},
 			{path: "M 0.08 -1.65 Q 0.7 -0.9 0.9 -0.2 L 0.08 -0.2 Z", colour: colour{0, 0.03, 1, 0}},
 			{path: "M -0.08 -1.4 L -0.7 -0.2 L -0.08 -0.2 Z", colour: colour{0, 0.75, 0.9, 0.1}},
-			{path: "M -1.1 0 L 1.1 0 Q 0.9 0.45 0.6 0.45 L -0.6 0.45 Q -0.9 0.4 -1.1 0 Z", colour: colour{0.05, 0.6, 0.5, 0}},
+			{path: "M -1.1 0 L 1.1 0 Q 0.9 0.45 0.6 0.45 L -0.6 0.45 Q -0.9 0.4 -1.1 0 Z",
+				colour: colour{0.05, 0.6, 0.5, 0}},
 		},
 	},
 	{
@@ -132,7 +138,8 @@ var newClasses = []class{
 		thing: []part{
 			{path: "M 0 0 C -1 0 -0.7 -0.8 -0.4 -1 C -0.4 -0.7 -0.2 -0.6 -0.2 -0.8 C -0.2 -1.2 0 -1.5 0.2 -1.8 C 0.1 -1.3 0.8 -0.9 0.6 -0.4 C 0.5 -0.1 0.3 0 0 0 Z", colour: colour{0.02, 0.9, 0.95, 0}},
 			{path: "M 0 0 C -0.7 0 -0.5 -0.6 -0.2 -0.8 C -0.1 -0.6 0 -0.8 0.1 -1.2 C 0.2 -0.8 0.5 -0.7 0.4 -0.3 C 0.4 -0.1 0.2 0 0 0 Z", colour: colour{0.09, 0.9, 1, 0}},
-			{path: "M 0 0 C -0.4 0 -0.3 -0.4 0 -0.7 C 0.1 -0.5 0.3 -0.4 0.2 -0.2 C 0.2 -0.1 0.1 0 0 0 Z", colour: colour{0.15, 0.6, 1, 0}},
+			{path: "M 0 0 C -0.4 0 -0.3 -0.4 0 -0.7 C 0.1 -0.5 0.3 -0.4 0.2 -0.2 C 0.2 -0.1 0.1 0 0 0 Z",
+				colour: colour{0.15, 0.6, 1, 0}},
 		},
 	},
 	{
@@ -140,12 +147,15 @@ var newClasses = []class{
 		sky: colour{0.52, 0.65, 0.75, 0.05},
 		decor: []part{
 			{path: "M -3 0.6 Q -1 0.4 0 0.6 Q 1 0.8 3 0.6 L 3 3 L -3 3 Z", colour: colour{0.12, 0.35, 0.8, 0}},
-			{path: "M -0.8 1 C -0.6 0.7 -1 0.5 -0.8 0.1 M -0.65 1 C -0.5 0.8 -0.7 0.6 -0.6 0.4", colour: colour{0.36, 0.7, 0.5, 0}, line: 0.08},
+			{path: "M -0.8 1 C -0.6 0.7 -1 0.5 -0.8 0.1 M -0.65 1 C -0.5 0.8 -0.7 0.6 -0.6 0.4",
+				colour: colour{0.36, 0.7, 0.5, 0}, line: 0.08},
 		},
 		thing: []part{
-			{path: "M 0.6 0 L 1.3 -0.5 Q 1.1 0 1.3 0.5 Z M -0.2 -0.4 Q 0.2 -0.9 0.5 -0.3 Z M 0 0.4 Q 0.3 0.8 0.4 0.3 Z", colour: colour{0.04, 0.85, 0.85, 0.05}},
+			{path: "M 0.6 0 L 1.3 -0.5 Q 1.1 0 1.3 0.5 Z M -0.2 -0.4 Q 0.2 -0.9 0.5 -0.3 Z M 0 0.4 Q 0.3 0.8 0.4 0.3 Z",
+				colour: colour{0.04, 0.85, 0.85, 0.05}},
 			{path: "M -1 0 C -0.6 -0.7 0.3 -0.7 0.8 0 C 0.3 0.7 -0.6 0.7 -1 0 Z", colour: colour{0.07, 0.8, 1, 0.05}},
-			{path: "M -0.35 -0.45 Q -0.2 0 -0.35 0.45 M 0.15 -0.4 Q 0.3 0 0.15 0.4", colour: colour{0.1, 0.05, 1, 0}, line: 0.13},
+			{path: "M -0.35 -0.45 Q -0.2 0 -0.35 0.45 M 0.15 -0.4 Q 0.3 0 0.15 0.4", colour: colour{0.1, 0.05, 1, 0},
+				line: 0.13},
 			{path: "O -0.65 -0.1 0.13 0.13", colour: colour{0, 0, 1, 0}},
 			{path: "O -0.66 -0.1 0.06 0.06", colour: colour{0, 0, 0.05, 0}},
 		},
@@ -154,7 +164,8 @@ var newClasses = []class{
 		name: "flowers", number: [2]int{4, 8}, band: pair{0.15, 0.85}, size: pair{0.12, 0.18}, turn: 3,
 		sky: colour{0.3, 0.6, 0.5, 0.05},
 		thing: []part{
-			{path: "M 0 0 C -0.6 -0.5 -0.4 -1 0 -1 C 0.4 -1 0.6 -0.5 0 0 Z", colour: colour{0.88, 0.5, 0.95, 0.1}, copies: 6},
+			{path: "M 0 0 C -0.6 -0.5 -0.4 -1 0 -1 C 0.4 -1 0.6 -0.5 0 0 Z", colour: colour{0.88, 0.5, 0.95, 0.1},
+				copies: 6},
 			{path: "O 0 0 0.3 0.3", colour: colour{0.13, 0.8, 0.95, 0}},
 		},
 	},
@@ -162,9 +173,11 @@ var newClasses = []class{
 		name: "mushrooms", number: [2]int{1, 3}, band: pair{0.75, 0.9}, size: pair{0.22, 0.32}, turn: 0.15,
 		sky: colour{0.3, 0.5, 0.3, 0.05}, land: colour{0.1, 0.6, 0.35, 0},
 		thing: []part{
-			{path: "M -0.25 -0.9 L 0.25 -0.9 Q 0.2 -0.3 0.35 0 L -0.35 0 Q -0.2 -0.3 -0.25 -0.9 Z", colour: colour{0.12, 0.12, 0.95, 0}},
+			{path: "M -0.25 -0.9 L 0.25 -0.9 Q 0.2 -0.3 0.35 0 L -0.35 0 Q -0.2 -0.3 -0.25 -0.9 Z",
+				colour: colour{0.12, 0.12, 0.95, 0}},
 			{path: "M -1 -0.75 C -0.9 -2 0.9 -2 1 -0.75 Q 0 -0.95 -1 -0.75 Z", colour: colour{0, 0.85, 0.8, 0.03}},
-			{path: "O -0.5 -1.1 0.14 0.12 O 0.05 -1.4 0.16 0.13 O 0.5 -1.05 0.13 0.11 O 0 -1.02 0.1 0.08", colour: colour{0.1, 0.04, 1, 0}},
+			{path: "O -0.5 -1.1 0.14 0.12 O 0.05 -1.4 0.16 0.13 O 0.5 -1.05 0.13 0.11 O 0 -1.02 0.1 0.08",
+				colour: colour{0.1, 0.04, 1, 0}},
 		},
 	},
 }
@@ -176,14 +189,17 @@ var unknownClasses = []class{
 		sky: colour{0.75, 0.15, 0.9, 0.1}, land: colour{0.7, 0.05, 0.6, 0},
 		thing: []part{
 			{path: "O -0.8 0 0.55 0.55 O 0.8 0 0.55 0.55", colour: colour{0.7, 0.1, 0.2, 0}, line: 0.1},
-			{path: "M -0.8 0 L -0.35 -0.7 L 0.55 -0.7 L -0.05 0 Z M -0.05 0 L -0.45 -0.9 M 0.8 0 L 0.5 -0.95", colour: colour{0, 0.85, 0.85, 0.5}, line: 0.1},
-			{path: "M -0.65 -0.92 L -0.25 -0.92 M 0.3 -0.85 L 0.5 -0.97 L 0.7 -0.85", colour: colour{0.07, 0.6, 0.3, 0}, line: 0.1},
+			{path: "M -0.8 0 L -0.35 -0.7 L 0.55 -0.7 L -0.05 0 Z M -0.05 0 L -0.45 -0.9 M 0.8 0 L 0.5 -0.95",
+				colour: colour{0, 0.85, 0.85, 0.5}, line: 0.1},
+			{path: "M -0.65 -0.92 L -0.25 -0.92 M 0.3 -0.85 L 0.5 -0.97 L 0.7 -0.85", colour: colour{0.07, 0.6, 0.3, 0},
+				line: 0.1},
 		},
 	},
 	{
 		name: "cactus", number: [2]int{1, 2}, band: pair{0.8, 0.92}, size: pair{0.3, 0.4}, turn: 0.05,
 		sky: colour{0.1, 0.3, 0.98, 0.04}, land: colour{0.09, 0.5, 0.85, 0},
-		thing: []part{{path: "M 0 0 L 0 -1.7 M 0 -0.6 Q -0.6 -0.6 -0.6 -1.2 M 0 -0.4 Q 0.6 -0.4 0.6 -1", colour: colour{0.36, 0.6, 0.55, 0}, line: 0.32}},
+		thing: []part{{path: "M 0 0 L 0 -1.7 M 0 -0.6 Q -0.6 -0.6 -0.6 -1.2 M 0 -0.4 Q 0.6 -0.4 0.6 -1",
+			colour: colour{0.36, 0.6, 0.55, 0}, line: 0.32}},
 	},
 	{
 		name: "hot-air-balloon", number: [2]int{1, 2}, band: pair{0.3, 0.5}, size: pair{0.22, 0.3}, turn: 0.08,

@@ -60,7 +60,8 @@ func checkCounts(t *testing.T, set Set, files map[string][]byte) {
 		want["new/"+c.name] = shotsPerNewClass
 	}
 	if len(baseClasses) != 12 || len(newClasses) != 4 || len(unknownClasses) != 3 {
-		t.Errorf("%d base, %d new, %d unknown classes, want 12, 4, 3", len(baseClasses), len(newClasses), len(unknownClasses))
+		t.Errorf("%d base, %d new, %d unknown classes, want 12, 4, 3", len(baseClasses), len(newClasses),
+			len(unknownClasses))
 	}
 	for folder, n := range want {
 		if got[folder] != n {

@@ -131,7 +131,8 @@ func kernels() []kernel.Kernel {
 // Central differences of the bound with respect to θ, X̄ and φ, for every kind of
 // head and kernel, on a batch that contains views of the examples.
 func TestBoundAgainstCentralDifferences(t *testing.T) {
-	for _, cfg := range []Config{{Dim: 12, Seed: 1}, {Dim: 11, Residual: true}, {Dim: 12, Hidden: 6, Seed: 2}, {Dim: 12, Hidden: 5, Residual: true, Seed: 3}} {
+	for _, cfg := range []Config{{Dim: 12, Seed: 1}, {Dim: 11, Residual: true}, {Dim: 12, Hidden: 6, Seed: 2},
+		{Dim: 12, Hidden: 5, Residual: true, Seed: 3}} {
 		for _, k := range kernels() {
 			b := newBench(t, cfg, k, blobs(5, 3, 11, 2, 0.4), 2)
 			b.update(t, 1)
@@ -228,24 +229,27 @@ func TestArrange(t *testing.T) {
 
 // One step of phase 2 at the size of the paper.
 func BenchmarkStep(b *testing.B) {
-	for _, s := range []struct{ classes, inducing, batch, d, D int }{{60, 5, 128, 192, 512}, {20, 5, 128, 192, 512}, {60, 10, 128, 192, 512}, {100, 5, 128, 512, 512}} {
-		b.Run(fmt.Sprintf("classes=%d/inducing=%d/batch=%d/d=%d/D=%d", s.classes, s.inducing, s.batch, s.d, s.D), func(b *testing.B) {
-			e := blobs(s.classes, max(20, 2*s.batch/s.classes), s.d, 0, 2)
-			cfg := DefaultTraining()
-			cfg.Preset, cfg.Pretrain, cfg.Batch, cfg.Inducing, cfg.Dim, cfg.Validation = PresetMiniImageNet, 0, s.batch, s.inducing, s.D, 0
-			tr, err := NewTrainer(cfg, gptree.DefaultConfig(), e, nativetest.Open(b, native.ONNXRuntime))
-			if err != nil {
-				b.Fatal(err)
-			}
-			if err := tr.grow(context.Background()); err != nil {
-				b.Fatal(err)
-			}
-			batch := tr.data.shuffled(random.Stream(0, "dkl/order", 0))[:s.batch]
-			for b.Loop() {
-				if _, err := tr.step(batch); err != nil {
+	for _, s := range []struct{ classes, inducing, batch, d, D int }{{60, 5, 128, 192, 512}, {20, 5, 128, 192, 512},
+		{60, 10, 128, 192, 512}, {100, 5, 128, 512, 512}} {
+		b.Run(fmt.Sprintf("classes=%d/inducing=%d/batch=%d/d=%d/D=%d", s.classes, s.inducing, s.batch, s.d, s.D),
+			func(b *testing.B) {
+				e := blobs(s.classes, max(20, 2*s.batch/s.classes), s.d, 0, 2)
+				cfg := DefaultTraining()
+				cfg.Preset, cfg.Pretrain, cfg.Batch, cfg.Inducing, cfg.Dim, cfg.Validation = PresetMiniImageNet, 0,
+					s.batch, s.inducing, s.D, 0
+				tr, err := NewTrainer(cfg, gptree.DefaultConfig(), e, nativetest.Open(b, native.ONNXRuntime))
+				if err != nil {
 					b.Fatal(err)
 				}
-			}
-		})
+				if err := tr.grow(context.Background()); err != nil {
+					b.Fatal(err)
+				}
+				batch := tr.data.shuffled(random.Stream(0, "dkl/order", 0))[:s.batch]
+				for b.Loop() {
+					if _, err := tr.step(batch); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
 	}
 }

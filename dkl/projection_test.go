@@ -147,7 +147,8 @@ func TestInitialHeadKeepsDistances(t *testing.T) {
 	x := normal(12, 20, 1, 2)
 	for name, cfg := range map[string]dkl.Config{
 		"linear": {Dim: 50}, "square": {Dim: 20}, "identity": {Dim: 20, Residual: true},
-		"hidden beside the identity": {Dim: 20, Hidden: 9, Residual: true}, "hidden beside a wider skip": {Dim: 50, Hidden: 9, Residual: true},
+		"hidden beside the identity": {Dim: 20, Hidden: 9, Residual: true},
+		"hidden beside a wider skip": {Dim: 50, Hidden: 9, Residual: true},
 	} {
 		h := newHead(t, 20, cfg)
 		z := forward(t, h, x)
@@ -160,7 +161,8 @@ func TestInitialHeadKeepsDistances(t *testing.T) {
 			}
 		}
 	}
-	if z := forward(t, newHead(t, 20, dkl.Config{Dim: 20, Hidden: 9, Residual: true}), x); !slices.Equal(z.Data, x.Data) {
+	if z := forward(t, newHead(t, 20, dkl.Config{Dim: 20, Hidden: 9, Residual: true}), x); !slices.Equal(z.Data,
+		x.Data) {
 		t.Error("a residual head of equal sizes does not start as the identity")
 	}
 }
@@ -177,7 +179,8 @@ func TestInitialValues(t *testing.T) {
 	narrow := saved(t, newHead(t, 20, dkl.Config{Dim: 8})).Tensors["out.weight"].F64
 	for i := range 8 {
 		for k := range i + 1 {
-			dot := blas64.Dot(blas64.Vector{N: 20, Data: narrow[i*20:], Inc: 1}, blas64.Vector{N: 20, Data: narrow[k*20:], Inc: 1})
+			dot := blas64.Dot(blas64.Vector{N: 20, Data: narrow[i*20:], Inc: 1},
+				blas64.Vector{N: 20, Data: narrow[k*20:], Inc: 1})
 			if want := map[bool]float64{true: 1}[i == k]; math.Abs(dot-want) > 1e-12 {
 				t.Errorf("rows %d and %d of a narrower W: %g", i, k, dot)
 			}

@@ -40,7 +40,8 @@ func (c SGDConfig) Validate() error {
 		return fmt.Errorf("milestones: want at most %d epochs, ascending", maxMilestones)
 	}
 	if len(c.Milestones) > 0 && (c.Milestones[0] < 0 || !(c.Decay > 0 && c.Decay <= 1)) {
-		return fmt.Errorf("milestones, decay: want epochs from 0 and a factor in 0 … 1, 0 excluded; got %v and %g", c.Milestones, c.Decay)
+		return fmt.Errorf("milestones, decay: want epochs from 0 and a factor in 0 … 1, 0 excluded; got %v and %g",
+			c.Milestones, c.Decay)
 	}
 	return nil
 }

@@ -49,7 +49,8 @@ func TestSGDRefuses(t *testing.T) {
 		{Rate: 1, Momentum: 1}, {Rate: 1, Momentum: -0.1}, {Rate: 1, Momentum: nan},
 		{Rate: 1, WeightDecay: -1}, {Rate: 1, WeightDecay: nan},
 		{Rate: 1, Milestones: []int{3, 2}, Decay: 0.1}, {Rate: 1, Milestones: []int{-1}, Decay: 0.1},
-		{Rate: 1, Milestones: []int{1}}, {Rate: 1, Milestones: []int{1}, Decay: 2}, {Rate: 1, Milestones: []int{1}, Decay: nan},
+		{Rate: 1, Milestones: []int{1}}, {Rate: 1, Milestones: []int{1}, Decay: 2},
+		{Rate: 1, Milestones: []int{1}, Decay: nan},
 		{Rate: 1, Milestones: make([]int, 2000), Decay: 0.1},
 	} {
 		if cfg.Validate() == nil {
@@ -123,7 +124,8 @@ func TestTrainingDoesNotDependOnThreads(t *testing.T) {
 	runtime.GOMAXPROCS(8)
 	eight := newTrainer(t)
 	eight.train(t, 0, 4)
-	if !slices.Equal(one.head.Theta(), eight.head.Theta()) || !slices.Equal(one.softmax.Theta(), eight.softmax.Theta()) {
+	if !slices.Equal(one.head.Theta(), eight.head.Theta()) ||
+		!slices.Equal(one.softmax.Theta(), eight.softmax.Theta()) {
 		t.Error("eight threads train another head than one")
 	}
 }

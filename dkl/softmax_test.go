@@ -23,7 +23,8 @@ func newSoftmax(t *testing.T, dim, classes int) *dkl.Softmax {
 func TestFirstLossIsLogC(t *testing.T) {
 	for _, classes := range []int{1, 2, 60} {
 		s := newSoftmax(t, 5, classes)
-		loss, err := s.Loss(make([]float64, len(s.Theta())), dense.New(3, 5), normal(3, 5, 9, 1), []int{0, classes - 1, 0})
+		loss, err := s.Loss(make([]float64, len(s.Theta())), dense.New(3, 5), normal(3, 5, 9, 1),
+			[]int{0, classes - 1, 0})
 		if err != nil || math.Abs(loss-math.Log(float64(classes))) > 1e-14 {
 			t.Errorf("%d classes: %g, %v", classes, loss, err)
 		}

@@ -116,9 +116,11 @@ func (c checkpoint) check(t Training) error {
 // restoreTree restores phase 2, except for its vector.
 func (t *Trainer) restoreTree(c checkpoint, s classifier.State) error {
 	if c.Tree.Classes() != len(t.data.classes) || len(c.Inducing) != c.Tree.Classes() {
-		return fmt.Errorf("a tree of %d classes with inducing inputs of %d, want %d", c.Tree.Classes(), len(c.Inducing), len(t.data.classes))
+		return fmt.Errorf("a tree of %d classes with inducing inputs of %d, want %d", c.Tree.Classes(), len(c.Inducing),
+			len(t.data.classes))
 	}
-	start := gptree.Start{Classes: t.data.classes, Tree: c.Tree, Inducing: make([][][]float32, len(c.Inducing)), Lengthscale: 1, Outputscale: 1}
+	start := gptree.Start{Classes: t.data.classes, Tree: c.Tree, Inducing: make([][][]float32, len(c.Inducing)),
+		Lengthscale: 1, Outputscale: 1}
 	_, class := c.Tree.Spans()
 	for leaf, n := range c.Inducing {
 		if n < 1 || n > t.cfg.Inducing {

@@ -18,7 +18,8 @@ import (
 
 func small() Training {
 	t := DefaultTraining()
-	t.Dim, t.Epochs, t.Pretrain, t.Steps, t.Batch, t.Rate, t.Inducing, t.Validation, t.Seed = 12, 6, 2, 0, 16, 0.02, 2, 0.2, 7
+	t.Dim, t.Epochs, t.Pretrain, t.Steps, t.Batch, t.Rate, t.Inducing, t.Validation, t.Seed = 12, 6, 2, 0, 16, 0.02, 2,
+		0.2, 7
 	return t
 }
 
@@ -143,7 +144,8 @@ func TestCheckpointsOfOthersAreRefused(t *testing.T) {
 	if err := newTestTrainer(t, other, e).Restore(s); err == nil || !strings.Contains(err.Error(), "other settings") {
 		t.Error(err)
 	}
-	if err := newTestTrainer(t, small(), blobs(4, 13, 5, 0, 0.5)).Restore(s); err == nil || !strings.Contains(err.Error(), "other examples") {
+	if err := newTestTrainer(t, small(), blobs(4, 13, 5, 0, 0.5)).Restore(s); err == nil ||
+		!strings.Contains(err.Error(), "other examples") {
 		t.Error(err)
 	}
 	for name := range s.Tensors {
@@ -160,7 +162,8 @@ func TestCheckpointsOfOthersAreRefused(t *testing.T) {
 	if err := json.Unmarshal(s.Settings, &c); err != nil {
 		t.Fatal(err)
 	}
-	for key, value := range map[string]any{"tree": []int{-1, 0, 1}, "inducing": []int{1 << 40, 1, 1, 1}, "history": []any{}, "best": map[string]any{"epoch": 99}} {
+	for key, value := range map[string]any{"tree": []int{-1, 0, 1}, "inducing": []int{1 << 40, 1, 1, 1},
+		"history": []any{}, "best": map[string]any{"epoch": 99}} {
 		old := c[key]
 		c[key] = value
 		text, err := json.Marshal(c)
@@ -258,9 +261,12 @@ func TestDivergenceIsAnError(t *testing.T) {
 
 func TestPresets(t *testing.T) {
 	for name, want := range map[string]Training{
-		PresetCUB:          {Dim: 512, Epochs: 100, Pretrain: 20, Batch: 128, Rate: 0.01, WeightDecay: 1e-4, NaturalRate: 0.05, Inducing: 5},
-		PresetMiniImageNet: {Dim: 512, Epochs: 100, Pretrain: 40, Batch: 128, Rate: 0.1, WeightDecay: 1e-4, NaturalRate: 0.05, Inducing: 5},
-		PresetCIFAR:        {Dim: 1024, Epochs: 200, Pretrain: 80, Batch: 256, Rate: 0.01, WeightDecay: 1e-4, NaturalRate: 0.05, Inducing: 40},
+		PresetCUB: {Dim: 512, Epochs: 100, Pretrain: 20, Batch: 128, Rate: 0.01, WeightDecay: 1e-4,
+			NaturalRate: 0.05, Inducing: 5},
+		PresetMiniImageNet: {Dim: 512, Epochs: 100, Pretrain: 40, Batch: 128, Rate: 0.1, WeightDecay: 1e-4,
+			NaturalRate: 0.05, Inducing: 5},
+		PresetCIFAR: {Dim: 1024, Epochs: 200, Pretrain: 80, Batch: 256, Rate: 0.01, WeightDecay: 1e-4,
+			NaturalRate: 0.05, Inducing: 40},
 	} {
 		cfg := DefaultTraining()
 		cfg.Preset = name
@@ -309,7 +315,8 @@ func TestTrainingMistakes(t *testing.T) {
 	}
 	cfg := small()
 	cfg.Views = 2
-	if _, err := NewTrainer(cfg, gptree.DefaultConfig(), blobs(2, 3, 4, 1, 1), linalg.Default()); err == nil || !strings.Contains(err.Error(), "views: ") {
+	if _, err := NewTrainer(cfg, gptree.DefaultConfig(), blobs(2, 3, 4, 1, 1), linalg.Default()); err == nil ||
+		!strings.Contains(err.Error(), "views: ") {
 		t.Error(err)
 	}
 }

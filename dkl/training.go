@@ -83,7 +83,8 @@ type Training struct {
 
 // DefaultTraining returns the preset for frozen backbones.
 func DefaultTraining() Training {
-	return Training{Preset: PresetFrozen, Keep: KeepEvidence, Pretrain: FromPreset, Steps: FromPreset, WeightDecay: FromPreset, Anchor: FromPreset, Validation: 0.05, Patience: 10}
+	return Training{Preset: PresetFrozen, Keep: KeepEvidence, Pretrain: FromPreset, Steps: FromPreset,
+		WeightDecay: FromPreset, Anchor: FromPreset, Validation: 0.05, Patience: 10}
 }
 
 // Presets lists the names.
@@ -93,7 +94,8 @@ func Presets() []string {
 
 // preset returns the complete settings of a preset.
 func preset(name string) Training {
-	t := Training{Dim: 512, Epochs: 100, Pretrain: 20, Batch: 128, Rate: 0.01, WeightDecay: 1e-4, NaturalRate: 0.05, Inducing: 5}
+	t := Training{Dim: 512, Epochs: 100, Pretrain: 20, Batch: 128, Rate: 0.01, WeightDecay: 1e-4, NaturalRate: 0.05,
+		Inducing: 5}
 	switch name {
 	case PresetMiniImageNet:
 		t.Pretrain, t.Rate = 40, 0.1
@@ -122,7 +124,8 @@ func milestones(preset string, epochs int) []int {
 func (t Training) Resolved() Training {
 	p := preset(t.Preset)
 	t.Residual, t.Whiten = t.Residual || t.linear(), t.Whiten || p.Whiten
-	t.Dim, t.Epochs, t.Batch, t.Inducing = cmp.Or(t.Dim, p.Dim), cmp.Or(t.Epochs, p.Epochs), cmp.Or(t.Batch, p.Batch), cmp.Or(t.Inducing, p.Inducing)
+	t.Dim, t.Epochs, t.Batch, t.Inducing = cmp.Or(t.Dim, p.Dim), cmp.Or(t.Epochs, p.Epochs), cmp.Or(t.Batch, p.Batch),
+		cmp.Or(t.Inducing, p.Inducing)
 	t.Rate, t.NaturalRate = cmp.Or(t.Rate, p.Rate), cmp.Or(t.NaturalRate, p.NaturalRate)
 	if t.Pretrain == FromPreset {
 		t.Pretrain = min(p.Pretrain, t.Epochs)
@@ -155,7 +158,8 @@ func (t Training) head(in int) Config {
 }
 
 func (t Training) sgd() SGDConfig {
-	return SGDConfig{Rate: t.Rate, Momentum: 0.9, WeightDecay: t.WeightDecay, Milestones: milestones(t.Preset, t.Epochs), Decay: 0.1}
+	return SGDConfig{Rate: t.Rate, Momentum: 0.9, WeightDecay: t.WeightDecay,
+		Milestones: milestones(t.Preset, t.Epochs), Decay: 0.1}
 }
 
 // Bounds of the settings.
@@ -172,9 +176,12 @@ func (t Training) Validate() error {
 	r := t.Resolved()
 	least := min(1, preset(t.Preset).Epochs) // 0 for a preset that trains nothing
 	if err := cmp.Or(
-		setting.OneOf("preset", t.Preset, Presets()...), setting.OneOf("keep", cmp.Or(t.Keep, KeepAlways), KeepEvidence, KeepAlways),
-		setting.Int("epochs", r.Epochs, least, maxEpochs), setting.Int("pretrain", r.Pretrain, 0, r.Epochs), setting.Int("steps", r.Steps, 0, maxSteps), setting.Int("batch", r.Batch, 1, maxBatch),
-		setting.Int("inducing", r.Inducing, 1, maxInducing), setting.Int("patience", r.Patience, 0, maxEpochs), setting.Int("views", r.Views, 0, maxViews),
+		setting.OneOf("preset", t.Preset, Presets()...),
+		setting.OneOf("keep", cmp.Or(t.Keep, KeepAlways), KeepEvidence, KeepAlways),
+		setting.Int("epochs", r.Epochs, least, maxEpochs), setting.Int("pretrain", r.Pretrain, 0, r.Epochs),
+		setting.Int("steps", r.Steps, 0, maxSteps), setting.Int("batch", r.Batch, 1, maxBatch),
+		setting.Int("inducing", r.Inducing, 1, maxInducing), setting.Int("patience", r.Patience, 0, maxEpochs),
+		setting.Int("views", r.Views, 0, maxViews),
 	); err != nil {
 		return err
 	}
@@ -185,6 +192,7 @@ func (t Training) Validate() error {
 		return fmt.Errorf("natural_rate: %g is not above 0 and at most 1", r.NaturalRate)
 	}
 	return cmp.Or(
-		setting.Float("anchor", r.Anchor, 0, 1e6), setting.Float("validation", r.Validation, 0, 0.5), t.head(1).Validate(), r.sgd().Validate(),
+		setting.Float("anchor", r.Anchor, 0, 1e6), setting.Float("validation", r.Validation, 0, 0.5),
+		t.head(1).Validate(), r.sgd().Validate(),
 	)
 }

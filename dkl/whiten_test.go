@@ -111,7 +111,8 @@ func TestTrainingStartsFromWhitening(t *testing.T) {
 	held := newTestTrainer(t, cfg, e)
 	finish(t, tr)
 	finish(t, held)
-	if free, pulled := distance(tr.Trained().Projection.theta, start), distance(held.Trained().Projection.theta, start); !(pulled < free/2) {
+	if free, pulled := distance(tr.Trained().Projection.theta, start),
+		distance(held.Trained().Projection.theta, start); !(pulled < free/2) {
 		t.Errorf("distance from the start %g, with the anchor %g", free, pulled)
 	}
 }

@@ -58,7 +58,8 @@ func child(home string) error {
 	b := newBench(c, 2)
 	b.Stream.Workers = 2
 	b.Stream.Open = Opened(tellingExtractor{b.extractor})
-	if _, err := b.Run(context.Background(), filepath.Join(home, "photos"), crashSamples(), func(Item) error { return nil }); err != nil {
+	if _, err := b.Run(context.Background(), filepath.Join(home, "photos"), crashSamples(),
+		func(Item) error { return nil }); err != nil {
 		return err
 	}
 	return c.Close()
@@ -71,7 +72,8 @@ func (e tellingExtractor) Extract(dst blas32.General, pixels []float32) error {
 		return err
 	}
 	for i := range dst.Rows {
-		if _, err := fmt.Printf("%v%s\n", dst.Data[i*dst.Stride:(i+1)*dst.Stride], strings.Repeat(" ", 8<<10)); err != nil {
+		if _, err := fmt.Printf("%v%s\n", dst.Data[i*dst.Stride:(i+1)*dst.Stride],
+			strings.Repeat(" ", 8<<10)); err != nil {
 			return err
 		}
 	}

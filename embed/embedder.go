@@ -158,7 +158,8 @@ func (e *Embedder) compare(p Provenance) (err error) {
 func (o Options) openFor(p Provenance) (*Embedder, error) {
 	if p.Backbone.SHA256 == "" {
 		if o.Backbone == "" {
-			return nil, &SettingsError{errors.New("the model was trained on features of an unknown backbone: name the one that computed them with --backbone")}
+			return nil,
+				&SettingsError{errors.New("the model was trained on features of an unknown backbone: name the one that computed them with --backbone")}
 		}
 		return o.openNamed()
 	}
@@ -198,14 +199,16 @@ func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 	set(&wanted.Token, said.Token, standard.Token)
 	set(&wanted.Side, said.Side, standard.Side)
 	if wanted != settings {
-		return settings, &SettingsError{fmt.Errorf("the model was trained with the extractor settings %s; other settings give other embeddings", p.Extractor)}
+		return settings,
+			&SettingsError{fmt.Errorf("the model was trained with the extractor settings %s; other settings give other embeddings", p.Extractor)}
 	}
 	return settings, nil
 }
 
 // open returns an Embedder for a backbone. jpeg is the decoder that a model
 // requires; "" leaves the choice to the options.
-func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config, jpeg string) (*Embedder, error) {
+func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config, jpeg string) (*Embedder,
+	error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}
@@ -257,11 +260,13 @@ func (o Options) Stored(p Provenance) (*cache.Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	return cache.Open(dir, cache.Namespace{Extractor: p.ExtractorFingerprint, Preprocess: p.PreprocessFingerprint}, o.Log)
+	return cache.Open(dir, cache.Namespace{Extractor: p.ExtractorFingerprint, Preprocess: p.PreprocessFingerprint},
+		o.Log)
 }
 
 func (e *Embedder) openCache(fingerprint string) (*cache.Cache, error) {
-	return e.options.Stored(Provenance{ExtractorFingerprint: e.extractor.Fingerprint(), PreprocessFingerprint: fingerprint})
+	return e.options.Stored(Provenance{ExtractorFingerprint: e.extractor.Fingerprint(),
+		PreprocessFingerprint: fingerprint})
 }
 
 func (e *Embedder) newStream(pre Preprocessor, c *cache.Cache) *Stream {
@@ -313,7 +318,8 @@ func (e *Embedder) Thumbnail(ctx context.Context, file string, side int) (jpeg [
 
 // EmbedSeq embeds a sequence of images whose paths are relative to root, as
 // Stream.RunSeq does.
-func (e *Embedder) EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(Item) error) (Counts, error) {
+func (e *Embedder) EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
+	emit func(Item) error) (Counts, error) {
 	return e.stream.RunSeq(ctx, root, samples, emit)
 }
 

@@ -30,7 +30,8 @@ func TestMemorySetting(t *testing.T) {
 
 // TestDefaultMemory is the same on every machine with 2 GiB or more.
 func TestDefaultMemory(t *testing.T) {
-	for total, want := range map[int64]int64{0: 512 << 20, 1 << 40: 512 << 20, 2 << 30: 512 << 20, 1 << 30: 256 << 20, 256 << 20: 64 << 20, 1 << 20: 16 << 20} {
+	for total, want := range map[int64]int64{0: 512 << 20, 1 << 40: 512 << 20, 2 << 30: 512 << 20, 1 << 30: 256 << 20,
+		256 << 20: 64 << 20, 1 << 20: 16 << 20} {
 		if got := defaultMemory(total); got != want {
 			t.Errorf("%d bytes: %d, want %d", total, got, want)
 		}

@@ -41,7 +41,8 @@ func newProbeScene(width, height int, seed uint64) *probeScene {
 	}
 	for i := range s.shapes {
 		u := rng.Float64
-		s.shapes[i] = shape{u() * float64(width), u() * float64(height), (0.03 + 0.1*u()) * float64(height), 255 * u(), 255 * u(), 255 * u(), u()}
+		s.shapes[i] = shape{u() * float64(width), u() * float64(height), (0.03 + 0.1*u()) * float64(height), 255 * u(),
+			255 * u(), 255 * u(), u()}
 	}
 	return s
 }
@@ -136,7 +137,8 @@ func TestProbesInJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	var back Provenance
-	if err := json.Unmarshal(text, &back); err != nil || len(back.Probes) != 6 || back.Probes[2] != 0.5 || back.Validate() != nil {
+	if err := json.Unmarshal(text, &back); err != nil || len(back.Probes) != 6 || back.Probes[2] != 0.5 ||
+		back.Validate() != nil {
 		t.Errorf("%v: %v", err, back.Probes)
 	}
 	if text, err := json.Marshal(Provenance{}); err != nil || strings.Contains(string(text), "probes") {
@@ -164,7 +166,8 @@ func TestDecodersMayDiffer(t *testing.T) {
 	from := func(jpeg string, probes ...float32) Provenance {
 		s := spec
 		s.JPEG = jpeg
-		return Provenance{Preprocess: &s, PreprocessFingerprint: s.Fingerprint(), GeometryFingerprint: s.Geometry(), Probes: probes, Dim: len(probes) / 3}
+		return Provenance{Preprocess: &s, PreprocessFingerprint: s.Fingerprint(), GeometryFingerprint: s.Geometry(),
+			Probes: probes, Dim: len(probes) / 3}
 	}
 	goes, turbo := from("", 1, 0, 1, 0, 1, 0), from("turbo:0123abcd", 1, 0.01, 1, 0, 1, -0.02)
 	if goes.GeometryFingerprint != turbo.GeometryFingerprint {
@@ -174,7 +177,8 @@ func TestDecodersMayDiffer(t *testing.T) {
 		t.Error(err)
 	}
 	note := turbo.Note(goes, "in the model")
-	if !strings.Contains(note, "libjpeg-turbo (0123abcd) here, Go's in the model") || !strings.Contains(note, "0.9999") {
+	if !strings.Contains(note, "libjpeg-turbo (0123abcd) here, Go's in the model") ||
+		!strings.Contains(note, "0.9999") {
 		t.Errorf("note %q", note)
 	}
 	if note := goes.Note(goes, "in the model"); note != "" {
@@ -183,7 +187,8 @@ func TestDecodersMayDiffer(t *testing.T) {
 	crop := *turbo.Preprocess
 	crop.Crop--
 	cropped := turbo
-	cropped.Preprocess, cropped.PreprocessFingerprint, cropped.GeometryFingerprint = &crop, crop.Fingerprint(), crop.Geometry()
+	cropped.Preprocess, cropped.PreprocessFingerprint, cropped.GeometryFingerprint = &crop, crop.Fingerprint(),
+		crop.Geometry()
 	rules := turbo
 	rules.GeometryFingerprint = "0"
 	unknown := turbo
@@ -239,7 +244,8 @@ func TestDecoderWithOtherPixels(t *testing.T) {
 	}
 	e.jpeg, e.cache = blackDecoder{}, nil
 	e.spec.JPEG = preprocess.TurboJPEG(e.jpeg)
-	if err := e.compare(trained); !errors.Is(err, ErrOtherPreprocessing) || !strings.Contains(err.Error(), "mean cosine") {
+	if err := e.compare(trained); !errors.Is(err, ErrOtherPreprocessing) ||
+		!strings.Contains(err.Error(), "mean cosine") {
 		t.Errorf("%v", err)
 	}
 }

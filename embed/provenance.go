@@ -77,7 +77,8 @@ func (p Provenance) Compatible(other Provenance, where string) error {
 	case p.Dim != 0 && other.Dim != 0 && p.Dim != other.Dim:
 		return fmt.Errorf("%w: embeddings of %d dimensions and of %d %s", ErrOtherBackbone, p.Dim, other.Dim, where)
 	case differ(a.SHA256, b.SHA256):
-		return fmt.Errorf("%w: %s (SHA-256 %s) here, %s (SHA-256 %s) %s", ErrOtherBackbone, a.Name, a.SHA256, b.Name, b.SHA256, where)
+		return fmt.Errorf("%w: %s (SHA-256 %s) here, %s (SHA-256 %s) %s", ErrOtherBackbone, a.Name, a.SHA256, b.Name,
+			b.SHA256, where)
 	case p.otherExtractor(other):
 		return fmt.Errorf("%w: the same file %s with other extractor settings (input, output, pooling or token): %s here, %s %s",
 			ErrOtherBackbone, b.Name, p.Extractor, other.Extractor, where)
@@ -106,10 +107,12 @@ func (p Provenance) comparePixels(other Provenance, where string) error {
 	switch {
 	case !known:
 		return fmt.Errorf("%w: fingerprints %.12s… here, %.12s… %s: the settings are the same, but the decoders are not (%s), and cannot be compared without the features of the probe pictures on both sides: "+
-			"use the same decoder everywhere, or train again", ErrOtherPreprocessing, here, there, where, p.decoders(other, where))
+			"use the same decoder everywhere, or train again", ErrOtherPreprocessing, here, there, where,
+			p.decoders(other, where))
 	case !(cosine >= leastProbeCosine):
 		return fmt.Errorf("%w: %s, and gives other features: mean cosine %.5f on the probe pictures, at least %.3f is needed: "+
-			"use the same decoder (preprocess.jpeg, %s), or train again", ErrOtherPreprocessing, p.decoders(other, where), cosine, leastProbeCosine, turbojpeg.EnvLibrary)
+			"use the same decoder (preprocess.jpeg, %s), or train again", ErrOtherPreprocessing,
+			p.decoders(other, where), cosine, leastProbeCosine, turbojpeg.EnvLibrary)
 	}
 	return nil
 }
@@ -147,7 +150,8 @@ func (p Provenance) Adopt(other Provenance) Provenance {
 		p.Preprocess = other.Preprocess
 	}
 	if p.PreprocessFingerprint == "" {
-		p.PreprocessFingerprint, p.GeometryFingerprint, p.Probes = other.PreprocessFingerprint, other.GeometryFingerprint, other.Probes
+		p.PreprocessFingerprint, p.GeometryFingerprint, p.Probes = other.PreprocessFingerprint,
+			other.GeometryFingerprint, other.Probes
 	}
 	return p
 }

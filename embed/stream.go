@@ -116,7 +116,8 @@ func (s *Stream) window() int { return cmp.Or(s.Window, windowPerWorker*s.worker
 // continues. An error from emit, Open or the extractor, or a full cache disk,
 // ends it. When ctx is cancelled, Run returns ctx.Err() as soon as each worker
 // has finished its current image or batch; what was computed is in the cache.
-func (s *Stream) Run(ctx context.Context, root string, samples []dataset.Sample, emit func(Item) error) (Counts, error) {
+func (s *Stream) Run(ctx context.Context, root string, samples []dataset.Sample, emit func(Item) error) (Counts,
+	error) {
 	return s.RunSeq(ctx, root, slices.Values(samples), emit)
 }
 
@@ -124,7 +125,8 @@ func (s *Stream) Run(ctx context.Context, root string, samples []dataset.Sample,
 // number, and an item is emitted without waiting for the next sample. The
 // sequence is read on another goroutine; when it can block, it must end when
 // ctx does, because RunSeq waits for it.
-func (s *Stream) RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(Item) error) (Counts, error) {
+func (s *Stream) RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
+	emit func(Item) error) (Counts, error) {
 	if err := s.validate(); err != nil {
 		return Counts{}, err
 	}

@@ -96,7 +96,8 @@ func TestStreamSameContentOnce(t *testing.T) {
 
 func TestStreamBadFilesAreItems(t *testing.T) {
 	root, samples := photos(t, 6)
-	bad := map[string]string{"text.jpg": "not a photo", "huge.jpg": "too large", "gone.jpg": "no such file", "dir.jpg": "not a regular file", "empty.jpg": "not a photo"}
+	bad := map[string]string{"text.jpg": "not a photo", "huge.jpg": "too large", "gone.jpg": "no such file",
+		"dir.jpg": "not a regular file", "empty.jpg": "not a photo"}
 	writePhoto(t, filepath.Join(root, "text.jpg"), "hello")
 	writePhoto(t, filepath.Join(root, "huge.jpg"), "IMG"+strings.Repeat("x", 2<<20))
 	writePhoto(t, filepath.Join(root, "empty.jpg"), "")
@@ -131,7 +132,8 @@ func TestStreamNaNIsARowError(t *testing.T) {
 		b.Open = Opened(nanExtractor{b.extractor})
 		items, counts := b.run(t, root, samples)
 		wantItems(t, items[:4], samples[:4])
-		if items[4].Err == nil || items[4].Vector != nil || items[4].Sample != samples[4] || counts.Failed != 1 || cache.Store.Len() != 4 {
+		if items[4].Err == nil || items[4].Vector != nil || items[4].Sample != samples[4] || counts.Failed != 1 ||
+			cache.Store.Len() != 4 {
 			t.Fatalf("batch %d: %+v, %+v, %d stored", batch, items[4], counts, cache.Store.Len())
 		}
 	}
@@ -181,7 +183,8 @@ func TestStreamFatalErrors(t *testing.T) {
 	}
 	b := newBench(nil, 1)
 	b.Side = 3
-	if _, err := b.Run(context.Background(), root, samples, nil); err == nil || !strings.Contains(err.Error(), "2×2 pixels") {
+	if _, err := b.Run(context.Background(), root, samples, nil); err == nil ||
+		!strings.Contains(err.Error(), "2×2 pixels") {
 		t.Errorf("side: %v", err)
 	}
 	if _, err := (&Stream{}).Run(context.Background(), root, samples, nil); err == nil {

@@ -15,7 +15,8 @@ import (
 // Views returns a function that embeds count augmented views of some rows of e,
 // which are images below root, looked up by their embeddings. The backbone is
 // open only while it runs, and views are cached like embeddings.
-func (e Embeddings) Views(ctx context.Context, o Options, root string, count int) func(x blas32.General) ([]blas32.General, error) {
+func (e Embeddings) Views(ctx context.Context, o Options, root string,
+	count int) func(x blas32.General) ([]blas32.General, error) {
 	samples := make(map[[sha256.Size]byte]dataset.Sample, len(e.Samples))
 	for i, h := range HashRows(e.X) {
 		samples[h] = dataset.Sample{Path: e.Samples[i].Path}

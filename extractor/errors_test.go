@@ -66,12 +66,14 @@ func TestOpenErrors(t *testing.T) {
 func TestOpenWrongBytes(t *testing.T) {
 	rt := orttest.Open(t)
 	whole := modelBytes(t, "nchw")
-	for name, b := range map[string][]byte{"empty": nil, "photo": []byte("\xff\xd8\xff\xe0JFIF"), "cut": whole[:len(whole)-20]} {
+	for name, b := range map[string][]byte{"empty": nil, "photo": []byte("\xff\xd8\xff\xe0JFIF"),
+		"cut": whole[:len(whole)-20]} {
 		if _, err := Open(rt, b, "x.onnx", DefaultConfig()); !errors.Is(err, onnx.ErrNotONNX) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := Open(nil, whole, "x.onnx", DefaultConfig()); !errors.Is(err, ort.ErrNoLibrary) || !strings.Contains(err.Error(), "pipeline setup") {
+	if _, err := Open(nil, whole, "x.onnx", DefaultConfig()); !errors.Is(err, ort.ErrNoLibrary) ||
+		!strings.Contains(err.Error(), "pipeline setup") {
 		t.Errorf("no library: %v", err)
 	}
 }
@@ -163,7 +165,8 @@ func TestFingerprint(t *testing.T) {
 	}
 	seen := map[string]string{base: "default"}
 	for name, change := range map[string]func(*Config){
-		"token": token(3), "pool": pool(PoolMean), "pool none": pool(PoolNone), "batch": batch(2), "output": output("columns"),
+		"token": token(3), "pool": pool(PoolMean), "pool none": pool(PoolNone), "batch": batch(2),
+		"output": output("columns"),
 	} {
 		f := openTiny(t, "tokens", change).Fingerprint()
 		if seen[f] != "" {
@@ -175,7 +178,8 @@ func TestFingerprint(t *testing.T) {
 		t.Error("another model has the same fingerprint")
 	}
 	for name, change := range map[string]func(*Config){
-		"nothing": nil, "output by name": output("tokens"), "input by name": input("input"), "layout": layout(LayoutNCHW), "batch": batch(1), "side": side(4),
+		"nothing": nil, "output by name": output("tokens"), "input by name": input("input"),
+		"layout": layout(LayoutNCHW), "batch": batch(1), "side": side(4),
 	} {
 		if f := openTiny(t, "tokens", change).Fingerprint(); f != base {
 			t.Errorf("%s: changes the fingerprint but no value", name)

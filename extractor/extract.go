@@ -83,7 +83,8 @@ func (e *Extractor) checkShapes(dst blas32.General, values int) (int, error) {
 		return 0, fmt.Errorf("%d photos in one call: not in 1…%d", n, e.Batch())
 	}
 	if dst.Cols != e.dim || dst.Stride < dst.Cols || len(dst.Data) < (n-1)*dst.Stride+dst.Cols {
-		return 0, fmt.Errorf("destination %d×%d (stride %d, %d values): not %d×%d", dst.Rows, dst.Cols, dst.Stride, len(dst.Data), n, e.dim)
+		return 0, fmt.Errorf("destination %d×%d (stride %d, %d values): not %d×%d", dst.Rows, dst.Cols, dst.Stride,
+			len(dst.Data), n, e.dim)
 	}
 	given := int(math.Sqrt(float64(values/(3*n))) + 0.5)
 	square := given > 0 && 3*n*given*given == values

@@ -63,7 +63,8 @@ func open(rt *ort.Runtime, modelBytes []byte, name string, cfg Config) (*Extract
 	}
 	p.model = nil // the session has its own copy
 	sum := sha256.Sum256(modelBytes)
-	e := &Extractor{rt: rt, name: name, cfg: cfg, plan: p, meta: m.Metadata, sha256: hex.EncodeToString(sum[:]), session: session, sizes: newSizes()}
+	e := &Extractor{rt: rt, name: name, cfg: cfg, plan: p, meta: m.Metadata, sha256: hex.EncodeToString(sum[:]),
+		session: session, sizes: newSizes()}
 	e.slots.shapes = map[shape][]int64{}
 	if err := e.probe(); err != nil {
 		return nil, errors.Join(err, e.Close())
@@ -76,7 +77,8 @@ func (e *Extractor) probe() error {
 	s, err := e.take(shape{e.plan.batch, cmp.Or(e.plan.side, defaultSide)})
 	if err != nil {
 		if e.plan.side == 0 {
-			return fmt.Errorf("does not run at %d pixels a side, and does not fix its side: set extractor.side: %w", defaultSide, err)
+			return fmt.Errorf("does not run at %d pixels a side, and does not fix its side: set extractor.side: %w",
+				defaultSide, err)
 		}
 		return err
 	}

@@ -27,7 +27,8 @@ func (r reduction) graph(g *onnx.Graph, tensor string) string {
 	channels, positions := int64(r.channels), int64(r.positions)
 	parts := g.Op("Reshape", flat, g.Int64s(-1, channels, positions))
 	if r.channelStride == 1 {
-		parts = g.Node("Transpose", []string{g.Op("Reshape", flat, g.Int64s(-1, positions, channels))}, onnx.Ints("perm", 0, 2, 1))
+		parts = g.Node("Transpose", []string{g.Op("Reshape", flat, g.Int64s(-1, positions, channels))},
+			onnx.Ints("perm", 0, 2, 1))
 	}
 	if r.max {
 		pooled := g.Node("MaxPool", []string{parts}, onnx.Ints("kernel_shape", positions))

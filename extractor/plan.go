@@ -45,14 +45,17 @@ func makePlan(m *onnx.Model, cfg Config) (plan, error) {
 // would have to be fed too.
 func chooseInput(m *onnx.Model, cfg Config) (onnx.Value, error) {
 	if len(m.Inputs) != 1 {
-		return onnx.Value{}, fmt.Errorf("has %d inputs (%s), but only an image can be fed: export the image encoder alone", len(m.Inputs), onnx.Names(m.Inputs))
+		return onnx.Value{},
+			fmt.Errorf("has %d inputs (%s), but only an image can be fed: export the image encoder alone",
+				len(m.Inputs), onnx.Names(m.Inputs))
 	}
 	in := m.Inputs[0]
 	if cfg.Input != "" && cfg.Input != in.Name {
 		return onnx.Value{}, fmt.Errorf("has no input %q, its input is %s: correct extractor.input", cfg.Input, in)
 	}
 	if !in.Elem.IsFloat() {
-		return onnx.Value{}, fmt.Errorf("input %s: only float32 and float16 images are supported; export without the built-in normalisation", in)
+		return onnx.Value{},
+			fmt.Errorf("input %s: only float32 and float16 images are supported; export without the built-in normalisation", in)
 	}
 	if in.HasShape && len(in.Shape) != 4 {
 		return onnx.Value{}, fmt.Errorf("input %s: an image input has 4 axes, [n,3,H,W] or [n,H,W,3]", in)
@@ -109,13 +112,15 @@ func chooseSide(in onnx.Value, height, width int64, want int) (int, error) {
 	}
 	switch {
 	case width != onnx.Free && height != onnx.Free && width != height:
-		return 0, fmt.Errorf("input %s: %d×%d, but only square images are supported: export with equal sides", in, height, width)
+		return 0, fmt.Errorf("input %s: %d×%d, but only square images are supported: export with equal sides", in,
+			height, width)
 	case side == onnx.Free:
 		return want, nil
 	case side > maxSide:
 		return 0, fmt.Errorf("input %s: more than %d pixels a side", in, maxSide)
 	case want != 0 && int64(want) != side:
-		return 0, fmt.Errorf("input %s: takes %d pixels a side, but %d are given: preprocess to side %d", in, side, want, side)
+		return 0, fmt.Errorf("input %s: takes %d pixels a side, but %d are given: preprocess to side %d", in, side,
+			want, side)
 	}
 	return int(side), nil
 }
@@ -127,13 +132,15 @@ func chooseBatch(fixed int64, want int) (int, error) {
 	case fixed > maxBatch:
 		return 0, fmt.Errorf("fixed batch of %d: more than %d", fixed, maxBatch)
 	case want != 0 && int64(want) != fixed:
-		return 0, fmt.Errorf("has a fixed batch of %d, but extractor.batch is %d: set it to 0 or %d, or export with a free batch axis", fixed, want, fixed)
+		return 0,
+			fmt.Errorf("has a fixed batch of %d, but extractor.batch is %d: set it to 0 or %d, or export with a free batch axis", fixed, want, fixed)
 	}
 	return int(fixed), nil
 }
 
 // usualOutputs are the names that exporters give embeddings, best first.
-var usualOutputs = [...]string{"features", "embedding", "embeddings", "image_embeds", "image_embeddings", "pooler_output"}
+var usualOutputs = [...]string{"features", "embedding", "embeddings", "image_embeds", "image_embeddings",
+	"pooler_output"}
 
 func chooseOutput(m *onnx.Model, cfg Config) (string, error) {
 	if cfg.Output == Penultimate {
@@ -155,7 +162,8 @@ func chooseOutput(m *onnx.Model, cfg Config) (string, error) {
 			return usual, nil
 		}
 	}
-	return "", fmt.Errorf("ambiguous output: the model has %s: set extractor.output to one of them, or to penultimate", onnx.Names(m.Outputs))
+	return "", fmt.Errorf("ambiguous output: the model has %s: set extractor.output to one of them, or to penultimate",
+		onnx.Names(m.Outputs))
 }
 
 func floatOutputs(m *onnx.Model) []string {

@@ -149,7 +149,8 @@ func amongOthers(t *testing.T, e *Extractor, probe []float32, position int, rng 
 // BenchmarkExtract runs one goroutine per core; ns/op is per batch, photos/s
 // the total of all cores.
 func BenchmarkExtract(b *testing.B) {
-	for _, m := range []struct{ label, file string }{{"vit_tiny", "vit_tiny_patch16_224"}, {"mobilenetv2", "mobilenetv2_features"}} {
+	for _, m := range []struct{ label, file string }{{"vit_tiny", "vit_tiny_patch16_224"},
+		{"mobilenetv2", "mobilenetv2_features"}} {
 		for _, n := range []int{1, 2, 4, 8} {
 			b.Run(fmt.Sprintf("%s/batch=%d", m.label, n), func(b *testing.B) { benchmarkExtract(b, m.file, n) })
 		}

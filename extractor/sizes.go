@@ -41,7 +41,8 @@ type trial struct {
 
 func newSizes() sizes {
 	const never = math.MaxInt64
-	return sizes{trials: []trial{{rows: 1, compared: true, best: never}, {rows: 2, best: never}, {rows: most, best: never}}}
+	return sizes{trials: []trial{{rows: 1, compared: true, best: never}, {rows: 2, best: never},
+		{rows: most, best: never}}}
 }
 
 // next returns the size of the runs of a call of n photos, and whether it has still

@@ -104,7 +104,8 @@ func TestFacts(t *testing.T) {
 	if _, ok := e.Metadata(onnx.MetadataPreprocess); ok {
 		t.Error("batch4 has preprocessing metadata")
 	}
-	if got, ok := openTiny(t, "nchw", nil).Metadata(onnx.MetadataPreprocess); !ok || got != `{"resize":"shorter","size":4,"crop":4}` {
+	if got, ok := openTiny(t, "nchw", nil).Metadata(onnx.MetadataPreprocess); !ok ||
+		got != `{"resize":"shorter","size":4,"crop":4}` {
 		t.Errorf("metadata %q", got)
 	}
 	e = openTiny(t, "free_side", nil)
@@ -167,7 +168,8 @@ func TestEightBits(t *testing.T) {
 // TestBatches: fixed and chosen batch sizes, full and padded, give each photo
 // its own row.
 func TestBatches(t *testing.T) {
-	for _, e := range []*Extractor{openTiny(t, "batch4", nil), openTiny(t, "nchw", batch(4)), openTiny(t, "nhwc", batch(4))} {
+	for _, e := range []*Extractor{openTiny(t, "batch4", nil), openTiny(t, "nchw", batch(4)),
+		openTiny(t, "nhwc", batch(4))} {
 		for n := 1; n <= 4; n++ {
 			dst := newMatrix(n, 4)
 			if err := e.Extract(dst, photos(n)); err != nil {
@@ -272,7 +274,8 @@ func TestStrideIsRespected(t *testing.T) {
 			t.Errorf("row %d: %v, want %v", i, got, want)
 		}
 	}
-	if gap := []float32{dst.Data[4], dst.Data[5], dst.Data[10], dst.Data[11]}; !slices.Equal(gap, []float32{-1, -1, -1, -1}) {
+	if gap := []float32{dst.Data[4], dst.Data[5], dst.Data[10], dst.Data[11]}; !slices.Equal(gap,
+		[]float32{-1, -1, -1, -1}) {
 		t.Errorf("between the rows: %v", gap)
 	}
 }
@@ -339,7 +342,8 @@ func TestHalfBits(t *testing.T) {
 			t.Fatalf("just above %v: %#x, want %#x", middle, got, b+1)
 		}
 	}
-	for v, want := range map[float32]uint16{float32(math.Inf(1)): 0x7c00, float32(math.Inf(-1)): 0xfc00, 1e30: 0x7c00, 1e-30: 0} {
+	for v, want := range map[float32]uint16{float32(math.Inf(1)): 0x7c00, float32(math.Inf(-1)): 0xfc00, 1e30: 0x7c00,
+		1e-30: 0} {
 		if got := halfBits(v); got != want {
 			t.Errorf("%v: %#x, want %#x", v, got, want)
 		}

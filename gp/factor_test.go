@@ -19,7 +19,8 @@ func TestRoot(t *testing.T) {
 	for name, c := range map[string]struct {
 		k    blas64.General
 		rank int
-	}{"full": {full, 7}, "duplicates": {newWorld(t, rbf(), twice, inputs(1, 2, 2)).k, 5}, "zero": {dense.New(3, 3), 0}} {
+	}{"full": {full, 7}, "duplicates": {newWorld(t, rbf(), twice, inputs(1, 2, 2)).k, 5},
+		"zero": {dense.New(3, 3), 0}} {
 		r, pivots := Root(c.k)
 		if r.Rows != c.rank || len(pivots) != c.rank {
 			t.Errorf("%s: rank %d with %d pivots, want %d", name, r.Rows, len(pivots), c.rank)

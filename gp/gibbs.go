@@ -61,7 +61,8 @@ type conditional struct {
 // FitGibbs samples the chains of a node (eq. 4): yes[i] is y of example i, and
 // stream(c) the random numbers of chain c, called from several goroutines. It
 // checks ctx before it begins and then runs to the end.
-func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream func(chain int) *rand.Rand) (*Gibbs, error) {
+func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream func(chain int) *rand.Rand) (*Gibbs,
+	error) {
 	if err := cmp.Or(s.Validate(), checkYes(prior.Len(), yes), ctx.Err()); err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
 	}
@@ -174,7 +175,8 @@ func (g *Gibbs) Omega() [][]float64 { return g.omega }
 // weight space rows holds their features (q×r) and prior is nil.
 func (g *Gibbs) Latent(rows blas64.General, prior []float64) (Latent, error) {
 	if (prior == nil) != g.prior.weights {
-		return Latent{}, fmt.Errorf("gp: predict: prior variances are required in function space and not allowed in weight space")
+		return Latent{},
+			fmt.Errorf("gp: predict: prior variances are required in function space and not allowed in weight space")
 	}
 	l, err := newLatent(rows, prior, g.prior.Width(), len(g.given))
 	if err != nil {

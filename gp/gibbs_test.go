@@ -118,8 +118,10 @@ func TestConditionIsTheDenseFormula(t *testing.T) {
 	mean.MulVec(kz, &alpha)
 	cov.Product(kz, inv, kz.T())
 	for i := range q {
-		if v := w.vars[i] - cov.At(i, i); math.Abs(got.Mean.Data[i]-mean.AtVec(i)) > 1e-11 || math.Abs(got.Var.Data[i]-v) > 1e-11 {
-			t.Errorf("input %d: %.12g, %.12g; want %.12g, %.12g", i, got.Mean.Data[i], got.Var.Data[i], mean.AtVec(i), v)
+		if v := w.vars[i] - cov.At(i, i); math.Abs(got.Mean.Data[i]-mean.AtVec(i)) > 1e-11 ||
+			math.Abs(got.Var.Data[i]-v) > 1e-11 {
+			t.Errorf("input %d: %.12g, %.12g; want %.12g, %.12g", i, got.Mean.Data[i], got.Var.Data[i], mean.AtVec(i),
+				v)
 		}
 	}
 }
@@ -150,7 +152,8 @@ func TestZeroOmegaIsNoExample(t *testing.T) {
 	a, b := Latent{dense.New(4, 1), dense.New(4, 1)}, Latent{dense.New(4, 1), dense.New(4, 1)}
 	project(a.Mean, 0, w.rows, all.weights)
 	project(b.Mean, 0, v.rows, some.weights)
-	for _, err := range []error{addSquares(nil, a.Var, 0, 1, w.rows, all.factor), addSquares(nil, b.Var, 0, 1, v.rows, some.factor)} {
+	for _, err := range []error{addSquares(nil, a.Var, 0, 1, w.rows, all.factor),
+		addSquares(nil, b.Var, 0, 1, v.rows, some.factor)} {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -205,7 +208,8 @@ func TestTogetherIsAlone(t *testing.T) {
 					}
 					for i := range alone {
 						if math.Abs(omega[i]-alone[i]) > 1e-7 {
-							t.Fatalf("%s around %s: ω of example %d in chain %d is %g together, %g alone", name, about, i, c, omega[i], alone[i])
+							t.Fatalf("%s around %s: ω of example %d in chain %d is %g together, %g alone", name, about,
+								i, c, omega[i], alone[i])
 						}
 					}
 				}
@@ -594,7 +598,8 @@ func second[T any](_ T, err error) error { return err }
 func TestGibbsOnEveryBackend(t *testing.T) {
 	const n, d = 150, 140
 	x := inputs(n, d, 1)
-	w := newWorld(t, kernel.Kernel{Kind: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 8}, x, inputs(1, d, 2))
+	w := newWorld(t, kernel.Kernel{Kind: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 8}, x,
+		inputs(1, d, 2))
 	weight, err := WeightSpace(x)
 	if err != nil {
 		t.Fatal(err)
@@ -605,7 +610,8 @@ func TestGibbsOnEveryBackend(t *testing.T) {
 			t.Fatal(err)
 		}
 		nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
-			got, err := FitGibbs(context.Background(), prior.On(m), labels(n, 1), Schedule{Chains: 2, Steps: 3}, streams(1))
+			got, err := FitGibbs(context.Background(), prior.On(m), labels(n, 1), Schedule{Chains: 2, Steps: 3},
+				streams(1))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -646,14 +652,15 @@ func BenchmarkFitGibbs(b *testing.B) {
 		for name, prior := range map[string]Prior{"rbf": w.prior, "linear": weight} {
 			for _, s := range []Schedule{PaperSchedule(), {Chains: 10, Steps: 10}} {
 				for _, backend := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
-					b.Run(fmt.Sprintf("%s/n=%d/d=%d/chains=%d/steps=%d/%s", name, c.n, c.d, s.Chains, s.Steps, backend), func(b *testing.B) {
-						on := prior.On(nativetest.Open(b, backend))
-						for b.Loop() {
-							if _, err := FitGibbs(context.Background(), on, yes, s, streams(0)); err != nil {
-								b.Fatal(err)
+					b.Run(fmt.Sprintf("%s/n=%d/d=%d/chains=%d/steps=%d/%s", name, c.n, c.d, s.Chains, s.Steps, backend),
+						func(b *testing.B) {
+							on := prior.On(nativetest.Open(b, backend))
+							for b.Loop() {
+								if _, err := FitGibbs(context.Background(), on, yes, s, streams(0)); err != nil {
+									b.Fatal(err)
+								}
 							}
-						}
-					})
+						})
 				}
 			}
 		}

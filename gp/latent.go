@@ -93,7 +93,8 @@ func newLatent(rows blas64.General, prior []float64, width, chains int) (Latent,
 		return Latent{}, fmt.Errorf("gp: predict: %w", err)
 	}
 	if rows.Cols != width || prior != nil && len(prior) != rows.Rows {
-		return Latent{}, fmt.Errorf("gp: predict: %d×%d covariances with %d prior variances, want %d columns", rows.Rows, rows.Cols, len(prior), width)
+		return Latent{}, fmt.Errorf("gp: predict: %d×%d covariances with %d prior variances, want %d columns",
+			rows.Rows, rows.Cols, len(prior), width)
 	}
 	return Latent{Mean: dense.New(rows.Rows, chains), Var: dense.New(rows.Rows, chains)}, nil
 }
@@ -125,7 +126,8 @@ func addSquares(on linalg.Backend, dst blas64.General, c int, sign float64, rows
 	for first := 0; first < factor.Rows; first += band {
 		last := min(first+band, factor.Rows)
 		t := dense.View(products, 0, 0, rows.Rows, last-first)
-		if err := linalg.MulTrans64(t, dense.View(rows, 0, 0, rows.Rows, last), dense.View(factor, first, 0, last-first, last)); err != nil {
+		if err := linalg.MulTrans64(t, dense.View(rows, 0, 0, rows.Rows, last),
+			dense.View(factor, first, 0, last-first, last)); err != nil {
 			return fmt.Errorf("gp: predict: %w", err)
 		}
 		addLengths(dst, c, sign, t)

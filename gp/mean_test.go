@@ -80,10 +80,14 @@ func TestVIAroundAMean(t *testing.T) {
 	truth, second := posterior(t, w.k, yes, m...)
 	for i := range n {
 		if math.Abs(a.Mean.Data[i]-b.Mean.Data[i]) > 1e-8 || math.Abs(a.Var.Data[i]-b.Var.Data[i]) > 1e-8 {
-			t.Errorf("input %d: %.12g, %.12g; want %.12g, %.12g", i, a.Mean.Data[i], a.Var.Data[i], b.Mean.Data[i], b.Var.Data[i])
+			t.Errorf("input %d: %.12g, %.12g; want %.12g, %.12g", i, a.Mean.Data[i], a.Var.Data[i], b.Mean.Data[i],
+				b.Var.Data[i])
 		}
-		if math.Abs(a.Mean.Data[i]-truth[i]) > 0.1 || math.Abs(a.Var.Data[i]-(second.At(i, i)-truth[i]*truth[i])) > 0.3 { // mean field: q(ω) does not follow f
-			t.Errorf("input %d: %.3f, %.3f; the posterior has %.3f, %.3f", i, a.Mean.Data[i], a.Var.Data[i], truth[i], second.At(i, i)-truth[i]*truth[i])
+		// mean field: q(ω) does not follow f
+		if math.Abs(a.Mean.Data[i]-truth[i]) > 0.1 ||
+			math.Abs(a.Var.Data[i]-(second.At(i, i)-truth[i]*truth[i])) > 0.3 {
+			t.Errorf("input %d: %.3f, %.3f; the posterior has %.3f, %.3f", i, a.Mean.Data[i], a.Var.Data[i], truth[i],
+				second.At(i, i)-truth[i]*truth[i])
 		}
 	}
 	left, err := s.vi.LeaveOneOut(batch)

@@ -104,7 +104,8 @@ func (v *VI) Restore(eta []float64, precision blas64.General) error {
 		return fmt.Errorf("gp: vi: %w", err)
 	}
 	if len(eta) != v.Len() || precision.Rows != v.Len() || precision.Cols != v.Len() {
-		return fmt.Errorf("gp: vi: natural parameters of %d and %d×%d for %d inducing inputs", len(eta), precision.Rows, precision.Cols, v.Len())
+		return fmt.Errorf("gp: vi: natural parameters of %d and %d×%d for %d inducing inputs", len(eta), precision.Rows,
+			precision.Cols, v.Len())
 	}
 	return v.set(slices.Clone(eta), dense.Clone(precision))
 }
@@ -198,7 +199,8 @@ func (v *VI) Batch(knm blas64.General, knn []float64, yes []bool) (*Batch, error
 		return nil, fmt.Errorf("gp: vi: %w", err)
 	}
 	if knm.Cols != v.Len() || len(knn) != knm.Rows {
-		return nil, fmt.Errorf("gp: vi: %d×%d covariances and %d variances for %d inducing inputs", knm.Rows, knm.Cols, len(knn), v.Len())
+		return nil, fmt.Errorf("gp: vi: %d×%d covariances and %d variances for %d inducing inputs", knm.Rows, knm.Cols,
+			len(knn), v.Len())
 	}
 	b := &Batch{a: dense.New(knm.Rows, v.Len()), rest: slices.Clone(knn), kappa: halves(yes)}
 	if err := v.timesTrans(b.a, dense.Clone(knm), v.inverse); err != nil {

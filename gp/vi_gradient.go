@@ -78,13 +78,15 @@ func (v *VI) throughFactor(g blas64.General) error {
 	product, back := dense.New(m, m), dense.Transposed(v.inverse)
 	err := linalg.EachPart(m, func(from, n int) error { // zeros from column from+n on
 		last := from + n
-		return v.raw().MulPlain64(dense.Rows(product, from, last), dense.View(g, from, 0, n, last), dense.Rows(v.inverse, 0, last))
+		return v.raw().MulPlain64(dense.Rows(product, from, last), dense.View(g, from, 0, n, last),
+			dense.Rows(v.inverse, 0, last))
 	})
 	if err != nil {
 		return err
 	}
 	err = linalg.EachPart(m, func(from, n int) error { // zeros up to column from
-		return v.raw().MulPlain64(dense.Rows(g, from, from+n), dense.View(back, from, from, n, m-from), dense.Rows(product, from, m))
+		return v.raw().MulPlain64(dense.Rows(g, from, from+n), dense.View(back, from, from, n, m-from),
+			dense.Rows(product, from, m))
 	})
 	if err != nil {
 		return err

@@ -58,8 +58,10 @@ func TestVIOnALibrary(t *testing.T) {
 			want = got
 		}
 		for j := range n {
-			if math.Abs(got.Mean.Data[j]-want.Mean.Data[j]) > 1e-9 || math.Abs(got.Var.Data[j]-want.Var.Data[j]) > 1e-9 {
-				t.Fatalf("row %d: %g ± %g, want %g ± %g", j, got.Mean.Data[j], got.Var.Data[j], want.Mean.Data[j], want.Var.Data[j])
+			if math.Abs(got.Mean.Data[j]-want.Mean.Data[j]) > 1e-9 ||
+				math.Abs(got.Var.Data[j]-want.Var.Data[j]) > 1e-9 {
+				t.Fatalf("row %d: %g ± %g, want %g ± %g", j, got.Mean.Data[j], got.Var.Data[j], want.Mean.Data[j],
+					want.Var.Data[j])
 			}
 		}
 		alone, err := v.Latent(dense.Rows(knm, 7, 8), knn[7:8])

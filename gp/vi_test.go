@@ -89,7 +89,8 @@ func TestStepIsEquation17(t *testing.T) {
 	s.step(t, s.batch, 1, 0.7)
 	mean, cov := s.inducing(t)
 	scale := float64(n) / size
-	part, err := s.vi.Batch(blas64.General{Rows: size, Cols: m, Stride: m, Data: s.knm.Data}, s.knn[:size], s.yes[:size])
+	part,
+		err := s.vi.Batch(blas64.General{Rows: size, Cols: m, Stride: m, Data: s.knm.Data}, s.knn[:size], s.yes[:size])
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +227,8 @@ func TestBoundNeverFalls(t *testing.T) {
 	few := newSparse(t, x, inputs(12, 2, 2), yes)
 	for e := range 60 {
 		for first := 0; first < n; first += 20 {
-			b, err := few.vi.Batch(blas64.General{Rows: 20, Cols: 12, Stride: 12, Data: few.knm.Data[first*12 : (first+20)*12]}, few.knn[first:first+20], yes[first:first+20])
+			b, err := few.vi.Batch(blas64.General{Rows: 20, Cols: 12, Stride: 12,
+				Data: few.knm.Data[first*12 : (first+20)*12]}, few.knn[first:first+20], yes[first:first+20])
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -375,7 +377,8 @@ func TestMiniBatchBound(t *testing.T) {
 	s.step(t, s.batch, 1, 1)
 	var mean float64
 	for first := 0; first < 20; first += 5 {
-		b, err := s.vi.Batch(blas64.General{Rows: 5, Cols: 4, Stride: 4, Data: s.knm.Data[first*4 : (first+5)*4]}, s.knn[first:first+5], s.yes[first:first+5])
+		b, err := s.vi.Batch(blas64.General{Rows: 5, Cols: 4, Stride: 4, Data: s.knm.Data[first*4 : (first+5)*4]},
+			s.knn[first:first+5], s.yes[first:first+5])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -69,7 +69,8 @@ func (h *GPTree) calibrate(ctx context.Context, x blas32.General, y []string) er
 			return nil, err
 		}
 		learned := make(map[float64]*GPTree)
-		return func(r Root) (classifier.Learner, error) { return &trial{GPTree: base, root: r, learned: learned}, nil }, nil
+		return func(r Root) (classifier.Learner, error) { return &trial{GPTree: base, root: r, learned: learned}, nil },
+			nil
 	}
 	c, err := episodes.ChooseOr(ctx, x, y, episodes.Seeded(h.cfg.Seed), h.cfg.candidates(), Root{}, fit)
 	if err != nil {
@@ -102,7 +103,8 @@ func (t *trial) Learn(ctx context.Context, x blas32.General, y []string) error {
 		}
 		t.learned[t.root.Lengthscale] = h
 	}
-	t.GPTree = &GPTree{cfg: h.cfg.with(t.root), all: h.all, fitted: h.fitted, model: h.model.biased(t.root.Bias), mul: h.mul}
+	t.GPTree = &GPTree{cfg: h.cfg.with(t.root), all: h.all, fitted: h.fitted, model: h.model.biased(t.root.Bias),
+		mul: h.mul}
 	return nil
 }
 

@@ -107,7 +107,8 @@ func DefaultConfig() Config {
 	s := gp.PaperSchedule()
 	return Config{
 		Tree: BuildKMeans, Kernel: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 4, GibbsOutputscale: 8,
-		Mean: MeanPLDA, MeanLength: gauss.DefaultLength, Base: BaseVI, Inducing: 5, Iterations: 30, Chains: s.Chains, Steps: s.Steps,
+		Mean: MeanPLDA, MeanLength: gauss.DefaultLength, Base: BaseVI, Inducing: 5, Iterations: 30, Chains: s.Chains,
+		Steps:      s.Steps,
 		Prediction: gp.Quadrature, Growth: GrowShared, MaxPerClass: 30,
 	}
 }
@@ -115,8 +116,10 @@ func DefaultConfig() Config {
 // Validate names the field that is out of range.
 func (c Config) Validate() error {
 	if err := cmp.Or(
-		setting.OneOf("tree", c.Tree, BuildKMeans, BuildRandom, BuildStickBreaking), setting.OneOf("base", c.Base, BaseVI, BaseGibbs), setting.OneOf("mean", c.Mean, MeanZero, MeanPLDA, MeanPLDAPlus),
-		setting.OneOf("growth", c.Growth, GrowShared, GrowSession, GrowRebuild), setting.OneOf("kernel", c.Kernel, kernel.Kinds()...),
+		setting.OneOf("tree", c.Tree, BuildKMeans, BuildRandom, BuildStickBreaking), setting.OneOf("base", c.Base,
+			BaseVI, BaseGibbs), setting.OneOf("mean", c.Mean, MeanZero, MeanPLDA, MeanPLDAPlus),
+		setting.OneOf("growth", c.Growth, GrowShared, GrowSession, GrowRebuild),
+		setting.OneOf("kernel", c.Kernel, kernel.Kinds()...),
 		c.kernel(c.Outputscale).Validate(),
 	); err != nil {
 		return err
@@ -126,7 +129,8 @@ func (c Config) Validate() error {
 	}
 	if err := cmp.Or(
 		c.schedule().Validate(), c.Prediction.Validate(),
-		setting.Int("inducing", c.Inducing, 1, maxInducing), setting.Int("iterations", c.Iterations, 1, maxTries), setting.Int("max_per_class", c.MaxPerClass, 1, maxPerClass),
+		setting.Int("inducing", c.Inducing, 1, maxInducing), setting.Int("iterations", c.Iterations, 1, maxTries),
+		setting.Int("max_per_class", c.MaxPerClass, 1, maxPerClass),
 	); err != nil {
 		return err
 	}
@@ -142,7 +146,8 @@ func (c Config) validateRoot() error {
 			return fmt.Errorf("root_%w", err)
 		}
 		if c.Mean != MeanZero {
-			return fmt.Errorf("root_lengthscale: with mean %s there is no kernel at the root; set 0, or mean to %s", c.Mean, MeanZero)
+			return fmt.Errorf("root_lengthscale: with mean %s there is no kernel at the root; set 0, or mean to %s",
+				c.Mean, MeanZero)
 		}
 		if c.Kernel == kernel.Linear {
 			return fmt.Errorf("root_lengthscale: a linear kernel has no lengthscale besides its outputscale; set 0")

@@ -233,7 +233,8 @@ func TestEveryKernelAndTreeClassifies(t *testing.T) {
 			t.Fatal(err)
 		}
 		back, err := gptree.Load(state)
-		if err != nil || !slices.Equal(classifiertest.LogProb(t, back, test).Data, classifiertest.LogProb(t, h, test).Data) {
+		if err != nil ||
+			!slices.Equal(classifiertest.LogProb(t, back, test).Data, classifiertest.LogProb(t, h, test).Data) {
 			t.Errorf("%v: reloaded, other bits, %v", c, err)
 		}
 	}
@@ -387,7 +388,8 @@ func TestCalibrationChoosesTheRoot(t *testing.T) {
 	if c == nil || c.Fallback != "" || len(c.Scores) < 5 {
 		t.Fatalf("%+v", c)
 	}
-	given := newHead(t, config(func(cfg *gptree.Config) { cfg.RootBias, cfg.RootLengthscale = c.Value.Bias, c.Value.Lengthscale }))
+	given := newHead(t,
+		config(func(cfg *gptree.Config) { cfg.RootBias, cfg.RootLengthscale = c.Value.Bias, c.Value.Lengthscale }))
 	learn(t, given, x, y)
 	more, moreY := cloud(10, 13, 5, 12, 1)
 	learn(t, h, more, moreY)
@@ -401,12 +403,18 @@ func TestCalibrationChoosesTheRoot(t *testing.T) {
 func TestConfigNamesTheField(t *testing.T) {
 	for field, change := range map[string]func(*gptree.Config){
 		"tree": func(c *gptree.Config) { c.Tree = "oak" }, "base": func(c *gptree.Config) { c.Base = "" },
-		"growth": func(c *gptree.Config) { c.Growth = "fast" }, "kernel": func(c *gptree.Config) { c.Kernel = "cosine" },
-		"lengthscale": func(c *gptree.Config) { c.Lengthscale = 0 }, "outputscale": func(c *gptree.Config) { c.Outputscale = -1 },
-		"gibbs_outputscale": func(c *gptree.Config) { c.GibbsOutputscale = math.NaN() }, "chains": func(c *gptree.Config) { c.Chains = 0 },
-		"steps": func(c *gptree.Config) { c.Steps = 0 }, "prediction": func(c *gptree.Config) { c.Prediction = "mode" },
-		"inducing": func(c *gptree.Config) { c.Inducing = 0 }, "iterations": func(c *gptree.Config) { c.Iterations = -1 },
-		"max_per_class": func(c *gptree.Config) { c.MaxPerClass = 0 }, "root_bias": func(c *gptree.Config) { c.RootBias, c.Calibrate = 1, true },
+		"growth":            func(c *gptree.Config) { c.Growth = "fast" },
+		"kernel":            func(c *gptree.Config) { c.Kernel = "cosine" },
+		"lengthscale":       func(c *gptree.Config) { c.Lengthscale = 0 },
+		"outputscale":       func(c *gptree.Config) { c.Outputscale = -1 },
+		"gibbs_outputscale": func(c *gptree.Config) { c.GibbsOutputscale = math.NaN() },
+		"chains":            func(c *gptree.Config) { c.Chains = 0 },
+		"steps":             func(c *gptree.Config) { c.Steps = 0 },
+		"prediction":        func(c *gptree.Config) { c.Prediction = "mode" },
+		"inducing":          func(c *gptree.Config) { c.Inducing = 0 },
+		"iterations":        func(c *gptree.Config) { c.Iterations = -1 },
+		"max_per_class":     func(c *gptree.Config) { c.MaxPerClass = 0 },
+		"root_bias":         func(c *gptree.Config) { c.RootBias, c.Calibrate = 1, true },
 		"root_lengthscale: a linear": func(c *gptree.Config) {
 			c.Mean, c.RootLengthscale, c.Kernel = gptree.MeanZero, 1, kernel.Linear
 		},

@@ -18,7 +18,8 @@ const inducingIterations = 30
 // of k-means seeded by k-means++, or all distinct rows if there are few. If unit,
 // rows are first scaled to length 1.
 func inducing(rows exemplars.Rows, d, count int, unit bool, rng *rand.Rand) [][]float32 {
-	distinct := slices.CompactFunc(slices.Clone(rows), func(a, b []float32) bool { return exemplars.Compare(a, b) == 0 })
+	distinct := slices.CompactFunc(slices.Clone(rows),
+		func(a, b []float32) bool { return exemplars.Compare(a, b) == 0 })
 	if len(distinct) <= count {
 		return distinct
 	}

@@ -41,7 +41,8 @@ func TestInducingFindsGroups(t *testing.T) {
 	}
 	got := centres(sorted(rows), 3, 4, false)
 	for g, c := range got {
-		if math.Abs(float64(c[0])-float64(10*g)) > 0.02 || math.Abs(float64(c[1])-float64(10*(g%2))) > 0.02 || math.Abs(float64(c[2])-1) > 1e-6 {
+		if math.Abs(float64(c[0])-float64(10*g)) > 0.02 || math.Abs(float64(c[1])-float64(10*(g%2))) > 0.02 ||
+			math.Abs(float64(c[2])-1) > 1e-6 {
 			t.Errorf("group %d: centre %v", g, c)
 		}
 	}

@@ -58,7 +58,8 @@ func TestJSONRefuses(t *testing.T) {
 }
 
 func FuzzTreeJSON(f *testing.F) {
-	for _, text := range []string{"[0]", "[-1,0,1]", "[-1,-1,0,2,-1,1,3]", "[null]", "[-1,1,0]", "[-1,0,1,2,3]", "{}", "[-1,-1,-1"} {
+	for _, text := range []string{"[0]", "[-1,0,1]", "[-1,-1,0,2,-1,1,3]", "[null]", "[-1,1,0]", "[-1,0,1,2,3]", "{}",
+		"[-1,-1,-1"} {
 		f.Add([]byte(text))
 	}
 	f.Fuzz(func(t *testing.T, text []byte) {

@@ -254,7 +254,8 @@ func TestKMeansRefuses(t *testing.T) {
 			t.Errorf("%s: no error", name)
 		}
 	}
-	for _, cfg := range []gptree.KMeansConfig{{}, {Restarts: 1}, {MaxIter: 1}, {Restarts: 1 << 21, MaxIter: 1}, {Restarts: 1, MaxIter: 1 << 21}} {
+	for _, cfg := range []gptree.KMeansConfig{{}, {Restarts: 1}, {MaxIter: 1}, {Restarts: 1 << 21, MaxIter: 1},
+		{Restarts: 1, MaxIter: 1 << 21}} {
 		if cfg.Validate() == nil {
 			t.Errorf("%+v is valid", cfg)
 		}
@@ -264,7 +265,8 @@ func TestKMeansRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := gptree.KMeans(ctx, normal(4, 3, 1, 1), gptree.DefaultKMeansConfig()); !errors.Is(err, context.Canceled) {
+	if _,
+		err := gptree.KMeans(ctx, normal(4, 3, 1, 1), gptree.DefaultKMeansConfig()); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

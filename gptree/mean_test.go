@@ -242,7 +242,8 @@ func TestTemperatureOfPairs(t *testing.T) {
 	}
 	fresh := func() (classifier.Learner, error) { return New(DefaultConfig()) }
 	x, y := draw(2)
-	v, _, err := calibration.Fit(context.Background(), calibration.Task{Sessions: []episodes.Episode{{X: x, Y: y}}, Fresh: fresh})
+	v, _, err := calibration.Fit(context.Background(),
+		calibration.Task{Sessions: []episodes.Episode{{X: x, Y: y}}, Fresh: fresh})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -255,7 +256,8 @@ func TestTemperatureOfPairs(t *testing.T) {
 	}
 	tests, own := draw(20)
 	var l temperature.Likelihood
-	err = episodes.Answers(h, episodes.Episode{X: tests, Y: own}, func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) })
+	err = episodes.Answers(h, episodes.Episode{X: tests, Y: own},
+		func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) })
 	if err != nil {
 		t.Fatal(err)
 	}

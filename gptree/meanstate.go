@@ -42,8 +42,10 @@ func (h *GPTree) loadMean(s classifier.State, set settings) (*mean, error) {
 	if err != nil {
 		return nil, err
 	}
-	if head.Dim() != set.Dim || !slices.Equal(slices.Sorted(slices.Values(head.Classes())), slices.Sorted(slices.Values(set.Classes))) {
-		return nil, fmt.Errorf("the mean has %d classes of dimension %d, the tree %d of %d", len(head.Classes()), head.Dim(), len(set.Classes), set.Dim)
+	if head.Dim() != set.Dim ||
+		!slices.Equal(slices.Sorted(slices.Values(head.Classes())), slices.Sorted(slices.Values(set.Classes))) {
+		return nil, fmt.Errorf("the mean has %d classes of dimension %d, the tree %d of %d", len(head.Classes()),
+			head.Dim(), len(set.Classes), set.Dim)
 	}
 	if !(set.Temperature > 0 && set.Temperature < math.MaxFloat32) {
 		return nil, fmt.Errorf("temperature %g", set.Temperature)

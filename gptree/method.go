@@ -7,9 +7,11 @@ import (
 // Methods describes GP-Tree and the baselines that differ only in their tree.
 func Methods() []classifier.Method {
 	return []classifier.Method{
-		define("gptree", "", "Gaussian processes at the splits of a tree over the classes (GP-Tree); its files contain embeddings"),
+		define("gptree", "",
+			"Gaussian processes at the splits of a tree over the classes (GP-Tree); its files contain embeddings"),
 		define("gptree-random", BuildRandom, "GP-Tree with a random balanced tree, a baseline"),
-		define("sbm", BuildStickBreaking, "GP-Tree with the tree of the stick-breaking likelihood (SBM-GP), a baseline"),
+		define("sbm", BuildStickBreaking,
+			"GP-Tree with the tree of the stick-breaking likelihood (SBM-GP), a baseline"),
 	}
 }
 

@@ -30,7 +30,8 @@ const (
 
 // kernels returns the kernels of all kinds.
 func (c Config) kernels() [nodeKinds]kernel.Kernel {
-	return [nodeKinds]kernel.Kernel{gibbsNode: c.gibbsKernel(), rootNode: c.rootKernel(), variationalNode: c.kernel(c.Outputscale)}
+	return [nodeKinds]kernel.Kernel{gibbsNode: c.gibbsKernel(), rootNode: c.rootKernel(),
+		variationalNode: c.kernel(c.Outputscale)}
 }
 
 // A node is the classifier at one split. Its points are lo … hi−1 among all
@@ -121,7 +122,8 @@ type sources struct {
 
 // assembleModel joins the trees of all parts, and fits the nodes that are not
 // fitted by VI, on a backend (nil for gonum).
-func assembleModel(cfg Config, all exemplars.Table, fitted variational, mu *mean, mul linalg.Backend, from sources) (*model, error) {
+func assembleModel(cfg Config, all exemplars.Table, fitted variational, mu *mean, mul linalg.Backend,
+	from sources) (*model, error) {
 	m := &model{cfg: cfg, mean: mu, mul: mul, parts: cfg.parts(all, fitted)}
 	var leaves []string
 	own, dim := all.ByClass(), all.X.Cols
@@ -251,7 +253,8 @@ func (m *model) fill(leaves []string, from sources, means nodeMeans) error {
 }
 
 // fillGibbs fits a Gibbs node over some classes whose left points end at middle.
-func (m *model) fillGibbs(n *node, middle int, classes []string, gram func() (blas64.General, error), from omegaSource) error {
+func (m *model) fillGibbs(n *node, middle int, classes []string, gram func() (blas64.General, error),
+	from omegaSource) error {
 	var prior gp.Prior
 	var err error
 	if n.weights = m.cfg.Kernel == kernel.Linear && m.points.X.Cols < n.hi-n.lo; n.weights { // cheaper

@@ -96,7 +96,8 @@ func (m *model) query(x blas32.General) (*query, error) {
 	}
 	q.cross[gibbsNode] = m.cfg.gibbsKernel().Values(pair)
 	q.cross[variationalNode] = dense.New(x.Rows, m.points.Len())
-	blas64.Axpy(m.cfg.Outputscale/m.cfg.GibbsOutputscale, dense.Vector(q.cross[gibbsNode].Data), dense.Vector(q.cross[variationalNode].Data))
+	blas64.Axpy(m.cfg.Outputscale/m.cfg.GibbsOutputscale, dense.Vector(q.cross[gibbsNode].Data),
+		dense.Vector(q.cross[variationalNode].Data))
 	q.cross[rootNode] = q.cross[gibbsNode]
 	if k := m.cfg.rootKernel(); k != m.cfg.gibbsKernel() {
 		q.cross[rootNode] = k.Values(pair)

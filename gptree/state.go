@@ -46,7 +46,8 @@ func (h *GPTree) Save() (classifier.State, error) {
 	if h.model == nil {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
 	}
-	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, Frame: h.frame, Choice: h.choice}
+	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, Frame: h.frame,
+		Choice: h.choice}
 	tensors := h.all.Tensors()
 	tensors["session"] = classifier.CountTensor(h.all.Sessions)
 	for i, p := range h.model.parts {
@@ -268,7 +269,8 @@ func (h *GPTree) loadModel(s classifier.State, set settings, mu *mean) error {
 	from := sources{
 		trees: func(p subtree) (*Tree, error) {
 			if len(saved) == 0 || saved[0] == nil || saved[0].Classes() != len(p.classes) {
-				return nil, fmt.Errorf("there is no tree of %d classes; if an older program wrote the file, train the model again", len(p.classes))
+				return nil,
+					fmt.Errorf("there is no tree of %d classes; if an older program wrote the file, train the model again", len(p.classes))
 			}
 			t := saved[0]
 			saved = saved[1:]
@@ -290,7 +292,8 @@ func (h *GPTree) loadModel(s classifier.State, set settings, mu *mean) error {
 		return err
 	}
 	if len(saved) > 0 || len(left.omega) > 0 || len(left.means) > 0 {
-		return fmt.Errorf("%d trees, %d values of tensor omega and %d of means too many", len(saved), len(left.omega), len(left.means))
+		return fmt.Errorf("%d trees, %d values of tensor omega and %d of means too many", len(saved), len(left.omega),
+			len(left.means))
 	}
 	return nil
 }

@@ -23,7 +23,8 @@ func TestVariance(t *testing.T) {
 	if err := h.Variance(variance, x); err != nil {
 		t.Fatal(err)
 	}
-	if !slices.Equal(variance, novelty) || slices.Min(variance) <= 0 || slices.Max(variance) > 1+1e-9 || slices.Max(variance[1:]) >= variance[0] {
+	if !slices.Equal(variance, novelty) || slices.Min(variance) <= 0 || slices.Max(variance) > 1+1e-9 ||
+		slices.Max(variance[1:]) >= variance[0] {
 		t.Errorf("variances %v", variance)
 	}
 	if err := h.Variance(variance[1:], x); err == nil {

@@ -42,7 +42,8 @@ func (v variational) of(session int) *vi {
 
 // startVI returns a session with its tree but no nodes yet, and inducing inputs
 // by k-means, given the examples of its classes.
-func startVI(ctx context.Context, cfg Config, session, dim int, rows map[string]exemplars.Rows) (*vi, map[string]exemplars.Rows, error) {
+func startVI(ctx context.Context, cfg Config, session, dim int, rows map[string]exemplars.Rows) (*vi,
+	map[string]exemplars.Rows, error) {
 	b := &vi{session: session, classes: slices.Sorted(maps.Keys(rows))}
 	var err error
 	if b.tree, err = cfg.build(ctx, b.classes, dim, rows); err != nil {
@@ -62,7 +63,8 @@ func startVI(ctx context.Context, cfg Config, session, dim int, rows map[string]
 
 // fit fits the nodes one after the other; each is parallel in itself. With a mean,
 // which has seen the examples class after class, they stay only if they pay.
-func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows, points map[string]exemplars.Rows, m linalg.Backend, mu *mean, s seen) error {
+func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows, points map[string]exemplars.Rows, m linalg.Backend,
+	mu *mean, s seen) error {
 	m = linalg.OrDefault(m)
 	var means blas64.General
 	var v verdict
@@ -119,7 +121,8 @@ func (b *vi) firstRows(rows map[string]exemplars.Rows) []int {
 
 // gather returns the examples and inducing inputs below a split, in leaf order,
 // and whether each example is on the left; class is the class of every leaf.
-func (b *vi) gather(cfg Config, dim int, span Span, class []int, rows, points map[string]exemplars.Rows) (x, z kernel.Points, left []bool, err error) {
+func (b *vi) gather(cfg Config, dim int, span Span, class []int, rows, points map[string]exemplars.Rows) (x,
+	z kernel.Points, left []bool, err error) {
 	var all, inputs exemplars.Rows
 	for leaf := span.Lo; leaf < span.Hi; leaf++ {
 		name := b.classes[class[leaf]]
@@ -137,7 +140,8 @@ func (b *vi) gather(cfg Config, dim int, span Span, class []int, rows, points ma
 
 // fitNode fits one node by full-batch coordinate ascent. Around a mean, it also
 // returns the log-probabilities of left-out examples.
-func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m linalg.Backend, around []float64) (*gp.VI, []float64, error) {
+func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m linalg.Backend,
+	around []float64) (*gp.VI, []float64, error) {
 	k := cfg.kernel(cfg.Outputscale)
 	kmm, err := k.Gram(z)
 	if err != nil {

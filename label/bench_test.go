@@ -23,7 +23,8 @@ func (flood) Provenance() embed.Provenance { return embed.Provenance{} }
 
 func (f flood) Each(_ context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
 	for i := range f.n {
-		item := embed.Item{Sample: dataset.Sample{Path: fmt.Sprintf("2024/%03d/IMG_%07d.jpg", i/1000, i)}, Vector: []float32{float32(i%100) / 50}}
+		item := embed.Item{Sample: dataset.Sample{Path: fmt.Sprintf("2024/%03d/IMG_%07d.jpg", i/1000, i)},
+			Vector: []float32{float32(i%100) / 50}}
 		if err := emit(item); err != nil {
 			return embed.Outcome{}, err
 		}
@@ -42,7 +43,8 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 	heap := func(n int) uint64 {
 		var most uint64
 		job := newJob(t, table{}, filepath.Join(t.TempDir(), "out"))
-		job.Config.Format, job.Config.RowsPerFile, job.Images = []string{"csv", "jsonl", "parquet"}, 10_000, flood{n, &most}
+		job.Config.Format, job.Config.RowsPerFile, job.Images = []string{"csv", "jsonl", "parquet"}, 10_000,
+			flood{n, &most}
 		if _, err := job.Run(context.Background()); err != nil {
 			t.Fatal(err)
 		}

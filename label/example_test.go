@@ -106,13 +106,16 @@ func collect(ctx context.Context, e *embed.Embedder, dir string) (embed.Embeddin
 func paintAll(dir string) error {
 	grass, sky, sand := color.RGBA{60, 140, 50, 255}, color.RGBA{120, 180, 250, 255}, color.RGBA{220, 190, 120, 255}
 	errs := []error{
-		paint(filepath.Join(dir, "new", "sand", "0.png"), sand, 10), paint(filepath.Join(dir, "new", "sand", "1.png"), sand, 11),
-		paint(filepath.Join(dir, "unsorted", "a.png"), grass, 20), paint(filepath.Join(dir, "unsorted", "b.png"), sand, 21),
+		paint(filepath.Join(dir, "new", "sand", "0.png"), sand, 10),
+		paint(filepath.Join(dir, "new", "sand", "1.png"), sand, 11),
+		paint(filepath.Join(dir, "unsorted", "a.png"), grass, 20),
+		paint(filepath.Join(dir, "unsorted", "b.png"), sand, 21),
 		paint(filepath.Join(dir, "unsorted", "c.png"), sky, 22),
 	}
 	for i := range uint64(4) {
 		name := fmt.Sprintf("%d.png", i)
-		errs = append(errs, paint(filepath.Join(dir, "base", "grass", name), grass, i), paint(filepath.Join(dir, "base", "sky", name), sky, i))
+		errs = append(errs, paint(filepath.Join(dir, "base", "grass", name), grass, i),
+			paint(filepath.Join(dir, "base", "sky", name), sky, i))
 	}
 	return errors.Join(errs...)
 }

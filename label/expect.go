@@ -53,6 +53,7 @@ func (h *hopes) expectation() *Expectation {
 	// another one than these.
 	spread := math.Sqrt(h.variance/n/n + a*(1-a)/float64(h.held.Samples) + elsewhere*elsewhere)
 	return &Expectation{
-		Accuracy: number(mean), Low: number(max(0, mean-1.96*spread)), High: number(min(1, mean+1.96*spread)), Labels: h.n,
+		Accuracy: number(mean), Low: number(max(0, mean-1.96*spread)), High: number(min(1, mean+1.96*spread)),
+		Labels: h.n,
 	}
 }

@@ -72,8 +72,9 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 func (j Job) summary() Summary {
 	from := j.Images.Provenance()
 	return Summary{
-		Notes:    j.Notes,
-		Settings: map[string]any{"classifier": j.Method, "label": j.Config, "preprocess": from.Preprocess, "backbone": from.Backbone.Name},
+		Notes: j.Notes,
+		Settings: map[string]any{"classifier": j.Method, "label": j.Config, "preprocess": from.Preprocess,
+			"backbone": from.Backbone.Name},
 		Hashes: map[string]string{
 			"model": j.Model, "backbone": from.Backbone.SHA256,
 			"extractor": from.ExtractorFingerprint, "preprocess": from.PreprocessFingerprint,
@@ -91,7 +92,8 @@ func lock(dir string) (unlock func(), err error) {
 		return nil, fmt.Errorf("output folder %s: %w", dir, err)
 	}
 	if !ok {
-		return nil, fmt.Errorf("output folder %s: another job is writing to it; wait for it or choose another --out", dir)
+		return nil,
+			fmt.Errorf("output folder %s: another job is writing to it; wait for it or choose another --out", dir)
 	}
 	if _, err := atomicfile.RemoveStale(dir); err != nil {
 		return nil, errors.Join(err, l.Unlock())

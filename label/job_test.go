@@ -64,7 +64,8 @@ func (r rows) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outc
 func line(tb testing.TB) *ncm.NCM {
 	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
 	if err == nil {
-		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}}, []string{"left", "right"})
+		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}},
+			[]string{"left", "right"})
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -105,7 +106,8 @@ func readTable(tb testing.TB, file string) [][]string {
 
 func TestRunWritesTheProbabilities(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "new", "folder")
-	job := newJob(t, table{"a.jpg": {0.5}, "b.jpg": {-9}, "c.jpg": nil}, out, dataset.Problem{Path: "Z", Err: errors.New("loop")})
+	job := newJob(t, table{"a.jpg": {0.5}, "b.jpg": {-9}, "c.jpg": nil}, out,
+		dataset.Problem{Path: "Z", Err: errors.New("loop")})
 	job.Threshold = 1 // the novelty is -0.1 and 1.75
 	summary, err := job.Run(context.Background())
 	if err != nil {
@@ -113,16 +115,19 @@ func TestRunWritesTheProbabilities(t *testing.T) {
 	}
 	rows := readTable(t, filepath.Join(out, "labels.csv"))
 	right := 1 / (1 + math.Exp(-1))
-	if len(rows) != 2 || rows[0][1] != "right" || rows[0][2] != fmt.Sprintf("%.7g", right) || rows[0][3] != fmt.Sprintf("%.7g", 2*right-1) {
+	if len(rows) != 2 || rows[0][1] != "right" || rows[0][2] != fmt.Sprintf("%.7g", right) ||
+		rows[0][3] != fmt.Sprintf("%.7g", 2*right-1) {
 		t.Errorf("rows %q", rows)
 	}
 	if rows[0][6] != "false" || rows[1][6] != "true" || rows[1][1] != "left" {
 		t.Errorf("rejected: %q", rows)
 	}
-	if problems := readTable(t, filepath.Join(out, "errors.csv")); fmt.Sprint(problems) != "[[Z loop] [c.jpg no such picture]]" {
+	if problems := readTable(t,
+		filepath.Join(out, "errors.csv")); fmt.Sprint(problems) != "[[Z loop] [c.jpg no such picture]]" {
 		t.Errorf("errors %q", problems)
 	}
-	if summary.Labelled != 2 || summary.Failed != 2 || summary.Rejected != 1 || summary.Skipped["video"] != 2 || summary.Timing.Inferred != 2 {
+	if summary.Labelled != 2 || summary.Failed != 2 || summary.Rejected != 1 || summary.Skipped["video"] != 2 ||
+		summary.Timing.Inferred != 2 {
 		t.Errorf("summary %+v", summary)
 	}
 }
@@ -266,7 +271,8 @@ func TestOutputFolder(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newJob(t, table{"a.jpg": {1}}, file).Run(context.Background()); err == nil || !strings.Contains(err.Error(), "output folder") {
+	if _, err := newJob(t, table{"a.jpg": {1}}, file).Run(context.Background()); err == nil ||
+		!strings.Contains(err.Error(), "output folder") {
 		t.Errorf("a file as the output folder: %v", err)
 	}
 }

@@ -58,10 +58,11 @@ func finish(o *output) error {
 
 // oddRow has every character that a format must take care of.
 func oddRow(rejected bool) Row {
-	return newRow(Scored{Sample: dataset.Sample{Path: "=a,\"b\"\n\xe9<&.jpg"}, Rejected: rejected, Prediction: classifier.Prediction{
-		Label: "cat, \"big\"", Probability: 0.75, Margin: 0.5, Entropy: 0.5623351446, Novelty: -1.5,
-		TopK: []classifier.Ranked{{Label: "cat, \"big\"", Probability: 0.75}, {Label: "dog", Probability: 0.25}},
-	}})
+	return newRow(Scored{Sample: dataset.Sample{Path: "=a,\"b\"\n\xe9<&.jpg"}, Rejected: rejected,
+		Prediction: classifier.Prediction{
+			Label: "cat, \"big\"", Probability: 0.75, Margin: 0.5, Entropy: 0.5623351446, Novelty: -1.5,
+			TopK: []classifier.Ranked{{Label: "cat, \"big\"", Probability: 0.75}, {Label: "dog", Probability: 0.25}},
+		}})
 }
 
 // A rejected row has no probability of a class; it keeps its novelty, and the
@@ -136,7 +137,8 @@ func TestParts(t *testing.T) {
 	for _, c := range []struct {
 		rows int
 		want string
-	}{{7, "[labels.csv labels-2.csv labels-3.csv]"}, {6, "[labels.csv labels-2.csv]"}, {1, "[labels.csv]"}, {0, "[labels.csv]"}} {
+	}{{7, "[labels.csv labels-2.csv labels-3.csv]"}, {6, "[labels.csv labels-2.csv]"}, {1, "[labels.csv]"},
+		{0, "[labels.csv]"}} {
 		o, err := createOutput(dir, "csv", 3)
 		if err != nil {
 			t.Fatal(err)
@@ -182,7 +184,8 @@ func TestCSVCellsReadBack(t *testing.T) {
 		t.Errorf("path %q", name)
 	}
 	var ranked [][2]any
-	if err := json.Unmarshal([]byte(rows[1][7]), &ranked); err != nil || len(ranked) != 2 || ranked[1] != [2]any{"dog", 0.25} {
+	if err := json.Unmarshal([]byte(rows[1][7]), &ranked); err != nil || len(ranked) != 2 ||
+		ranked[1] != [2]any{"dog", 0.25} {
 		t.Errorf("top_k %v, %v", ranked, err)
 	}
 }

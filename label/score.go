@@ -75,7 +75,8 @@ func (s Scorer) newBatch() (*batch, error) {
 // full.
 func (b *batch) add(item embed.Item, emit func(Scored) error) error {
 	if d := b.Head.Dim(); len(item.Vector) != d {
-		return fmt.Errorf("classify %s: its embedding has %d dimensions, the model %d", item.Sample.Path, len(item.Vector), d)
+		return fmt.Errorf("classify %s: its embedding has %d dimensions, the model %d", item.Sample.Path,
+			len(item.Vector), d)
 	}
 	b.items = append(b.items, item)
 	b.x = append(b.x, item.Vector...)

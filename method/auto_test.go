@@ -162,7 +162,8 @@ func TestAutoIsTheChosenSettingGiven(t *testing.T) {
 			if !reflect.DeepEqual(*chosenBy(h), before) {
 				t.Errorf("%s: a later session changed the choice", name)
 			}
-			if !reflect.DeepEqual(saved(t, h).Tensors, saved(t, want).Tensors) || !reflect.DeepEqual(answers(t, h, more), answers(t, want, more)) {
+			if !reflect.DeepEqual(saved(t, h).Tensors, saved(t, want).Tensors) ||
+				!reflect.DeepEqual(answers(t, h, more), answers(t, want, more)) {
 				t.Errorf("%s: differs from a head with %g given", name, before.Value)
 			}
 		}
@@ -191,15 +192,16 @@ func TestSharedWorkChangesNoScore(t *testing.T) {
 		for _, s := range got.Scores {
 			candidates = append(candidates, s.Candidate)
 		}
-		want, err := episodes.Choose(context.Background(), x, y, got.Config, candidates, func(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
-			return func(v float64) (classifier.Learner, error) {
-				head, err := method.New(m, given(v))
-				if err != nil {
-					return nil, err
-				}
-				return head, head.Learn(ctx, x, y)
-			}, nil
-		})
+		want, err := episodes.Choose(context.Background(), x, y, got.Config, candidates,
+			func(ctx context.Context, x blas32.General, y []string) (func(float64) (classifier.Learner, error), error) {
+				return func(v float64) (classifier.Learner, error) {
+					head, err := method.New(m, given(v))
+					if err != nil {
+						return nil, err
+					}
+					return head, head.Learn(ctx, x, y)
+				}, nil
+			})
 		if err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("%s: %+v, %v\nfrom nothing %+v", m, got, err, want)
 		}
@@ -232,7 +234,8 @@ func TestForgettingAllMeansChoosingAgain(t *testing.T) {
 // behind it, nor the order of the rows, nor the number of cores matters.
 func TestAutoReadsTheBaseSessionOnly(t *testing.T) {
 	x, y := world(0, 6, 12, 7)
-	wide := blas32.General{Rows: x.Rows, Cols: 7, Stride: 9, Data: slices.Repeat([]float32{float32(math.NaN())}, 9*2*x.Rows)}
+	wide := blas32.General{Rows: x.Rows, Cols: 7, Stride: 9,
+		Data: slices.Repeat([]float32{float32(math.NaN())}, 9*2*x.Rows)}
 	for i := range x.Rows {
 		copy(dense.Row32(wide, i), dense.Row32(x, i))
 	}
@@ -366,7 +369,8 @@ func TestLoadRefusesForgedChoices(t *testing.T) {
 		setting := map[string]string{"plda": "epsilon", "ppca": "lambda"}[m]
 		for name, replace := range map[string][2]string{
 			"out of range": {value, `"value":-1`}, "zero": {value, `"value":0`}, "no reason": {`"fallback"`, `"other"`},
-			"missing": {setting + "_choice", "other"}, "given as well": {`"` + setting + `":0`, `"` + setting + `":0.5`},
+			"missing":       {setting + "_choice", "other"},
+			"given as well": {`"` + setting + `":0`, `"` + setting + `":0.5`},
 		} {
 			s := saved(t, taught(t, m, auto(), x, y))
 			s.Settings = []byte(strings.Replace(string(good.Settings), replace[0], replace[1], 1))

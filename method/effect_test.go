@@ -21,10 +21,12 @@ import (
 var words = map[string][]any{
 	"gpr.kernel": {"linear"}, "gpr.update": {"direct", "iterative"}, "gpr.over_cap": {"herd", "first"},
 	"ncm.metric": {"euclidean"}, "ppca.preset": {"paper"},
-	"gptree.tree": {"random-balanced"}, "gptree.kernel": {"linear"}, "gptree.base": {"gibbs"}, "gptree.mean": {"plda+"}, "gptree.prediction": {"plug-in"}, "gptree.growth": {"session-tree", "rebuild-tree"},
+	"gptree.tree": {"random-balanced"}, "gptree.kernel": {"linear"}, "gptree.base": {"gibbs"}, "gptree.mean": {"plda+"},
+	"gptree.prediction": {"plug-in"}, "gptree.growth": {"session-tree", "rebuild-tree"},
 	"vargp.variant": {"block-diagonal", "global"}, "lsm.kernel": {"linear"}, "ove.kernel": {"linear"},
 	"hppca.preset": {"paper"}, "hppca.cluster": {"raw"}, "hppca.seed_distance": {"mean"},
-	"ppca_online.policy": {"none", "class"}, "ppca_online.fisher": {"paper"}, "ppca_online.rstep": {"fisher", "identity"},
+	"ppca_online.policy": {"none", "class"}, "ppca_online.fisher": {"paper"},
+	"ppca_online.rstep": {"fisher", "identity"},
 }
 
 // quick shortens the methods that iterate.
@@ -49,9 +51,10 @@ var needs = map[string][]any{
 	"ppca_eb.splits":          {"ppca_eb.nu", 0, "ppca_eb.calibrate", true},
 	"ppca_eb.calibrate":       {"ppca_eb.nu", 0},
 	"ppca_online.fisher":      {"ppca_online.beta", 0.001},
-	"vargp.patience":          {"vargp.steps", 0, "vargp.epochs", 150, "vargp.rate", 0.2, "vargp.validation", 0.4, "vargp.network", []int{}},
-	"vargp.validation":        {"vargp.steps", 0, "vargp.epochs", 10},
-	"vargp.max_inducing":      {"vargp.inducing", 8},
+	"vargp.patience": {"vargp.steps", 0, "vargp.epochs", 150, "vargp.rate", 0.2, "vargp.validation", 0.4,
+		"vargp.network", []int{}},
+	"vargp.validation":   {"vargp.steps", 0, "vargp.epochs", 10},
+	"vargp.max_inducing": {"vargp.inducing", 8},
 }
 
 // drawing says how many classes are drawn, how much they overlap, and which of
@@ -67,7 +70,8 @@ type drawing struct {
 var (
 	plain   = drawing{8, 0.3, 0}
 	special = map[string]drawing{
-		"hppca.cluster": {8, 2, 0}, "hppca.max_iter": {60, 1, 0}, "hppca.seed_distance": {8, 2, 0}, "ppca_eb.calibrate": {8, 2, 0}, "plda_plus.calibrate": {30, 1.5, 0}, "vargp.patience": {4, 1, 0},
+		"hppca.cluster": {8, 2, 0}, "hppca.max_iter": {60, 1, 0}, "hppca.seed_distance": {8, 2, 0},
+		"ppca_eb.calibrate": {8, 2, 0}, "plda_plus.calibrate": {30, 1.5, 0}, "vargp.patience": {4, 1, 0},
 		"plda.leave_out": {2, 0.3, 0},
 	}
 )
@@ -200,8 +204,9 @@ func checkEffect(t *testing.T, m classifier.Method, key string) {
 // head, for all methods that draw random numbers.
 func TestTheSeedReachesEveryMethodThatDraws(t *testing.T) {
 	draws := map[string]bool{
-		"gptree": true, "gptree-random": true, "sbm": true, "lsm": true, "ove": true, "vargp": true, "hppca": true, "ppca-online": true,
-		"plda+": true, "ppca-eb": true,
+		"gptree": true, "gptree-random": true, "sbm": true, "lsm": true, "ove": true, "vargp": true, "hppca": true,
+		"ppca-online": true,
+		"plda+":       true, "ppca-eb": true,
 	}
 	for _, m := range method.Methods() {
 		checkSeed(t, m, quick[m.Key], draws[m.Name])
@@ -212,7 +217,8 @@ func TestTheSeedReachesEveryMethodThatDraws(t *testing.T) {
 		draws  bool
 	}{
 		"plda": {[]any{"plda.epsilon", 0}, true}, "ppca": {[]any{"ppca.lambda", 0}, true},
-		"plda+": {[]any{"plda_plus.nu", 100, "plda_plus.calibrate", false}, false}, "ppca-eb": {[]any{"ppca_eb.nu", 100}, false},
+		"plda+":   {[]any{"plda_plus.nu", 100, "plda_plus.calibrate", false}, false},
+		"ppca-eb": {[]any{"ppca_eb.nu", 100}, false},
 	} {
 		m, err := method.Find(name)
 		if err != nil {

@@ -91,7 +91,8 @@ func TestExportOfOneClass(t *testing.T) {
 	}
 }
 
-func compareExport(t *testing.T, m string, change func(*method.Config), x blas32.General, y []string, q blas32.General) {
+func compareExport(t *testing.T, m string, change func(*method.Config), x blas32.General, y []string,
+	q blas32.General) {
 	t.Helper()
 	cfg := method.DefaultConfig()
 	change(&cfg)

@@ -16,7 +16,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 )
 
-var pictures = flag.String("pictures", "", "draw what every method makes of points in the plane into this folder (docs/images)")
+var pictures = flag.String("pictures", "",
+	"draw what every method makes of points in the plane into this folder (docs/images)")
 
 // A plane is a toy problem: points (u, v) in the square from −1 to 1, passed to a
 // method as embeddings (u, v, 1), of which most methods take the direction only.
@@ -60,7 +61,8 @@ func TestPictures(t *testing.T) {
 				}
 			}
 			classes := len(head.Classes())
-			logProb := blas64.General{Rows: len(grid), Cols: classes, Stride: classes, Data: make([]float64, len(grid)*classes)}
+			logProb := blas64.General{Rows: len(grid), Cols: classes, Stride: classes,
+				Data: make([]float64, len(grid)*classes)}
 			if err := head.Score(logProb, make([]float64, len(grid)), embedded(grid)); err != nil {
 				t.Fatal(err)
 			}
@@ -87,7 +89,8 @@ func toy() (base, later plane) {
 		base.points = append(base.points,
 			[2]float64{-0.45 + along + 0.05*rng.NormFloat64(), 0.45 + along*0.9 + 0.05*rng.NormFloat64()},
 			[2]float64{0.45 + 0.12*rng.NormFloat64(), 0.55 + 0.12*rng.NormFloat64()},
-			[2]float64{-0.15 + 0.55*math.Cos(angle) + 0.05*rng.NormFloat64(), -0.85 + 0.5*math.Sin(angle) + 0.05*rng.NormFloat64()})
+			[2]float64{-0.15 + 0.55*math.Cos(angle) + 0.05*rng.NormFloat64(), -0.85 + 0.5*math.Sin(angle) +
+				0.05*rng.NormFloat64()})
 		base.class = append(base.class, 0, 1, 2)
 	}
 	return base, plane{[][2]float64{{0.62, -0.2}, {0.78, -0.35}, {0.66, -0.42}}, []int{3, 3, 3}}
@@ -104,7 +107,8 @@ func embedded(points [][2]float64) blas32.General {
 // shaded colours every pixel by its most probable class.
 func shaded(logProb blas64.General) *image.Paletted {
 	palette := color.Palette{color.Black, color.White}
-	for _, c := range [][3]float64{{0, 114, 178}, {230, 159, 0}, {0, 158, 115}, {204, 121, 167}} { // told apart by colour-blind people too
+	// told apart by colour-blind people too
+	for _, c := range [][3]float64{{0, 114, 178}, {230, 159, 0}, {0, 158, 115}, {204, 121, 167}} {
 		for s := range shades {
 			part := float64(s+1) / shades
 			mix := func(v float64) uint8 { return uint8(255 + (v-255)*part) }

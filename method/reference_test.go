@@ -59,7 +59,8 @@ func readFeatures(t *testing.T, backbone, set string) features {
 	}
 	values := raw[10+int(binary.LittleEndian.Uint16(raw[8:])):]
 	n := len(f.y)
-	f.x = blas32.General{Rows: n, Cols: len(values) / 4 / n, Stride: len(values) / 4 / n, Data: make([]float32, len(values)/4)}
+	f.x = blas32.General{Rows: n, Cols: len(values) / 4 / n, Stride: len(values) / 4 / n,
+		Data: make([]float32, len(values)/4)}
 	for i := range f.x.Data {
 		f.x.Data[i] = math.Float32frombits(binary.LittleEndian.Uint32(values[4*i:]))
 	}
@@ -147,17 +148,28 @@ func TestReferenceMiniImageNet(t *testing.T) {
 		cfg               method.Config
 		want              [9]float64
 	}{
-		{"vit", "ncm cosine", "ncm", method.DefaultConfig(), [9]float64{83.52, 81.94, 79.41, 78.45, 77.66, 76.33, 75.07, 75.02, 75.40}},
-		{"vit", "ncm euclidean", "ncm", changed(setting("ncm.metric", "euclidean")), [9]float64{83.43, 81.68, 78.93, 77.80, 77.10, 75.72, 74.49, 74.36, 74.71}},
-		{"vit", "ppca paper", "ppca", changed(setting("ppca.preset", "paper")), [9]float64{84.07, 78.75, 74.09, 70.44, 67.01, 63.91, 61.61, 59.74, 58.30}},
-		{"vit", "ppca L2", "ppca", changed(setting("ppca.logdet", false)), [9]float64{86.58, 82.48, 78.71, 76.76, 74.66, 72.34, 70.39, 69.45, 69.17}},
-		{"vit", "ppca L2 logdet", "ppca", method.DefaultConfig(), [9]float64{86.50, 83.54, 80.34, 78.75, 77.38, 75.54, 73.92, 73.52, 73.52}},
-		{"vit", "plda", "plda", changed(setting("plda.mean_length", 0.0)), [9]float64{85.18, 84.00, 81.76, 80.84, 80.12, 78.84, 77.90, 77.94, 78.26}},
-		{"vit", "lda", "lda", method.DefaultConfig(), [9]float64{85.17, 82.78, 79.64, 78.57, 77.78, 76.31, 74.77, 74.56, 74.93}},
-		{"mnet", "lda", "lda", method.DefaultConfig(), [9]float64{79.58, 74.20, 69.24, 65.69, 62.16, 59.09, 56.63, 54.48, 52.40}},
-		{"mnet", "ncm cosine", "ncm", method.DefaultConfig(), [9]float64{74.97, 71.60, 68.39, 66.99, 65.44, 63.58, 62.07, 61.73, 61.63}},
-		{"mnet", "ppca L2", "ppca", changed(setting("ppca.logdet", false)), [9]float64{79.63, 74.63, 70.10, 67.35, 64.58, 61.87, 59.64, 58.04, 56.88}},
-		{"mnet", "plda 0.1", "plda", changed(setting("plda.epsilon", 0.1, "plda.mean_length", 0.0)), [9]float64{79.67, 76.52, 73.47, 71.85, 70.39, 68.32, 66.93, 66.39, 66.15}},
+		{"vit", "ncm cosine", "ncm", method.DefaultConfig(),
+			[9]float64{83.52, 81.94, 79.41, 78.45, 77.66, 76.33, 75.07, 75.02, 75.40}},
+		{"vit", "ncm euclidean", "ncm", changed(setting("ncm.metric", "euclidean")),
+			[9]float64{83.43, 81.68, 78.93, 77.80, 77.10, 75.72, 74.49, 74.36, 74.71}},
+		{"vit", "ppca paper", "ppca", changed(setting("ppca.preset", "paper")),
+			[9]float64{84.07, 78.75, 74.09, 70.44, 67.01, 63.91, 61.61, 59.74, 58.30}},
+		{"vit", "ppca L2", "ppca", changed(setting("ppca.logdet", false)),
+			[9]float64{86.58, 82.48, 78.71, 76.76, 74.66, 72.34, 70.39, 69.45, 69.17}},
+		{"vit", "ppca L2 logdet", "ppca", method.DefaultConfig(),
+			[9]float64{86.50, 83.54, 80.34, 78.75, 77.38, 75.54, 73.92, 73.52, 73.52}},
+		{"vit", "plda", "plda", changed(setting("plda.mean_length", 0.0)),
+			[9]float64{85.18, 84.00, 81.76, 80.84, 80.12, 78.84, 77.90, 77.94, 78.26}},
+		{"vit", "lda", "lda", method.DefaultConfig(),
+			[9]float64{85.17, 82.78, 79.64, 78.57, 77.78, 76.31, 74.77, 74.56, 74.93}},
+		{"mnet", "lda", "lda", method.DefaultConfig(),
+			[9]float64{79.58, 74.20, 69.24, 65.69, 62.16, 59.09, 56.63, 54.48, 52.40}},
+		{"mnet", "ncm cosine", "ncm", method.DefaultConfig(),
+			[9]float64{74.97, 71.60, 68.39, 66.99, 65.44, 63.58, 62.07, 61.73, 61.63}},
+		{"mnet", "ppca L2", "ppca", changed(setting("ppca.logdet", false)),
+			[9]float64{79.63, 74.63, 70.10, 67.35, 64.58, 61.87, 59.64, 58.04, 56.88}},
+		{"mnet", "plda 0.1", "plda", changed(setting("plda.epsilon", 0.1, "plda.mean_length", 0.0)),
+			[9]float64{79.67, 76.52, 73.47, 71.85, 70.39, 68.32, 66.93, 66.39, 66.15}},
 	} {
 		t.Run(c.backbone+" "+c.name, func(t *testing.T) {
 			f := readFeatures(t, c.backbone, "mini_imagenet")
@@ -212,7 +224,8 @@ func TestReferenceShrunk(t *testing.T) {
 // within ±0.7 points of the setting found with test accuracy in view, or
 // better, after the last session.
 func TestReferenceAuto(t *testing.T) {
-	for backbone, methods := range map[string]map[string]float64{"vit": {"plda": 78.26, "ppca": 73.52}, "mnet": {"plda": 66.15, "ppca": 60.15}} {
+	for backbone, methods := range map[string]map[string]float64{"vit": {"plda": 78.26, "ppca": 73.52},
+		"mnet": {"plda": 66.15, "ppca": 60.15}} {
 		f := readFeatures(t, backbone, "mini_imagenet")
 		for m, want := range methods {
 			head := newHead(t, m, auto())

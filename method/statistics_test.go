@@ -90,7 +90,8 @@ func fixed() method.Config {
 
 func allLogProb(t *testing.T, h classifier.Head, x blas32.General) []float64 {
 	t.Helper()
-	dst := blas64.General{Rows: x.Rows, Cols: len(h.Classes()), Stride: len(h.Classes()), Data: make([]float64, x.Rows*len(h.Classes()))}
+	dst := blas64.General{Rows: x.Rows, Cols: len(h.Classes()), Stride: len(h.Classes()),
+		Data: make([]float64, x.Rows*len(h.Classes()))}
 	if err := h.Score(dst, nil, x); err != nil {
 		t.Fatal(err)
 	}
@@ -155,7 +156,8 @@ func TestLearningStatisticsRefuses(t *testing.T) {
 	x, y := exact(3, 0, 4, 1)
 	names, stats := statisticsOf(t, x, y, 1)
 	other := moments.New(exactDim + 1)
-	if err := other.Add(blas32.General{Rows: 1, Cols: exactDim + 1, Stride: exactDim + 1, Data: make([]float32, exactDim+1)}); err != nil {
+	if err := other.Add(blas32.General{Rows: 1, Cols: exactDim + 1, Stride: exactDim + 1,
+		Data: make([]float32, exactDim+1)}); err != nil {
 		t.Fatal(err)
 	}
 	cancelled, cancel := context.WithCancel(context.Background())

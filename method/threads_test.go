@@ -72,7 +72,8 @@ func TestGaussianProcessesDoNotDependOnThreads(t *testing.T) {
 					t.Errorf("%s, %d threads: the loaded head predicts something else", name, threads)
 				}
 			}
-			if a, b := results[0], results[1]; !bytes.Equal(a.state.Settings, b.state.Settings) || !reflect.DeepEqual(a.state.Tensors, b.state.Tensors) || !slices.Equal(a.probs, b.probs) {
+			if a, b := results[0], results[1]; !bytes.Equal(a.state.Settings, b.state.Settings) ||
+				!reflect.DeepEqual(a.state.Tensors, b.state.Tensors) || !slices.Equal(a.probs, b.probs) {
 				t.Errorf("%s: eight threads and one differ", name)
 			}
 		})

@@ -29,7 +29,8 @@ func Plain(method string) Variant { return Variant{Name: method, Classifier: met
 func (v Variant) Settings(c Config) (Config, error) {
 	if v.Classifier == Auto {
 		if len(v.Set) > 0 {
-			return c, errors.New("set: auto has no settings of its own; those of the methods that it compares are under classifier")
+			return c,
+				errors.New("set: auto has no settings of its own; those of the methods that it compares are under classifier")
 		}
 		return c, nil
 	}
@@ -51,10 +52,13 @@ func (v Variant) Settings(c Config) (Config, error) {
 
 // Validate checks the name, and whether the settings are valid in c.
 func (v Variant) Validate(c Config) error {
-	if v.Name == "" || len(v.Name) > longestName || v.Name != strings.TrimSpace(v.Name) || strings.HasPrefix(v.Name, ".") {
-		return fmt.Errorf("name: %q must have 1 to %d bytes, no surrounding spaces, and not start with a dot", v.Name, longestName)
+	if v.Name == "" || len(v.Name) > longestName || v.Name != strings.TrimSpace(v.Name) ||
+		strings.HasPrefix(v.Name, ".") {
+		return fmt.Errorf("name: %q must have 1 to %d bytes, no surrounding spaces, and not start with a dot", v.Name,
+			longestName)
 	}
-	if i := strings.IndexFunc(v.Name, func(r rune) bool { return strings.ContainsRune(`/\:*?"<>|`, r) || !unicode.IsPrint(r) }); i >= 0 {
+	if i := strings.IndexFunc(v.Name,
+		func(r rune) bool { return strings.ContainsRune(`/\:*?"<>|`, r) || !unicode.IsPrint(r) }); i >= 0 {
 		return fmt.Errorf("name: %q names a folder and cannot contain %q", v.Name, v.Name[i:i+1])
 	}
 	_, err := v.Settings(c)

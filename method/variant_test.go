@@ -25,7 +25,8 @@ func TestVariantChangesWhatItSays(t *testing.T) {
 		t.Errorf("the settings that it started from have logdet %v, q %d", *p.LogDet, p.Q)
 	}
 	got, err = Variant{Name: "a", Classifier: "gptree-random", Set: map[string]any{"chains": 3}}.Settings(c)
-	if tree := Get[gptree.Config](got, "gptree"); err != nil || tree.Chains != 3 || tree.Kernel != gptree.DefaultConfig().Kernel {
+	if tree := Get[gptree.Config](got, "gptree"); err != nil || tree.Chains != 3 ||
+		tree.Kernel != gptree.DefaultConfig().Kernel {
 		t.Errorf("%+v, %v", tree, err)
 	}
 	if plain, err := Plain("ncm").Settings(c); err != nil || !reflect.DeepEqual(plain, c) {

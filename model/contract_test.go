@@ -50,7 +50,8 @@ func contract(t *testing.T, s Settings, f classifiertest.Factory) {
 	s.Heads = method.DefaultConfig()
 	f.New = func() (classifier.Learner, error) { return asContract(NewPredictor(s)) }
 	f.Load = func(state classifier.State) (classifier.Learner, error) {
-		return asContract(loadPredictor(state, func(head classifier.State) (classifier.Learner, error) { return method.Load(s.Method, head) },
+		return asContract(loadPredictor(state,
+			func(head classifier.State) (classifier.Learner, error) { return method.Load(s.Method, head) },
 			func() (classifier.Learner, error) { return method.NewOn(s.Backend, s.Method, s.Heads) }))
 	}
 	f.Tolerance = 2e-5 // that of ppca
@@ -61,9 +62,11 @@ func TestContractWithTemperature(t *testing.T) {
 	for _, name := range []string{"ncm", "plda", "ppca"} {
 		for setting, T := range map[string]float64{"auto": temperature.Auto, "given": 2.5} {
 			t.Run(name+" "+setting, func(t *testing.T) {
-				contract(t, Settings{Method: name, Temperature: temperature.Config{Temperature: T}}, classifiertest.Factory{
-					OrderFree: name == "ppca" && T != temperature.Auto, // like its head, unless the base session chooses T
-				})
+				contract(t, Settings{Method: name, Temperature: temperature.Config{Temperature: T}},
+					classifiertest.Factory{
+						// like its head, unless the base session chooses T
+						OrderFree: name == "ppca" && T != temperature.Auto,
+					})
 			})
 		}
 	}
@@ -71,7 +74,8 @@ func TestContractWithTemperature(t *testing.T) {
 
 func training() dkl.Training {
 	t := dkl.DefaultTraining()
-	t.Dim, t.Epochs, t.Pretrain, t.Steps, t.Batch, t.Inducing, t.Validation, t.Keep = 5, 2, 1, 0, 8, 2, 0, dkl.KeepAlways
+	t.Dim, t.Epochs, t.Pretrain, t.Steps, t.Batch, t.Inducing, t.Validation, t.Keep = 5, 2, 1, 0, 8, 2, 0,
+		dkl.KeepAlways
 	return t
 }
 
@@ -81,13 +85,16 @@ func TestContractWithProjection(t *testing.T) {
 		temperature float64
 		change      func(*dkl.Training)
 	}{
-		{"ncm", 1, func(*dkl.Training) {}}, {"plda", temperature.Auto, func(t *dkl.Training) { t.Hidden, t.Residual = 6, true }},
-		{"ppca", 1, func(t *dkl.Training) { t.Dim, t.Residual = 0, true }}, {"gptree", 1, func(*dkl.Training) {}}, {"gpr", 1, func(*dkl.Training) {}},
+		{"ncm", 1, func(*dkl.Training) {}},
+		{"plda", temperature.Auto, func(t *dkl.Training) { t.Hidden, t.Residual = 6, true }},
+		{"ppca", 1, func(t *dkl.Training) { t.Dim, t.Residual = 0, true }}, {"gptree", 1, func(*dkl.Training) {}},
+		{"gpr", 1, func(*dkl.Training) {}},
 	} {
 		t.Run(c.method, func(t *testing.T) {
 			cfg := training()
 			c.change(&cfg)
-			contract(t, Settings{Method: c.method, Temperature: temperature.Config{Temperature: c.temperature}, DKL: &cfg}, classifiertest.Factory{
+			contract(t, Settings{Method: c.method, Temperature: temperature.Config{Temperature: c.temperature},
+				DKL: &cfg}, classifiertest.Factory{
 				FixedBase: c.method == "gptree",
 			})
 		})

@@ -14,8 +14,10 @@ import (
 // The files of a model. MODEL version 2 introduced Predictor and
 // Provenance, version 3 the kept embeddings.
 var (
-	modelFormat      = container.Format{Name: "pipeline-model", Version: 3, Foreign: ErrNotModel, Again: "train the model again"}
-	statisticsFormat = container.Format{Name: "pipeline-statistics", Version: 1, Foreign: errors.New("not the statistics of a model")}
+	modelFormat = container.Format{Name: "pipeline-model", Version: 3, Foreign: ErrNotModel,
+		Again: "train the model again"}
+	statisticsFormat = container.Format{Name: "pipeline-statistics", Version: 1,
+		Foreign: errors.New("not the statistics of a model")}
 )
 
 // document is the JSON inside a MODEL; arrays are tensors.

@@ -179,7 +179,8 @@ func readSessions(f *safetensors.File, d document) ([]Session, error) {
 		return nil, err
 	}
 	n := len(class.I64)
-	if class.I64 == nil || content.U8 == nil || !slices.Equal(content.Shape, []int{n, len(Hash{})}) || len(class.Shape) != 1 {
+	if class.I64 == nil || content.U8 == nil || !slices.Equal(content.Shape, []int{n, len(Hash{})}) ||
+		len(class.Shape) != 1 {
 		return nil, fmt.Errorf("hashes of shape %v and classes of shape %v do not match", content.Shape, class.Shape)
 	}
 	samples := make([]SampleID, n)
@@ -200,7 +201,8 @@ func cut(samples []SampleID, entries []sessionEntry) ([]Session, error) {
 		if e.Count > len(samples) {
 			return nil, fmt.Errorf("session %d has %d samples, %d are left", e.Index, e.Count, len(samples))
 		}
-		sessions = append(sessions, Session{e.Index, e.NewClasses, samples[:e.Count:e.Count], e.FromStatistics, e.Refreshed})
+		sessions = append(sessions,
+			Session{e.Index, e.NewClasses, samples[:e.Count:e.Count], e.FromStatistics, e.Refreshed})
 		samples = samples[e.Count:]
 	}
 	if len(samples) > 0 {

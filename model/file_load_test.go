@@ -23,24 +23,28 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		want error
 		says string
 	}{
-		"cut":        {raw[:len(raw)-1], ErrTooShort, "promises"},
-		"cut early":  {raw[:100], ErrTooShort, "does not fit"},
-		"empty":      {nil, ErrTooShort, "0 bytes"},
-		"altered":    {flipped, ErrAltered, "checksum"},
-		"longer":     {append(bytes.Clone(raw), 1), ErrNotModel, "follow"},
-		"photo":      {append([]byte("\xff\xd8\xff\xe0"), make([]byte, 100)...), ErrNotModel, ""},
-		"text":       {[]byte("this is a text file, not a model"), ErrNotModel, ""},
-		"side file":  {side, ErrNotModel, "side file"},
-		"newer":      {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "4" }), ErrNewerVersion, "update pipeline"},
-		"older":      {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "1" }), ErrOlderVersion, "train the model again"},
-		"no version": {repack(t, raw, func(c *container.File) { delete(c.Metadata, container.VersionKey) }), ErrNotModel, "version"},
-		"foreign":    {repack(t, raw, func(c *container.File) { c.Metadata = nil }), ErrNotModel, "another kind"},
+		"cut":       {raw[:len(raw)-1], ErrTooShort, "promises"},
+		"cut early": {raw[:100], ErrTooShort, "does not fit"},
+		"empty":     {nil, ErrTooShort, "0 bytes"},
+		"altered":   {flipped, ErrAltered, "checksum"},
+		"longer":    {append(bytes.Clone(raw), 1), ErrNotModel, "follow"},
+		"photo":     {append([]byte("\xff\xd8\xff\xe0"), make([]byte, 100)...), ErrNotModel, ""},
+		"text":      {[]byte("this is a text file, not a model"), ErrNotModel, ""},
+		"side file": {side, ErrNotModel, "side file"},
+		"newer": {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "4" }),
+			ErrNewerVersion, "update pipeline"},
+		"older": {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "1" }),
+			ErrOlderVersion, "train the model again"},
+		"no version": {repack(t, raw, func(c *container.File) { delete(c.Metadata, container.VersionKey) }),
+			ErrNotModel, "version"},
+		"foreign": {repack(t, raw, func(c *container.File) { c.Metadata = nil }), ErrNotModel, "another kind"},
 	} {
 		bad := filepath.Join(t.TempDir(), "bad.model")
 		if err := os.WriteFile(bad, c.raw, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := load(bad, fakes()); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) || !strings.Contains(err.Error(), bad) {
+		if _, err := load(bad, fakes()); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) ||
+			!strings.Contains(err.Error(), bad) {
 			t.Errorf("%s: %v, want %v saying %q", name, err, c.want, c.says)
 		}
 	}
@@ -147,7 +151,9 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, whole []byte, document, version string, class []byte) {
 		try(t, whole)
 		var out bytes.Buffer
-		c := container.File{Tensors: map[string]safetensors.Tensor{}, Metadata: map[string]string{container.FormatKey: modelFormat.Name, container.VersionKey: version, container.DocumentKey: document}}
+		c := container.File{Tensors: map[string]safetensors.Tensor{},
+			Metadata: map[string]string{container.FormatKey: modelFormat.Name, container.VersionKey: version,
+				container.DocumentKey: document}}
 		for _, info := range file.Tensors() {
 			if info.Name != safetensors.DigestName {
 				c.Tensors[info.Name], _ = file.Read(info.Name)

@@ -104,7 +104,8 @@ func existing(path string) (*safetensors.Written, error) {
 		return &safetensors.Written{}, nil // Save replaces it and leaves it under path.prev
 	}
 	if err != nil {
-		return nil, fmt.Errorf("the existing file is not a complete model and is not replaced (%w): move it away or choose another name", err)
+		return nil,
+			fmt.Errorf("the existing file is not a complete model and is not replaced (%w): move it away or choose another name", err)
 	}
 	return &written, nil
 }
@@ -205,7 +206,8 @@ func (m *Model) document(pointer *statisticsPointer) document {
 		d.Prior = &m.Prior.Description
 	}
 	for _, s := range m.Sessions {
-		d.Sessions = append(d.Sessions, sessionEntry{s.Index, append([]string{}, s.NewClasses...), s.Count(), s.FromStatistics, s.Refreshed})
+		d.Sessions = append(d.Sessions,
+			sessionEntry{s.Index, append([]string{}, s.NewClasses...), s.Count(), s.FromStatistics, s.Refreshed})
 	}
 	if len(d.Classes) == 0 {
 		d.Dim = 0 // a head that forgot everything accepts any dimension
@@ -224,7 +226,8 @@ func (m *Model) addSamples(c container.File) error {
 		for _, id := range s.Samples {
 			i, ok := column[id.Class]
 			if !ok {
-				return fmt.Errorf("session %d has a sample of class %q, which the head does not have", s.Index, id.Class)
+				return fmt.Errorf("session %d has a sample of class %q, which the head does not have", s.Index,
+					id.Class)
 			}
 			content = append(content, id.Content[:]...)
 			class = append(class, i)

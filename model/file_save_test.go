@@ -54,7 +54,8 @@ func TestPreviousIsAlreadyTheSameFile(t *testing.T) {
 
 func TestCopyWhereThereAreNoLinks(t *testing.T) {
 	path := saved(t)
-	if err := copyFile(path+previousSuffix, path); err != nil || !bytes.Equal(contents(t, path), contents(t, path+previousSuffix)) {
+	if err := copyFile(path+previousSuffix, path); err != nil ||
+		!bytes.Equal(contents(t, path), contents(t, path+previousSuffix)) {
 		t.Errorf("copy differs: %v", err)
 	}
 }
@@ -62,7 +63,8 @@ func TestCopyWhereThereAreNoLinks(t *testing.T) {
 func TestSaveClearsLeftovers(t *testing.T) {
 	path := saved(t)
 	dir := filepath.Dir(path)
-	for _, name := range []string{".m.model.tmp-pipeline-1abc", filepath.Base(linkName(path + previousSuffix)), "m.model.stats-0123456789abcdef"} {
+	for _, name := range []string{".m.model.tmp-pipeline-1abc", filepath.Base(linkName(path + previousSuffix)),
+		"m.model.stats-0123456789abcdef"} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -75,7 +77,8 @@ func TestSaveClearsLeftovers(t *testing.T) {
 	before := contents(t, path)
 	save(t, loaded(t, path), path)
 	got := names(t, dir)
-	if len(got) != 4 || !slices.Contains(got, "m.model.stats-mine") || !slices.Contains(got, "other.model.stats-0123456789abcdef") {
+	if len(got) != 4 || !slices.Contains(got, "m.model.stats-mine") ||
+		!slices.Contains(got, "other.model.stats-0123456789abcdef") {
 		t.Errorf("files %v", got)
 	}
 	if !bytes.Equal(before, contents(t, path)) {
@@ -197,7 +200,8 @@ func TestWithoutStatistics(t *testing.T) {
 	}{
 		"missing": {os.Remove, "it is missing"},
 		"damaged": {func(path string) error { return os.Truncate(path, 100) }, "too short"},
-		"another": {func(path string) error { return os.WriteFile(path, otherStatistics(t), 0o600) }, "does not belong to this model"},
+		"another": {func(path string) error { return os.WriteFile(path, otherStatistics(t), 0o600) },
+			"does not belong to this model"},
 	} {
 		path := saved(t)
 		before := contents(t, path)
@@ -206,10 +210,12 @@ func TestWithoutStatistics(t *testing.T) {
 		}
 		m := loaded(t, path)
 		_, err := m.Learn(context.Background(), batch(1, 2, 3, "bee"))
-		if !errors.Is(err, classifier.ErrUnsupported) || !errors.Is(err, classifier.ErrNoStatistics) || !strings.Contains(err.Error(), c.says) {
+		if !errors.Is(err, classifier.ErrUnsupported) || !errors.Is(err, classifier.ErrNoStatistics) ||
+			!strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: learn: %v", name, err)
 		}
-		if _, err := m.ForgetSamples(context.Background(), batch(0, 1, 3, "bee"), Forgetting{Approximate: true}); !errors.Is(err, classifier.ErrNoStatistics) {
+		if _, err := m.ForgetSamples(context.Background(), batch(0, 1, 3, "bee"),
+			Forgetting{Approximate: true}); !errors.Is(err, classifier.ErrNoStatistics) {
 			t.Errorf("%s: forget: %v", name, err)
 		}
 		save(t, m, path)

@@ -91,7 +91,8 @@ func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
 	if err != nil {
 		return err
 	}
-	return keeper.RestoreStatistics(classifier.State{Settings: []byte(file.Metadata()[container.DocumentKey]), Tensors: tensors})
+	return keeper.RestoreStatistics(classifier.State{Settings: []byte(file.Metadata()[container.DocumentKey]),
+		Tensors: tensors})
 }
 
 // saveStatistics writes the side file for a MODEL at path, unless it exists, with the

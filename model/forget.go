@@ -76,7 +76,8 @@ func (m *Model) ForgetClass(ctx context.Context, name string, how Forgetting) (F
 func (m *Model) ForgetClasses(ctx context.Context, names []string, how Forgetting) (Forgotten, error) {
 	for _, name := range names {
 		if !slices.Contains(m.Classes(), name) {
-			return Forgotten{}, fmt.Errorf("forget class %q: %w%s", name, classifier.ErrUnknownClass, suggest.Hint(name, m.Classes()))
+			return Forgotten{},
+				fmt.Errorf("forget class %q: %w%s", name, classifier.ErrUnknownClass, suggest.Hint(name, m.Classes()))
 		}
 	}
 	f, err := m.forgetClasses(ctx, set(names), how)
@@ -134,7 +135,8 @@ func (m *Model) forgetSamples(ctx context.Context, b Batch, how Forgetting) (For
 	}
 	return m.forget(ctx, gone, how, func() error {
 		if _, ok := m.Predictor.Head.(classifier.SampleForgetter); !ok {
-			return fmt.Errorf("%s has no means of its own to forget single samples: %w", m.Method, classifier.ErrUnsupported)
+			return fmt.Errorf("%s has no means of its own to forget single samples: %w", m.Method,
+				classifier.ErrUnsupported)
 		}
 		return m.Predictor.ForgetSamples(x, labels)
 	})
@@ -142,7 +144,8 @@ func (m *Model) forgetSamples(ctx context.Context, b Batch, how Forgetting) (For
 
 // forget forgets some samples, with their embeddings where these are known;
 // subtract does so by the head's own means.
-func (m *Model) forget(ctx context.Context, gone map[SampleID][]float32, how Forgetting, subtract func() error) (Forgotten, error) {
+func (m *Model) forget(ctx context.Context, gone map[SampleID][]float32, how Forgetting,
+	subtract func() error) (Forgotten, error) {
 	trace := m.trace(gone)
 	var missing *MissingRowsError
 	if !how.Approximate {

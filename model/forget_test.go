@@ -96,11 +96,13 @@ type forgettable struct {
 
 func forgettables() []forgettable {
 	all := []forgettable{
-		{name: "three base images", where: func(s, i int, _ string) bool { return s == 0 && (i == 0 || i == 7 || i == 8) }},
+		{name: "three base images",
+			where: func(s, i int, _ string) bool { return s == 0 && (i == 0 || i == 7 || i == 8) }},
 		{name: "later images", where: func(s, i int, _ string) bool { return s == 1 && i == 1 || s == 2 && i == 6 }},
 		{name: "the base session", where: func(s, _ int, _ string) bool { return s == 0 }},
 	}
-	for name, class := range map[string]string{"a base class": "cat", "the first class": "ant", "a class of two sessions": "bee", "a later class": "elk"} {
+	for name, class := range map[string]string{"a base class": "cat", "the first class": "ant",
+		"a class of two sessions": "bee", "a later class": "elk"} {
 		all = append(all, forgettable{name, class, func(_, _ int, c string) bool { return c == class }})
 	}
 	return all
@@ -273,7 +275,8 @@ func TestForgettingASessionBeforeARefresh(t *testing.T) {
 	path := learned(p...)
 	m := mustLoad(t, path)
 	var missing *MissingRowsError
-	if _, err := m.ForgetClass(context.Background(), "elk", Forgetting{}); !errors.As(err, &missing) || !strings.Contains(err.Error(), "super-classes") {
+	if _, err := m.ForgetClass(context.Background(), "elk", Forgetting{}); !errors.As(err, &missing) ||
+		!strings.Contains(err.Error(), "super-classes") {
 		t.Errorf("without embeddings: %v", err)
 	}
 	if _, err := m.ForgetClass(context.Background(), "elk", Forgetting{Rows: p.rows}); err != nil {
@@ -305,7 +308,8 @@ func TestForgettingWhatTheCalibrationSaw(t *testing.T) {
 			}
 		}
 		var missing *MissingRowsError
-		if _, err := m.ForgetSamples(context.Background(), c.past[1].only([]int{0}), Forgetting{}); !errors.As(err, &missing) || !strings.Contains(err.Error(), c.says) {
+		if _, err := m.ForgetSamples(context.Background(), c.past[1].only([]int{0}), Forgetting{}); !errors.As(err,
+			&missing) || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%v does not say %q", err, c.says)
 		}
 	}
@@ -336,7 +340,8 @@ func TestForgettingFromALargeBaseSession(t *testing.T) {
 				how := Forgetting{Rows: past{p[1]}.rows, Approximate: true}
 				m = mustLoad(t, path)
 				got, err := f.from(t, m, p, how)
-				if base := f.rest(p)[0].X.Rows != p[0].X.Rows; err != nil || m.Traces != base || (got.Way == Approximated) != base {
+				if base := f.rest(p)[0].X.Rows != p[0].X.Rows; err != nil || m.Traces != base ||
+					(got.Way == Approximated) != base {
 					t.Errorf("%s approximately: %+v, traces %v, %v", f.name, got, m.Traces, err)
 				}
 				if m = mustLoad(t, savedAs(t, m)); m.Traces != (got.Way == Approximated) {
@@ -354,7 +359,8 @@ func TestForgettingFromALargeBaseSession(t *testing.T) {
 func checkRefused(t *testing.T, f forgettable, m *Model, err error) {
 	t.Helper()
 	var missing *MissingRowsError
-	if !errors.As(err, &missing) || missing.Of < missing.Missing || !strings.Contains(err.Error(), "of session 1") || !strings.Contains(err.Error(), "base session") {
+	if !errors.As(err, &missing) || missing.Of < missing.Missing || !strings.Contains(err.Error(), "of session 1") ||
+		!strings.Contains(err.Error(), "base session") {
 		t.Errorf("%s: %v", f.name, err)
 	}
 	if m.changed {
@@ -380,7 +386,8 @@ func TestSubtractionIsExact(t *testing.T) {
 			m := mustLoad(t, path)
 			got, err := f.from(t, m, p, Forgetting{})
 			if name == "vargp" || name == "ppca-online" && f.class == "" {
-				if missing := (*MissingRowsError)(nil); !errors.Is(err, classifier.ErrUnsupported) || !errors.As(err, &missing) {
+				if missing := (*MissingRowsError)(nil); !errors.Is(err, classifier.ErrUnsupported) ||
+					!errors.As(err, &missing) {
 					t.Errorf("%s: %s: %v", name, f.name, err)
 				}
 				continue
@@ -423,7 +430,8 @@ func apart(t *testing.T, a, b *Model, x Batch) float64 {
 // none, from the statistics that are given.
 func TestForgettingFromStatistics(t *testing.T) {
 	notForRaces(t)
-	for name, keeps := range map[string]bool{"ncm": false, "lda": false, "plda": false, "ppca": true, "ppca-eb": true, "plda+": true} {
+	for name, keeps := range map[string]bool{"ncm": false, "lda": false, "plda": false, "ppca": true, "ppca-eb": true,
+		"plda+": true} {
 		t.Run(name, func(t *testing.T) {
 			p := past{noisy(0, 9, "ant", "bee", "cat", "dog"), noisy(1, 5, "elk", "fox")}
 			given := []*classstats.Stats{statisticsOf(t, name, p[0]), statisticsOf(t, name, p[1])}
@@ -434,7 +442,8 @@ func TestForgettingFromStatistics(t *testing.T) {
 				}
 				f.where = also(f.where, func(s int) bool { return s < 2 })
 				never := mustLoad(t, learnedStats(t, name, f.rest(p)))
-				for what, how := range map[string]Forgetting{"own": {}, "given": {Statistics: given}, "rows": {Rows: p.rows}} {
+				for what, how := range map[string]Forgetting{"own": {}, "given": {Statistics: given},
+					"rows": {Rows: p.rows}} {
 					m := mustLoad(t, path)
 					_, err := f.from(t, m, p, how)
 					if what == "own" && !keeps && f.name != "a later class" {

@@ -25,7 +25,8 @@ func TestForgetSeveralClasses(t *testing.T) {
 		t.Error("it is not the model that never saw the classes")
 	}
 	together, apart := mustLoad(t, path), mustLoad(t, path)
-	if _, err := together.ForgetClasses(context.Background(), []string{"cat", "elk"}, Forgetting{Approximate: true}); err != nil {
+	if _, err := together.ForgetClasses(context.Background(), []string{"cat", "elk"},
+		Forgetting{Approximate: true}); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{"cat", "elk"} {
@@ -36,7 +37,10 @@ func TestForgetSeveralClasses(t *testing.T) {
 	if !bytes.Equal(contents(t, savedAs(t, together)), contents(t, savedAs(t, apart))) {
 		t.Error("the classes subtracted together and one by one give different models")
 	}
-	if _, err := m.ForgetClasses(context.Background(), []string{"ant", "unicorn"}, Forgetting{Rows: p.rows}); !errors.Is(err, classifier.ErrUnknownClass) || len(m.Classes()) == 0 || m.Classes()[0] != "ant" {
+	if _,
+		err := m.ForgetClasses(context.Background(), []string{"ant", "unicorn"},
+		Forgetting{Rows: p.rows}); !errors.Is(err, classifier.ErrUnknownClass) || len(m.Classes()) == 0 ||
+		m.Classes()[0] != "ant" {
 		t.Errorf("%v; left %v", err, m.Classes())
 	}
 }

@@ -41,8 +41,10 @@ func noisy(session, n int, classes ...string) Batch {
 
 func defaultSettings(name string) Settings {
 	c := method.DefaultConfig()
-	c = method.Change(c, "gptree", func(g *gptree.Config) { g.Base = gptree.BaseGibbs }) // old classes take and lose examples
-	return Settings{Method: name, Heads: c, Provenance: embed.Provenance{Preprocess: spec(), PreprocessFingerprint: spec().Fingerprint()}, Seed: 3, ToolVersion: "test"}
+	// old classes take and lose examples
+	c = method.Change(c, "gptree", func(g *gptree.Config) { g.Base = gptree.BaseGibbs })
+	return Settings{Method: name, Heads: c, Provenance: embed.Provenance{Preprocess: spec(),
+		PreprocessFingerprint: spec().Fingerprint()}, Seed: 3, ToolVersion: "test"}
 }
 
 // settings are the default ones, except that methods that draw samples draw few,
@@ -122,7 +124,8 @@ func checkEveryMethod(t *testing.T, m *Model, path string) {
 		t.Errorf("forget class: %v", err)
 	}
 	save(t, again, path)
-	if got := mustLoad(t, path); !slices.Equal(got.Classes(), []string{"ant", "bee", "cat"}) || got.SampleCount() != 39 {
+	if got := mustLoad(t, path); !slices.Equal(got.Classes(), []string{"ant", "bee", "cat"}) ||
+		got.SampleCount() != 39 {
 		t.Errorf("%v, %d samples", got.Classes(), got.SampleCount())
 	}
 }
@@ -234,7 +237,8 @@ func mutateTensor(x safetensors.Tensor, at, dim int, value float64) safetensors.
 	rows := 1 + dim%(x.Shape[0]-1)
 	width := (len(x.F32) + len(x.F64) + len(x.I64) + len(x.U8)) / x.Shape[0]
 	x.Shape[0] = rows
-	x.F32, x.F64, x.I64, x.U8 = cutTo(x.F32, rows*width), cutTo(x.F64, rows*width), cutTo(x.I64, rows*width), cutTo(x.U8, rows*width)
+	x.F32, x.F64, x.I64, x.U8 = cutTo(x.F32, rows*width), cutTo(x.F64, rows*width), cutTo(x.I64, rows*width),
+		cutTo(x.U8, rows*width)
 	return x
 }
 

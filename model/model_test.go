@@ -96,9 +96,11 @@ func TestRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m.model")
 	save(t, want, path)
 	got := loaded(t, path)
-	if !reflect.DeepEqual(got.Sessions, want.Sessions) || !reflect.DeepEqual(got.Predictor.Calibration, want.Predictor.Calibration) ||
+	if !reflect.DeepEqual(got.Sessions, want.Sessions) ||
+		!reflect.DeepEqual(got.Predictor.Calibration, want.Predictor.Calibration) ||
 		!reflect.DeepEqual(got.Provenance, want.Provenance) ||
-		got.Method != want.Method || got.Seed != 7 || got.ToolVersion != "test" || got.Provenance.PreprocessFingerprint != "feed" ||
+		got.Method != want.Method || got.Seed != 7 || got.ToolVersion != "test" ||
+		got.Provenance.PreprocessFingerprint != "feed" ||
 		string(got.HeadConfig) != `{"tau":1}` || !got.KeepStatistics {
 		t.Errorf("got %+v\nwant %+v", got, want)
 	}
@@ -126,7 +128,8 @@ func TestLearningAgainChangesNothing(t *testing.T) {
 	b := batch(1, 5, 3, "elk", "bee")
 	m := loaded(t, path)
 	o := learn(t, m, b)
-	if o.Added != 10 || !slices.Equal(o.NewClasses, []string{"elk"}) || !slices.Equal(o.MoreOf, []string{"bee"}) || !o.Changed() {
+	if o.Added != 10 || !slices.Equal(o.NewClasses, []string{"elk"}) || !slices.Equal(o.MoreOf, []string{"bee"}) ||
+		!o.Changed() {
 		t.Fatalf("outcome %+v", o)
 	}
 	save(t, m, path)
@@ -224,7 +227,8 @@ func TestForgetClassAndLearnAgain(t *testing.T) {
 	if !bytes.Equal(want, contents(t, savedAs(t, m))) {
 		t.Error("forgetting and learning again is not the same as never forgetting")
 	}
-	if _, err := m.ForgetClass(context.Background(), "unicorn", Forgetting{}); !errors.Is(err, classifier.ErrUnknownClass) {
+	if _, err := m.ForgetClass(context.Background(), "unicorn", Forgetting{}); !errors.Is(err,
+		classifier.ErrUnknownClass) {
 		t.Errorf("unknown class: %v", err)
 	}
 }
@@ -253,7 +257,8 @@ func TestForgetSamplesRefuses(t *testing.T) {
 	before := contents(t, savedAs(t, m))
 	mixed := batch(0, 7, 3, "bee") // the seventh was never learned
 	var never *NotLearnedError
-	if _, err := m.ForgetSamples(context.Background(), mixed, Forgetting{}); !errors.As(err, &never) || !slices.Equal(never.Paths, []string{"bee/0-6.jpg"}) {
+	if _, err := m.ForgetSamples(context.Background(), mixed, Forgetting{}); !errors.As(err, &never) ||
+		!slices.Equal(never.Paths, []string{"bee/0-6.jpg"}) {
 		t.Errorf("never learned: %v", err)
 	}
 	wrong := b.only([]int{0})
@@ -267,7 +272,8 @@ func TestForgetSamplesRefuses(t *testing.T) {
 	wrong.Labels[0] = "moose"
 	learn(t, m, wrong)
 	wrong.Labels[0] = ""
-	if _, err := m.ForgetSamples(context.Background(), wrong, Forgetting{}); err == nil || !strings.Contains(err.Error(), "give the label") {
+	if _, err := m.ForgetSamples(context.Background(), wrong, Forgetting{}); err == nil ||
+		!strings.Contains(err.Error(), "give the label") {
 		t.Errorf("two labels: %v", err)
 	}
 }
@@ -278,7 +284,8 @@ func TestHeadsThatCannotForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	ctx, how := context.Background(), Forgetting{Approximate: true}
-	if _, err := m.ForgetClass(ctx, "ant", how); !errors.Is(err, classifier.ErrUnsupported) || !strings.Contains(err.Error(), "no means of its own") {
+	if _, err := m.ForgetClass(ctx, "ant", how); !errors.Is(err, classifier.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "no means of its own") {
 		t.Errorf("class: %v", err)
 	}
 	if _, err := m.ForgetSamples(ctx, batch(0, 1, 3, "ant"), how); !errors.Is(err, classifier.ErrUnsupported) {
@@ -306,12 +313,13 @@ func TestAccepts(t *testing.T) {
 		want error
 		says string
 	}{
-		"same":        {source("abc", "ef", spec(), "feed", 3), nil, ""},
-		"foreign":     {embed.Provenance{Dim: 3}, nil, ""},
-		"dimension":   {embed.Provenance{Dim: 4}, embed.ErrOtherBackbone, "4 dimensions"},
-		"file":        {source("abd", "", nil, "", 3), embed.ErrOtherBackbone, "abd"},
-		"settings":    {source("abc", "other", spec(), "feed", 3), embed.ErrOtherBackbone, "pooling"},
-		"spec":        {source("abc", "ef", &other, "beef", 3), embed.ErrOtherPreprocessing, "orientation is false here, true in the model, size is 224 here, 96 in the model"},
+		"same":      {source("abc", "ef", spec(), "feed", 3), nil, ""},
+		"foreign":   {embed.Provenance{Dim: 3}, nil, ""},
+		"dimension": {embed.Provenance{Dim: 4}, embed.ErrOtherBackbone, "4 dimensions"},
+		"file":      {source("abd", "", nil, "", 3), embed.ErrOtherBackbone, "abd"},
+		"settings":  {source("abc", "other", spec(), "feed", 3), embed.ErrOtherBackbone, "pooling"},
+		"spec": {source("abc", "ef", &other, "beef", 3), embed.ErrOtherPreprocessing,
+			"orientation is false here, true in the model, size is 224 here, 96 in the model"},
 		"decoder":     {source("abc", "ef", spec(), "beef", 3), embed.ErrOtherPreprocessing, "decoders"},
 		"fingerprint": {source("", "", nil, "beef", 0), embed.ErrOtherPreprocessing, "beef"},
 	} {

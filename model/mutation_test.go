@@ -212,7 +212,8 @@ func forgeries(v safetensors.Tensor) map[string]safetensors.Tensor {
 	}
 	for name, value := range map[string]float64{
 		"NaN": math.NaN(), "Inf": math.Inf(1), "-Inf": math.Inf(-1),
-		"-1": -1, "0": 0, "huge": math.MaxFloat32, "-huge": -math.MaxFloat32, "tiny": 1e-300, "largest": math.MaxFloat64,
+		"-1": -1, "0": 0, "huge": math.MaxFloat32, "-huge": -math.MaxFloat32, "tiny": 1e-300,
+		"largest": math.MaxFloat64,
 	} {
 		w, ok := filled(v, value, n-1, n)
 		if ok {
@@ -353,6 +354,7 @@ func forgedNumber(rng *rand.Rand, text []byte) []byte {
 	for to < len(text) && isDigit(text[to]) {
 		to++
 	}
-	values := []string{"0", "-1", "1", "2", "3", "1e-300", "1e300", "-1e300", "0.5", "4294967296", "9223372036854775807"}
+	values := []string{"0", "-1", "1", "2", "3", "1e-300", "1e300", "-1e300", "0.5", "4294967296",
+		"9223372036854775807"}
 	return slices.Concat(text[:from], []byte(values[rng.IntN(len(values))]), text[to:])
 }

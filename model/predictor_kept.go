@@ -42,7 +42,8 @@ func (k *keptExamples) with(x blas32.General, y []string) *keptExamples {
 	for i := range x.Rows {
 		own.Data = append(own.Data, dense.Row32(x, i)...)
 	}
-	next := &keptExamples{sessions: append(slices.Clone(k.sessions), episodes.Episode{X: own, Y: slices.Clone(y)}), all: k.all}
+	next := &keptExamples{sessions: append(slices.Clone(k.sessions), episodes.Episode{X: own, Y: slices.Clone(y)}),
+		all: k.all}
 	byClass := next.byClass()
 	most := mostKept(len(byClass), x.Cols)
 	if most < 2 {

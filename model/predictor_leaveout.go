@@ -29,14 +29,16 @@ func (m *Model) LearnedAs() func(content Hash) []string { return m.index().class
 // rows has embeddings that m does not keep; the error wraps a *MissingRowsError if it
 // lacks any. The order of visits is random, one at a time. Cost: ten times that of
 // learning.
-func (m *Model) LeaveOut(ctx context.Context, rows map[Hash][]float32, visit func(id SampleID, logProb []float64, novelty float64)) error {
+func (m *Model) LeaveOut(ctx context.Context, rows map[Hash][]float32,
+	visit func(id SampleID, logProb []float64, novelty float64)) error {
 	if err := m.leaveOut(ctx, rows, visit); err != nil {
 		return fmt.Errorf("leave out what was learned: %w", err)
 	}
 	return nil
 }
 
-func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32, visit func(id SampleID, logProb []float64, novelty float64)) error {
+func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32,
+	visit func(id SampleID, logProb []float64, novelty float64)) error {
 	p, kept, lacking := m.Predictor, m.keptRows(), &MissingRowsError{}
 	var sessions []episodes.Episode
 	lessons := m.without(nil)
@@ -61,16 +63,17 @@ func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32, visit fun
 	row := make([]float64, len(column))
 	var one sync.Mutex
 	apart := p.Calibration.Elsewhere > 0
-	return calibration.LeaveOut(ctx, calibration.Task{Sessions: sessions, Fresh: p.unfitted}, apart, func(at calibration.Place, head classifier.Head, a episodes.Answer) {
-		one.Lock()
-		defer one.Unlock()
-		for j := range row {
-			row[j] = math.Inf(-1)
-		}
-		for j, name := range head.Classes() {
-			row[column[name]] = a.LogProb[j]
-		}
-		p.temper(blas64.General{Rows: 1, Cols: len(row), Stride: len(row), Data: row})
-		visit(lessons[at.Session].Samples[at.Row], row, a.Novelty)
-	})
+	return calibration.LeaveOut(ctx, calibration.Task{Sessions: sessions, Fresh: p.unfitted}, apart,
+		func(at calibration.Place, head classifier.Head, a episodes.Answer) {
+			one.Lock()
+			defer one.Unlock()
+			for j := range row {
+				row[j] = math.Inf(-1)
+			}
+			for j, name := range head.Classes() {
+				row[column[name]] = a.LogProb[j]
+			}
+			p.temper(blas64.General{Rows: 1, Cols: len(row), Stride: len(row), Data: row})
+			visit(lessons[at.Session].Samples[at.Row], row, a.Novelty)
+		})
 }

@@ -94,7 +94,8 @@ func TestLeaveOutNeedsEverything(t *testing.T) {
 	few := maps.Clone(rows)
 	delete(few, p[1].Content[0])
 	var missing *MissingRowsError
-	if err := m.LeaveOut(context.Background(), few, visit); !errors.As(err, &missing) || missing.Missing != 1 || missing.Of != 98 {
+	if err := m.LeaveOut(context.Background(), few, visit); !errors.As(err, &missing) || missing.Missing != 1 ||
+		missing.Of != 98 {
 		t.Errorf("one row missing: %v", err)
 	}
 }

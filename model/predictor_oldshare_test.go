@@ -65,10 +65,12 @@ func TestOldShareStays(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "m")
 	save(t, m, path)
 	back, test := mustLoad(t, path), noisy(3, 4, "ant", "cat")
-	if back.Predictor.OldShare != 0.8 || !reflect.DeepEqual(back.Predictor.base, map[string]bool{"bee": true, "cat": true}) {
+	if back.Predictor.OldShare != 0.8 ||
+		!reflect.DeepEqual(back.Predictor.base, map[string]bool{"bee": true, "cat": true}) {
 		t.Errorf("loaded: share %g, base classes %v", back.Predictor.OldShare, back.Predictor.base)
 	}
-	if !reflect.DeepEqual(m.Predictor.base, back.Predictor.base) || !reflect.DeepEqual(logProb(t, m, test), logProb(t, back, test)) {
+	if !reflect.DeepEqual(m.Predictor.base, back.Predictor.base) ||
+		!reflect.DeepEqual(logProb(t, m, test), logProb(t, back, test)) {
 		t.Error("the loaded model predicts differently")
 	}
 	for _, wrong := range []OldShare{-0.1, 1, OldShare(math.NaN())} {

@@ -48,7 +48,8 @@ func TestKeepsTheProjectionThatPays(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if p.Comparison.Samples != 120 || p.Comparison.Pays() != c.keep || (p.Projection != nil) != c.keep || said != 1 {
+		if p.Comparison.Samples != 120 || p.Comparison.Pays() != c.keep || (p.Projection != nil) != c.keep ||
+			said != 1 {
 			t.Errorf("%s: %v, said %d times", name, p.Comparison, said)
 		}
 		want := classifiertest.LogProb(t, other, c.x).Data
@@ -59,11 +60,13 @@ func TestKeepsTheProjectionThatPays(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		again, err := loadPredictor(s, func(s classifier.State) (classifier.Learner, error) { return method.Load("ncm", s) }, p.fresh)
+		again, err := loadPredictor(s,
+			func(s classifier.State) (classifier.Learner, error) { return method.Load("ncm", s) }, p.fresh)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !reflect.DeepEqual(again.Comparison, p.Comparison) || !slices.Equal(classifiertest.LogProb(t, again, c.x).Data, want) {
+		if !reflect.DeepEqual(again.Comparison, p.Comparison) ||
+			!slices.Equal(classifiertest.LogProb(t, again, c.x).Data, want) {
 			t.Errorf("%s: loaded %v", name, again.Comparison)
 		}
 	}
@@ -150,16 +153,18 @@ func TestEverySettingOfTrainingHasAnEffect(t *testing.T) {
 // some settings.
 func answered(t *testing.T, cfg dkl.Training) []float64 {
 	t.Helper()
-	heads := method.Change(method.DefaultConfig(), "gptree", func(c *gptree.Config) { c.Mean = gptree.MeanZero }) // the mean alone may decide
-	p, err := NewPredictor(Settings{Method: "gptree", Heads: heads, Temperature: temperature.Config{Temperature: 1}, WithoutCalibration: true, DKL: &cfg, Env: dkl.TrainEnv{
-		Views: func(x blas32.General) ([]blas32.General, error) {
-			view := dense.New32(x.Rows, x.Cols)
-			for i := range view.Data {
-				view.Data[i] = x.Data[i] + 0.1*float32(i%3)
-			}
-			return []blas32.General{view}, nil
-		},
-	}})
+	// the mean alone may decide
+	heads := method.Change(method.DefaultConfig(), "gptree", func(c *gptree.Config) { c.Mean = gptree.MeanZero })
+	p, err := NewPredictor(Settings{Method: "gptree", Heads: heads, Temperature: temperature.Config{Temperature: 1},
+		WithoutCalibration: true, DKL: &cfg, Env: dkl.TrainEnv{
+			Views: func(x blas32.General) ([]blas32.General, error) {
+				view := dense.New32(x.Rows, x.Cols)
+				for i := range view.Data {
+					view.Data[i] = x.Data[i] + 0.1*float32(i%3)
+				}
+				return []blas32.General{view}, nil
+			},
+		}})
 	if err != nil {
 		t.Fatal(err)
 	}

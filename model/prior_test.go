@@ -58,7 +58,8 @@ func TestForgettingWithAPrior(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if again = mustLoad(t, savedAs(t, again)); again.Prior == nil || apart(t, again, mustLoad(t, past{p[0]}.learned(t, s)), p[0]) != 0 {
+			if again = mustLoad(t, savedAs(t, again)); again.Prior == nil ||
+				apart(t, again, mustLoad(t, past{p[0]}.learned(t, s)), p[0]) != 0 {
 				t.Error("trained again, it is another model")
 			}
 		})
@@ -74,7 +75,8 @@ func TestPriorNeverContainsTheSet(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Learn(t.Context(), later); !errors.Is(err, prior.ErrLearned) || !strings.Contains(err.Error(), "3 of these 3 images") {
+	if _, err := m.Learn(t.Context(), later); !errors.Is(err, prior.ErrLearned) ||
+		!strings.Contains(err.Error(), "3 of these 3 images") {
 		t.Errorf("learn: %v", err)
 	}
 	stats := classstats.New(later.X.Cols, true)
@@ -121,7 +123,8 @@ func TestModelsAndPriorsAreToldApart(t *testing.T) {
 	s := settings("plda")
 	p := past{noisy(0, 3, "ant", "bee")}
 	path := p.learned(t, s)
-	if _, err := prior.Load(path); !errors.Is(err, prior.ErrNotPrior) || !strings.Contains(err.Error(), "it is a model") {
+	if _, err := prior.Load(path); !errors.Is(err, prior.ErrNotPrior) ||
+		!strings.Contains(err.Error(), "it is a model") {
 		t.Errorf("a model as a prior: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "p.prior")

@@ -39,7 +39,8 @@ func blobs(classes, n, d int) (blas32.General, []string) {
 // projecting returns an unfitted Predictor with a projection.
 func projecting(t testing.TB, name string, T float64, cfg dkl.Training, env dkl.TrainEnv) *Predictor {
 	t.Helper()
-	p, err := NewPredictor(Settings{Method: name, Heads: method.DefaultConfig(), Temperature: temperature.Config{Temperature: T}, DKL: &cfg, Env: env})
+	p, err := NewPredictor(Settings{Method: name, Heads: method.DefaultConfig(),
+		Temperature: temperature.Config{Temperature: T}, DKL: &cfg, Env: env})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,7 +136,8 @@ func TestViewsNeedImages(t *testing.T) {
 	cfg.Views = 1
 	h := projecting(t, "ncm", 1, cfg, dkl.TrainEnv{})
 	x, y := blobs(3, 5, 6)
-	if err := h.Learn(context.Background(), x, y); err == nil || !strings.Contains(err.Error(), "views") || len(h.Classes()) > 0 {
+	if err := h.Learn(context.Background(), x, y); err == nil || !strings.Contains(err.Error(), "views") ||
+		len(h.Classes()) > 0 {
 		t.Error(err)
 	}
 	seen := 0
@@ -150,7 +152,8 @@ func TestViewsNeedImages(t *testing.T) {
 
 func TestFailedTrainingChangesNothing(t *testing.T) {
 	lost := errors.New("lost")
-	h := projecting(t, "ncm", 1, training(), dkl.TrainEnv{Train: func(context.Context, *dkl.Trainer) error { return lost }})
+	h := projecting(t, "ncm", 1, training(),
+		dkl.TrainEnv{Train: func(context.Context, *dkl.Trainer) error { return lost }})
 	x, y := blobs(3, 5, 6)
 	if err := h.Learn(context.Background(), x, y); !errors.Is(err, lost) || len(h.Classes()) > 0 || h.Dim() != 0 {
 		t.Error(err)
@@ -172,7 +175,8 @@ func FuzzLoadProjection(f *testing.F) {
 		if name := names[uint(which)%uint(len(names))]; how != 0 {
 			tensors[name] = damaged(tensors[name], how)
 		}
-		h, err := loadPredictor(classifier.State{Settings: settings, Tensors: tensors}, func(s classifier.State) (classifier.Learner, error) { return method.Load("ncm", s) }, nil)
+		h, err := loadPredictor(classifier.State{Settings: settings, Tensors: tensors},
+			func(s classifier.State) (classifier.Learner, error) { return method.Load("ncm", s) }, nil)
 		if err != nil || len(h.Classes()) == 0 {
 			return
 		}

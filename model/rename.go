@@ -35,7 +35,8 @@ func (m *Model) RenameClass(class, to string) error {
 	for i := range m.Sessions {
 		s := &m.Sessions[i]
 		if joins {
-			s.NewClasses = slices.DeleteFunc(slices.Clone(s.NewClasses), func(name string) bool { return name == class })
+			s.NewClasses = slices.DeleteFunc(slices.Clone(s.NewClasses),
+				func(name string) bool { return name == class })
 		}
 		s.NewClasses, s.Samples = rename(s.NewClasses), slices.Clone(s.Samples)
 		for k := range s.Samples {

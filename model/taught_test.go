@@ -18,21 +18,24 @@ func TestTaughtIsKnown(t *testing.T) {
 	notForRaces(t)
 	for _, known := range method.Methods() {
 		t.Run(known.Name, func(t *testing.T) {
-			m, _, err := Train(context.Background(), defaultSettings(known.Name), noisy(0, 6, strings.Fields("ant bee cat dog eel fox")...))
+			m, _, err := Train(context.Background(), defaultSettings(known.Name),
+				noisy(0, 6, strings.Fields("ant bee cat dog eel fox")...))
 			if err != nil {
 				t.Fatal(err)
 			}
 			taught := noisy(1, 1, "gnu", "hen")
 			learn(t, m, taught)
 			limit := threshold(t, m, 0.05)
-			err = classifier.ScoreBatches(m.Predictor, taught.X, func(_ int, logProb blas64.General, novelty []float64) error {
-				for i, v := range novelty {
-					if v > limit {
-						t.Errorf("%s: novelty %.4g is above the threshold %.4g; %.3g", taught.Labels[i], v, limit, dense.Row(logProb, i))
+			err = classifier.ScoreBatches(m.Predictor, taught.X,
+				func(_ int, logProb blas64.General, novelty []float64) error {
+					for i, v := range novelty {
+						if v > limit {
+							t.Errorf("%s: novelty %.4g is above the threshold %.4g; %.3g", taught.Labels[i], v, limit,
+								dense.Row(logProb, i))
+						}
 					}
-				}
-				return nil
-			})
+					return nil
+				})
 			if err != nil {
 				t.Fatal(err)
 			}

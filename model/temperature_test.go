@@ -146,7 +146,8 @@ func (h almost) Score(dst blas64.General, _ []float64, x blas32.General) error {
 
 func TestNeverChangesTheDecisionOfALastBit(t *testing.T) {
 	x, y := line(3, 1)
-	h := learnedOn(t, temperature.Config{Temperature: 7}, x, y, func() (classifier.Learner, error) { return almost{&sharp{}}, nil })
+	h := learnedOn(t, temperature.Config{Temperature: 7}, x, y,
+		func() (classifier.Learner, error) { return almost{&sharp{}}, nil })
 	p, err := classifier.Predict(h, x, 1)
 	if err != nil || p[0].Label != "c001" {
 		t.Errorf("%+v, %v", p[0], err)
@@ -169,7 +170,8 @@ func TestOneClassKeepsOne(t *testing.T) {
 func TestGivenTemperatureIsFree(t *testing.T) {
 	x, y := line(50, 4)
 	n := 0
-	h := behind(t, temperature.Config{Temperature: 2}, func() (classifier.Learner, error) { return &sharp{learned: &n}, nil })
+	h := behind(t, temperature.Config{Temperature: 2},
+		func() (classifier.Learner, error) { return &sharp{learned: &n}, nil })
 	h.uncalibrated = true
 	if err := h.Learn(context.Background(), x, y); err != nil || n != 1 {
 		t.Fatalf("a given temperature took %d sessions to learn one: %v", n, err)
@@ -182,7 +184,8 @@ func TestLaterSessionsKeepPseudoSessions(t *testing.T) {
 	x, y := line(50, 4)
 	h := learnedOn(t, temperature.Config{}, x, y, newSharp)
 	before := *h.Temperature
-	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}}, []string{"c020"}); err != nil {
+	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}},
+		[]string{"c020"}); err != nil {
 		t.Fatal(err)
 	}
 	if after := *h.Temperature; after != *before.With(1.0 / 9) || before.T != before.Alone || len(h.Classes()) != 9 {
@@ -193,9 +196,11 @@ func TestLaterSessionsKeepPseudoSessions(t *testing.T) {
 // Once later classes are forgotten, T is again that of base classes alone.
 func TestTemperatureAfterForgetting(t *testing.T) {
 	x, y := line(50, 4)
-	h := learnedOn(t, temperature.Config{}, x, y, func() (classifier.Learner, error) { return plda.New(plda.Config{Epsilon: 0.3}) })
+	h := learnedOn(t, temperature.Config{}, x, y,
+		func() (classifier.Learner, error) { return plda.New(plda.Config{Epsilon: 0.3}) })
 	before := *h.Temperature
-	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}}, []string{"c020"}); err != nil {
+	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}},
+		[]string{"c020"}); err != nil {
 		t.Fatal(err)
 	}
 	if h.Temperature.T == before.T {
@@ -228,7 +233,8 @@ func behind(t *testing.T, cfg temperature.Config, unfitted func() (classifier.Le
 	return &Predictor{Head: head, temperature: cfg, fresh: unfitted}
 }
 
-func learnedOn(t *testing.T, cfg temperature.Config, x blas32.General, y []string, unfitted func() (classifier.Learner, error)) *Predictor {
+func learnedOn(t *testing.T, cfg temperature.Config, x blas32.General, y []string,
+	unfitted func() (classifier.Learner, error)) *Predictor {
 	t.Helper()
 	p := behind(t, cfg, unfitted)
 	if err := p.Learn(context.Background(), x, y); err != nil {
@@ -330,9 +336,11 @@ func FuzzLoadTemperature(f *testing.F) {
 	f.Add([]byte(`{"temperature":0,"temperature_fit":{"temperature":2},"calibration":{"reason":"none"},"head":{}}`))
 	f.Add([]byte(`{"temperature":3,"head":null}`))
 	f.Fuzz(func(t *testing.T, settings []byte) {
-		p, err := loadPredictor(classifier.State{Settings: settings}, func(classifier.State) (classifier.Learner, error) {
-			return &sharp{classes: []string{"c000", "c001"}, means: map[string]moments.Total{"c000": {N: 1, Sum: []float64{0, 0}}, "c001": {N: 1, Sum: []float64{1, 0}}}, dim: 2}, nil
-		}, nil)
+		p, err := loadPredictor(classifier.State{Settings: settings},
+			func(classifier.State) (classifier.Learner, error) {
+				return &sharp{classes: []string{"c000", "c001"}, means: map[string]moments.Total{"c000": {N: 1,
+					Sum: []float64{0, 0}}, "c001": {N: 1, Sum: []float64{1, 0}}}, dim: 2}, nil
+			}, nil)
 		if err != nil {
 			return
 		}
@@ -341,7 +349,8 @@ func FuzzLoadTemperature(f *testing.F) {
 		}
 		x, _ := line(1, 1)
 		answers, err := classifier.Predict(p, x, 2)
-		if err != nil || slices.ContainsFunc(answers, func(p classifier.Prediction) bool { return math.IsNaN(p.Probability) }) {
+		if err != nil ||
+			slices.ContainsFunc(answers, func(p classifier.Prediction) bool { return math.IsNaN(p.Probability) }) {
 			t.Errorf("%v %v", answers, err)
 		}
 	})

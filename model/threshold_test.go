@@ -14,7 +14,8 @@ import (
 // calibrated returns a model whose base session is large enough for episodes.
 func calibrated(t *testing.T) *Model {
 	t.Helper()
-	m, _, err := Train(context.Background(), settings("ppca"), noisy(0, 40, strings.Fields("ant bee cat dog eel fox")...))
+	m, _,
+		err := Train(context.Background(), settings("ppca"), noisy(0, 40, strings.Fields("ant bee cat dog eel fox")...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +89,8 @@ func TestShareOfFewShotClasses(t *testing.T) {
 func TestEveryMethodIsCalibrated(t *testing.T) {
 	notForRaces(t)
 	for _, method := range method.Methods() {
-		m, _, err := Train(context.Background(), settings(method.Name), noisy(0, 24, strings.Fields("ant bee cat dog eel")...))
+		m, _, err := Train(context.Background(), settings(method.Name),
+			noisy(0, 24, strings.Fields("ant bee cat dog eel")...))
 		if err != nil || len(m.Predictor.Calibration.Few) == 0 {
 			t.Errorf("%s: %v, %s", method.Name, err, m.Predictor.Calibration.Reason)
 		}

@@ -38,7 +38,8 @@ func (m *Model) Retrained(ctx context.Context, b Batch) (*Model, Outcome, error)
 	}
 	p.Projection = m.Predictor.Projection
 	next := &Model{
-		Method: m.Method, Choice: m.Choice.withoutTrials(), Predictor: p, HeadConfig: m.HeadConfig, Provenance: m.Provenance, Prior: m.Prior, Seed: m.Seed,
+		Method: m.Method, Choice: m.Choice.withoutTrials(), Predictor: p, HeadConfig: m.HeadConfig,
+		Provenance: m.Provenance, Prior: m.Prior, Seed: m.Seed,
 		ToolVersion: m.ToolVersion, KeepStatistics: m.KeepStatistics, makes: m.makes,
 	}
 	o, err := next.Learn(ctx, b)

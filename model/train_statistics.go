@@ -103,7 +103,8 @@ func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, e
 }
 
 // learnMoments learns a session from statistics with the head of p.
-func (p *Predictor) learnMoments(ctx context.Context, head moments.Learner, names []string, stats []*moments.Moments) error {
+func (p *Predictor) learnMoments(ctx context.Context, head moments.Learner, names []string,
+	stats []*moments.Moments) error {
 	base := len(p.Classes()) == 0
 	if err := head.LearnMoments(ctx, names, stats); err != nil {
 		return err
@@ -123,18 +124,21 @@ func (p *Predictor) learnMoments(ctx context.Context, head moments.Learner, name
 // that are scaled (unit) or unscaled.
 func (p *Predictor) momentsLearner(method string, unit bool) (moments.Learner, error) {
 	if p.dkl != nil {
-		return nil, fmt.Errorf("the model projects embeddings before it learns them, and statistics cannot be projected: give --images or --features: %w", classifier.ErrUnsupported)
+		return nil,
+			fmt.Errorf("the model projects embeddings before it learns them, and statistics cannot be projected: give --images or --features: %w", classifier.ErrUnsupported)
 	}
 	learner, ok := p.Head.(moments.Learner)
 	if !ok {
-		return nil, fmt.Errorf("%s learns only from examples, not from collected statistics: give --images or --features, or choose a method that pipeline stats --help lists: %w", method, classifier.ErrUnsupported)
+		return nil,
+			fmt.Errorf("%s learns only from examples, not from collected statistics: give --images or --features, or choose a method that pipeline stats --help lists: %w", method, classifier.ErrUnsupported)
 	}
 	if learner.TakesUnit() != unit {
 		wants, advice := "unscaled", "with --raw"
 		if learner.TakesUnit() {
 			wants, advice = "scaled to length 1", "without --raw"
 		}
-		return nil, fmt.Errorf("%s with these settings needs embeddings %s: collect the statistics again %s", method, wants, advice)
+		return nil, fmt.Errorf("%s with these settings needs embeddings %s: collect the statistics again %s", method,
+			wants, advice)
 	}
 	return learner, nil
 }

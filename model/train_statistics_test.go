@@ -104,15 +104,18 @@ func TestTrainStatsRefuses(t *testing.T) {
 	}
 	raw := collected(t, b, seq(10))
 	raw.Unit = false
-	if _, _, err := TrainStats(ctx, settings("plda"), raw); err == nil || !strings.Contains(err.Error(), "without --raw") {
+	if _, _, err := TrainStats(ctx, settings("plda"), raw); err == nil ||
+		!strings.Contains(err.Error(), "without --raw") {
 		t.Errorf("raw: %v", err)
 	}
 	euclid := settings("ncm")
 	euclid.Heads = method.Change(euclid.Heads, "ncm", func(c *ncm.Config) { c.Metric = ncm.Euclidean })
-	if _, _, err := TrainStats(ctx, euclid, collected(t, b, seq(10))); err == nil || !strings.Contains(err.Error(), "with --raw") {
+	if _, _, err := TrainStats(ctx, euclid, collected(t, b, seq(10))); err == nil ||
+		!strings.Contains(err.Error(), "with --raw") {
 		t.Errorf("unit: %v", err)
 	}
-	if _, err := faked(newPlain).learnStats(ctx, raw); !errors.Is(err, classifier.ErrUnsupported) || !strings.Contains(err.Error(), "--features") {
+	if _, err := faked(newPlain).learnStats(ctx, raw); !errors.Is(err, classifier.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "--features") {
 		t.Errorf("a head that needs examples: %v", err)
 	}
 }
@@ -141,7 +144,8 @@ func TestLearnStatsIsLearn(t *testing.T) {
 			if err != nil {
 				t.Fatalf("%s: %v", name, err)
 			}
-			if o.Changed() && (o.Added != 12 || o.AlreadyKnown != 2 || len(o.NewClasses) != 2 || len(o.MoreOf) != 1) || !o.Changed() && o.AlreadyKnown != 14 {
+			if o.Changed() && (o.Added != 12 || o.AlreadyKnown != 2 || len(o.NewClasses) != 2 || len(o.MoreOf) != 1) ||
+				!o.Changed() && o.AlreadyKnown != 14 {
 				t.Errorf("%s: %+v", name, o)
 			}
 		}
@@ -189,7 +193,8 @@ func TestLearnStatsRefuses(t *testing.T) {
 	}
 	set := settings("plda")
 	set.DKL = new(dkl.DefaultTraining())
-	if _, _, err := TrainStats(ctx, set, part); !errors.Is(err, classifier.ErrUnsupported) || !strings.Contains(err.Error(), "projected") {
+	if _, _, err := TrainStats(ctx, set, part); !errors.Is(err, classifier.ErrUnsupported) ||
+		!strings.Contains(err.Error(), "projected") {
 		t.Errorf("behind a projection: %v", err)
 	}
 }

@@ -95,7 +95,8 @@ func TestEstimateCoversTheDecoders(t *testing.T) {
 		if got > p.bytes+max(0, collected) || p.bytes > most {
 			t.Errorf("%s: the estimate is %d for %d bytes", name, p.bytes, got)
 		}
-		t.Logf("%s: %.2f of the estimate, %.1f bytes per pixel", name, float64(got)/float64(p.bytes), float64(p.bytes)/float64(pixels(p.width, p.height)))
+		t.Logf("%s: %.2f of the estimate, %.1f bytes per pixel", name, float64(got)/float64(p.bytes),
+			float64(p.bytes)/float64(pixels(p.width, p.height)))
 	}
 }
 
@@ -132,7 +133,8 @@ func TestEstimateCoversTensor(t *testing.T) {
 
 // TestLargePhotoFits: a progressive photo of 50 megapixels, with either decoder.
 func TestLargePhotoFits(t *testing.T) {
-	h := &jpegHeader{width: 8660, height: 5773, progressive: true, components: []component{{1, 2, 2}, {2, 1, 1}, {3, 1, 1}}}
+	h := &jpegHeader{width: 8660, height: 5773, progressive: true,
+		components: []component{{1, 2, 2}, {2, 1, 1}, {3, 1, 1}}}
 	pictures := DefaultBudget().pictures.size
 	rotated := uprightBytes(h.width, h.height)
 	if n := h.goBytes() + rotated + 1<<20; n < 480<<20 || n > pictures {
@@ -155,7 +157,8 @@ func TestBudgetRefuses(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	if _, err := b.File(t.Context(), 1<<20+1); !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "preprocess.memory is 1MiB") {
+	if _, err := b.File(t.Context(), 1<<20+1); !errors.Is(err, ErrTooLarge) ||
+		!strings.Contains(err.Error(), "preprocess.memory is 1MiB") {
 		t.Errorf("a large file: %v", err)
 	}
 	if _, err := NewBudget(leastMemory - 1); err == nil {

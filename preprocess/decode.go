@@ -24,7 +24,8 @@ func (m *Image) row(dst []byte, y, x0, x1 int) {
 
 func (m *Image) check() error {
 	if m.Width < 1 || m.Height < 1 || len(m.Pix)/3/m.Width != m.Height || len(m.Pix)%(3*m.Width) != 0 {
-		return fmt.Errorf("preprocess: image of %d×%d pixels with %d bytes: it takes 3·width·height", m.Width, m.Height, len(m.Pix))
+		return fmt.Errorf("preprocess: image of %d×%d pixels with %d bytes: it takes 3·width·height", m.Width, m.Height,
+			len(m.Pix))
 	}
 	return nil
 }

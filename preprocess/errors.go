@@ -44,7 +44,8 @@ func decodeError(f format, err error) error {
 	case isTooLarge(err):
 		return fmt.Errorf("decode %s: %w: scale the picture down (%v)", f, ErrTooLarge, err)
 	case isUnsupported(err):
-		return fmt.Errorf("decode %s: %w: this kind of %s cannot be decoded; convert it to baseline JPEG or PNG (%v)", f, ErrFormat, f, err)
+		return fmt.Errorf("decode %s: %w: this kind of %s cannot be decoded; convert it to baseline JPEG or PNG (%v)",
+			f, ErrFormat, f, err)
 	}
 	return fmt.Errorf("decode %s: %w (%v)", f, ErrCorrupt, err)
 }

@@ -131,7 +131,8 @@ func TestTooManyScansAreRefused(t *testing.T) {
 	for range maxScans + 1 {
 		bomb = append(bomb, scan...)
 	}
-	if _, err := Decode(t.Context(), append(bomb, 0xff, markerEOI), DefaultBudget(), false); !errors.Is(err, ErrTooLarge) {
+	if _, err := Decode(t.Context(), append(bomb, 0xff, markerEOI), DefaultBudget(), false); !errors.Is(err,
+		ErrTooLarge) {
 		t.Errorf("%d scans: %v", maxScans+1, err)
 	}
 }

@@ -45,7 +45,8 @@ func (s Spec) Fingerprint() string {
 // depend on decoders: size, resize, crop, orientation and normalisation, the
 // rules for colours and alpha, and that for scaled decoding.
 func (s Spec) Geometry() string {
-	sum := sha256.Sum256(fmt.Appendf(nil, "pipeline geometry 1\nrules %d\nresizer %d\nscaled %d\n%s", decoderVersion, resizerVersion, scaledVersion, s.settings()))
+	sum := sha256.Sum256(fmt.Appendf(nil, "pipeline geometry 1\nrules %d\nresizer %d\nscaled %d\n%s", decoderVersion,
+		resizerVersion, scaledVersion, s.settings()))
 	return hex.EncodeToString(sum[:])
 }
 

@@ -46,7 +46,8 @@ func FuzzTensor(f *testing.F) {
 		f.Add(file)
 	}
 	half := [3]float64{0.5, 0.5, 0.5}
-	p, err := New(Spec{Resize: ResizeShorter, Size: 24, Crop: 17, Interpolation: Bicubic, Mean: half, Std: half, Orientation: true}, fuzzBudget())
+	p, err := New(Spec{Resize: ResizeShorter, Size: 24, Crop: 17, Interpolation: Bicubic, Mean: half, Std: half,
+		Orientation: true}, fuzzBudget())
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -92,7 +92,8 @@ func openAVIF(ctx context.Context, d *heif.Decoders, m *heif.Picture) (raster, e
 	if err != nil {
 		return nil, err
 	}
-	return &pixelRaster{width: c.Width, height: c.Height, pix: c.Pix, stride: 4 * c.Width, pixelBytes: 4, convert: premultipliedRow(1)}, nil
+	return &pixelRaster{width: c.Width, height: c.Height, pix: c.Pix, stride: 4 * c.Width, pixelBytes: 4,
+		convert: premultipliedRow(1)}, nil
 }
 
 func openHEIC(ctx context.Context, d *heif.Decoders, m *heif.Picture, convert colourRow) (raster, error) {
@@ -113,7 +114,8 @@ func openHEIC(ctx context.Context, d *heif.Decoders, m *heif.Picture, convert co
 
 func newHEICRaster(p *heif.Planes, convert colourRow) raster {
 	if p.Cb == nil {
-		return &pixelRaster{width: p.Width, height: p.Height, pix: p.Y, stride: p.Width, pixelBytes: 1, convert: greyRow(1)}
+		return &pixelRaster{width: p.Width, height: p.Height, pix: p.Y, stride: p.Width, pixelBytes: 1,
+			convert: greyRow(1)}
 	}
 	w := (p.Width + p.Across - 1) / p.Across
 	return &ycbcrRaster{

@@ -67,7 +67,8 @@ func TestHEIFEqualsPillow(t *testing.T) {
 			}
 			want := wantedHEIF(t, c.Want)
 			if img.Width != want.Width || img.Height != want.Height {
-				t.Errorf("%s, %s: %d×%d pixels, want %d×%d", name, c.File, img.Width, img.Height, want.Width, want.Height)
+				t.Errorf("%s, %s: %d×%d pixels, want %d×%d", name, c.File, img.Width, img.Height, want.Width,
+					want.Height)
 			} else if d := largestDifference(img.Pix, want.Pix); d > c.Levels {
 				t.Errorf("%s, %s: differs by %d levels, allowed are %d", name, c.File, d, c.Levels)
 			}
@@ -124,7 +125,8 @@ func TestHEIFKeepsTheEstimate(t *testing.T) {
 // TestHEIFRefusals: what is refused before decoding, and why.
 func TestHEIFRefusals(t *testing.T) {
 	b := DefaultBudget()
-	grid, one, avif := readFile(t, "heif", "grid_420.heic"), readFile(t, "heif", "irot_1.heic"), readFile(t, "heif", "444.avif")
+	grid, one, avif := readFile(t, "heif", "grid_420.heic"), readFile(t, "heif", "irot_1.heic"),
+		readFile(t, "heif", "444.avif")
 	replaced := func(file []byte, old, by string) []byte {
 		if !bytes.Contains(file, []byte(old)) {
 			t.Fatalf("no %q to replace", old)
@@ -152,7 +154,8 @@ func TestHEIFRefusals(t *testing.T) {
 		{"no size", replaced(one, "ispe", "free"), ErrCorrupt, "size"},
 		{"overlay", replaced(grid, "grid", "iovl"), ErrFormat, "iovl"},
 		{"tiles too few", replaced(grid, "dimg", "free"), ErrCorrupt, "grid"},
-		{"unknown colours", replaced(one, "nclx\x00\x01\x00\x0d\x00\x06", "nclx\x00\x01\x00\x0d\x00\x0e"), ErrFormat, "matrix 14"},
+		{"unknown colours", replaced(one, "nclx\x00\x01\x00\x0d\x00\x06", "nclx\x00\x01\x00\x0d\x00\x0e"), ErrFormat,
+			"matrix 14"},
 		{"huge AVIF", huge(avif), ErrTooLarge, "preprocess.memory"},
 	} {
 		_, err := Decode(t.Context(), c.file, b, true)
@@ -187,7 +190,8 @@ func TestStoredThumbnail(t *testing.T) {
 		file                string
 		side, width, height int
 	}{
-		{"grid_thumbnail.heic", 0, 112, 126}, {"grid_thumbnail.heic", 65, 112, 126}, {"grid_thumbnail.heic", 64, 64, 72},
+		{"grid_thumbnail.heic", 0, 112, 126}, {"grid_thumbnail.heic", 65, 112, 126},
+		{"grid_thumbnail.heic", 64, 64, 72},
 		{"depth_thumbnail.heic", 10, 96, 64}, // has another shape
 		{"irot_1.heic", 10, 64, 96},
 	} {
@@ -273,7 +277,8 @@ func BenchmarkTensorHEIC(b *testing.B) {
 		name   string
 		spec   Spec
 		budget *Budget
-	}{{"machine", imagenet(b), DefaultBudget()}, {"portable", imagenet(b), portable()}, {"thumbnail", thumbnail, DefaultBudget()}} {
+	}{{"machine", imagenet(b), DefaultBudget()}, {"portable", imagenet(b), portable()},
+		{"thumbnail", thumbnail, DefaultBudget()}} {
 		p, err := New(c.spec, c.budget)
 		if err != nil {
 			b.Fatal(err)

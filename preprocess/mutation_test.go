@@ -18,7 +18,8 @@ import (
 // TestMutatedImages: whatever happens to a file, preprocessing returns a tensor
 // or one of our errors. Panics of decoders count as errors and are logged.
 func TestMutatedImages(t *testing.T) {
-	spec := Spec{Resize: ResizeShorter, Size: 12, Crop: 9, Interpolation: Bicubic, Std: [3]float64{1, 1, 1}, Orientation: true}
+	spec := Spec{Resize: ResizeShorter, Size: 12, Crop: 9, Interpolation: Bicubic, Std: [3]float64{1, 1, 1},
+		Orientation: true}
 	var both []*Preprocessor
 	p, err := New(spec, fuzzBudget())
 	if err != nil {

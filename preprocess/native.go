@@ -42,7 +42,8 @@ func (s Spec) Decoder() string {
 func (s Spec) checkJPEG() error {
 	id, prefixed := strings.CutPrefix(s.JPEG, turboPrefix)
 	if _, err := hex.DecodeString(id); s.JPEG != "" && (!prefixed || len(id) != 8 || err != nil) {
-		return fieldError("jpeg", fmt.Sprintf("%q", s.JPEG), `"" (Go's decoder) or "turbo:" and the decoder's 8 hex digits`)
+		return fieldError("jpeg", fmt.Sprintf("%q", s.JPEG),
+			`"" (Go's decoder) or "turbo:" and the decoder's 8 hex digits`)
 	}
 	return nil
 }

@@ -54,7 +54,8 @@ func native(tb testing.TB, d JPEGDecoder) *Preprocessor {
 func TestReduction(t *testing.T) {
 	s := imagenet(t)
 	for _, c := range []struct{ width, height, want int }{
-		{500, 375, 1}, {1194, 895, 1}, {1195, 896, 2}, {4000, 896, 2}, {4000, 1792, 4}, {4000, 3000, 4}, {3000, 4000, 4}, {4776, 3583, 4}, {4778, 3584, 8}, {30000, 20000, 8},
+		{500, 375, 1}, {1194, 895, 1}, {1195, 896, 2}, {4000, 896, 2}, {4000, 1792, 4}, {4000, 3000, 4},
+		{3000, 4000, 4}, {4776, 3583, 4}, {4778, 3584, 8}, {30000, 20000, 8},
 	} {
 		by := reduction(s.Size, c.width, c.height)
 		if by != c.want || by > 1 && min(c.width, c.height)/by < 2*s.Size {
@@ -71,7 +72,8 @@ func TestNativeIsForPlainJPEG(t *testing.T) {
 	dst, other := make([]float32, 3*224*224), make([]float32, 3*224*224)
 	white := (float32(1) - float32(p.spec.Mean[0])) / float32(p.spec.Std[0])
 	file := photoJPEG(t, 1200, 1000)
-	if err := p.Tensor(t.Context(), dst, file); err != nil || len(d.by) != 1 || d.by[0] != 2 || math.Abs(float64(dst[0]-white)) > 1e-6 {
+	if err := p.Tensor(t.Context(), dst, file); err != nil || len(d.by) != 1 || d.by[0] != 2 ||
+		math.Abs(float64(dst[0]-white)) > 1e-6 {
 		t.Fatalf("%v, scales %v, value %v", err, d.by, dst[0])
 	}
 	var cmyk bytes.Buffer // image/jpeg writes no CMYK: a PNG stands for all other formats
@@ -84,13 +86,15 @@ func TestNativeIsForPlainJPEG(t *testing.T) {
 	for name, bad := range map[string][]byte{"cut": file[:len(file)/2], "empty": nil, "text": []byte("no picture")} {
 		err := p.Tensor(t.Context(), dst, bad)
 		plain, _ := New(imagenet(t), DefaultBudget())
-		if want := plain.Tensor(t.Context(), other, bad); err == nil || want == nil || err.Error() != want.Error() || len(d.by) != 1 {
+		if want := plain.Tensor(t.Context(), other, bad); err == nil || want == nil || err.Error() != want.Error() ||
+			len(d.by) != 1 {
 			t.Errorf("%s: %v, want %v; scales %v", name, err, want, d.by)
 		}
 	}
 	d.err = errors.New("odd file")
 	plain, _ := New(imagenet(t), DefaultBudget())
-	if err := errors.Join(p.Tensor(t.Context(), dst, file), plain.Tensor(t.Context(), other, file)); err != nil || dst[0] != other[0] {
+	if err := errors.Join(p.Tensor(t.Context(), dst, file), plain.Tensor(t.Context(), other, file)); err != nil ||
+		dst[0] != other[0] {
 		t.Errorf("a file that it refuses: %v, %v and %v", err, dst[0], other[0])
 	}
 	p.budget, _ = NewBudget(leastMemory)
@@ -169,10 +173,12 @@ func TestReducedGeometry(t *testing.T) {
 		pictures := [2][]byte{}
 		whole, reduced := upright(full, o), upright(small, o)
 		resize := func(r raster, g geometry) (out []byte) {
-			new(resampler).run(r, filterOf(spec.Interpolation), g, func(_ int, rgb []byte) { out = append(out, rgb...) })
+			new(resampler).run(r, filterOf(spec.Interpolation), g,
+				func(_ int, rgb []byte) { out = append(out, rgb...) })
 			return out
 		}
-		pictures[0], pictures[1] = resize(whole, spec.geometry(whole.size())), resize(reduced, spec.geometryIn(reduced, n, o))
+		pictures[0], pictures[1] = resize(whole, spec.geometry(whole.size())),
+			resize(reduced, spec.geometryIn(reduced, n, o))
 		worst := 0
 		for i, v := range pictures[0] {
 			worst = max(worst, int(v)-int(pictures[1][i]), int(pictures[1][i])-int(v))
@@ -221,7 +227,8 @@ func TestTurboGrey(t *testing.T) {
 	}
 	a, b := make([]float32, 3*224*224), make([]float32, 3*224*224)
 	plain, _ := New(imagenet(t), DefaultBudget())
-	if err := errors.Join(native(t, turbo(t)).Tensor(t.Context(), a, file.Bytes()), plain.Tensor(t.Context(), b, file.Bytes())); err != nil {
+	if err := errors.Join(native(t, turbo(t)).Tensor(t.Context(), a, file.Bytes()),
+		plain.Tensor(t.Context(), b, file.Bytes())); err != nil {
 		t.Fatal(err)
 	}
 	for i := range a {

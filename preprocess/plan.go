@@ -141,5 +141,6 @@ func planBMP(file []byte, c image.Config) (plan, error) {
 // planGIF: the frame may be as large as the canvas, and is copied if it is
 // interlaced.
 func planGIF(file []byte, c image.Config) (plan, error) {
-	return plan{bytes: 2 * pixels(c.Width, c.Height), open: func(ctx context.Context) (raster, error) { return openGIF(ctx, file, c) }}, nil
+	return plan{bytes: 2 * pixels(c.Width, c.Height),
+		open: func(ctx context.Context) (raster, error) { return openGIF(ctx, file, c) }}, nil
 }

@@ -106,7 +106,8 @@ func (p *Preprocessor) decode(ctx context.Context, file []byte, size int, c cons
 // upright returns a consumer that applies the orientation of a file before it
 // uses the picture, as planned. Only a rotation needs the full picture: Pillow's two passes
 // do not commute with it to the last bit.
-func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64, use func(r raster, n plan, orientation int, s *resampler)) consumer {
+func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64,
+	use func(r raster, n plan, orientation int, s *resampler)) consumer {
 	o, need, side := 1, int64(0), 0
 	if p.spec.HEIFThumbnail {
 		side = p.spec.Size
@@ -159,7 +160,8 @@ func (p *Preprocessor) FromImage(dst []float32, img *Image) error {
 func (p *Preprocessor) checkLength(dst []float32) error {
 	side := p.spec.Side()
 	if want := 3 * side * side; len(dst) != want {
-		return fmt.Errorf("preprocess: destination holds %d values: a tensor of 3×%d×%d takes %d", len(dst), side, side, want)
+		return fmt.Errorf("preprocess: destination holds %d values: a tensor of 3×%d×%d takes %d", len(dst), side, side,
+			want)
 	}
 	return nil
 }

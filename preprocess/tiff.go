@@ -93,7 +93,8 @@ const mostBlocks = 1 << 16
 // beyond the edges is decompressed too.
 func (t blocks) check(b *Budget) error {
 	if n := pixels(t.across, t.down); n > mostBlocks {
-		return fmt.Errorf("decode TIFF: %w: it has %d strips or tiles, and may have %d; save it with larger ones", ErrTooLarge, n, mostBlocks)
+		return fmt.Errorf("decode TIFF: %w: it has %d strips or tiles, and may have %d; save it with larger ones",
+			ErrTooLarge, n, mostBlocks)
 	}
 	return b.checkArea(formatTIFF, t.width*t.across, t.height*t.down)
 }

@@ -124,7 +124,8 @@ func TestImportCUB(t *testing.T) {
 	for _, name := range []string{"res101.mat", "plain.mat"} {
 		out := filepath.Join(t.TempDir(), "feats")
 		code, stdout, stderr := importCUB(t, python, cubArgs(filepath.Join("testdata", name), "testdata", out)...)
-		if want := "imported 12 images of 3 classes (9 to train, 3 to test), 8 values each"; code != 0 || !strings.Contains(stdout, want) {
+		if want := "imported 12 images of 3 classes (9 to train, 3 to test), 8 values each"; code != 0 ||
+			!strings.Contains(stdout, want) {
 			t.Errorf("exit status %d, does not say %q: %s%s", code, want, stdout, stderr)
 		}
 		f, err := featdir.Read(out)
@@ -138,7 +139,8 @@ func TestImportCUB(t *testing.T) {
 			}
 		}
 		meta := read(t, out, "meta.json")
-		for _, word := range []string{`"dataset": "CUB-200-2011"`, `"name": "` + name + `"`, "train_test_split.txt", `"sha256": ""`, `"dimension": 8`} {
+		for _, word := range []string{`"dataset": "CUB-200-2011"`, `"name": "` + name + `"`, "train_test_split.txt",
+			`"sha256": ""`, `"dimension": 8`} {
 			if !strings.Contains(meta, word) {
 				t.Errorf("meta.json does not hold %q:\n%s", word, meta)
 			}

@@ -34,7 +34,8 @@ func TestWrongFeatures(t *testing.T) {
 	list := filepath.Join("testdata", "images.txt")
 	image := testImage((7*5 + 3) % testImages) // column 6
 	damaged := t.TempDir()
-	v73 := "MATLAB 7.3 MAT-file, Platform: GLNXA64" + strings.Repeat(" ", 86) + "\x00\x02IM" + strings.Repeat("\x00", 600)
+	v73 := "MATLAB 7.3 MAT-file, Platform: GLNXA64" + strings.Repeat(" ", 86) + "\x00\x02IM" +
+		strings.Repeat("\x00", 600)
 	write(t, filepath.Join(damaged, "v73.mat"), v73)
 	write(t, filepath.Join(damaged, "cut.mat"), read(t, "testdata", "res101.mat")[:400])
 	for mat, words := range map[string][]string{
@@ -75,26 +76,38 @@ func TestWrongLists(t *testing.T) {
 		images, split string
 		words         []string
 	}{
-		"as they are":       {images, split, nil},
-		"Windows lines":     {strings.ReplaceAll(images, "\n", "\r\n"), strings.ReplaceAll(split, "\n", "\r\n"), nil},
-		"another order":     {images, strings.TrimPrefix(split, "1 1\n") + "1 1\n", nil},
-		"no split":          {images, strings.Replace(split, "4 1\n", "", 1), []string{testImage(3), "number 4", "images.txt", "train_test_split.txt"}},
-		"no image":          {strings.Replace(images, "4 "+testImage(3)+"\n", "", 1), split, []string{"line 4", "number 4", "images.txt", "train_test_split.txt"}},
-		"image twice":       {strings.Replace(images, testImage(3), testImage(2), 1), split, []string{"images.txt", "line 4", testImage(2), "twice"}},
-		"number twice":      {strings.Replace(images, "4 001", "3 001", 1), split, []string{"images.txt", "line 4", "number 3", "twice"}},
-		"split twice":       {images, split + "4 0\n", []string{"train_test_split.txt", "line 13", "number 4", "twice"}},
-		"split 2":           {images, strings.Replace(split, "4 1", "4 2", 1), []string{"train_test_split.txt", "line 4", `"4 2"`}},
-		"no number":         {images, strings.Replace(split, "4 1", "four 1", 1), []string{"line 4", "four 1"}},
-		"number 0":          {images, strings.Replace(split, "4 1", "0 1", 1), []string{"line 4", "0 1"}},
-		"no value":          {images, strings.Replace(split, "4 1", "4", 1), []string{"line 4", `"4"`}},
-		"path of one":       {strings.Replace(images, "001.Black_footed_Albatross/Black_footed_Albatross_0003", "x", 1), split, []string{"images.txt", "line 4"}},
-		"path of three":     {strings.Replace(images, testImage(3), "images/"+testImage(3), 1), split, []string{"images.txt", "line 4"}},
-		"way out":           {strings.Replace(images, testImage(3), "../x.jpg", 1), split, []string{"images.txt", "line 4"}},
-		"class of no bird":  {strings.Replace(images, testImage(3), "albatross/x.jpg", 1), split, []string{"images.txt", "line 4", "albatross/x.jpg"}},
-		"no lines":          {images, "", []string{"train_test_split.txt", "empty"}},
-		"a very long line":  {images + strings.Repeat("x", 1<<17), split, []string{"images.txt", "line 13"}},
-		"a thirteenth":      {images + "13 010.Red_winged_Blackbird/x.jpg\n", split + "13 1\n", []string{"010.Red_winged_Blackbird/x.jpg", "missing", "res101.mat", "images.txt"}},
-		"one that it lacks": {strings.Replace(images, "4 "+testImage(3)+"\n", "", 1), strings.Replace(split, "4 1\n", "", 1), []string{testImage(3), "res101.mat", "images.txt"}},
+		"as they are":   {images, split, nil},
+		"Windows lines": {strings.ReplaceAll(images, "\n", "\r\n"), strings.ReplaceAll(split, "\n", "\r\n"), nil},
+		"another order": {images, strings.TrimPrefix(split, "1 1\n") + "1 1\n", nil},
+		"no split": {images, strings.Replace(split, "4 1\n", "", 1),
+			[]string{testImage(3), "number 4", "images.txt", "train_test_split.txt"}},
+		"no image": {strings.Replace(images, "4 "+testImage(3)+"\n", "", 1), split,
+			[]string{"line 4", "number 4", "images.txt", "train_test_split.txt"}},
+		"image twice": {strings.Replace(images, testImage(3), testImage(2), 1), split,
+			[]string{"images.txt", "line 4", testImage(2), "twice"}},
+		"number twice": {strings.Replace(images, "4 001", "3 001", 1), split,
+			[]string{"images.txt", "line 4", "number 3", "twice"}},
+		"split twice": {images, split + "4 0\n",
+			[]string{"train_test_split.txt", "line 13", "number 4", "twice"}},
+		"split 2": {images, strings.Replace(split, "4 1", "4 2", 1),
+			[]string{"train_test_split.txt", "line 4", `"4 2"`}},
+		"no number": {images, strings.Replace(split, "4 1", "four 1", 1), []string{"line 4", "four 1"}},
+		"number 0":  {images, strings.Replace(split, "4 1", "0 1", 1), []string{"line 4", "0 1"}},
+		"no value":  {images, strings.Replace(split, "4 1", "4", 1), []string{"line 4", `"4"`}},
+		"path of one": {strings.Replace(images, "001.Black_footed_Albatross/Black_footed_Albatross_0003", "x", 1),
+			split, []string{"images.txt", "line 4"}},
+		"path of three": {strings.Replace(images, testImage(3), "images/"+testImage(3), 1), split,
+			[]string{"images.txt", "line 4"}},
+		"way out": {strings.Replace(images, testImage(3), "../x.jpg", 1), split,
+			[]string{"images.txt", "line 4"}},
+		"class of no bird": {strings.Replace(images, testImage(3), "albatross/x.jpg", 1), split,
+			[]string{"images.txt", "line 4", "albatross/x.jpg"}},
+		"no lines":         {images, "", []string{"train_test_split.txt", "empty"}},
+		"a very long line": {images + strings.Repeat("x", 1<<17), split, []string{"images.txt", "line 13"}},
+		"a thirteenth": {images + "13 010.Red_winged_Blackbird/x.jpg\n", split + "13 1\n",
+			[]string{"010.Red_winged_Blackbird/x.jpg", "missing", "res101.mat", "images.txt"}},
+		"one that it lacks": {strings.Replace(images, "4 "+testImage(3)+"\n", "", 1),
+			strings.Replace(split, "4 1\n", "", 1), []string{testImage(3), "res101.mat", "images.txt"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -138,7 +151,8 @@ func TestWrongUse(t *testing.T) {
 	all := cubArgs("testdata/res101.mat", "testdata", filepath.Join(dir, "feats"))
 	for i := 0; i < len(all); i += 2 {
 		args := append(append([]string{}, all[:i]...), all[i+2:]...)
-		if code, _, stderr := importCUB(t, python, args...); code != 2 || !strings.Contains(stderr, "required: "+all[i]) {
+		if code, _, stderr := importCUB(t, python, args...); code != 2 ||
+			!strings.Contains(stderr, "required: "+all[i]) {
 			t.Errorf("without %s: exit status %d, %s", all[i], code, stderr)
 		}
 	}
@@ -147,7 +161,8 @@ func TestWrongUse(t *testing.T) {
 	}
 	photo := filepath.Join(dir, "x.jpg")
 	write(t, photo, "a photo")
-	for out, word := range map[string]string{dir: "x.jpg", photo: "x.jpg", filepath.Join(dir, "no", "feats"): "No such file"} {
+	for out, word := range map[string]string{dir: "x.jpg", photo: "x.jpg",
+		filepath.Join(dir, "no", "feats"): "No such file"} {
 		code, _, stderr := importCUB(t, python, cubArgs("testdata/res101.mat", "testdata", out)...)
 		if code != 1 || !strings.Contains(stderr, word) || strings.Count(stderr, "\n") != 1 {
 			t.Errorf("--out %s: exit status %d, %s", out, code, stderr)

@@ -47,7 +47,8 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 	if s.get("/v1/images?view=unknown&limit=200", &still); still.Total != unknown.Total {
 		t.Errorf("%d photos look unknown after accepting, %d did before", still.Total, unknown.Total)
 	}
-	if code, body := s.send(s.request("POST", "/v1/accept", "application/json", fmt.Sprintf(`{"above":%v}`, sure))); code != http.StatusConflict {
+	if code, body := s.send(s.request("POST", "/v1/accept", "application/json",
+		fmt.Sprintf(`{"above":%v}`, sure))); code != http.StatusConflict {
 		t.Errorf("when only unknown photos are left: %d %s", code, body)
 	}
 }

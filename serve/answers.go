@@ -52,8 +52,9 @@ type image struct {
 
 func newImage(it teach.Item) image {
 	out := image{
-		ID: it.ID, Name: it.Path, Changed: it.Changed.UTC(), Prediction: ranking(it.Top), Unknown: it.Unknown, Copies: it.Copies,
-		Label: unlessZero(it.Label), By: unlessZero(it.By), Rather: unlessZero(it.Rather), Group: unlessZero(it.Group),
+		ID: it.ID, Name: it.Path, Changed: it.Changed.UTC(), Prediction: ranking(it.Top), Unknown: it.Unknown,
+		Copies: it.Copies,
+		Label:  unlessZero(it.Label), By: unlessZero(it.By), Rather: unlessZero(it.Rather), Group: unlessZero(it.Group),
 	}
 	if i := strings.LastIndexByte(it.Path, '/'); i >= 0 {
 		out.Folder, out.Name = it.Path[:i], it.Path[i+1:]
@@ -108,7 +109,8 @@ type step struct {
 
 func newStep(st teach.Step) step {
 	return step{
-		st.Seq, st.Time, st.Do, len(st.Images), unlessZero(st.Class), unlessZero(st.To), unlessZero(st.Of), st.Undone, teach.Describe(st.Line),
+		st.Seq, st.Time, st.Do, len(st.Images), unlessZero(st.Class), unlessZero(st.To), unlessZero(st.Of), st.Undone,
+		teach.Describe(st.Line),
 	}
 }
 
@@ -123,7 +125,8 @@ type point struct {
 }
 
 func newPoint(p teach.Point) point {
-	return point{p.Seq, p.Time, p.Do == teach.Save, p.Decisions, p.Labels, append([]string{}, p.New...), append([]string{}, p.Gone...)}
+	return point{p.Seq, p.Time, p.Do == teach.Save, p.Decisions, p.Labels, append([]string{}, p.New...),
+		append([]string{}, p.Gone...)}
 }
 
 type share struct {
@@ -188,7 +191,8 @@ func (s *Server) newStatus() (a statusAnswer) {
 	a.Problem = problem(st)
 	a.Model.Name, a.Model.Method, a.Model.Ready, a.Model.Instant = s.Name, st.Method, st.Ready, st.Instant
 	a.Model.Unsaved, a.Model.Saving = st.Unsaved, st.Saving
-	a.Images.Found, a.Images.Embedded, a.Images.Failed, a.Images.Scanning = st.Photos.Found, st.Embedded, st.Photos.Failed, st.Photos.Scanning
+	a.Images.Found, a.Images.Embedded, a.Images.Failed, a.Images.Scanning = st.Photos.Found, st.Embedded,
+		st.Photos.Failed, st.Photos.Scanning
 	a.Labels.Person, a.Labels.Bulk = st.Person, st.Bulk
 	a.Checked.N, a.Checked.Correct = st.Checked, st.Right
 	if !math.IsNaN(st.Recent) {

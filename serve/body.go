@@ -85,7 +85,8 @@ func readPhotos(w http.ResponseWriter, r *http.Request) (out []sent, err error) 
 	body := http.MaxBytesReader(w, &paced{ReadCloser: r.Body, control: control, begun: time.Now()}, maxBody)
 	switch {
 	case err != nil:
-		return nil, fail(http.StatusUnsupportedMediaType, "send a photo with Content-Type: image/jpeg or application/octet-stream, or several as multipart/form-data")
+		return nil, fail(http.StatusUnsupportedMediaType,
+			"send a photo with Content-Type: image/jpeg or application/octet-stream, or several as multipart/form-data")
 	case kind == "multipart/form-data":
 		out, err = parts(multipart.NewReader(body, parameters["boundary"]))
 	case strings.HasPrefix(kind, "image/") || kind == "application/octet-stream":
@@ -93,7 +94,8 @@ func readPhotos(w http.ResponseWriter, r *http.Request) (out []sent, err error) 
 		data, err = io.ReadAll(body)
 		out, err = []sent{{data: data}}, unreadable("body", err)
 	default:
-		return nil, fail(http.StatusUnsupportedMediaType, "%s is not a photo: send image/…, application/octet-stream or multipart/form-data", kind)
+		return nil, fail(http.StatusUnsupportedMediaType,
+			"%s is not a photo: send image/…, application/octet-stream or multipart/form-data", kind)
 	}
 	if err == nil && (len(out) == 0 || len(out[0].data) == 0) {
 		err = fail(http.StatusBadRequest, "the body has no photo")
@@ -120,9 +122,11 @@ func parts(form *multipart.Reader) (out []sent, err error) {
 		case err != nil:
 			return nil, unreadable("form", err)
 		case part.FormName() != "image":
-			return nil, fail(http.StatusBadRequest, "the form has a part %q: photos are parts called image", part.FormName())
+			return nil,
+				fail(http.StatusBadRequest, "the form has a part %q: photos are parts called image", part.FormName())
 		case len(out) == maxPhotos:
-			return nil, fail(http.StatusRequestEntityTooLarge, "more than %d photos: send them in several requests", maxPhotos)
+			return nil,
+				fail(http.StatusRequestEntityTooLarge, "more than %d photos: send them in several requests", maxPhotos)
 		}
 		data, err := io.ReadAll(part)
 		if err != nil {

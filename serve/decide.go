@@ -38,7 +38,8 @@ func (s *Server) acceptable(w http.ResponseWriter, r *http.Request) error {
 		return fail(http.StatusBadRequest, "above is %q: it is a probability from 0 to 1", r.URL.Query().Get("above"))
 	}
 	a := s.Session.Acceptable(above, r.URL.Query().Get("class"))
-	out := map[string]any{"images": a.Images, "precision": nil, "checked": map[string]int{"n": a.Checked, "correct": a.Correct}}
+	out := map[string]any{"images": a.Images, "precision": nil,
+		"checked": map[string]int{"n": a.Checked, "correct": a.Correct}}
 	if a.Images > 0 {
 		out["precision"] = a.Precision
 	}
@@ -98,7 +99,8 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
 	if err = errors.Join(err, RemoveThumbnails(s.Thumbnails, body.Images)); err != nil {
 		return err
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"removed": removed, "left": append([]string{}, left...), "status": s.newStatus()})
+	writeJSON(w, http.StatusOK,
+		map[string]any{"removed": removed, "left": append([]string{}, left...), "status": s.newStatus()})
 	return nil
 }
 

@@ -11,7 +11,8 @@ import (
 
 // blue returns the texts of the primary buttons that can be seen and pressed.
 func blue(p *testenv.Page) []string {
-	return evaluate[[]string](p, "Array.from(document.querySelectorAll('.primary')).filter((b) => b.checkVisibility() && !b.disabled && (!document.querySelector('dialog[open]') || b.closest('dialog[open]'))).map((b) => b.textContent)")
+	return evaluate[[]string](p,
+		"Array.from(document.querySelectorAll('.primary')).filter((b) => b.checkVisibility() && !b.disabled && (!document.querySelector('dialog[open]') || b.closest('dialog[open]'))).map((b) => b.textContent)")
 }
 
 const current = "document.querySelector('.tile.current').photo"
@@ -69,7 +70,8 @@ func TestManyDoubtedLabels(t *testing.T) {
 		p.Wait("document.querySelectorAll('.tile[aria-selected=true]').length === 4")
 		p.Press("Enter")
 		p.Wait("said.includes('4 labels are in doubt: 0 keeps them')")
-		wants := evaluate[[]string](p, fmt.Sprintf("Array.from(document.querySelectorAll('.tile[aria-selected=true]'), (t) => t.photo.%s)", class))
+		wants := evaluate[[]string](p,
+			fmt.Sprintf("Array.from(document.querySelectorAll('.tile[aria-selected=true]'), (t) => t.photo.%s)", class))
 		p.Click(button)
 		p.Wait(settled)
 		asked := s.changed()
@@ -87,7 +89,8 @@ func TestManyDoubtedLabels(t *testing.T) {
 func TestUnknownIsNotAccepted(t *testing.T) {
 	s, url := newStandIn(t, 158, true)
 	p := browse(t, url)
-	group := aspect{"group", "document.querySelector('.group .row > button').click()", "document.getElementById('heading').textContent === 'A group of unknown photos' && document.querySelectorAll('.tile').length > 1"}
+	group := aspect{"group", "document.querySelector('.group .row > button').click()",
+		"document.getElementById('heading').textContent === 'A group of unknown photos' && document.querySelectorAll('.tile').length > 1"}
 	for _, keys := range [][]string{{}, {"Control+a"}, {"Alt+Enter"}} {
 		fresh(p, url, views[1])
 		group.show(p)

@@ -35,7 +35,8 @@ func TestForgetOutlivesItsRequest(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if classes := m.LearnedAs()(model.Hash(photos[0].ID)); w.Code != http.StatusOK || len(classes) > 0 || m.SampleCount() != 11 {
+	if classes := m.LearnedAs()(model.Hash(photos[0].ID)); w.Code != http.StatusOK || len(classes) > 0 ||
+		m.SampleCount() != 11 {
 		t.Errorf("%d %s: of %d photos one is still %v", w.Code, w.Body, m.SampleCount(), classes)
 	}
 }

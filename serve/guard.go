@@ -25,7 +25,8 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		if s.Token == "" && !isLoopback(r.Host) {
-			refuse(w, http.StatusForbidden, "the host is not a name of this machine: open http://127.0.0.1 with the port that the server printed")
+			refuse(w, http.StatusForbidden,
+				"the host is not a name of this machine: open http://127.0.0.1 with the port that the server printed")
 			return
 		}
 		if err := sameOrigin.Check(r); err != nil {
@@ -68,14 +69,16 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
 	}
 	switch {
 	case s.isToken(asked):
-		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: asked, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+		http.SetCookie(w,
+			&http.Cookie{Name: cookieName, Value: asked, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		http.Redirect(w, r, "/", http.StatusSeeOther)
 		return false
 	case s.isToken(given):
 		return true
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
-	refuse(w, http.StatusUnauthorized, "the token is missing or wrong: use the address with the token that the server printed, or the header Authorization: Bearer TOKEN")
+	refuse(w, http.StatusUnauthorized,
+		"the token is missing or wrong: use the address with the token that the server printed, or the header Authorization: Bearer TOKEN")
 	return false
 }
 

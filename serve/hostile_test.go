@@ -40,7 +40,8 @@ func TestHostileClients(t *testing.T) {
 	before, lines := inUse(), s.server.newStatus().Seq
 	h.attack(lasts)
 	after := inUse()
-	t.Logf("answers by code: %v; %d slow clients were cut; memory %.1f MiB before, %.1f MiB after", h.codes, h.cut, before, after)
+	t.Logf("answers by code: %v; %d slow clients were cut; memory %.1f MiB before, %.1f MiB after", h.codes, h.cut,
+		before, after)
 	if after > before+8 {
 		t.Errorf("memory grew from %.1f to %.1f MiB", before, after)
 	}
@@ -49,7 +50,8 @@ func TestHostileClients(t *testing.T) {
 			t.Errorf("%d answers are %d", n, code)
 		}
 	}
-	if h.codes[http.StatusOK] == 0 || h.codes[http.StatusForbidden] == 0 || h.codes[http.StatusRequestEntityTooLarge] == 0 {
+	if h.codes[http.StatusOK] == 0 || h.codes[http.StatusForbidden] == 0 ||
+		h.codes[http.StatusRequestEntityTooLarge] == 0 {
 		t.Error("the clients did not do what they should")
 	}
 	if h.cut == 0 && lasts > time.Minute {
@@ -114,7 +116,8 @@ func (h *hostile) attack(lasts time.Duration) {
 	defer time.AfterFunc(lasts, cancel).Stop()
 	var working sync.WaitGroup
 	for i, client := range []func(ctx context.Context, round int){
-		h.honest, h.honest, h.foreign, h.huge, h.traverse, h.malformed, h.malformed, h.slowHeader, h.slowHeader, h.slowBody, h.slowPhoto, h.listener, h.listener,
+		h.honest, h.honest, h.foreign, h.huge, h.traverse, h.malformed, h.malformed, h.slowHeader, h.slowHeader,
+		h.slowBody, h.slowPhoto, h.listener, h.listener,
 	} {
 		working.Go(func() {
 			for round := i; ctx.Err() == nil; round += 1000 {
@@ -155,12 +158,14 @@ func (h *hostile) send(ctx context.Context, raw ...[]byte) (code int, err error)
 }
 
 func rawRequest(head, host, more, body string) []byte {
-	return fmt.Appendf(nil, "%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n%s", head, host, more, len(body), body)
+	return fmt.Appendf(nil, "%s HTTP/1.1\r\nHost: %s\r\nConnection: close\r\n%sContent-Length: %d\r\n\r\n%s", head,
+		host, more, len(body), body)
 }
 
 func (h *hostile) honest(ctx context.Context, round int) {
 	photo := rawRequest("POST /v1/label", h.address, "Content-Type: image/jpeg\r\n", fmt.Sprint("IMG 1 ", round))
-	for _, r := range [][]byte{rawRequest("GET /v1/status", h.address, "", ""), rawRequest("GET /v1/images?view=check", h.address, "", ""), photo} {
+	for _, r := range [][]byte{rawRequest("GET /v1/status", h.address, "", ""),
+		rawRequest("GET /v1/images?view=check", h.address, "", ""), photo} {
 		if code, err := h.send(ctx, r); code != http.StatusOK && ctx.Err() == nil {
 			h.mu.Lock()
 			h.failed = append(h.failed, fmt.Sprintf("an honest client is answered %d (%v): %.60q", code, err, r))
@@ -172,24 +177,29 @@ func (h *hostile) honest(ctx context.Context, round int) {
 func (h *hostile) foreign(ctx context.Context, _ int) {
 	h.send(ctx, rawRequest("GET /v1/images", "photos.example", "", ""))
 	h.send(ctx, rawRequest("POST /v1/undo", h.address, "Origin: https://photos.example\r\n", ""))
-	h.send(ctx, rawRequest("POST /v1/accept", h.address, "Sec-Fetch-Site: cross-site\r\nContent-Type: application/json\r\n", `{"above":0}`))
+	h.send(ctx, rawRequest("POST /v1/accept", h.address,
+		"Sec-Fetch-Site: cross-site\r\nContent-Type: application/json\r\n", `{"above":0}`))
 }
 
 func (h *hostile) huge(ctx context.Context, _ int) {
 	chunk := bytes.Repeat([]byte("x"), 1<<20)
-	head := fmt.Appendf(nil, "POST /v1/label HTTP/1.1\r\nHost: %s\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n", h.address, 2*maxBody)
+	head := fmt.Appendf(nil,
+		"POST /v1/label HTTP/1.1\r\nHost: %s\r\nContent-Type: image/jpeg\r\nContent-Length: %d\r\n\r\n", h.address,
+		2*maxBody)
 	many := [][]byte{head}
 	for range 2 * maxBody >> 20 {
 		many = append(many, chunk)
 	}
 	h.send(ctx, many...)
-	h.send(ctx, rawRequest("POST /v1/decisions", h.address, "Content-Type: application/json\r\n", `{"do":"`+strings.Repeat("x", maxJSON)+`"}`))
+	h.send(ctx, rawRequest("POST /v1/decisions", h.address, "Content-Type: application/json\r\n", `{"do":"`+
+		strings.Repeat("x", maxJSON)+`"}`))
 	h.send(ctx, rawRequest("GET /v1/images?q="+strings.Repeat("x", 1<<20), h.address, "", ""))
 	h.send(ctx, rawRequest("GET /", h.address, "Cookie: "+strings.Repeat("x", 1<<20)+"\r\n", ""))
 }
 
 func (h *hostile) traverse(ctx context.Context, _ int) {
-	for _, path := range []string{"/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd", "/v1/images/..%2F..%2Fetc%2Fpasswd/photo", "/page/../server.go", "//etc/passwd", "/.git/config"} {
+	for _, path := range []string{"/../../../../etc/passwd", "/%2e%2e/%2e%2e/etc/passwd",
+		"/v1/images/..%2F..%2Fetc%2Fpasswd/photo", "/page/../server.go", "//etc/passwd", "/.git/config"} {
 		if code, _ := h.send(ctx, rawRequest("GET "+path, h.address, "", "")); code == http.StatusOK {
 			h.mu.Lock()
 			h.failed = append(h.failed, "there is something at "+path)
@@ -205,17 +215,20 @@ func (h *hostile) malformed(ctx context.Context, round int) {
 		noise[i] = byte(rng.IntN(256))
 	}
 	raw := append(noise, "\r\n\r\n"...)
-	good := rawRequest("POST /v1/decisions", h.address, "Content-Type: application/json\r\n", `{"do":"label","images":["00"],"class":"x"}`)
+	good := rawRequest("POST /v1/decisions", h.address, "Content-Type: application/json\r\n",
+		`{"do":"label","images":["00"],"class":"x"}`)
 	damaged := bytes.Clone(good)
 	for range 1 + rng.IntN(8) {
 		damaged[rng.IntN(len(damaged))] = byte(rng.IntN(256))
 	}
 	for _, b := range [][]byte{
 		raw, append(damaged, "\r\n\r\n"...),
-		rawRequest("POST /v1/label", h.address, "Content-Type: multipart/form-data; boundary=x\r\n", "--x\r\nContent-Disposition: form-data; name=image\r\n\r\n"+string(noise)),
+		rawRequest("POST /v1/label", h.address, "Content-Type: multipart/form-data; boundary=x\r\n",
+			"--x\r\nContent-Disposition: form-data; name=image\r\n\r\n"+string(noise)),
 		rawRequest("POST /v1/label", h.address, "Content-Type: image/jpeg\r\n", string(noise)),
 		rawRequest("POST /v1/back", h.address, "Content-Type: application/json\r\n", `{"seq":-1e99}`),
-		fmt.Appendf(nil, "POST /v1/label HTTP/1.1\r\nHost: %s\r\nContent-Type: image/jpeg\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n%s", h.address, noise),
+		fmt.Appendf(nil,
+			"POST /v1/label HTTP/1.1\r\nHost: %s\r\nContent-Type: image/jpeg\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n%s", h.address, noise),
 	} {
 		short, cancel := context.WithTimeout(ctx, time.Second) // some wait for more
 		h.send(short, b)
@@ -253,12 +266,14 @@ func (h *hostile) slowHeader(ctx context.Context, _ int) {
 }
 
 func (h *hostile) slowBody(ctx context.Context, _ int) {
-	h.drip(ctx, slowClients, "POST /v1/decisions HTTP/1.1\r\nHost: "+h.address+"\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", " ")
+	h.drip(ctx, slowClients, "POST /v1/decisions HTTP/1.1\r\nHost: "+h.address+
+		"\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", " ")
 }
 
 // slowPhoto leaves places for photos of the honest client.
 func (h *hostile) slowPhoto(ctx context.Context, _ int) {
-	h.drip(ctx, maxUploads/2, "POST /v1/label HTTP/1.1\r\nHost: "+h.address+"\r\nContent-Type: image/jpeg\r\nContent-Length: 100000\r\n\r\n", " ")
+	h.drip(ctx, maxUploads/2, "POST /v1/label HTTP/1.1\r\nHost: "+h.address+
+		"\r\nContent-Type: image/jpeg\r\nContent-Length: 100000\r\n\r\n", " ")
 }
 
 // listener opens events and does not read them.

@@ -14,7 +14,8 @@ import (
 // are keys that are commands where nothing is typed.
 var (
 	typed = []string{"raccoon", "unknown", "quail", "zebra", "yak", "Uakari", "Redstart", "über"}
-	signs = []string{"0", "1", "5", "+", "<", "?", "Delete", "Backspace", "Shift+Delete", "Control+z", "Control+y", "Shift+Control+Z", "Control+a", "Home", "End"}
+	signs = []string{"0", "1", "5", "+", "<", "?", "Delete", "Backspace", "Shift+Delete", "Control+z", "Control+y",
+		"Shift+Control+Z", "Control+a", "Home", "End"}
 )
 
 const settled = "document.getElementById('stage').getAttribute('aria-busy') === 'false'"
@@ -29,7 +30,8 @@ func quiet(t *testing.T, p *testenv.Page, what string, open ...string) {
 	if got := evaluate[[]string](p, "posted.splice(0)"); len(got) > 0 {
 		t.Errorf("%s: the server was asked for %q", what, got)
 	}
-	if got := evaluate[[]string](p, "Array.from(document.querySelectorAll('dialog[open]'), (d) => d.id)"); !slices.Equal(got, open) {
+	if got := evaluate[[]string](p,
+		"Array.from(document.querySelectorAll('dialog[open]'), (d) => d.id)"); !slices.Equal(got, open) {
 		t.Errorf("%s: the dialogs %q are open, want %q", what, got, open)
 	}
 }
@@ -82,7 +84,8 @@ func TestEveryKey(t *testing.T) {
 		{"Ctrl+A", []string{"Control+a"}, "", "parseInt(document.getElementById('chosen').textContent) > 100"},
 		{"+", []string{"+"}, "", "document.getElementById('heading').textContent === 'Similar photos'"},
 		{"Alt+Enter", []string{"Alt+Enter"}, "", "document.getElementById('photo').open"},
-		{"Shift+Delete", []string{"Shift+Delete"}, "", "document.getElementById('ask-title').textContent === 'Forget 1 photo?'"},
+		{"Shift+Delete", []string{"Shift+Delete"}, "",
+			"document.getElementById('ask-title').textContent === 'Forget 1 photo?'"},
 		{"Ctrl+Z", []string{"Control+z"}, "undo 0", ""},
 		{"Ctrl+Y, Ctrl+Shift+Z", []string{"Control+y"}, "redo 0", ""},
 		{"Ctrl+Z", []string{"Control+z"}, "undo 0", ""},
@@ -191,7 +194,8 @@ func fieldsHaveTheKeys(t *testing.T, p *testenv.Page, url string) {
 			p.Click(field.selector)
 			p.Eval(fmt.Sprintf("document.querySelector(%q).value = ''", field.selector), nil)
 			p.Press(strings.Split(word, "")...)
-			if got := evaluate[string](p, fmt.Sprintf("document.querySelector(%q).value", field.selector)); got != word && field.name != "date" {
+			if got := evaluate[string](p,
+				fmt.Sprintf("document.querySelector(%q).value", field.selector)); got != word && field.name != "date" {
 				t.Errorf("%s: typing %s gives %q", field.name, word, got)
 			}
 			quiet(t, p, field.name+": "+word, open...)
@@ -209,8 +213,10 @@ func fieldsHaveTheKeys(t *testing.T, p *testenv.Page, url string) {
 func dialogsHaveTheKeys(t *testing.T, p *testenv.Page, url string) {
 	t.Helper()
 	questions := []aspect{
-		{"rename", "document.querySelector('#lead-tools button').click()", "document.getElementById('new-name')?.checkVisibility()"},
-		{"merge", "document.querySelector('#lead-tools button:nth-child(2)').click()", "document.getElementById('into')?.checkVisibility()"},
+		{"rename", "document.querySelector('#lead-tools button').click()",
+			"document.getElementById('new-name')?.checkVisibility()"},
+		{"merge", "document.querySelector('#lead-tools button:nth-child(2)').click()",
+			"document.getElementById('into')?.checkVisibility()"},
 	}
 	for _, a := range slices.Concat(dialogs[1:], questions) {
 		view := views[0]

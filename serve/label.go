@@ -120,7 +120,8 @@ func (s *Server) label(w http.ResponseWriter, r *http.Request) error {
 	s.metrics.labelled.Add(int64(len(items)))
 	out := make([]labelled, len(items))
 	for i, p := range predictions {
-		out[i] = labelled{teach.ID(items[i].Hash), photos[i].name, p.Label, p.Probability, ranking(p.TopK), p.Novelty, unknown[i]}
+		out[i] = labelled{teach.ID(items[i].Hash), photos[i].name, p.Label, p.Probability, ranking(p.TopK), p.Novelty,
+			unknown[i]}
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"images": out})
 	return nil

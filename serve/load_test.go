@@ -41,7 +41,8 @@ func BenchmarkLabel(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	session, err := teach.Open(teach.Options{Model: b.TempDir() + "/m.model", Fresh: m, Dim: e.Dim(), Temp: b.TempDir()})
+	session,
+		err := teach.Open(teach.Options{Model: b.TempDir() + "/m.model", Fresh: m, Dim: e.Dim(), Temp: b.TempDir()})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -72,7 +73,8 @@ func BenchmarkLabel(b *testing.B) {
 		}
 		report(b, took, before)
 	})
-	server := New(Options{Session: session, Embedder: e, Scan: func(context.Context) ([]dataset.Sample, error) { return nil, nil }})
+	server := New(Options{Session: session, Embedder: e,
+		Scan: func(context.Context) ([]dataset.Sample, error) { return nil, nil }})
 	url, stop := listen(b, server)
 	defer stop()
 	client := &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 256}}

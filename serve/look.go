@@ -29,7 +29,8 @@ const shownOfGroup = 12
 
 func (s *Server) images(w http.ResponseWriter, r *http.Request) (err error) {
 	values := r.URL.Query()
-	q := teach.Query{View: teach.View(values.Get("view")), Class: values.Get("class"), Text: values.Get("q"), Folder: values.Get("folder"), After: values.Get("cursor")}
+	q := teach.Query{View: teach.View(values.Get("view")), Class: values.Get("class"), Text: values.Get("q"),
+		Folder: values.Get("folder"), After: values.Get("cursor")}
 	switch q.View {
 	case "":
 		q.View = teach.All
@@ -116,7 +117,8 @@ func (s *Server) groups(w http.ResponseWriter, r *http.Request) error {
 	for i, g := range found {
 		out[i] = group{g.ID, g.Size, newImages(g.Items)}
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"groups": out, "computing": computing, "revision": s.Session.Status().Revision})
+	writeJSON(w, http.StatusOK,
+		map[string]any{"groups": out, "computing": computing, "revision": s.Session.Status().Revision})
 	return nil
 }
 

@@ -55,7 +55,8 @@ func (s *Server) writeMetrics(w http.ResponseWriter, _ *http.Request) error {
 	st := s.Session.Status()
 	var out strings.Builder
 	add := func(name, kind, help string, value any) {
-		fmt.Fprintf(&out, "# HELP pipeline_%[1]s %[2]s\n# TYPE pipeline_%[1]s %[3]s\npipeline_%[1]s %[4]v\n", name, help, kind, value)
+		fmt.Fprintf(&out, "# HELP pipeline_%[1]s %[2]s\n# TYPE pipeline_%[1]s %[3]s\npipeline_%[1]s %[4]v\n", name,
+			help, kind, value)
 	}
 	add("photos", "gauge", "Photos of the folder that are embedded.", st.Embedded)
 	add("photos_failed", "gauge", "Files of the folder that cannot be read as photos.", st.Photos.Failed)
@@ -78,7 +79,8 @@ func (s *Server) writeMetrics(w http.ResponseWriter, _ *http.Request) error {
 	for i, b := range bounds() {
 		fmt.Fprintf(&out, "pipeline_request_seconds_bucket{le=\"%v\"} %d\n", b, m.buckets[i])
 	}
-	fmt.Fprintf(&out, "pipeline_request_seconds_bucket{le=\"+Inf\"} %d\npipeline_request_seconds_sum %v\npipeline_request_seconds_count %[1]d\n", m.n, m.seconds)
+	fmt.Fprintf(&out,
+		"pipeline_request_seconds_bucket{le=\"+Inf\"} %d\npipeline_request_seconds_sum %v\npipeline_request_seconds_count %[1]d\n", m.n, m.seconds)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write([]byte(out.String()))
 	return nil

@@ -16,17 +16,24 @@ import (
 type aspect struct{ name, open, there string }
 
 var views = []aspect{
-	{"check", "document.querySelector('[data-view=check]').click()", "document.getElementById('heading').textContent === 'To check' && document.querySelectorAll('.tile').length > 0"},
-	{"unknown", "document.querySelector('[data-view=unknown]').click()", "document.querySelectorAll('.group').length > 0 || document.getElementById('empty').textContent === 'No photo looks unknown.'"},
-	{"suspicious", "document.querySelector('[data-view=suspicious]').click()", "document.querySelectorAll('.tile').length > 1 && document.getElementById('heading').textContent === 'Maybe mislabelled'"},
-	{"class", "document.querySelector('[data-view=class]').click()", "document.querySelectorAll('#class-list button').length > 1 && document.getElementById('heading').textContent === document.querySelector('.tile .what')?.textContent"},
+	{"check", "document.querySelector('[data-view=check]').click()",
+		"document.getElementById('heading').textContent === 'To check' && document.querySelectorAll('.tile').length > 0"},
+	{"unknown", "document.querySelector('[data-view=unknown]').click()",
+		"document.querySelectorAll('.group').length > 0 || document.getElementById('empty').textContent === 'No photo looks unknown.'"},
+	{"suspicious", "document.querySelector('[data-view=suspicious]').click()",
+		"document.querySelectorAll('.tile').length > 1 && document.getElementById('heading').textContent === 'Maybe mislabelled'"},
+	{"class", "document.querySelector('[data-view=class]').click()",
+		"document.querySelectorAll('#class-list button').length > 1 && document.getElementById('heading').textContent === document.querySelector('.tile .what')?.textContent"},
 }
 
 var dialogs = []aspect{
-	{"photo", "document.querySelector('.tile').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))", "document.getElementById('photo-picture').naturalWidth > 0"},
+	{"photo", "document.querySelector('.tile').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))",
+		"document.getElementById('photo-picture').naturalWidth > 0"},
 	{"history", "document.getElementById('show-history').click()", "document.getElementById('history').open"},
-	{"lines", "document.querySelector('#history-list > li:last-child details').open = true; document.getElementById('history').showModal()", "document.querySelectorAll('#history-list ol li').length > 4"},
-	{"forget", "document.querySelector('.tile:not([aria-selected=true]) .tick')?.click(); document.getElementById('forget').click()", "document.getElementById('ask').open"},
+	{"lines",
+		"document.querySelector('#history-list > li:last-child details').open = true; document.getElementById('history').showModal()", "document.querySelectorAll('#history-list ol li').length > 4"},
+	{"forget",
+		"document.querySelector('.tile:not([aria-selected=true]) .tick')?.click(); document.getElementById('forget').click()", "document.getElementById('ask').open"},
 	{"bulk", "document.getElementById('bulk').click()", "document.getElementById('outlook')?.textContent"},
 	{"keys", "document.getElementById('help').click()", "document.getElementById('keys').open"},
 }
@@ -103,7 +110,8 @@ func (a aspect) show(p *testenv.Page) {
 func accessible(t *testing.T, p *testenv.Page, name, axe string) {
 	t.Helper()
 	p.Eval(axe, nil)
-	found := evaluate[[]string](p, `axe.run().then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical").flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 150))))`)
+	found := evaluate[[]string](p,
+		`axe.run().then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical").flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 150))))`)
 	if len(found) > 0 {
 		t.Errorf("%s:\n%s", name, strings.Join(found[:min(5, len(found))], "\n"))
 	}
@@ -124,7 +132,8 @@ func TestKeys(t *testing.T) {
 	second := evaluate[string](p, "document.querySelectorAll('.tile')[1].photo.prediction[1].class")
 	p.Press("Enter")
 	expect("accept", "label 1 "+suggestion)
-	p.Wait(fmt.Sprintf("document.querySelector('.tile.current') && document.querySelector('.tile.current').id !== %q", before))
+	p.Wait(fmt.Sprintf("document.querySelector('.tile.current') && document.querySelector('.tile.current').id !== %q",
+		before))
 	p.Press("2")
 	expect("second suggestion", "label 1 "+second)
 	p.Press("Control+z")
@@ -252,7 +261,8 @@ func TestHistoryAndForgetting(t *testing.T) {
 
 	p.Press("<")
 	p.Wait("document.getElementById('history').open")
-	if got := evaluate[[]string](p, "Array.from(document.querySelectorAll('#history-list > li'), (e) => e.querySelector('p').textContent.split(' · ')[1])"); !slices.Equal(got, []string{"now", "saved"}) {
+	if got := evaluate[[]string](p,
+		"Array.from(document.querySelectorAll('#history-list > li'), (e) => e.querySelector('p').textContent.split(' · ')[1])"); !slices.Equal(got, []string{"now", "saved"}) {
 		t.Errorf("the history has %q", got)
 	}
 	p.Press("Tab", "Tab", "Enter") // past the changes since
@@ -264,7 +274,8 @@ func TestHistoryAndForgetting(t *testing.T) {
 	p.Wait("document.getElementById('history').open")
 	p.Tap("#history-list > li:last-child summary")
 	p.Wait("document.querySelectorAll('#history-list > li:last-child ol li').length === 5")
-	if got := evaluate[string](p, "document.querySelector('#history-list .undone').textContent"); !strings.Contains(got, "taken back") {
+	if got := evaluate[string](p, "document.querySelector('#history-list .undone').textContent"); !strings.Contains(got,
+		"taken back") {
 		t.Errorf("a line that was undone says %q", got)
 	}
 	p.Tap("#history-list > li:last-child ol li:nth-child(2) button")
@@ -275,7 +286,8 @@ func TestHistoryAndForgetting(t *testing.T) {
 	p.Tap(".tile:nth-child(2) .tick")
 	p.Tap("#forget")
 	p.Wait("document.getElementById('ask').open")
-	if got := evaluate[string](p, "document.getElementById('ask').textContent"); !strings.Contains(got, "Forget 2 photos?") || !strings.Contains(got, "cannot be undone") {
+	if got := evaluate[string](p, "document.getElementById('ask').textContent"); !strings.Contains(got,
+		"Forget 2 photos?") || !strings.Contains(got, "cannot be undone") {
 		t.Errorf("the question is %q", got)
 	}
 	p.Tap("#ask-no")
@@ -283,7 +295,8 @@ func TestHistoryAndForgetting(t *testing.T) {
 	p.Tap("#ask-yes")
 	p.Wait("document.getElementById('ask-title').textContent === '2 photos forgotten'")
 	expectChange(t, p, s, "forget two", "forget 2")
-	if got := evaluate[string](p, "document.getElementById('ask-body').textContent"); !strings.Contains(got, "Not reached:the files themselvescopies elsewhere") {
+	if got := evaluate[string](p, "document.getElementById('ask-body').textContent"); !strings.Contains(got,
+		"Not reached:the files themselvescopies elsewhere") {
 		t.Errorf("the answer is %q", got)
 	}
 	p.Tap("#ask-yes")
@@ -326,7 +339,8 @@ func TestLateAnswer(t *testing.T) {
 	one.Wait("document.getElementById('quality').textContent.startsWith('0 decided') && document.getElementById('undo').disabled")
 	<-answered
 	one.Wait("window.said !== '' && document.getElementById('stage').getAttribute('aria-busy') === 'false'")
-	if got := evaluate[string](one, "document.getElementById('quality').textContent"); !strings.HasPrefix(got, "0 decided") {
+	if got := evaluate[string](one, "document.getElementById('quality').textContent"); !strings.HasPrefix(got,
+		"0 decided") {
 		t.Errorf("after the late answer the page says %q", got)
 	}
 }

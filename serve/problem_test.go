@@ -131,7 +131,8 @@ func TestJournalIsGone(t *testing.T) {
 	s.expect(503, gone, "POST", "/v1/back", `{"seq":2}`)
 	s.expect(503, gone, "POST", "/v1/forget", `{"images":["`+photos[0].ID.String()+`"]}`)
 	s.expect(503, gone, "GET", "/healthz", "")
-	if now := s.server.newStatus(); now.Problem == nil || !strings.Contains(*now.Problem, gone) || now.Labels.Person != 6 {
+	if now := s.server.newStatus(); now.Problem == nil || !strings.Contains(*now.Problem, gone) ||
+		now.Labels.Person != 6 {
 		t.Errorf("problem %v, %+v", now.Problem, now.Labels)
 	}
 	s.get("/v1/status", nil)

@@ -47,7 +47,8 @@ func TestMetrics(t *testing.T) {
 		values[line[:at]] = v
 	}
 	for name, want := range map[string]float64{
-		"pipeline_photos": 30, "pipeline_photos_failed": 1, "pipeline_classes": 3, "pipeline_labels_person": 6, "pipeline_labelled_total": 1,
+		"pipeline_photos": 30, "pipeline_photos_failed": 1, "pipeline_classes": 3, "pipeline_labels_person": 6,
+		"pipeline_labelled_total": 1,
 		`pipeline_requests_total{method="POST",route="/v1/label",code="200"}`:     1,
 		`pipeline_requests_total{method="POST",route="/v1/decisions",code="200"}`: 6,
 		`pipeline_requests_total{method="GET",route="/v1/images",code="400"}`:     1,
@@ -125,7 +126,8 @@ func TestStops(t *testing.T) {
 		answered <- answer.StatusCode
 	}()
 	<-entered
-	for _, sent := range []string{"", "POST /v1/label HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: image/jpeg\r\nContent-Length: 100\r\n\r\nIMG"} {
+	for _, sent := range []string{"",
+		"POST /v1/label HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: image/jpeg\r\nContent-Length: 100\r\n\r\nIMG"} {
 		c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
 		if err == nil {
 			_, err = io.WriteString(c, sent)

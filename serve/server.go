@@ -26,7 +26,8 @@ var description []byte
 
 // An Embedder is what the server needs of an embed.Embedder.
 type Embedder interface {
-	EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(pixels.Item) error) (pixels.Counts, error)
+	EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
+		emit func(pixels.Item) error) (pixels.Counts, error)
 	EmbedContents(ctx context.Context, files [][]byte) ([]pixels.Item, error)
 	Thumbnail(ctx context.Context, file string, side int) ([]byte, error)
 }
@@ -216,8 +217,9 @@ func codeOf(err error) int {
 		return http.StatusRequestEntityTooLarge
 	case errors.As(err, &refused):
 		return map[teach.Reason]int{
-			teach.Invalid: http.StatusBadRequest, teach.Unknown: http.StatusNotFound, teach.Conflict: http.StatusConflict,
-			teach.Changed: http.StatusConflict, teach.Lost: http.StatusServiceUnavailable,
+			teach.Invalid: http.StatusBadRequest, teach.Unknown: http.StatusNotFound,
+			teach.Conflict: http.StatusConflict,
+			teach.Changed:  http.StatusConflict, teach.Lost: http.StatusServiceUnavailable,
 		}[refused.Reason]
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable

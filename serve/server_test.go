@@ -51,7 +51,8 @@ func (drawn) vector(content []byte) ([]float32, error) {
 	return v, nil
 }
 
-func (d drawn) EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(pixels.Item) error) (pixels.Counts, error) {
+func (d drawn) EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
+	emit func(pixels.Item) error) (pixels.Counts, error) {
 	for s := range samples {
 		content, err := os.ReadFile(dataset.FullPath(root, s.Path))
 		item := pixels.Item{Sample: s, Hash: cache.HashOf(content), Err: err}
@@ -105,7 +106,8 @@ func newSite(t *testing.T, change func(*Options)) *site {
 	}
 	root := filepath.Join(s.dir, "photos")
 	o := Options{
-		Embedder: drawn{}, Root: root, Title: "m · photos", Name: "m.model", Rescan: 10 * time.Millisecond, Thumbnails: filepath.Join(s.dir, "thumbs"),
+		Embedder: drawn{}, Root: root, Title: "m · photos", Name: "m.model", Rescan: 10 * time.Millisecond,
+		Thumbnails: filepath.Join(s.dir, "thumbs"),
 		Scan: func(ctx context.Context) ([]dataset.Sample, error) {
 			l, err := dataset.Scan(ctx, root, dataset.ScanOptions{})
 			return l.Samples, err
@@ -115,7 +117,8 @@ func newSite(t *testing.T, change func(*Options)) *site {
 		change(&o)
 	}
 	s.server = New(o)
-	s.server.Session, err = teach.Open(teach.Options{Model: filepath.Join(s.dir, "m.model"), Fresh: m, Dim: dim, Temp: s.dir, Changed: s.server.Changed})
+	s.server.Session, err = teach.Open(teach.Options{Model: filepath.Join(s.dir, "m.model"), Fresh: m, Dim: dim,
+		Temp: s.dir, Changed: s.server.Changed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +177,8 @@ func (s *site) conforms(method, path string, code int, kind string, body []byte)
 		if !ok {
 			continue
 		}
-		at := "/paths/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(route) + "/" + strings.ToLower(method) + "/responses/" + fmt.Sprint(code)
+		at := "/paths/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(route) + "/" + strings.ToLower(method) +
+			"/responses/" + fmt.Sprint(code)
 		answer, ok := operation["responses"].(map[string]any)[fmt.Sprint(code)].(map[string]any)
 		if !ok {
 			s.t.Errorf("%s %s: the code %d is not described: %s", method, path, code, body)
@@ -347,7 +351,8 @@ func TestEveryRoute(t *testing.T) {
 		t.Errorf("%d photos to start with", len(start.Images))
 	}
 	s.teach(photos[:15])
-	for _, view := range []string{"all", "check", "unknown", "suspicious", "class&class=class%200", "check&folder=cam1&q=2", "all&since=2020-01-01&until=2100-01-01&decided=true"} {
+	for _, view := range []string{"all", "check", "unknown", "suspicious", "class&class=class%200",
+		"check&folder=cam1&q=2", "all&since=2020-01-01&until=2100-01-01&decided=true"} {
 		s.get("/v1/images?limit=2&view="+view, nil)
 	}
 	var check listing
@@ -371,7 +376,8 @@ func TestEveryRoute(t *testing.T) {
 	id := photos[20].ID.String()
 	s.get("/v1/images/"+id, nil)
 	for _, picture := range []string{"thumb", "thumb", "photo"} { // made, kept, made
-		if code, body := s.send(s.request("GET", "/v1/images/"+id+"/"+picture, "", "")); code != 200 || !bytes.HasPrefix(body, []byte("JPEG")) {
+		if code, body := s.send(s.request("GET", "/v1/images/"+id+"/"+picture, "", "")); code != 200 ||
+			!bytes.HasPrefix(body, []byte("JPEG")) {
 			t.Errorf("%s: %d %s", picture, code, body)
 		}
 	}
@@ -477,21 +483,28 @@ func TestHostileRequests(t *testing.T) {
 		request *http.Request
 		code    int
 	}{
-		"foreign host":           {with(s.request("GET", "/v1/status", "", ""), "Host", "evil.example:80"), 403},
-		"rebound name":           {with(s.request("GET", "/v1/status", "", ""), "Host", "127.0.0.1.evil.example"), 403},
-		"foreign origin":         {with(undo(), "Origin", "https://evil.example"), 403},
-		"null origin":            {with(undo(), "Origin", "null"), 403},
-		"other port":             {with(undo(), "Origin", "http://127.0.0.1:1"), 403},
-		"cross-site fetch":       {with(undo(), "Sec-Fetch-Site", "cross-site"), 403},
-		"form post of JSON":      {s.request("POST", "/v1/decisions", "text/plain", `{"do":"rename","class":"class 0","to":"x"}`), 415},
-		"no JSON":                {s.request("POST", "/v1/decisions", "application/json", `{"do":`), 400},
-		"two values":             {s.request("POST", "/v1/decisions", "application/json", `{"do":"label"}{}`), 400},
-		"unknown field":          {s.request("POST", "/v1/decisions", "application/json", `{"do":"label","path":"/etc/passwd"}`), 400},
-		"no such photo":          {s.request("POST", "/v1/decisions", "application/json", `{"do":"label","class":"x","images":["`+strings.Repeat("0", 64)+`"]}`), 404},
-		"short id":               {s.request("POST", "/v1/decisions", "application/json", `{"do":"label","class":"x","images":["00"]}`), 400},
-		"a name with a NUL":      {s.request("POST", "/v1/decisions", "application/json", `{"do":"label","class":"a\u0000","images":["`+id+`"]}`), 400},
-		"a name that is long":    {s.request("POST", "/v1/decisions", "application/json", `{"do":"label","class":"`+strings.Repeat("x", 300)+`","images":["`+id+`"]}`), 400},
-		"large JSON":             {s.request("POST", "/v1/decisions", "application/json", `{"do":"`+strings.Repeat("x", maxJSON)+`"}`), 413},
+		"foreign host":     {with(s.request("GET", "/v1/status", "", ""), "Host", "evil.example:80"), 403},
+		"rebound name":     {with(s.request("GET", "/v1/status", "", ""), "Host", "127.0.0.1.evil.example"), 403},
+		"foreign origin":   {with(undo(), "Origin", "https://evil.example"), 403},
+		"null origin":      {with(undo(), "Origin", "null"), 403},
+		"other port":       {with(undo(), "Origin", "http://127.0.0.1:1"), 403},
+		"cross-site fetch": {with(undo(), "Sec-Fetch-Site", "cross-site"), 403},
+		"form post of JSON": {s.request("POST", "/v1/decisions", "text/plain",
+			`{"do":"rename","class":"class 0","to":"x"}`), 415},
+		"no JSON":    {s.request("POST", "/v1/decisions", "application/json", `{"do":`), 400},
+		"two values": {s.request("POST", "/v1/decisions", "application/json", `{"do":"label"}{}`), 400},
+		"unknown field": {s.request("POST", "/v1/decisions", "application/json",
+			`{"do":"label","path":"/etc/passwd"}`), 400},
+		"no such photo": {s.request("POST", "/v1/decisions", "application/json",
+			`{"do":"label","class":"x","images":["`+strings.Repeat("0", 64)+`"]}`), 404},
+		"short id": {s.request("POST", "/v1/decisions", "application/json",
+			`{"do":"label","class":"x","images":["00"]}`), 400},
+		"a name with a NUL": {s.request("POST", "/v1/decisions", "application/json",
+			`{"do":"label","class":"a\u0000","images":["`+id+`"]}`), 400},
+		"a name that is long": {s.request("POST", "/v1/decisions", "application/json", `{"do":"label","class":"`+
+			strings.Repeat("x", 300)+`","images":["`+id+`"]}`), 400},
+		"large JSON": {s.request("POST", "/v1/decisions", "application/json", `{"do":"`+
+			strings.Repeat("x", maxJSON)+`"}`), 413},
 		"an id that is a path":   {s.request("GET", "/v1/images/..%2F..%2Fetc%2Fpasswd", "", ""), 400},
 		"a picture by a path":    {s.request("GET", "/v1/images/%2Fetc%2Fpasswd/thumb", "", ""), 400},
 		"an unknown picture":     {s.request("GET", "/v1/images/"+strings.Repeat("a", 64)+"/thumb", "", ""), 404},
@@ -511,8 +524,9 @@ func TestHostileRequests(t *testing.T) {
 		"a broken form":          {s.request("POST", "/v1/label", kind, many[:100]), 400},
 		"learn without a class":  {s.request("POST", "/v1/learn", "image/jpeg", "IMG 1"), 400},
 		"back to nowhere":        {s.request("POST", "/v1/back", "application/json", `{"seq":1000}`), 404},
-		"back to now":            {s.request("POST", "/v1/back", "application/json", fmt.Sprintf(`{"seq":%d}`, before)), 409},
-		"forget nothing":         {s.request("POST", "/v1/forget", "application/json", `{"images":[]}`), 400},
+		"back to now": {s.request("POST", "/v1/back", "application/json", fmt.Sprintf(`{"seq":%d}`, before)),
+			409},
+		"forget nothing": {s.request("POST", "/v1/forget", "application/json", `{"images":[]}`), 400},
 	} {
 		if code, body := s.send(c.request); code != c.code || bytes.Contains(body, []byte(s.dir)) {
 			t.Errorf("%s: %d %s, want %d", name, code, body, c.code)
@@ -551,7 +565,8 @@ func TestToken(t *testing.T) {
 	w := httptest.NewRecorder()
 	s.server.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/?token="+token, nil))
 	cookies := w.Result().Cookies()
-	if w.Code != http.StatusSeeOther || len(cookies) != 1 || !cookies[0].HttpOnly || cookies[0].SameSite != http.SameSiteStrictMode {
+	if w.Code != http.StatusSeeOther || len(cookies) != 1 || !cookies[0].HttpOnly ||
+		cookies[0].SameSite != http.SameSiteStrictMode {
 		t.Fatalf("%d, %v", w.Code, cookies)
 	}
 	r = s.request("GET", "/v1/status", "", "")

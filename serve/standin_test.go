@@ -34,11 +34,13 @@ type standIn struct {
 	redo     []snapshot
 	news     chan struct{} // closed and replaced at every change
 	requests []string      // of changes, for the tests to look at
-	held     chan struct{} // if it is not nil, the next list of photos is announced on it, and sent after a second value is taken
-	gone     bool          // the next connection for events ends, as if the server had
-	statuses int           // made so far
-	problem  any           // of the status; saving fails as long as there is one
-	delayed  chan struct{} // if it is not nil, the next change is answered, with what held when it was made, after a value is taken from it
+	// if it is not nil, the next list of photos is announced on it, and sent after a second value is taken
+	held     chan struct{}
+	gone     bool // the next connection for events ends, as if the server had
+	statuses int  // made so far
+	problem  any  // of the status; saving fails as long as there is one
+	// if it is not nil, the next change is answered, with what held when it was made, after a value is taken from it
+	delayed chan struct{}
 }
 
 type shot struct {
@@ -68,7 +70,8 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	for i := range n {
 		p := set.Shown[i%len(set.Shown)]
 		sum := sha256.Sum256([]byte(strconv.Itoa(i) + p.Path))
-		one := &shot{id: hex.EncodeToString(sum[:]), file: filepath.Join(set.Photos, p.Path), name: fmt.Sprintf("%05d %s", i, p.Path), truth: p.Class}
+		one := &shot{id: hex.EncodeToString(sum[:]), file: filepath.Join(set.Photos, p.Path),
+			name: fmt.Sprintf("%05d %s", i, p.Path), truth: p.Class}
 		one.random = int(binary.BigEndian.Uint16(sum[:]))
 		one.sure = 1 - math.Pow(float64(one.random%1000)/1000, 4)*0.7 - 0.001
 		if trained && p.Known && !slices.Contains(s.classes, p.Class) {
@@ -85,7 +88,8 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	mux := http.NewServeMux()
 	mux.Handle("/", http.FileServer(http.Dir("page")))
 	mux.HandleFunc("GET /v1/images", s.images)
-	mux.HandleFunc("GET /v1/images/{id}", func(w http.ResponseWriter, r *http.Request) { answer(w, s.image(s.find(r.PathValue("id")))) })
+	mux.HandleFunc("GET /v1/images/{id}",
+		func(w http.ResponseWriter, r *http.Request) { answer(w, s.image(s.find(r.PathValue("id")))) })
 	mux.HandleFunc("GET /v1/images/{id}/{kind}", s.picture)
 	mux.HandleFunc("GET /v1/images/{id}/similar", s.similar)
 	mux.HandleFunc("POST /v1/similar", s.similar)
@@ -103,7 +107,8 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	mux.HandleFunc("POST /v1/{back}", s.change)
 	mux.HandleFunc("GET /v1/events", s.events)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Content-Security-Policy", "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+		w.Header().Set("Content-Security-Policy",
+			"default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		mux.ServeHTTP(w, r)
@@ -171,8 +176,10 @@ func (s *standIn) image(p *shot) map[string]any {
 		}
 		return v
 	}
-	return map[string]any{"id": p.id, "name": p.name, "folder": "", "changed": "2026-05-01T10:00:00Z", "label": text(p.label), "by": text(p.by), "rather": text(s.rather(p)),
-		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil, "copies": len(p.name) % 2 * (len(p.truth) % 3)}
+	return map[string]any{"id": p.id, "name": p.name, "folder": "", "changed": "2026-05-01T10:00:00Z",
+		"label": text(p.label), "by": text(p.by), "rather": text(s.rather(p)),
+		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil,
+		"copies": len(p.name) % 2 * (len(p.truth) % 3)}
 }
 
 func (s *standIn) all(ps []*shot) []map[string]any {
@@ -196,8 +203,9 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 	for _, p := range s.photos {
 		class := cmp.Or(p.label, s.predicted(p))
 		in := map[string]bool{
-			"check": p.label == "" && !s.unknown(p), "start": p.label == "", "unknown": s.unknown(p), "suspicious": s.rather(p) != "",
-			"class": class == r.FormValue("class"), "": true, "all": true,
+			"check": p.label == "" && !s.unknown(p), "start": p.label == "", "unknown": s.unknown(p),
+			"suspicious": s.rather(p) != "",
+			"class":      class == r.FormValue("class"), "": true, "all": true,
 		}[view]
 		if group != "" {
 			in = s.unknown(p) && s.groupID(p) == group
@@ -216,7 +224,8 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 	if to < len(found) {
 		next = strconv.Itoa(to)
 	}
-	answer(w, map[string]any{"images": s.all(found[min(from, to):to]), "total": len(found), "next": next, "revision": s.seq})
+	answer(w,
+		map[string]any{"images": s.all(found[min(from, to):to]), "total": len(found), "next": next, "revision": s.seq})
 }
 
 func (s *standIn) groupID(p *shot) string { return strconv.Itoa(1 + len(p.truth)) }
@@ -233,7 +242,8 @@ func (s *standIn) similar(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, same := range []bool{true, false} {
 		for _, p := range s.photos {
-			if (p.truth == truth) == same && len(out) < 40 && (r.FormValue("decided") == "" || (p.label != "") == (r.FormValue("decided") == "true")) {
+			if (p.truth == truth) == same && len(out) < 40 &&
+				(r.FormValue("decided") == "" || (p.label != "") == (r.FormValue("decided") == "true")) {
 				similarity := 0.4
 				if same {
 					similarity = 0.9
@@ -275,7 +285,8 @@ func (s *standIn) listClasses(w http.ResponseWriter, _ *http.Request) {
 				predicted++
 			}
 		}
-		out = append(out, map[string]any{"name": name, "learned": 5, "labelled": labelled, "accepted": 0, "predicted": predicted})
+		out = append(out,
+			map[string]any{"name": name, "learned": 5, "labelled": labelled, "accepted": 0, "predicted": predicted})
 	}
 	answer(w, map[string]any{"classes": out, "revision": s.seq})
 }
@@ -309,13 +320,17 @@ func (s *standIn) status() map[string]any {
 		return steps[len(steps)-1].text
 	}
 	return map[string]any{
-		"number": s.statuses, "revision": s.seq, "seq": s.seq, "title": "demo: photos", "problem": s.problem, "classes": len(s.classes), "undo": last(s.undo), "redo": last(s.redo),
-		"model":   map[string]any{"name": "demo.model", "method": "plda", "ready": len(s.classes) > 1, "unsaved": len(s.undo), "saving": false, "instant": true},
-		"images":  map[string]any{"found": len(s.photos), "embedded": len(s.photos), "failed": 0, "scanning": false},
-		"labels":  map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk")},
-		"checked": map[string]any{"n": 124, "correct": 110, "recent": 0.92}, "left_out": map[string]any{"n": 80, "accuracy": 0.946},
-		"refit":  map[string]any{"running": false, "seq": 0, "seconds": 0.4},
-		"advice": map[string]any{"do": "unknown", "class": nil, "text": "30 photos look like none of the classes: name their groups."},
+		"number": s.statuses, "revision": s.seq, "seq": s.seq, "title": "demo: photos", "problem": s.problem,
+		"classes": len(s.classes), "undo": last(s.undo), "redo": last(s.redo),
+		"model": map[string]any{"name": "demo.model", "method": "plda", "ready": len(s.classes) > 1,
+			"unsaved": len(s.undo), "saving": false, "instant": true},
+		"images":   map[string]any{"found": len(s.photos), "embedded": len(s.photos), "failed": 0, "scanning": false},
+		"labels":   map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk")},
+		"checked":  map[string]any{"n": 124, "correct": 110, "recent": 0.92},
+		"left_out": map[string]any{"n": 80, "accuracy": 0.946},
+		"refit":    map[string]any{"running": false, "seq": 0, "seconds": 0.4},
+		"advice": map[string]any{"do": "unknown", "class": nil,
+			"text": "30 photos look like none of the classes: name their groups."},
 	}
 }
 
@@ -388,7 +403,8 @@ func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 // since.
 func (s *standIn) points(w http.ResponseWriter, _ *http.Request) {
 	point := func(seq, decisions int, saved bool, classes ...string) map[string]any {
-		return map[string]any{"seq": seq, "time": "2026-05-01T10:00:00Z", "saved": saved, "decisions": decisions, "labels": seq - 1, "new": append([]string{}, classes...), "gone": []string{}}
+		return map[string]any{"seq": seq, "time": "2026-05-01T10:00:00Z", "saved": saved, "decisions": decisions,
+			"labels": seq - 1, "new": append([]string{}, classes...), "gone": []string{}}
 	}
 	out := []map[string]any{point(7, 5, true, s.classes[:2]...)}
 	if s.seq > 0 {
@@ -401,7 +417,8 @@ func (s *standIn) history(w http.ResponseWriter, r *http.Request) {
 	before, _ := strconv.Atoi(r.FormValue("before"))
 	out := []map[string]any{}
 	for seq := before - 1; seq > 1; seq-- {
-		step := map[string]any{"seq": seq, "do": "label", "undone": seq == 4, "text": "label a photo " + s.classes[seq%2]}
+		step := map[string]any{"seq": seq, "do": "label", "undone": seq == 4, "text": "label a photo " +
+			s.classes[seq%2]}
 		if seq == 7 {
 			step["do"] = "save"
 		}
@@ -419,7 +436,8 @@ func (s *standIn) forget(w http.ResponseWriter, r *http.Request) {
 	s.decide("unlabel", "", "", body.Images, 0)
 	s.seq++
 	s.requests = append(s.requests, fmt.Sprintf("forget %d", len(body.Images)))
-	answer(w, map[string]any{"removed": len(body.Images), "left": []string{"the files themselves", "copies elsewhere"}, "status": s.status()})
+	answer(w, map[string]any{"removed": len(body.Images), "left": []string{"the files themselves", "copies elsewhere"},
+		"status": s.status()})
 }
 
 func (s *standIn) decide(what, class, to string, ids []string, above float64) {

@@ -123,7 +123,8 @@ func (f *folder) add(ctx context.Context, samples []dataset.Sample, states map[s
 		}
 		delete(f.failed, path)
 		photos = append(photos, teach.Photo{
-			ID: teach.ID(item.Hash), Path: dataset.EscapePath(path), Class: dataset.EscapePath(item.Sample.Label), Changed: time.Unix(0, state.MtimeNs),
+			ID: teach.ID(item.Hash), Path: dataset.EscapePath(path), Class: dataset.EscapePath(item.Sample.Label),
+			Changed: time.Unix(0, state.MtimeNs),
 		})
 		vectors = append(vectors, item.Vector)
 		return nil

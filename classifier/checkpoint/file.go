@@ -26,7 +26,8 @@ var errOther = errors.New("it was saved with other settings or inputs")
 
 // write saves the settings and the float64 tensors of a state, all or nothing.
 func write(file, key string, s classifier.State) error {
-	tensors := map[string]safetensors.Tensor{settings: {Shape: []int{len(s.Settings)}, U8: append([]byte{}, s.Settings...)}}
+	tensors := map[string]safetensors.Tensor{settings: {Shape: []int{len(s.Settings)},
+		U8: append([]byte{}, s.Settings...)}}
 	for name, t := range s.Tensors {
 		tensors[name] = safetensors.Tensor{Shape: t.Shape, F64: t.F64}
 	}

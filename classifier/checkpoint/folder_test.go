@@ -16,7 +16,8 @@ import (
 )
 
 func some(values ...float64) classifier.State {
-	return classifier.State{Settings: []byte(`{"steps":3}`), Tensors: map[string]classifier.Tensor{"m": {Shape: []int{len(values)}, F64: values}}}
+	return classifier.State{Settings: []byte(`{"steps":3}`),
+		Tensors: map[string]classifier.Tensor{"m": {Shape: []int{len(values)}, F64: values}}}
 }
 
 // TestFolder checks that a later run finds what was saved last, under its key,
@@ -79,7 +80,8 @@ func TestDamaged(t *testing.T) {
 		"altered": func() error { return os.WriteFile(file, altered, 0o600) },
 		"empty":   func() error { return os.WriteFile(file, nil, 0o600) },
 		"kind": func() error {
-			return os.WriteFile(file, bytes.Replace(whole, []byte("pipeline-checkpoint"), []byte("something-elsewhere"), 1), 0o600)
+			return os.WriteFile(file,
+				bytes.Replace(whole, []byte("pipeline-checkpoint"), []byte("something-elsewhere"), 1), 0o600)
 		},
 		"other": func() error { return f.Save("k", "another key", some(1)) },
 	} {

@@ -46,7 +46,8 @@ func extremes() blas32.General {
 }
 
 func checkDistribution(t *testing.T, f Factory) {
-	for name, h := range map[string]classifier.Learner{"base": f.learned(t, base()), "later": f.learned(t, base(), f.novel())} {
+	for name, h := range map[string]classifier.Learner{"base": f.learned(t, base()),
+		"later": f.learned(t, base(), f.novel())} {
 		proper(t, name, LogProb(t, h, queries()))
 		proper(t, name+", far away", LogProb(t, h, extremes()))
 		for i, v := range Novelty(t, h, extremes()) {
@@ -77,7 +78,8 @@ func checkStrides(t *testing.T, f Factory) {
 	for i := range q.Rows {
 		copy(dense.Row32(wide, i), dense.Row32(q, i))
 	}
-	dst := blas64.General{Rows: q.Rows, Cols: want.Cols, Stride: want.Cols + 2, Data: make([]float64, q.Rows*(want.Cols+2))}
+	dst := blas64.General{Rows: q.Rows, Cols: want.Cols, Stride: want.Cols + 2,
+		Data: make([]float64, q.Rows*(want.Cols+2))}
 	for i := range dst.Data {
 		dst.Data[i] = 42
 	}
@@ -121,7 +123,8 @@ func checkScore(t *testing.T, f Factory) {
 	h := f.learned(t, base(), f.novel())
 	q := queries()
 	want := LogProb(t, h, q)
-	dst, nov := blas64.General{Rows: q.Rows, Cols: want.Cols, Stride: want.Cols, Data: make([]float64, len(want.Data))}, make([]float64, q.Rows)
+	dst, nov := blas64.General{Rows: q.Rows, Cols: want.Cols, Stride: want.Cols, Data: make([]float64, len(want.Data))},
+		make([]float64, q.Rows)
 	if err := h.Score(dst, nov, q); err != nil {
 		t.Fatal(err)
 	}
@@ -153,7 +156,8 @@ func checkBadQueries(t *testing.T, f Factory) {
 		"stride of dst":  {blas64.General{Rows: 1, Cols: 3, Stride: 2, Data: make([]float64, 3)}, q},
 		"width of x":     {good, blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: make([]float32, 2)}},
 		"data of x":      {good, blas32.General{Rows: 1, Cols: dim, Stride: dim, Data: make([]float32, 2)}},
-		"rows of x":      {blas64.General{Rows: -1, Cols: 3, Stride: 3}, blas32.General{Rows: -1, Cols: dim, Stride: dim}},
+		"rows of x": {blas64.General{Rows: -1, Cols: 3, Stride: 3},
+			blas32.General{Rows: -1, Cols: dim, Stride: dim}},
 	} {
 		if h.Score(c.dst, nil, c.x) == nil {
 			t.Errorf("%s: was accepted", name)
@@ -172,7 +176,8 @@ func checkConcurrency(t *testing.T, f Factory) {
 	for range 4 {
 		wg.Go(func() {
 			for range 5 {
-				dst := blas64.General{Rows: q.Rows, Cols: want.Cols, Stride: want.Cols, Data: make([]float64, len(want.Data))}
+				dst := blas64.General{Rows: q.Rows, Cols: want.Cols, Stride: want.Cols,
+					Data: make([]float64, len(want.Data))}
 				if err := h.Score(dst, nil, q); err != nil || !slices.Equal(dst.Data, want.Data) {
 					t.Errorf("another answer than alone, %v", err)
 				}

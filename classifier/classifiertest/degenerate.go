@@ -44,9 +44,11 @@ func degenerate() map[string]session {
 		opposite.x.Data[i] *= -1
 	}
 	return map[string]session{
-		"one example each": draw(1, 1, "ant", "bee", "cat"), "one class": draw(1, 5, "ant"), "one example": draw(1, 1, "ant"),
-		"duplicates": same, "constant features": constant, "all examples equal": equal, "all zero": zero,
-		"one of one class, many of another": join(draw(1, 20, "ant"), draw(2, 1, "bee")), "huge values": huge, "tiny values": tiny, "cancelling": opposite,
+		"one example each": draw(1, 1, "ant", "bee", "cat"), "one class": draw(1, 5, "ant"),
+		"one example": draw(1, 1, "ant"),
+		"duplicates":  same, "constant features": constant, "all examples equal": equal, "all zero": zero,
+		"one of one class, many of another": join(draw(1, 20, "ant"), draw(2, 1, "bee")), "huge values": huge,
+		"tiny values": tiny, "cancelling": opposite,
 	}
 }
 
@@ -58,7 +60,8 @@ func checkDegenerate(t *testing.T, f Factory) {
 				lp := LogProb(t, h, x.x)
 				proper(t, what, lp)
 				if lp.Cols == 1 && slices.Max(lp.Data) != slices.Min(lp.Data) {
-					t.Errorf("%s: one class has log-probability %g … %g", what, slices.Min(lp.Data), slices.Max(lp.Data))
+					t.Errorf("%s: one class has log-probability %g … %g", what, slices.Min(lp.Data),
+						slices.Max(lp.Data))
 				}
 			}
 			for _, v := range Novelty(t, h, queries()) {

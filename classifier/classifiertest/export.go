@@ -58,7 +58,8 @@ func Exported(t *testing.T, head classifier.Head) []byte {
 	g.Output("y", out, onnx.Float32, onnx.Free, int64(len(head.Classes())))
 	model := must(g.Model("test", map[string]string{"key": "value"}))(t)
 	parsed, err := onnx.Parse(model)
-	if err != nil || parsed.Opset != onnx.WriteOpset || parsed.Metadata["key"] != "value" || len(parsed.Inputs) != 1 || len(parsed.Outputs) != 1 {
+	if err != nil || parsed.Opset != onnx.WriteOpset || parsed.Metadata["key"] != "value" || len(parsed.Inputs) != 1 ||
+		len(parsed.Outputs) != 1 {
 		t.Fatalf("our own parser: %+v, %v", parsed, err)
 	}
 	return model

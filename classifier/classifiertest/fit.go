@@ -23,7 +23,8 @@ func checkUnfitted(t *testing.T, f Factory) {
 		t.Errorf("classes %v, dimension %d", h.Classes(), h.Dim())
 	}
 	for _, novelty := range [][]float64{nil, make([]float64, 1)} {
-		if err := h.Score(blas64.General{Rows: 1}, novelty, dense.Rows32(queries(), 0, 1)); !errors.Is(err, classifier.ErrNotFitted) {
+		if err := h.Score(blas64.General{Rows: 1}, novelty, dense.Rows32(queries(), 0, 1)); !errors.Is(err,
+			classifier.ErrNotFitted) {
 			t.Errorf("Score: %v", err)
 		}
 	}
@@ -103,16 +104,18 @@ func badSessions(f Factory) map[string]session {
 	s := f.novel()
 	narrow := blas32.General{Rows: 2, Cols: dim - 1, Stride: dim - 1, Data: make([]float32, 2*dim)}
 	return map[string]session{
-		"NaN":            with(math.NaN()),
-		"+Inf":           with(math.Inf(1)),
-		"-Inf":           with(math.Inf(-1)),
-		"empty":          {x: blas32.General{Cols: dim, Stride: dim}},
-		"width":          {x: narrow, y: []string{"dog", "dog"}},
-		"few labels":     {x: s.x, y: s.y[1:]},
-		"empty label":    {x: s.x, y: append([]string{""}, s.y[1:]...)},
-		"negative":       {x: blas32.General{Rows: -1, Cols: dim, Stride: dim}},
-		"short data":     {x: blas32.General{Rows: 2, Cols: dim, Stride: dim, Data: make([]float32, dim)}, y: []string{"dog", "dog"}},
-		"stride too low": {x: blas32.General{Rows: 1, Cols: dim, Stride: 1, Data: make([]float32, dim)}, y: []string{"dog"}},
+		"NaN":         with(math.NaN()),
+		"+Inf":        with(math.Inf(1)),
+		"-Inf":        with(math.Inf(-1)),
+		"empty":       {x: blas32.General{Cols: dim, Stride: dim}},
+		"width":       {x: narrow, y: []string{"dog", "dog"}},
+		"few labels":  {x: s.x, y: s.y[1:]},
+		"empty label": {x: s.x, y: append([]string{""}, s.y[1:]...)},
+		"negative":    {x: blas32.General{Rows: -1, Cols: dim, Stride: dim}},
+		"short data": {x: blas32.General{Rows: 2, Cols: dim, Stride: dim, Data: make([]float32, dim)},
+			y: []string{"dog", "dog"}},
+		"stride too low": {x: blas32.General{Rows: 1, Cols: dim, Stride: 1, Data: make([]float32, dim)},
+			y: []string{"dog"}},
 	}
 }
 
@@ -203,7 +206,8 @@ func checkCancelledBase(t *testing.T, f Factory) {
 	}
 	for _, at := range []int64{1, 2, looks / 4, looks / 2, looks - 1, looks} {
 		h := f.learned(t)
-		if err := h.Learn(CancelledAfter(at-1), base().x, base().y); !errors.Is(err, context.Canceled) || len(h.Classes()) != 0 {
+		if err := h.Learn(CancelledAfter(at-1), base().x, base().y); !errors.Is(err, context.Canceled) ||
+			len(h.Classes()) != 0 {
 			t.Errorf("cancelled at look %d of %d: %v, classes %q", at, looks, err, h.Classes())
 		}
 	}
@@ -325,7 +329,9 @@ func checkForgetSamples(t *testing.T, f Factory) {
 		far.x.Data[j] *= -1
 	}
 	for name, s := range map[string]session{
-		"unknown class": draw(2, 1, "yak"), "a known and an unknown class": join(f.novel(), draw(2, 1, "yak")), "too many": join(draw(3, 1, "eel"), draw(3, 1, "eel")), "never learned": far, "none": {x: blas32.General{Cols: dim, Stride: dim}},
+		"unknown class": draw(2, 1, "yak"), "a known and an unknown class": join(f.novel(), draw(2, 1, "yak")),
+		"too many": join(draw(3, 1, "eel"), draw(3, 1, "eel")), "never learned": far,
+		"none": {x: blas32.General{Cols: dim, Stride: dim}},
 	} {
 		if err := g.ForgetSamples(s.x, s.y); err == nil {
 			t.Errorf("%s: was forgotten", name)

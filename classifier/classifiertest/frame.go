@@ -37,7 +37,8 @@ func checkFrame(t *testing.T, f Factory) {
 			unmoved = right
 		}
 		if right < unmoved-len(test.y)/10 {
-			t.Errorf("(x%+g)·%g: %d of %d examples are recognised, %d of x", by.offset, by.scale, right, len(test.y), unmoved)
+			t.Errorf("(x%+g)·%g: %d of %d examples are recognised, %d of x", by.offset, by.scale, right, len(test.y),
+				unmoved)
 		}
 		if _, ok := h.(classifier.Saver); !ok {
 			continue

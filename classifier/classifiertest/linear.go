@@ -45,7 +45,8 @@ func checkLinear(t *testing.T, f Factory) {
 		for c := range scores {
 			scores[c] += dense.Dot(dense.Row(w, c), dense.Row(phi, i))
 		}
-		if v := c + dense.Dot(unseen, dense.Row(phi, i)) - slices.Max(scores); math.Abs(v-novelty[i]) > 1e-6*(1+math.Abs(v)) {
+		if v := c +
+			dense.Dot(unseen, dense.Row(phi, i)) - slices.Max(scores); math.Abs(v-novelty[i]) > 1e-6*(1+math.Abs(v)) {
 			t.Errorf("row %d: novelty %v by features, %v by Score", i, v, novelty[i])
 		}
 		classifier.LogSoftmax(scores)

@@ -91,7 +91,8 @@ func (c Config) Validate() error {
 		least, most float64
 	}{{"lengthscale", c.Lengthscale, 1e-3, 1e6}, {"noise", c.Noise, 1e-6, 1e6}} {
 		if f.value != Auto && !(f.value >= f.least && f.value <= f.most) {
-			return fmt.Errorf("%s: %g is neither 0 (choose it on the base session) nor within %g … %g", f.name, f.value, f.least, f.most)
+			return fmt.Errorf("%s: %g is neither 0 (choose it on the base session) nor within %g … %g", f.name, f.value,
+				f.least, f.most)
 		}
 	}
 	return cmp.Or(

@@ -52,7 +52,8 @@ func noises() []float64 { return []float64{0.001, 0.003, 0.01, 0.03, 0.1, 0.3, 1
 func (h *GPR) Choice() *Choice { return h.choice }
 
 // choose returns the hyper-parameters for a base session.
-func choose(ctx context.Context, cfg Config, products linalg.Backend, x blas32.General, groups []classifier.Group) (chosen, error) {
+func choose(ctx context.Context, cfg Config, products linalg.Backend, x blas32.General,
+	groups []classifier.Group) (chosen, error) {
 	c := chosen{lengthscale: cfg.Lengthscale, noise: cfg.Noise}
 	if c.lengthscale != Auto && c.noise != Auto {
 		return c, nil
@@ -81,7 +82,8 @@ func choose(ctx context.Context, cfg Config, products linalg.Backend, x blas32.G
 		}
 	}
 	if len(c.choice.Evidence) == 0 {
-		return c, errors.New("marginal likelihood: no candidate has a positive definite matrix: give classifier.gpr.noise")
+		return c,
+			errors.New("marginal likelihood: no candidate has a positive definite matrix: give classifier.gpr.noise")
 	}
 	c.choice.Lengthscale, c.choice.Noise = c.lengthscale, c.noise
 	return c, nil
@@ -123,7 +125,8 @@ func evidenceData(cfg Config, x blas32.General, groups []classifier.Group) (z, t
 
 // evidence returns the log marginal likelihood per label of s·(κ+σ²) at the
 // best s, which is the mean of tᵀ(K+σ²I)⁻¹t over all labels; s changes no mean.
-func evidence(ctx context.Context, c chosen, cfg Config, products linalg.Backend, z, t blas64.General) (float64, error) {
+func evidence(ctx context.Context, c chosen, cfg Config, products linalg.Backend, z, t blas64.General) (float64,
+	error) {
 	r, err := c.unfitted(cfg, products)
 	if err != nil {
 		return 0, err

@@ -182,7 +182,8 @@ func TestCaps(t *testing.T) {
 		t.Fatal(err)
 	}
 	var many *gpr.TooManyError
-	if err := h.Learn(ctx, x, y); !errors.As(err, &many) || many.Class != "c00" || many.Examples != 40 || !strings.Contains(err.Error(), "over_cap") {
+	if err := h.Learn(ctx, x, y); !errors.As(err, &many) || many.Class != "c00" || many.Examples != 40 ||
+		!strings.Contains(err.Error(), "over_cap") {
 		t.Errorf("40 of a class: %v", err)
 	}
 	for _, policy := range []string{gpr.First, gpr.Herd} {
@@ -195,7 +196,8 @@ func TestCaps(t *testing.T) {
 			t.Errorf("%s: a full class took more, %v", policy, err)
 		}
 		more, labels := data(4, 6, 6, 9)
-		if err := h.Learn(ctx, more, labels); !errors.As(err, &many) || many.Class != "" || many.Examples != 36 || !strings.Contains(err.Error(), "max_total") {
+		if err := h.Learn(ctx, more, labels); !errors.As(err, &many) || many.Class != "" || many.Examples != 36 ||
+			!strings.Contains(err.Error(), "max_total") {
 			t.Errorf("%s: 36 in all: %v", policy, err)
 		}
 	}
@@ -231,7 +233,8 @@ func TestHerdFollowsTheMean(t *testing.T) {
 	if !slices.Equal(a.Data, b.Data) {
 		t.Error("the examples beyond the limit changed the result")
 	}
-	if err := first.ForgetSamples(dense.Rows32(x, 50, 51), y[:1]); err == nil || !strings.Contains(err.Error(), "not stored") {
+	if err := first.ForgetSamples(dense.Rows32(x, 50, 51), y[:1]); err == nil ||
+		!strings.Contains(err.Error(), "not stored") {
 		t.Errorf("forgetting what was not stored: %v", err)
 	}
 }
@@ -285,7 +288,8 @@ func TestAutoChoosesTheLargestEvidence(t *testing.T) {
 		t.Fatalf("%d candidates on %d examples", len(c.Evidence), c.Examples)
 	}
 	for _, e := range c.Evidence {
-		mine := c.Evidence[slices.IndexFunc(c.Evidence, func(o gpr.Evidence) bool { return o.Lengthscale == c.Lengthscale && o.Noise == c.Noise })]
+		mine := c.Evidence[slices.IndexFunc(c.Evidence,
+			func(o gpr.Evidence) bool { return o.Lengthscale == c.Lengthscale && o.Noise == c.Noise })]
 		if e.PerLabel > mine.PerLabel {
 			t.Errorf("chose %+v, but %+v", mine, e)
 		}
@@ -294,7 +298,8 @@ func TestAutoChoosesTheLargestEvidence(t *testing.T) {
 		}
 	}
 	given := learned(t, with(func(g *gpr.Config) { g.Lengthscale, g.Noise = c.Lengthscale, c.Noise }), x, y)
-	if !slices.Equal(classifiertest.LogProb(t, h, x).Data, classifiertest.LogProb(t, given, x).Data) || given.Choice() != nil {
+	if !slices.Equal(classifiertest.LogProb(t, h, x).Data, classifiertest.LogProb(t, given, x).Data) ||
+		given.Choice() != nil {
 		t.Error("differs from a head that was given what was chosen")
 	}
 	more, labels := data(8, 4, 8, 7)
@@ -369,9 +374,12 @@ func TestForgedSettings(t *testing.T) {
 	x, y := data(3, 5, 4, 8)
 	h := learned(t, with(func(c *gpr.Config) { c.Noise = gpr.Auto }), x, y)
 	for name, replace := range map[string][2]string{
-		"temperature": {`"temperature":`, `"temperature":-`}, "lengthscale": {`"lengthscale":0.7,"noise":0.`, `"lengthscale":0.9,"noise":0.`},
-		"no choice": {`"choice"`, `"other"`}, "given as well": {`"noise":0,`, `"noise":0.5,`}, "class twice": {`"c01"`, `"c02"`},
-		"one class more": {`"c02"`, `"c02","c03"`}, "dimension": {`"dim":4`, `"dim":3`}, "changes": {`"changes":0`, `"changes":-1`}, "caps": {`"max_total":5000`, `"max_total":0`},
+		"temperature": {`"temperature":`, `"temperature":-`},
+		"lengthscale": {`"lengthscale":0.7,"noise":0.`, `"lengthscale":0.9,"noise":0.`},
+		"no choice":   {`"choice"`, `"other"`}, "given as well": {`"noise":0,`, `"noise":0.5,`},
+		"class twice":    {`"c01"`, `"c02"`},
+		"one class more": {`"c02"`, `"c02","c03"`}, "dimension": {`"dim":4`, `"dim":3`},
+		"changes": {`"changes":0`, `"changes":-1`}, "caps": {`"max_total":5000`, `"max_total":0`},
 	} {
 		s, err := h.Save()
 		if err != nil {
@@ -407,6 +415,7 @@ func ExampleGPR() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s, variance %.2f; unknown: variance %.2f\n", predictions[0].Label, predictions[0].Novelty, predictions[1].Novelty)
+	fmt.Printf("%s, variance %.2f; unknown: variance %.2f\n", predictions[0].Label, predictions[0].Novelty,
+		predictions[1].Novelty)
 	// Output: bee, variance 0.07; unknown: variance 1.00
 }

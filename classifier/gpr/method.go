@@ -5,7 +5,8 @@ import "github.com/seed-90d10d51/pipeline/classifier"
 // Method describes gpr.
 func Method() classifier.Method {
 	return classifier.Define(classifier.Method{
-		Name: "gpr", Key: "gpr", Summary: "Gaussian process regression, one-vs-all (Lütz 2011); stores its examples, up to 30 per class",
+		Name: "gpr", Key: "gpr",
+		Summary: "Gaussian process regression, one-vs-all (Lütz 2011); stores its examples, up to 30 per class",
 		Novelty: "predictive variance", Extend: "exact", Forget: "classes and examples, exact",
 	}, classifier.Definition[Config, *GPR]{
 		Default: DefaultConfig(), New: New, Load: Load,

@@ -34,7 +34,8 @@ func (h *GPR) Save() (classifier.State, error) {
 	}
 	s := h.reg.Snapshot()
 	n := len(h.all.Own)
-	set := settings{h.cfg, classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, h.frame, h.tau, h.lengthscale, h.noise, h.choice, s.LogDet, s.Changes}
+	set := settings{h.cfg, classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, h.frame, h.tau, h.lengthscale,
+		h.noise, h.choice, s.LogDet, s.Changes}
 	return classifier.NewState(set, map[string]classifier.Tensor{
 		"x":        {Shape: []int{n, h.Dim()}, F32: slices.Clone(h.all.X.Data)},
 		"class":    classifier.CountTensor(h.all.Own),
@@ -77,7 +78,8 @@ func (s settings) check() error {
 	}
 	c := s.Config
 	if auto := c.Lengthscale == Auto || c.Noise == Auto; auto != (s.Choice != nil) {
-		return fmt.Errorf("length-scale %g and noise %g in the configuration do not match the recorded choice", c.Lengthscale, c.Noise)
+		return fmt.Errorf("length-scale %g and noise %g in the configuration do not match the recorded choice",
+			c.Lengthscale, c.Noise)
 	}
 	if s.Choice != nil && (s.Choice.Lengthscale != s.Lengthscale || s.Choice.Noise != s.Noise) {
 		return fmt.Errorf("length-scale %g and noise %g are not the recorded choice", s.Lengthscale, s.Noise)
@@ -88,7 +90,8 @@ func (s settings) check() error {
 // loadExamples reads the embeddings and their classes.
 func (h *GPR) loadExamples(s classifier.State, set settings) error {
 	n := len(s.Tensors["class"].I64)
-	t := exemplars.Table{Classes: set.Classes, Sessions: make([]int, len(set.Classes)), X: blas32.General{Rows: n, Cols: set.Dim, Stride: set.Dim}}
+	t := exemplars.Table{Classes: set.Classes, Sessions: make([]int, len(set.Classes)),
+		X: blas32.General{Rows: n, Cols: set.Dim, Stride: set.Dim}}
 	var err error
 	if t.Own, err = s.Counts("class", n, 0, len(set.Classes)-1); err != nil {
 		return err
@@ -106,7 +109,8 @@ func (h *GPR) loadExamples(s classifier.State, set settings) error {
 // loadRegression reads the values computed from the examples.
 func (h *GPR) loadRegression(s classifier.State, set settings) error {
 	n, C := len(h.all.Own), len(h.all.Classes)
-	snap := engine.Snapshot{LogDet: set.LogDet, Changes: set.Changes, Alpha: blas64.General{Rows: C, Cols: n, Stride: n}}
+	snap := engine.Snapshot{LogDet: set.LogDet, Changes: set.Changes,
+		Alpha: blas64.General{Rows: C, Cols: n, Stride: n}}
 	var err error
 	if snap.Factor, err = s.Float64("factor", n*(n+1)/2); err != nil {
 		return err
@@ -120,6 +124,7 @@ func (h *GPR) loadRegression(s classifier.State, set settings) error {
 	if snap.Diagonal, err = s.Float64("diagonal", n); err != nil {
 		return err
 	}
-	h.reg, err = engine.Restore(h.kernel(h.cfg), h.regression(h.cfg), classifier.Placed(h.all.X, dense.Range(0, n), h.cfg.Normalize), labels(h.all.Own, 0, C), snap)
+	h.reg, err = engine.Restore(h.kernel(h.cfg), h.regression(h.cfg),
+		classifier.Placed(h.all.X, dense.Range(0, n), h.cfg.Normalize), labels(h.all.Own, 0, C), snap)
 	return err
 }

@@ -42,7 +42,8 @@ func BenchmarkLearn(b *testing.B) {
 		kind   kernel.Kind
 		C      int
 	}{
-		{gpsoftmax.LSM, kernel.RBF, 4}, {gpsoftmax.LSM, kernel.RBF, 20}, {gpsoftmax.LSM, kernel.RBF, 60}, {gpsoftmax.LSM, kernel.Linear, 60},
+		{gpsoftmax.LSM, kernel.RBF, 4}, {gpsoftmax.LSM, kernel.RBF, 20}, {gpsoftmax.LSM, kernel.RBF, 60},
+		{gpsoftmax.LSM, kernel.Linear, 60},
 		{gpsoftmax.OVE, kernel.RBF, 4}, {gpsoftmax.OVE, kernel.RBF, 10},
 	} {
 		b.Run(fmt.Sprintf("%s/%s/C=%d/n=%d/d=192", s.method, s.kind, s.C, 30*s.C), func(b *testing.B) {

@@ -13,7 +13,8 @@ import (
 // leaves the head as it was if it is cancelled at any of its looks.
 func TestCancelled(t *testing.T) {
 	x, y := clouds(4, 3, 5)
-	for method, decompositions := range map[string]int64{gpsoftmax.LSM: 3 * 3 * 4, gpsoftmax.OVE: 3 * 3} { // three chains of two steps and the draws
+	// three chains of two steps and the draws
+	for method, decompositions := range map[string]int64{gpsoftmax.LSM: 3 * 3 * 4, gpsoftmax.OVE: 3 * 3} {
 		h, err := gpsoftmax.New(method, short(func(*gpsoftmax.Config) {}))
 		if err != nil {
 			t.Fatal(err)

@@ -63,8 +63,10 @@ func DefaultOVE() Config {
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	return cmp.Or(
-		setting.OneOf("kernel", c.Kernel, kernel.Kinds()...), c.kernel().Validate(), gp.Schedule{Chains: c.Chains, Steps: c.Steps}.Validate(),
-		setting.Int("draws", c.Draws, 2, maxDraws), setting.Int("max_per_class", c.MaxPerClass, 1, maxPerClass), setting.Int("max_system", c.MaxSystem, 1, maxSystem),
+		setting.OneOf("kernel", c.Kernel, kernel.Kinds()...), c.kernel().Validate(),
+		gp.Schedule{Chains: c.Chains, Steps: c.Steps}.Validate(),
+		setting.Int("draws", c.Draws, 2, maxDraws), setting.Int("max_per_class", c.MaxPerClass, 1, maxPerClass),
+		setting.Int("max_system", c.MaxSystem, 1, maxSystem),
 	)
 }
 

@@ -22,9 +22,10 @@ func TestContract(t *testing.T) {
 		method string
 		cfg    gpsoftmax.Config
 	}{
-		"lsm":              {gpsoftmax.LSM, short(func(*gpsoftmax.Config) {})},
-		"lsm, matérn, raw": {gpsoftmax.LSM, short(func(c *gpsoftmax.Config) { c.Kernel, c.Normalize, c.Lengthscale = kernel.Matern52, false, 4 })},
-		"ove":              {gpsoftmax.OVE, short(func(c *gpsoftmax.Config) { c.Chains = 2 })},
+		"lsm": {gpsoftmax.LSM, short(func(*gpsoftmax.Config) {})},
+		"lsm, matérn, raw": {gpsoftmax.LSM,
+			short(func(c *gpsoftmax.Config) { c.Kernel, c.Normalize, c.Lengthscale = kernel.Matern52, false, 4 })},
+		"ove": {gpsoftmax.OVE, short(func(c *gpsoftmax.Config) { c.Chains = 2 })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			classifiertest.Run(t, classifiertest.Factory{

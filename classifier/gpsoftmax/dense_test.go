@@ -232,7 +232,8 @@ func TestTwoClassesAreBinary(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	node, err := gp.FitGibbs(context.Background(), prior, left, gp.Schedule{Chains: 300, Steps: 8}, func(c int) *rand.Rand { return rand.New(rand.NewPCG(4, uint64(c))) })
+	node, err := gp.FitGibbs(context.Background(), prior, left, gp.Schedule{Chains: 300, Steps: 8},
+		func(c int) *rand.Rand { return rand.New(rand.NewPCG(4, uint64(c))) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -258,7 +259,8 @@ func TestTooMany(t *testing.T) {
 		cfg    Config
 		want   string
 	}{
-		{LSM, raw(func(c *Config) { c.MaxPerClass = 2 }), `3 examples of class "a", at most 2 are stored: give it fewer, or raise classifier.lsm.max_per_class`},
+		{LSM, raw(func(c *Config) { c.MaxPerClass = 2 }),
+			`3 examples of class "a", at most 2 are stored: give it fewer, or raise classifier.lsm.max_per_class`},
 		{LSM, raw(func(c *Config) { c.MaxSystem = 4 }), "5 examples of 3 classes make dense systems of order n = 5"},
 		{OVE, raw(func(c *Config) { c.MaxSystem = 9 }), "order n(C−1) = 10"},
 	} {

@@ -119,7 +119,8 @@ func sampled(t testing.TB, d data, l likelihood, steps int) (m, errors moments) 
 	})
 }
 
-func averaged(t testing.TB, d data, l likelihood, steps int, next func(f, u blas64.General, rng *rand.Rand)) (m, errors moments) {
+func averaged(t testing.TB, d data, l likelihood, steps int, next func(f, u blas64.General, rng *rand.Rand)) (m,
+	errors moments) {
 	t.Helper()
 	const stretches = 50
 	C, n := d.classes, len(d.own)
@@ -175,7 +176,8 @@ func agree(t *testing.T, got, sem, want moments, slack float64) {
 	for _, c := range []struct {
 		what           string
 		got, sem, want []float64
-	}{{"mean", got.mean, sem.mean, want.mean}, {"square", got.square, sem.square, want.square}, {"predictive", got.predictive, sem.predictive, want.predictive}} {
+	}{{"mean", got.mean, sem.mean, want.mean}, {"square", got.square, sem.square, want.square},
+		{"predictive", got.predictive, sem.predictive, want.predictive}} {
 		for at := range c.want {
 			if math.Abs(c.got[at]-c.want[at]) > 5*c.sem[at]+slack {
 				t.Errorf("%s %d is %.4f ± %.4f, want %.4f", c.what, at, c.got[at], c.sem[at], c.want[at])

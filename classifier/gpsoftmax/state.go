@@ -21,7 +21,8 @@ type settings struct {
 // embeddings themselves, by class, and "draws" (D×C×r), the draws of the
 // chains, with classes sorted by name.
 func (h *Head) Save() (classifier.State, error) {
-	set := settings{Method: h.method, Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, Frame: h.frame}
+	set := settings{Method: h.method, Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()},
+		Frame: h.frame}
 	if h.model == nil {
 		return classifier.NewState(set, nil)
 	}

@@ -27,13 +27,15 @@ type clusters struct {
 // weights holds the number of classes behind each of gs, so that super-classes
 // of any level have the moments of the classes below them. No super-class is
 // empty.
-func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Gaussian, weights []float64, size, level int) (clusters, error) {
+func (c Config) cluster(ctx context.Context, mul linalg.Backend, gs []lowrank.Gaussian, weights []float64, size,
+	level int) (clusters, error) {
 	set := lowrank.NewSet(gs, mul)
 	seeds, err := c.seeds(ctx, set, gs, size, level)
 	if err != nil {
 		return clusters{}, err
 	}
-	k := means{cfg: c, mul: mul, set: set, gs: gs, weights: weights, kl: dense.New(len(gs), size), exact: make([]bool, len(gs)*size), supers: make([]lowrank.Gaussian, size)}
+	k := means{cfg: c, mul: mul, set: set, gs: gs, weights: weights, kl: dense.New(len(gs), size),
+		exact: make([]bool, len(gs)*size), supers: make([]lowrank.Gaussian, size)}
 	changed := make([]int, size)
 	for i, j := range seeds { // (x_j, I)
 		changed[i], k.supers[i] = i, lowrank.Gaussian{Mean: gs[j].Mean, Lambda: 1}

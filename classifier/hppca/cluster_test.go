@@ -67,7 +67,8 @@ func TestClustersAreAFixedPoint(t *testing.T) {
 					}
 				}
 			}
-			k := means{cfg: cfg, mul: h.Model().Backend, gs: below, weights: weights, supers: make([]lowrank.Gaussian, len(nodes))}
+			k := means{cfg: cfg, mul: h.Model().Backend, gs: below, weights: weights,
+				supers: make([]lowrank.Gaussian, len(nodes))}
 			if err := k.update(context.Background(), parent, dense.Range(0, len(nodes))); err != nil {
 				t.Fatal(err)
 			}
@@ -125,7 +126,8 @@ func TestNewClassesJoinTheNearest(t *testing.T) {
 	for _, name := range []string{"new1", "new2"} {
 		c, _ := h.Model().Classes.Get(name)
 		for s, g := range h.Model().Shared.tree.lowest().nodes {
-			if a, b := kl(t, c.Gaussian, h.Model().Shared.tree.lowest().nodes[c.super]), kl(t, c.Gaussian, g); a > b*(1+1e-5) {
+			if a, b := kl(t, c.Gaussian, h.Model().Shared.tree.lowest().nodes[c.super]),
+				kl(t, c.Gaussian, g); a > b*(1+1e-5) {
 				t.Errorf("%s joined %d at %g, but %d is at %g", name, c.super, a, s, b)
 			}
 		}
@@ -147,7 +149,8 @@ func TestUnvisitedClassesGetTheBound(t *testing.T) {
 	if err := h.Score(dst, nil, x); err != nil {
 		t.Fatal(err)
 	}
-	everything, err := lowrank.NewStack(gaussians(h.Model().Classes.Values()), h.Model().Shared.scorer.centre, true, lowrank.Precise, h.Model().Backend).Scores(q, dense.Range(0, 5))
+	everything, err := lowrank.NewStack(gaussians(h.Model().Classes.Values()), h.Model().Shared.scorer.centre, true,
+		lowrank.Precise, h.Model().Backend).Scores(q, dense.Range(0, 5))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,8 +224,10 @@ func TestSizes(t *testing.T) {
 		k, s, levels int
 		want         []int
 	}{
-		{10450, 0, 2, []int{102}}, {10450, 33, 2, []int{33}}, {1000, 0, 3, []int{100, 10}}, {1000, 100, 3, []int{100, 10}},
-		{1, 0, 2, []int{1}}, {5, 100, 2, []int{5}}, {2, 0, 4, []int{2}}, {3, 0, 2, []int{2}}, {10000, 0, 4, []int{1000, 100, 10}},
+		{10450, 0, 2, []int{102}}, {10450, 33, 2, []int{33}}, {1000, 0, 3, []int{100, 10}},
+		{1000, 100, 3, []int{100, 10}},
+		{1, 0, 2, []int{1}}, {5, 100, 2, []int{5}}, {2, 0, 4, []int{2}}, {3, 0, 2, []int{2}},
+		{10000, 0, 4, []int{1000, 100, 10}},
 	} {
 		cfg := Config{S: c.s, Levels: c.levels}
 		if got := cfg.sizes(c.k); !slices.Equal(got, c.want) {

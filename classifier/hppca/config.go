@@ -82,8 +82,9 @@ type Config struct {
 // embeddings of length 1, with log-determinant and statistics.
 func DefaultConfig() Config {
 	return Config{
-		Preset: PresetDefault, Q: 20, R: 20, Lambda: 0.01, T: 4, Levels: 2, Cluster: ClusterGaussians, SeedDistance: SeedFull,
-		MaxIter: 50, Statistics: true,
+		Preset: PresetDefault, Q: 20, R: 20, Lambda: 0.01, T: 4, Levels: 2, Cluster: ClusterGaussians,
+		SeedDistance: SeedFull,
+		MaxIter:      50, Statistics: true,
 	}
 }
 
@@ -91,9 +92,11 @@ func DefaultConfig() Config {
 func (c Config) Validate() error {
 	if err := cmp.Or(
 		setting.OneOf("preset", c.Preset, PresetDefault, PresetPaper),
-		setting.Int("q", c.Q, 0, maxCount), setting.Int("r", c.R, 0, maxCount), setting.Int("s", c.S, 0, 1<<24), setting.Int("t", c.T, 1, 1<<24),
+		setting.Int("q", c.Q, 0, maxCount), setting.Int("r", c.R, 0, maxCount), setting.Int("s", c.S, 0, 1<<24),
+		setting.Int("t", c.T, 1, 1<<24),
 		setting.Int("levels", c.Levels, 2, 8), setting.Int("max_iter", c.MaxIter, 1, maxCount),
-		setting.OneOf("cluster", c.Cluster, ClusterGaussians, ClusterRaw), setting.OneOf("seed_distance", c.SeedDistance, SeedFull, SeedMean),
+		setting.OneOf("cluster", c.Cluster, ClusterGaussians, ClusterRaw),
+		setting.OneOf("seed_distance", c.SeedDistance, SeedFull, SeedMean),
 	); err != nil {
 		return err
 	}
@@ -104,7 +107,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("gap: %g is not 0 or more", c.Gap)
 	}
 	if c.Refresh && c.Cluster == ClusterRaw {
-		return fmt.Errorf("refresh: with cluster %s it needs all examples again, which are not stored; use %s", ClusterRaw, ClusterGaussians)
+		return fmt.Errorf("refresh: with cluster %s it needs all examples again, which are not stored; use %s",
+			ClusterRaw, ClusterGaussians)
 	}
 	return nil
 }

@@ -81,7 +81,8 @@ func TestAllVisitedIsPPCA(t *testing.T) {
 					}
 				}
 				a, b := make([]float64, queries.Rows), make([]float64, queries.Rows)
-				if err := errors.Join(h.Score(dense.New(len(a), len(h.Classes())), a, queries), flat.Score(dense.New(len(b), len(flat.Classes())), b, queries)); err != nil {
+				if err := errors.Join(h.Score(dense.New(len(a), len(h.Classes())), a, queries),
+					flat.Score(dense.New(len(b), len(flat.Classes())), b, queries)); err != nil {
 					t.Fatal(err)
 				}
 				for i := range a {
@@ -238,7 +239,8 @@ func TestRegroup(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := learned(t, other, x, y); !slices.Equal(classifiertest.LogProb(t, got, x).Data, classifiertest.LogProb(t, want, x).Data) {
+		if want := learned(t, other, x, y); !slices.Equal(classifiertest.LogProb(t, got, x).Data,
+			classifiertest.LogProb(t, want, x).Data) {
 			t.Errorf("%s: differs from a head that learned with these settings", name)
 		}
 	}
@@ -246,7 +248,8 @@ func TestRegroup(t *testing.T) {
 		t.Error("regrouping changed the head")
 	}
 	for name, change := range map[string]func(*hppca.Config){
-		"q": func(c *hppca.Config) { c.Q = 3 }, "lambda": func(c *hppca.Config) { c.Lambda = 1 }, "normalize": func(c *hppca.Config) { c.Normalize = new(false) },
+		"q": func(c *hppca.Config) { c.Q = 3 }, "lambda": func(c *hppca.Config) { c.Lambda = 1 },
+		"normalize": func(c *hppca.Config) { c.Normalize = new(false) },
 	} {
 		other := cfg
 		change(&other)
@@ -327,11 +330,14 @@ func TestHierarchyFindsTheGroups(t *testing.T) {
 
 func TestValidateNamesTheField(t *testing.T) {
 	for field, change := range map[string]func(*hppca.Config){
-		"q": func(c *hppca.Config) { c.Q = -1 }, "r": func(c *hppca.Config) { c.R = 1 << 20 }, "s": func(c *hppca.Config) { c.S = -1 },
-		"t": func(c *hppca.Config) { c.T = 0 }, "levels": func(c *hppca.Config) { c.Levels = 1 }, "max_iter": func(c *hppca.Config) { c.MaxIter = 0 },
-		"lambda": func(c *hppca.Config) { c.Lambda = 0 }, "gap": func(c *hppca.Config) { c.Gap = math.NaN() },
-		"cluster": func(c *hppca.Config) { c.Cluster = "means" }, "seed_distance": func(c *hppca.Config) { c.SeedDistance = "" },
-		"refresh": func(c *hppca.Config) { c.Refresh, c.Cluster = true, hppca.ClusterRaw },
+		"q": func(c *hppca.Config) { c.Q = -1 }, "r": func(c *hppca.Config) { c.R = 1 << 20 },
+		"s": func(c *hppca.Config) { c.S = -1 },
+		"t": func(c *hppca.Config) { c.T = 0 }, "levels": func(c *hppca.Config) { c.Levels = 1 },
+		"max_iter": func(c *hppca.Config) { c.MaxIter = 0 },
+		"lambda":   func(c *hppca.Config) { c.Lambda = 0 }, "gap": func(c *hppca.Config) { c.Gap = math.NaN() },
+		"cluster":       func(c *hppca.Config) { c.Cluster = "means" },
+		"seed_distance": func(c *hppca.Config) { c.SeedDistance = "" },
+		"refresh":       func(c *hppca.Config) { c.Refresh, c.Cluster = true, hppca.ClusterRaw },
 	} {
 		if _, err := hppca.New(config(change)); err == nil || !strings.HasPrefix(err.Error(), field+":") {
 			t.Errorf("%s: %v", field, err)
@@ -394,20 +400,22 @@ func BenchmarkHPPCAScore(b *testing.B) {
 			for _, v := range visits {
 				neurons += v.Neurons
 			}
-			b.Run(fmt.Sprintf("K=%d_S=%d_T=%d_d=%d_q=%d_n=%d", c.k, h.Supers(), T, c.d, c.q, queries.Rows), func(b *testing.B) {
-				for b.Loop() {
-					if err := head.Score(dst, nil, queries); err != nil {
-						b.Fatal(err)
+			b.Run(fmt.Sprintf("K=%d_S=%d_T=%d_d=%d_q=%d_n=%d", c.k, h.Supers(), T, c.d, c.q, queries.Rows),
+				func(b *testing.B) {
+					for b.Loop() {
+						if err := head.Score(dst, nil, queries); err != nil {
+							b.Fatal(err)
+						}
 					}
-				}
-				b.ReportMetric(float64(neurons)/float64(len(visits)*c.k), "density")
-			})
+					b.ReportMetric(float64(neurons)/float64(len(visits)*c.k), "density")
+				})
 		}
 	}
 }
 
 func BenchmarkHPPCAHierarchy(b *testing.B) {
-	for _, c := range []struct{ k, d, q int }{{100, 640, 20}, {300, 640, 20}, {1000, 640, 20}, {300, 192, 20}, {300, 640, 5}} {
+	for _, c := range []struct{ k, d, q int }{{100, 640, 20}, {300, 640, 20}, {1000, 640, 20}, {300, 192, 20},
+		{300, 640, 5}} {
 		x, y := world(c.k, 30, c.q+2, c.d, 1)
 		h := learned(b, config(func(h *hppca.Config) { h.Q, h.R, h.Statistics = c.q, c.q, false }), x, y)
 		b.Run(fmt.Sprintf("K=%d_S=%d_d=%d_q=r=%d", c.k, h.Supers(), c.d, c.q), func(b *testing.B) {

@@ -24,7 +24,8 @@ const rawSamples = 20
 // session.
 func (c Config) examplesOf(s *moments.Session) func(string) blas32.General {
 	return func(class string) blas32.General {
-		i, _ := slices.BinarySearchFunc(s.Classes, class, func(e moments.Examples, name string) int { return strings.Compare(e.Class, name) })
+		i, _ := slices.BinarySearchFunc(s.Classes, class,
+			func(e moments.Examples, name string) int { return strings.Compare(e.Class, name) })
 		rng := random.StreamOf(c.Seed, "classifier/hppca/examples", []string{class})
 		some := s.Classes[i]
 		some.Rows = slices.Clone(some.Rows)
@@ -37,9 +38,11 @@ func (c Config) examplesOf(s *moments.Session) func(string) blas32.General {
 // rawClusters clusters examples by k-means; a class goes to the cluster with
 // most of its examples, among equals the first. Clusters without a class are
 // dropped. The super-classes are those of eq. 4.13 and 4.14.
-func (c Config) rawClusters(ctx context.Context, backend linalg.Backend, gs []lowrank.Gaussian, names []string, size int, examples func(string) blas32.General) (clusters, error) {
+func (c Config) rawClusters(ctx context.Context, backend linalg.Backend, gs []lowrank.Gaussian, names []string,
+	size int, examples func(string) blas32.General) (clusters, error) {
 	if examples == nil {
-		return clusters{}, fmt.Errorf("cluster %s needs the examples of all classes, which are not stored: %w", ClusterRaw, classifier.ErrUnsupported)
+		return clusters{}, fmt.Errorf("cluster %s needs the examples of all classes, which are not stored: %w",
+			ClusterRaw, classifier.ErrUnsupported)
 	}
 	var x blas32.General
 	var owner []int
@@ -48,7 +51,8 @@ func (c Config) rawClusters(ctx context.Context, backend linalg.Backend, gs []lo
 		x = blas32.General{Rows: x.Rows + own.Rows, Cols: own.Cols, Stride: own.Cols, Data: append(x.Data, own.Data...)}
 		owner = append(owner, slices.Repeat([]int{i}, own.Rows)...)
 	}
-	at, err := kmeans.Cluster(ctx, backend, x, kmeans.Config{Clusters: min(size, x.Rows), Candidates: 1, Rounds: c.MaxIter}, random.Stream(c.Seed, "classifier/hppca/raw"))
+	at, err := kmeans.Cluster(ctx, backend, x, kmeans.Config{Clusters: min(size, x.Rows), Candidates: 1,
+		Rounds: c.MaxIter}, random.Stream(c.Seed, "classifier/hppca/raw"))
 	if err != nil {
 		return clusters{}, err
 	}

@@ -57,7 +57,8 @@ func TestScale(t *testing.T) {
 		t.Fatal(err)
 	}
 	allRight, allTook, _ := measure(t, all, x, y)
-	t.Logf("%d rows: accuracy %.4f in %v, density %.4f; all visited %.4f in %v", x.Rows, right, took, density, allRight, allTook)
+	t.Logf("%d rows: accuracy %.4f in %v, density %.4f; all visited %.4f in %v", x.Rows, right, took, density, allRight,
+		allTook)
 	if right < allRight-0.03 {
 		t.Errorf("accuracy %.4f of %.4f", right, allRight)
 	}
@@ -78,11 +79,13 @@ func bare(t *testing.T, c classifier.Head) *hppca.HPPCA {
 
 func trainAndSave(t *testing.T, train experiment.Labelled, path string) {
 	t.Helper()
-	settings := model.Settings{Method: "hppca", Heads: method.DefaultConfig(), WithoutStatistics: true, WithoutCalibration: true}
+	settings := model.Settings{Method: "hppca", Heads: method.DefaultConfig(), WithoutStatistics: true,
+		WithoutCalibration: true}
 	settings.Heads.WithoutStatistics, settings.Temperature.Temperature = true, 1
 	settings.Backend = nativetest.Open(t, native.Auto).Backend
 	start := time.Now()
-	m, _, err := model.Train(context.Background(), settings, model.Batch{X: train.X, Labels: train.Y, Content: embed.HashRows(train.X)})
+	m, _, err := model.Train(context.Background(), settings,
+		model.Batch{X: train.X, Labels: train.Y, Content: embed.HashRows(train.X)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -108,7 +111,8 @@ func every(s experiment.Labelled, step int) (blas32.General, []string) {
 const batch = 1024
 
 // measure returns accuracy, the time of LogProb in batches, and the density.
-func measure(t *testing.T, head *hppca.HPPCA, x blas32.General, y []string) (right float64, took time.Duration, density float64) {
+func measure(t *testing.T, head *hppca.HPPCA, x blas32.General, y []string) (right float64, took time.Duration,
+	density float64) {
 	t.Helper()
 	C := len(head.Classes())
 	room := make([]float64, batch*C)

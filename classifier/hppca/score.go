@@ -105,7 +105,8 @@ type step struct {
 func newScorer(mul linalg.Backend, cfg Config, t tree, gs []lowrank.Gaussian, supers []int) *scorer {
 	s := &scorer{
 		mul: mul, normalize: *cfg.Normalize, logDet: *cfg.LogDet, t: cfg.T, gap: cfg.Gap,
-		dim: gs[0].Dim(), classes: len(gs), centre: lowrank.MeanOfMeans(gs), steps: make([]step, len(t.levels)+1), supers: supers,
+		dim: gs[0].Dim(), classes: len(gs), centre: lowrank.MeanOfMeans(gs), steps: make([]step, len(t.levels)+1),
+		supers: supers,
 	}
 	parents := 1
 	for l, level := range t.levels {

@@ -29,7 +29,8 @@ type means struct {
 }
 
 func (c Config) meansOf(m *model) *means {
-	out := &means{backend: m.Backend, cosine: c.Metric == Cosine, centre: make([]float64, m.Dim), rows: dense.New(m.Classes.Len(), m.Dim)}
+	out := &means{backend: m.Backend, cosine: c.Metric == Cosine, centre: make([]float64, m.Dim),
+		rows: dense.New(m.Classes.Len(), m.Dim)}
 	for i, t := range m.Classes.Values() {
 		if out.cosine {
 			copy(dense.Row(out.rows, i), t.Direction())

@@ -45,7 +45,8 @@ func TestExactValues(t *testing.T) {
 		{ncm.Config{Metric: ncm.Cosine, Temperature: 0.5}, 0.6 / 0.5, 0.8 / 0.5, novelty(1e3, 0.4, 0.1, 0.5), 1e-12},
 		// means (2,0), (0,3): squared distances of q = (3, 4) 17 and 10, 10.25 from the
 		// middle; w = 2, t² = 6.5 − w/2
-		{ncm.Config{Metric: ncm.Euclidean, Temperature: 2}, -17.0 / 4, -10.0 / 4, novelty(2.75, 10, 10.25, 3.25), 1e-12},
+		{ncm.Config{Metric: ncm.Euclidean, Temperature: 2}, -17.0 / 4, -10.0 / 4, novelty(2.75, 10, 10.25, 3.25),
+			1e-12},
 	} {
 		h := learned(t, c.cfg, square, sides)
 		dst, nov := blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: make([]float64, 2)}, make([]float64, 1)
@@ -156,7 +157,8 @@ func TestTemperatureDefaultsAndStays(t *testing.T) {
 }
 
 func TestValidateNamesTheField(t *testing.T) {
-	for field, cfg := range map[string]ncm.Config{"metric": {Metric: "l1"}, "temperature": {Metric: ncm.Cosine, Temperature: math.NaN()}} {
+	for field, cfg := range map[string]ncm.Config{"metric": {Metric: "l1"},
+		"temperature": {Metric: ncm.Cosine, Temperature: math.NaN()}} {
 		if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), field+":") {
 			t.Errorf("%s: %v", field, err)
 		}

@@ -9,7 +9,8 @@ import (
 )
 
 func TestContract(t *testing.T) {
-	for name, cfg := range map[string]plda.Config{"default": plda.DefaultConfig(), "fixed": {Epsilon: 0.3}, "pooled": {Epsilon: 1e-3}, "round": {Epsilon: 1}, "auto": {Epsilon: plda.Auto}} {
+	for name, cfg := range map[string]plda.Config{"default": plda.DefaultConfig(), "fixed": {Epsilon: 0.3},
+		"pooled": {Epsilon: 1e-3}, "round": {Epsilon: 1}, "auto": {Epsilon: plda.Auto}} {
 		t.Run(name, func(t *testing.T) {
 			classifiertest.Run(t, classifiertest.Factory{
 				New:  func() (classifier.Learner, error) { return plda.New(cfg) },

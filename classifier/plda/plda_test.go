@@ -57,7 +57,8 @@ func unit(x []float32) *mat.VecDense {
 }
 
 func newDirect(x blas32.General, y []string, epsilon float64) *direct {
-	m := &direct{d: x.Cols, m0: mat.NewVecDense(x.Cols, nil), counts: map[string]int{}, means: map[string]*mat.VecDense{}}
+	m := &direct{d: x.Cols, m0: mat.NewVecDense(x.Cols, nil), counts: map[string]int{},
+		means: map[string]*mat.VecDense{}}
 	m.add(x, y)
 	C := float64(len(m.means))
 	var noise float64
@@ -169,7 +170,8 @@ func TestEqualsDirectFormula(t *testing.T) {
 		}
 		want.means["expected"] = want.m0
 		queries, _ := data(6, 4, c.d, 3)
-		got := blas64.General{Rows: queries.Rows, Cols: len(h.Classes()), Stride: len(h.Classes()), Data: make([]float64, queries.Rows*len(h.Classes()))}
+		got := blas64.General{Rows: queries.Rows, Cols: len(h.Classes()), Stride: len(h.Classes()),
+			Data: make([]float64, queries.Rows*len(h.Classes()))}
 		nov := make([]float64, queries.Rows)
 		if err := h.Score(got, nov, queries); err != nil {
 			t.Fatal(err)
@@ -187,7 +189,8 @@ func TestEqualsDirectFormula(t *testing.T) {
 			classifier.LogSoftmax(scores)
 			for k, s := range scores {
 				if math.Abs(got.Data[i*got.Stride+k]-s) > 1e-8*(1+math.Abs(s)) {
-					t.Fatalf("%+v: log p(%s | %d) = %.12g, direct %.12g", c, h.Classes()[k], i, got.Data[i*got.Stride+k], s)
+					t.Fatalf("%+v: log p(%s | %d) = %.12g, direct %.12g", c, h.Classes()[k], i,
+						got.Data[i*got.Stride+k], s)
 				}
 			}
 		}
@@ -325,7 +328,8 @@ func ExamplePLDA() {
 		fmt.Println(err)
 		return
 	}
-	predictions, err := classifier.Predict(head, blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.2, 0, 1}}, 1)
+	predictions,
+		err := classifier.Predict(head, blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.2, 0, 1}}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -381,11 +385,13 @@ func TestLeavesOut(t *testing.T) {
 		C, n, d int
 		chosen  bool
 		want    float64
-	}{{20, 6, 30, true, 0}, {400, 2, 12, true, 0}, {20, 1, 30, false, 0.7}, {1, 2, 30, false, 0.7}, {4, 21, 8, false, 0.3}} {
+	}{{20, 6, 30, true, 0}, {400, 2, 12, true, 0}, {20, 1, 30, false, 0.7}, {1, 2, 30, false, 0.7},
+		{4, 21, 8, false, 0.3}} {
 		x, y := data(c.C, c.n, c.d, 1)
 		h := chooses(t, x, y)
 		choice := h.Choice()
-		if choice == nil || (choice.LeftOut > 0) != c.chosen || (len(choice.Scores) > 0) != c.chosen || (choice.Fallback == "") != c.chosen {
+		if choice == nil || (choice.LeftOut > 0) != c.chosen || (len(choice.Scores) > 0) != c.chosen ||
+			(choice.Fallback == "") != c.chosen {
 			t.Fatalf("%+v: %+v", c, choice)
 		}
 		if !c.chosen {
@@ -407,9 +413,11 @@ func TestLeavesOut(t *testing.T) {
 		for i, row := range order {
 			labels[i] = y[row]
 		}
-		for name, other := range map[string]*plda.PLDA{"statistics": from, "another order": chooses(t, dense.Gather32(x, order), labels)} {
+		for name, other := range map[string]*plda.PLDA{"statistics": from,
+			"another order": chooses(t, dense.Gather32(x, order), labels)} {
 			o := other.Choice()
-			if o.Value != choice.Value || o.LeftOut != choice.LeftOut || math.Abs(o.Scores[0].NLL-choice.Scores[0].NLL) > 1e-5 {
+			if o.Value != choice.Value || o.LeftOut != choice.LeftOut ||
+				math.Abs(o.Scores[0].NLL-choice.Scores[0].NLL) > 1e-5 {
 				t.Errorf("%+v, %s: %+v, want %+v", c, name, *o, *choice)
 			}
 		}

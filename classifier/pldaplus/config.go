@@ -64,7 +64,8 @@ type Config struct {
 // DefaultPLDAPlus returns ε = ½, q = 20, and everything else chosen by nine
 // pseudo-sessions.
 func DefaultPLDAPlus() Config {
-	return Config{Epsilon: defaultEpsilon, Q: 20, Nu: Auto, Uncertain: true, MeanLength: gauss.DefaultLength, Student: true, Calibrate: true, Splits: 9, Statistics: true}
+	return Config{Epsilon: defaultEpsilon, Q: 20, Nu: Auto, Uncertain: true, MeanLength: gauss.DefaultLength,
+		Student: true, Calibrate: true, Splits: 9, Statistics: true}
 }
 
 // DefaultPPCAEB returns ε = ½, q = 20, ν chosen by nine pseudo-sessions, the
@@ -77,7 +78,8 @@ func DefaultPPCAEB() Config {
 
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
-	err := cmp.Or(setting.Float("epsilon", c.Epsilon, 1e-6, 1), setting.Float("mean_length", c.MeanLength, 0, 1), setting.Int("q", c.Q, 0, maxQ), setting.Int("splits", c.Splits, 1, 1000))
+	err := cmp.Or(setting.Float("epsilon", c.Epsilon, 1e-6, 1), setting.Float("mean_length", c.MeanLength, 0, 1),
+		setting.Int("q", c.Q, 0, maxQ), setting.Int("splits", c.Splits, 1, 1000))
 	if err != nil || c.Nu == Auto {
 		return err
 	}
@@ -129,7 +131,8 @@ func checkSetting(s Setting) error {
 	if err := checkNu(s.Nu); err != nil {
 		return err
 	}
-	if !(s.Kappa >= 0 && s.Kappa <= 1e9) || !(s.Temperature >= 1e-9 && s.Temperature <= 1e9) || !(s.Later >= -1e9 && s.Later <= 1e9) || !(s.Rerank >= 0 && s.Rerank <= 1e9) {
+	if !(s.Kappa >= 0 && s.Kappa <= 1e9) || !(s.Temperature >= 1e-9 && s.Temperature <= 1e9) ||
+		!(s.Later >= -1e9 && s.Later <= 1e9) || !(s.Rerank >= 0 && s.Rerank <= 1e9) {
 		return fmt.Errorf("setting %+v is out of range", s)
 	}
 	return nil

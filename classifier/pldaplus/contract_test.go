@@ -19,13 +19,14 @@ func TestContract(t *testing.T) {
 		method string
 		cfg    pldaplus.Config
 	}{
-		"plda+":               {pldaplus.PLDAPlus, plus},
-		"plda+ few splits":    {pldaplus.PLDAPlus, config(plus, func(c *pldaplus.Config) { c.Splits = 1 })},
-		"ppca-eb":             {pldaplus.PPCAEB, eb},
-		"ppca-eb given":       {pldaplus.PPCAEB, config(eb, func(c *pldaplus.Config) { c.Nu = 10 })},
-		"ppca-eb student q=0": {pldaplus.PPCAEB, config(eb, func(c *pldaplus.Config) { c.Nu, c.Student, c.Q = 10, true, 0 })},
-		"ppca-eb pooled":      {pldaplus.PPCAEB, config(eb, func(c *pldaplus.Config) { c.Nu = pldaplus.Pooled })},
-		"ppca-eb certain":     {pldaplus.PPCAEB, config(eb, func(c *pldaplus.Config) { c.Nu, c.Uncertain = 3, false })},
+		"plda+":            {pldaplus.PLDAPlus, plus},
+		"plda+ few splits": {pldaplus.PLDAPlus, config(plus, func(c *pldaplus.Config) { c.Splits = 1 })},
+		"ppca-eb":          {pldaplus.PPCAEB, eb},
+		"ppca-eb given":    {pldaplus.PPCAEB, config(eb, func(c *pldaplus.Config) { c.Nu = 10 })},
+		"ppca-eb student q=0": {pldaplus.PPCAEB,
+			config(eb, func(c *pldaplus.Config) { c.Nu, c.Student, c.Q = 10, true, 0 })},
+		"ppca-eb pooled":  {pldaplus.PPCAEB, config(eb, func(c *pldaplus.Config) { c.Nu = pldaplus.Pooled })},
+		"ppca-eb certain": {pldaplus.PPCAEB, config(eb, func(c *pldaplus.Config) { c.Nu, c.Uncertain = 3, false })},
 	} {
 		t.Run(name, func(t *testing.T) {
 			classifiertest.Run(t, classifiertest.Factory{

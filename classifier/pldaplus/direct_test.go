@@ -320,7 +320,8 @@ func (m *direct) whitened(t *testing.T, s classifier.State, z *mat.VecDense) *ma
 // dimensions, n smaller and larger than q and d, n = 1 and 0, and more examples of
 // an old class.
 func TestEqualsDirectFormula(t *testing.T) {
-	for _, c := range []struct{ C, n, d, q int }{{5, 20, 8, 20}, {12, 9, 8, 3}, {3, 4, 30, 20}, {4, 40, 8, 5}, {20, 3, 12, 0}, {3, 30, 6, 6}} {
+	for _, c := range []struct{ C, n, d, q int }{{5, 20, 8, 20}, {12, 9, 8, 3}, {3, 4, 30, 20}, {4, 40, 8, 5},
+		{20, 3, 12, 0}, {3, 30, 6, 6}} {
 		for _, nu := range []float64{1e-3, 5, 1000, pldaplus.Pooled} {
 			for k := range 4 {
 				cfg := config(pldaplus.DefaultPPCAEB(), func(f *pldaplus.Config) {

@@ -31,7 +31,8 @@ func (s *scorer) weighedGraph(g *onnx.Graph, white, scores string) string {
 	if s.units.Rows > 0 {
 		length := g.Op("Sqrt", classifier.SquaresGraph(g, white))
 		isZero := g.Op("Equal", length, g.Scalar(0))
-		cosine := g.Op("Div", classifier.MulTransGraph(g, white, s.units.Data, C, d), g.Op("Where", isZero, g.Scalar(1), length))
+		cosine := g.Op("Div", classifier.MulTransGraph(g, white, s.units.Data, C, d),
+			g.Op("Where", isZero, g.Scalar(1), length))
 		scores = g.Op("Add", scores, g.Op("Mul", cosine, g.Scalar(s.setting.Kappa)))
 	}
 	later := make([]float64, C)

@@ -29,7 +29,8 @@ type scorer struct {
 // newScorer stacks classes, which then share its memory.
 func newScorer(sp *gauss.Space, setting Setting, classes []class) *scorer {
 	stack := gauss.StackOf(sp, classes, func(c *class) **gauss.Density { return &c.density })
-	s := &scorer{space: sp, setting: setting, stack: stack, units: dense.New(0, sp.Dim()), logits: dense.New(0, sp.Dim())}
+	s := &scorer{space: sp, setting: setting, stack: stack, units: dense.New(0, sp.Dim()),
+		logits: dense.New(0, sp.Dim())}
 	for i, c := range classes {
 		s.add(i, c)
 	}

@@ -72,7 +72,8 @@ func (t *trial) result(k int, b float64) episodes.Result {
 		}
 		nll[t.kind(i)] += classifier.LogSumExp([]float64{float64(v.baseMass), float64(v.laterMass) + b}) - own
 	}
-	return episodes.Result{Accuracy: t.accuracies(k, []float64{b})[0], NLL: (nll[0]/float64(t.base) + nll[1]/float64(len(t.rows[k])-t.base)) / 2}
+	return episodes.Result{Accuracy: t.accuracies(k, []float64{b})[0],
+		NLL: (nll[0]/float64(t.base) + nll[1]/float64(len(t.rows[k])-t.base)) / 2}
 }
 
 // try learns and scores one pseudo-session for all candidates.
@@ -187,7 +188,8 @@ func (f *fittedTrial) score(ctx context.Context, t *trial, nu float64, x example
 			return err
 		}
 		end := min(start+size, x.white.Rows)
-		rows := blas64.General{Rows: end - start, Cols: x.white.Cols, Stride: x.white.Stride, Data: x.white.Data[start*x.white.Stride : end*x.white.Stride]}
+		rows := blas64.General{Rows: end - start, Cols: x.white.Cols, Stride: x.white.Stride,
+			Data: x.white.Data[start*x.white.Stride : end*x.white.Stride]}
 		density, err := f.scorer.stack.LogDensities(rows)
 		if err != nil {
 			return err

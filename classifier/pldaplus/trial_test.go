@@ -90,7 +90,8 @@ func TestGains(t *testing.T) {
 // give the accuracy and the likelihood of a head with that setting.
 func TestTrialEqualsHeads(t *testing.T) {
 	const d = 6
-	draw := episodes.Draw{Base: session(0, 5, 30, d, 1), Shots: session(5, 9, 5, d, 2), BaseTest: session(0, 5, 20, d, 3), NovelTest: session(5, 9, 15, d, 4)}
+	draw := episodes.Draw{Base: session(0, 5, 30, d, 1), Shots: session(5, 9, 5, d, 2),
+		BaseTest: session(0, 5, 20, d, 3), NovelTest: session(5, 9, 15, d, 4)}
 	cfg := DefaultPLDAPlus()
 	got, err := chooser{Config: cfg, backend: linalg.Default()}.try(context.Background(), draw, true)
 	if err != nil {

@@ -5,7 +5,8 @@ import "github.com/seed-90d10d51/pipeline/classifier"
 // Method describes ppca.
 func Method() classifier.Method {
 	return classifier.Define(classifier.Method{
-		Name: "ppca", Key: "ppca", Summary: "one low-rank Gaussian per class (Wang 2023); strong with hundreds of examples per class",
+		Name: "ppca", Key: "ppca",
+		Summary:    "one low-rank Gaussian per class (Wang 2023); strong with hundreds of examples per class",
 		Novelty:    "negative largest log-density; smallest Mahalanobis distance without log-determinant",
 		Extend:     "exact, from the statistics",
 		Forget:     "classes; examples exactly, from the statistics",

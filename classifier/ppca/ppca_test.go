@@ -178,7 +178,8 @@ func TestCancellation(t *testing.T) { nativetest.Each(t, cancellation) }
 
 func cancellation(t *testing.T, m linalg.Backend) {
 	const d, q, lambda = 32, 20, 1e-3
-	for name, c := range map[string]struct{ offset, wide float64 }{"small λ": {0, 10}, "offset": {300, 1}, "both": {300, 10}} {
+	for name, c := range map[string]struct{ offset, wide float64 }{"small λ": {0, 10}, "offset": {300, 1},
+		"both": {300, 10}} {
 		a, b := cloud(400, d, c.offset, c.wide, 1), cloud(400, d, -c.offset, c.wide, 2)
 		x := blas32.General{Rows: 800, Cols: d, Stride: d, Data: slices.Concat(a.Data, b.Data)}
 		y := append(labels(400, "a"), labels(400, "b")...)
@@ -234,7 +235,8 @@ func TestFewExamples(t *testing.T) {
 	}
 	for _, x := range []blas32.General{one, twice} {
 		got := make([]float64, 1)
-		if err := learned(t, raw(20, 0.01, false), x, labels(x.Rows, "a")).Score(dense.New(q.Rows, 1), got, q); err != nil {
+		if err := learned(t, raw(20, 0.01, false), x, labels(x.Rows, "a")).Score(dense.New(q.Rows, 1), got,
+			q); err != nil {
 			t.Fatal(err)
 		}
 		if math.Abs(got[0]-want) > 1e-9*want {
@@ -247,7 +249,8 @@ func TestStatisticsSwitchedOff(t *testing.T) {
 	x := cloud(8, 6, 0, 1, 1)
 	h := learned(t, config(func(c *ppca.Config) { c.Statistics = false }), x, labels(8, "a"))
 	err := h.Learn(context.Background(), x, labels(8, "a"))
-	if !errors.Is(err, classifier.ErrNoStatistics) || !strings.Contains(err.Error(), "statistics side file is missing") {
+	if !errors.Is(err, classifier.ErrNoStatistics) ||
+		!strings.Contains(err.Error(), "statistics side file is missing") {
 		t.Errorf("learn: %v", err)
 	}
 	if err := h.ForgetSamples(x, labels(8, "a")); !errors.Is(err, classifier.ErrNoStatistics) {
@@ -276,7 +279,8 @@ func TestPresets(t *testing.T) {
 
 func TestValidateNamesTheField(t *testing.T) {
 	for field, change := range map[string]func(*ppca.Config){
-		"preset": func(c *ppca.Config) { c.Preset = "" }, "q": func(c *ppca.Config) { c.Q = -1 }, "lambda": func(c *ppca.Config) { c.Lambda = math.NaN() },
+		"preset": func(c *ppca.Config) { c.Preset = "" }, "q": func(c *ppca.Config) { c.Q = -1 },
+		"lambda": func(c *ppca.Config) { c.Lambda = math.NaN() },
 	} {
 		if err := config(change).Validate(); err == nil || !strings.HasPrefix(err.Error(), field+":") {
 			t.Errorf("%s: %v", field, err)
@@ -295,7 +299,8 @@ func ExamplePPCA() {
 		fmt.Println(err)
 		return
 	}
-	predictions, err := classifier.Predict(head, blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{0.2, 2}}, 1)
+	predictions,
+		err := classifier.Predict(head, blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{0.2, 2}}, 1)
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -165,10 +165,12 @@ func TestOrderOfOtherClassesDoesNotMatter(t *testing.T) {
 	}
 	sorted := slices.Sorted(slices.Values(y))
 	want := saved(t, learned(t, ppcaonline.DefaultConfig(), x, y)).Tensors
-	if got := saved(t, learned(t, ppcaonline.DefaultConfig(), dense.Gather32(x, byClass), sorted)).Tensors; !reflect.DeepEqual(got["w"], want["w"]) {
+	if got := saved(t, learned(t, ppcaonline.DefaultConfig(), dense.Gather32(x, byClass),
+		sorted)).Tensors; !reflect.DeepEqual(got["w"], want["w"]) {
 		t.Error("class after class differs from taking turns")
 	}
-	if got := saved(t, learned(t, ppcaonline.DefaultConfig(), dense.Gather32(x, backwards), sorted)).Tensors; reflect.DeepEqual(got["w"], want["w"]) {
+	if got := saved(t, learned(t, ppcaonline.DefaultConfig(), dense.Gather32(x, backwards),
+		sorted)).Tensors; reflect.DeepEqual(got["w"], want["w"]) {
 		t.Error("the order of a class's examples makes no difference")
 	}
 }
@@ -206,7 +208,8 @@ func TestOneExample(t *testing.T) {
 		t.Errorf("%+v, %v", p, err)
 	}
 	s := saved(t, h)
-	if got := s.Tensors["mean"].F64[18:]; !slices.Equal(got, []float64{1, 0, 0, 0, 0, 0}) || s.Tensors["steps"].I64[3] != 0 {
+	if got := s.Tensors["mean"].F64[18:]; !slices.Equal(got, []float64{1, 0, 0, 0, 0, 0}) ||
+		s.Tensors["steps"].I64[3] != 0 {
 		t.Errorf("mean %v after %d steps", got, s.Tensors["steps"].I64[3])
 	}
 	if err := h.Forget("new"); err != nil {
@@ -222,8 +225,11 @@ func TestOneExample(t *testing.T) {
 
 func TestValidateNamesTheField(t *testing.T) {
 	for field, c := range map[string]ppcaonline.Config{
-		"q": config(func(c *ppcaonline.Config) { c.Q = -1 }), "sigma2": config(func(c *ppcaonline.Config) { c.Sigma2 = math.NaN() }), "floor": config(func(c *ppcaonline.Config) { c.Floor = 0 }),
-		"policy": config(func(c *ppcaonline.Config) { c.Policy = "never" }), "beta": config(func(c *ppcaonline.Config) { c.Beta = math.Inf(1) }),
+		"q":      config(func(c *ppcaonline.Config) { c.Q = -1 }),
+		"sigma2": config(func(c *ppcaonline.Config) { c.Sigma2 = math.NaN() }),
+		"floor":  config(func(c *ppcaonline.Config) { c.Floor = 0 }),
+		"policy": config(func(c *ppcaonline.Config) { c.Policy = "never" }),
+		"beta":   config(func(c *ppcaonline.Config) { c.Beta = math.Inf(1) }),
 	} {
 		if _, err := ppcaonline.New(c); err == nil || !strings.HasPrefix(err.Error(), field+":") {
 			t.Errorf("%s: %v", field, err)

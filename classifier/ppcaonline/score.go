@@ -136,6 +136,7 @@ func (s *scorer) withinGraph(g *onnx.Graph, z string) string {
 		}
 		origin = append(origin, k.origin...)
 	}
-	u := g.Op("Sub", classifier.MulTransGraph(g, z, s.roots.Data, s.roots.Rows, s.roots.Cols), g.Float64s(origin, len(origin)))
+	u := g.Op("Sub", classifier.MulTransGraph(g, z, s.roots.Data, s.roots.Rows, s.roots.Cols),
+		g.Float64s(origin, len(origin)))
 	return classifier.MulTransGraph(g, g.Op("Mul", u, u), member.Data, member.Rows, member.Cols)
 }

@@ -22,7 +22,8 @@ func (cfg Config) empty(d int, zeros bool) engine.Snapshot {
 		return blas64.General{Rows: rows, Cols: cols, Stride: max(cols, 1)} // the sizes may be forged
 	}
 	params := func() engine.Params { return engine.Params{Mean: matrix(1, d).Data, W: matrix(d, q)} }
-	s := engine.Snapshot{Now: params(), Statistics: engine.Statistics{S1: matrix(d, q), S2: matrix(q, q), S3: matrix(1, d).Data}}
+	s := engine.Snapshot{Now: params(),
+		Statistics: engine.Statistics{S1: matrix(d, q), S2: matrix(q, q), S3: matrix(1, d).Data}}
 	if cfg.Policy == engine.Class {
 		s.Reference = new(params())
 	}

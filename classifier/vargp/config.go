@@ -65,8 +65,9 @@ func DefaultConfig() Config {
 	return Config{
 		Variant: d.Variant, CountAs: 100, Normalize: true, Network: []int{}, Inducing: 5, MaxInducing: 60, Beta: 10,
 		Rate: 0.03, Batch: 256, Epochs: d.Epochs, Steps: 300, Validation: 0.1, Patience: d.Patience,
-		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers, PredictFunctions: d.PredictFunctions,
-		Jitter: d.Jitter,
+		HyperSamples: d.HyperSamples, FunctionSamples: d.FunctionSamples, PredictHypers: d.PredictHypers,
+		PredictFunctions: d.PredictFunctions,
+		Jitter:           d.Jitter,
 	}
 }
 
@@ -77,7 +78,8 @@ func (c Config) Validate() error {
 	}
 	return cmp.Or(
 		setting.Int("count_as", c.CountAs, 0, maxCountAs), setting.Float("validation", c.Validation, 0, 0.5),
-		setting.Int("inducing", c.Inducing, 1, maxInducing), setting.Int("max_inducing", c.MaxInducing, 1, maxInducing), c.model().Validate(),
+		setting.Int("inducing", c.Inducing, 1, maxInducing), setting.Int("max_inducing", c.MaxInducing, 1, maxInducing),
+		c.model().Validate(),
 	)
 }
 
@@ -98,9 +100,11 @@ func (c Config) scale() float64 {
 
 func (c Config) model() vargp.Config {
 	return vargp.Config{
-		Variant: c.Variant, OwnInputs: c.OwnInputs, Network: c.Network, Beta: c.Beta, HyperSamples: c.HyperSamples, FunctionSamples: c.FunctionSamples, Jitter: c.Jitter,
-		Rate: c.Rate, Batch: c.Batch, Epochs: c.Epochs, Steps: c.Steps, Stopping: vargp.Best, Patience: c.Patience, Tolerance: tolerance,
-		Start: vargp.FromPrior, PredictHypers: c.PredictHypers, PredictFunctions: c.PredictFunctions, Seed: c.Seed,
+		Variant: c.Variant, OwnInputs: c.OwnInputs, Network: c.Network, Beta: c.Beta, HyperSamples: c.HyperSamples,
+		FunctionSamples: c.FunctionSamples, Jitter: c.Jitter,
+		Rate: c.Rate, Batch: c.Batch, Epochs: c.Epochs, Steps: c.Steps, Stopping: vargp.Best, Patience: c.Patience,
+		Tolerance: tolerance,
+		Start:     vargp.FromPrior, PredictHypers: c.PredictHypers, PredictFunctions: c.PredictFunctions, Seed: c.Seed,
 	}
 }
 

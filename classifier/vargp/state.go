@@ -51,12 +51,14 @@ func (h *VARGP) Save() (classifier.State, error) {
 	if n := len(s.Network); n > 0 {
 		tensors["network"] = classifier.Tensor{Shape: []int{n}, F64: s.Network}
 	}
-	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: d, Classes: h.classes}, h.frame, s.Tasks, h.richest}, tensors)
+	return classifier.NewState(settings{h.cfg, classifier.Learned{Dim: d, Classes: h.classes}, h.frame, s.Tasks,
+		h.richest}, tensors)
 }
 
 // Load returns the head that Save described.
 func Load(s classifier.State) (*VARGP, error) {
-	return classifier.LoadHead("vargp", s, func(set settings) (*VARGP, error) { return New(set.Config) }, (*VARGP).restore)
+	return classifier.LoadHead("vargp", s, func(set settings) (*VARGP, error) { return New(set.Config) },
+		(*VARGP).restore)
 }
 
 func (h *VARGP) restore(s classifier.State, set settings) error {
@@ -134,7 +136,8 @@ func snapshot(s classifier.State, set settings) (vargp.Snapshot, error) {
 	for range groups {
 		var blocks []vargp.Block
 		for _, m := range sizes {
-			blocks = append(blocks, vargp.Block{Size: m, Z: take(&z, m*set.Dim), Mean: take(&mean, of*m), Chol: take(&chol, of*m*m)})
+			blocks = append(blocks,
+				vargp.Block{Size: m, Z: take(&z, m*set.Dim), Mean: take(&mean, of*m), Chol: take(&chol, of*m*m)})
 		}
 		out.Blocks = append(out.Blocks, blocks)
 	}

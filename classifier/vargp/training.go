@@ -91,7 +91,8 @@ func checkpointOf(s classifier.State) (*vargp.Checkpoint, error) {
 		return nil, err
 	}
 	return &vargp.Checkpoint{
-		Parameters: s.Tensors["parameters"].F64, M: s.Tensors["m"].F64, V: s.Tensors["v"].F64, Best: s.Tensors["best"].F64,
+		Parameters: s.Tensors["parameters"].F64, M: s.Tensors["m"].F64, V: s.Tensors["v"].F64,
+		Best:  s.Tensors["best"].F64,
 		Steps: p.Steps, Trace: p.Trace, Top: p.Top,
 	}, nil
 }

@@ -51,7 +51,8 @@ func blobs(n int, classes ...string) (x blas32.General, y []string) {
 		for _, c := range classes {
 			a := float64(c[0]-'a') * math.Pi / 3
 			wobble := 0.25 * math.Sin(float64(7*i)+a)
-			x.Data = append(x.Data, float32(math.Cos(a+wobble)), float32(math.Sin(a+wobble)), float32(0.3+0.1*math.Cos(float64(i))))
+			x.Data = append(x.Data, float32(math.Cos(a+wobble)), float32(math.Sin(a+wobble)),
+				float32(0.3+0.1*math.Cos(float64(i))))
 			y = append(y, c)
 		}
 	}
@@ -148,7 +149,8 @@ func TestFewCountAsMany(t *testing.T) {
 		}
 	}
 	if recognised[100] < 0.8 || recognised[100] < recognised[0] || sure[100] < sure[0]+0.2 {
-		t.Errorf("of the new class %.2f recognised, %.2f with count_as 0; mean log-probability %.2f and %.2f", recognised[100], recognised[0], sure[100], sure[0])
+		t.Errorf("of the new class %.2f recognised, %.2f with count_as 0; mean log-probability %.2f and %.2f",
+			recognised[100], recognised[0], sure[100], sure[0])
 	}
 }
 
@@ -175,7 +177,8 @@ func TestFirstSessionOfFew(t *testing.T) {
 	test, of := draw(4)
 	for _, as := range []int{100, 0} {
 		c := vargp.DefaultConfig()
-		c.CountAs, c.HyperSamples, c.FunctionSamples, c.PredictHypers, c.PredictFunctions, c.MaxInducing, c.Steps = as, 1, 3, 1, 4, 20, 80
+		c.CountAs, c.HyperSamples, c.FunctionSamples, c.PredictHypers, c.PredictFunctions, c.MaxInducing, c.Steps = as,
+			1, 3, 1, 4, 20, 80
 		h, err := vargp.New(c)
 		if err != nil {
 			t.Fatal(err)
@@ -191,8 +194,11 @@ func TestFirstSessionOfFew(t *testing.T) {
 
 func TestConfigRefuses(t *testing.T) {
 	for name, change := range map[string]func(*vargp.Config){
-		"variant": func(c *vargp.Config) { c.Variant = "full" }, "lengthscale": func(c *vargp.Config) { c.Lengthscale = -1 }, "validation": func(c *vargp.Config) { c.Validation = 0.9 },
-		"count_as": func(c *vargp.Config) { c.CountAs = -1 }, "inducing": func(c *vargp.Config) { c.Inducing = 0 }, "max_inducing": func(c *vargp.Config) { c.MaxInducing = 1 << 20 }, "rate": func(c *vargp.Config) { c.Rate = 0 },
+		"variant":     func(c *vargp.Config) { c.Variant = "full" },
+		"lengthscale": func(c *vargp.Config) { c.Lengthscale = -1 },
+		"validation":  func(c *vargp.Config) { c.Validation = 0.9 },
+		"count_as":    func(c *vargp.Config) { c.CountAs = -1 }, "inducing": func(c *vargp.Config) { c.Inducing = 0 },
+		"max_inducing": func(c *vargp.Config) { c.MaxInducing = 1 << 20 }, "rate": func(c *vargp.Config) { c.Rate = 0 },
 	} {
 		c := vargp.DefaultConfig()
 		if err := c.Validate(); err != nil {

@@ -124,7 +124,8 @@ func Load(folder, part string) (Labelled, error) {
 	}
 	n := len(labels.Data)
 	if len(labels.Shape) != 1 || len(images.Shape) < 2 || images.Shape[0] != n || n == 0 || len(images.Data) == 0 {
-		return Labelled{}, fmt.Errorf("idx: %s: images of shape %v and labels of shape %v do not match", part, images.Shape, labels.Shape)
+		return Labelled{}, fmt.Errorf("idx: %s: images of shape %v and labels of shape %v do not match", part,
+			images.Shape, labels.Shape)
 	}
 	return Labelled{Images: images.Data, Pixels: len(images.Data) / n, Labels: labels.Data}, nil
 }

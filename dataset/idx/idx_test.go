@@ -61,11 +61,15 @@ func TestReadRefuses(t *testing.T) {
 		b    []byte
 		want string
 	}{
-		"empty": {nil, "header"}, "magic": {[]byte("PNG and more"), "not an IDX"}, "type": {[]byte{0, 0, 13, 1, 0, 0, 0, 1}, "unsigned bytes"},
-		"no dimensions": {[]byte{0, 0, 8, 0}, "dimensions"}, "dimensions": {[]byte{0, 0, 8, 9}, "dimensions"}, "half a header": {whole[:9], "header"},
-		"short": {whole[:len(whole)-1], "there are 5"}, "long": {append(slices.Clone(whole), 1), "there are more"},
-		"huge": {[]byte{0, 0, 8, 2, 255, 255, 255, 255, 255, 255, 255, 255}, "more than"}, "promises": {[]byte{0, 0, 8, 1, 127, 255, 255, 255}, "there are 0"},
-		"bad gzip": {[]byte{0x1f, 0x8b, 1}, "EOF"}, "cut gzip": {zipped(t, whole)[:20], "EOF"},
+		"empty": {nil, "header"}, "magic": {[]byte("PNG and more"), "not an IDX"},
+		"type":          {[]byte{0, 0, 13, 1, 0, 0, 0, 1}, "unsigned bytes"},
+		"no dimensions": {[]byte{0, 0, 8, 0}, "dimensions"}, "dimensions": {[]byte{0, 0, 8, 9}, "dimensions"},
+		"half a header": {whole[:9], "header"},
+		"short":         {whole[:len(whole)-1], "there are 5"},
+		"long":          {append(slices.Clone(whole), 1), "there are more"},
+		"huge":          {[]byte{0, 0, 8, 2, 255, 255, 255, 255, 255, 255, 255, 255}, "more than"},
+		"promises":      {[]byte{0, 0, 8, 1, 127, 255, 255, 255}, "there are 0"},
+		"bad gzip":      {[]byte{0x1f, 0x8b, 1}, "EOF"}, "cut gzip": {zipped(t, whole)[:20], "EOF"},
 	} {
 		if _, err := idx.Read(bytes.NewReader(c.b)); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v", name, err)
@@ -81,7 +85,8 @@ func TestLoad(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if _, err := idx.Load(dir, idx.Train); !errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "train-images-idx3-ubyte") {
+	if _, err := idx.Load(dir, idx.Train); !errors.Is(err, fs.ErrNotExist) ||
+		!strings.Contains(err.Error(), "train-images-idx3-ubyte") {
 		t.Error(err)
 	}
 	write("train-images-idx3-ubyte.gz", zipped(t, file(3, 2, 2)))

@@ -137,7 +137,8 @@ func TestGradientAgainstCentralDifferences(t *testing.T) {
 		for i := range 10 {
 			check(fmt.Sprint("K_mm", i, i), adj.Kmm.Data[i*10+i], &r.problem.Kmm.Data[i*10+i])
 			for j := range i {
-				check(fmt.Sprint("K_mm", i, j), 2*adj.Kmm.Data[i*10+j], &r.problem.Kmm.Data[i*10+j], &r.problem.Kmm.Data[j*10+i])
+				check(fmt.Sprint("K_mm", i, j), 2*adj.Kmm.Data[i*10+j], &r.problem.Kmm.Data[i*10+j],
+					&r.problem.Kmm.Data[j*10+i])
 			}
 		}
 		for i := range adj.Knm.Data {
@@ -294,7 +295,8 @@ func TestStateComesBack(t *testing.T) {
 	if !slices.Equal(a, b) {
 		t.Error("the steps after Restore differ")
 	}
-	if other.nodes.Restore(eta[1:], precision) == nil || other.nodes.Restore(eta, make([]float64, len(precision))) == nil {
+	if other.nodes.Restore(eta[1:], precision) == nil ||
+		other.nodes.Restore(eta, make([]float64, len(precision))) == nil {
 		t.Error("a state that is none was taken")
 	}
 }
@@ -313,7 +315,8 @@ func (r *rig) gradients(t testing.TB) []float64 {
 
 func TestThreadsDoNotMatter(t *testing.T) {
 	for name, rig := range map[string]func() *rig{
-		"small": func() *rig { return newRig(t, []int{0, 0, 1, 2, 2, 2, 3}, 7) }, "large": func() *rig { return large(t, library{}) },
+		"small": func() *rig { return newRig(t, []int{0, 0, 1, 2, 2, 2, 3}, 7) },
+		"large": func() *rig { return large(t, library{}) },
 	} {
 		var want []float64
 		for _, threads := range []int{1, 2, 5} {

@@ -42,7 +42,8 @@ func (v *node) scale() float64 { return v.examples / float64(v.to-v.from) }
 // count, for every leaf, its inducing inputs and its training examples.
 func New(splits []Split, inducing, examples []int, on linalg.Backend) (*Nodes, error) {
 	if len(splits) == 0 || len(inducing) != len(splits)+1 || len(examples) != len(inducing) {
-		return nil, fmt.Errorf("bound: %d splits with inducing inputs of %d and examples of %d leaves", len(splits), len(inducing), len(examples))
+		return nil, fmt.Errorf("bound: %d splits with inducing inputs of %d and examples of %d leaves", len(splits),
+			len(inducing), len(examples))
 	}
 	n := &Nodes{nodes: make([]node, len(splits)), first: make([]int, len(inducing)+1)}
 	for i, m := range inducing {
@@ -88,10 +89,12 @@ func (n *Nodes) check(p Problem) error {
 		}
 	}
 	if M := n.Inducing(); p.Kmm.Rows != M || p.Kmm.Cols != M || p.Knm.Cols != M {
-		return fmt.Errorf("kernel matrices of %d×%d and %d×%d for %d inducing inputs", p.Kmm.Rows, p.Kmm.Cols, p.Knm.Rows, p.Knm.Cols, M)
+		return fmt.Errorf("kernel matrices of %d×%d and %d×%d for %d inducing inputs", p.Kmm.Rows, p.Kmm.Cols,
+			p.Knm.Rows, p.Knm.Cols, M)
 	}
 	if len(p.Knn) != p.Knm.Rows || len(p.Leaf) != p.Knm.Rows || !sort.IntsAreSorted(p.Leaf) {
-		return fmt.Errorf("%d rows with %d variances and %d leaves, which must ascend", p.Knm.Rows, len(p.Knn), len(p.Leaf))
+		return fmt.Errorf("%d rows with %d variances and %d leaves, which must ascend", p.Knm.Rows, len(p.Knn),
+			len(p.Leaf))
 	}
 	if rows := len(p.Leaf); rows > 0 && (p.Leaf[0] < 0 || p.Leaf[rows-1] >= len(n.first)-1) {
 		return fmt.Errorf("leaves %d … %d of %d", p.Leaf[0], p.Leaf[rows-1], len(n.first)-1)
@@ -269,7 +272,8 @@ func (n *Nodes) Restore(eta, precision []float64) error {
 		values, squares = values+v.Len(), squares+v.Len()*(v.Len()+1)/2
 	}
 	if len(eta) != values || len(precision) != squares {
-		return fmt.Errorf("bound: natural parameters of %d and %d values, want %d and %d", len(eta), len(precision), values, squares)
+		return fmt.Errorf("bound: natural parameters of %d and %d values, want %d and %d", len(eta), len(precision),
+			values, squares)
 	}
 	for k, v := range n.nodes {
 		p := dense.New(v.Len(), v.Len())

@@ -62,7 +62,8 @@ func TestIndexRoundTrip(t *testing.T) {
 		t.Fatal(got, x.Len())
 	}
 	for name, changed := range map[string]FileState{
-		"size": {4, stateNo(3).MtimeNs, stateNo(3).Inode}, "mtime": {3, 9, stateNo(3).Inode}, "inode": {3, stateNo(3).MtimeNs, 9},
+		"size": {4, stateNo(3).MtimeNs, stateNo(3).Inode}, "mtime": {3, 9, stateNo(3).Inode},
+		"inode": {3, stateNo(3).MtimeNs, 9},
 	} {
 		if _, ok := x.Lookup(pathNo(3), changed); ok {
 			t.Errorf("changed %s: still trusted", name)
@@ -96,7 +97,8 @@ func TestIndexRacilyClean(t *testing.T) {
 	x := mustIndex(t, t.TempDir())
 	x.now = func() time.Time { return now }
 	for age, trusted := range map[time.Duration]bool{
-		5 * time.Millisecond: false, 30 * time.Millisecond: true, 500 * time.Millisecond: false /* whole second */, -time.Hour: false,
+		5 * time.Millisecond: false, 30 * time.Millisecond: true, 500 * time.Millisecond: false, /* whole second */
+		-time.Hour:              false,
 		2500 * time.Millisecond: true,
 	} {
 		s := FileState{MtimeNs: now.Add(-age).UnixNano()}

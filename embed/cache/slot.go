@@ -79,7 +79,8 @@ func slots(dir, ext string) ([]string, error) {
 // unwritable reports whether an error means that the cache is read-only. The
 // run then continues without writing.
 func unwritable(err error) bool {
-	reasons := []error{fs.ErrPermission, errors.ErrUnsupported, syscall.EROFS, syscall.ENOLCK, syscall.ENOTSUP, syscall.ENOSYS}
+	reasons := []error{fs.ErrPermission, errors.ErrUnsupported, syscall.EROFS, syscall.ENOLCK, syscall.ENOTSUP,
+		syscall.ENOSYS}
 	return slices.ContainsFunc(reasons, func(reason error) bool { return errors.Is(err, reason) })
 }
 

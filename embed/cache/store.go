@@ -263,6 +263,7 @@ func (s *Store) drop(h Hash, at location) {
 		s.rows[h], s.twins[h] = rest[0], rest[1:]
 	}
 	if s.damaged.Add(1) == 1 {
-		s.log.Warn("embedding cache: damaged row, computed again", "file", s.path(s.shards[at.shard].slot, ".vec"), "row", at.row)
+		s.log.Warn("embedding cache: damaged row, computed again", "file", s.path(s.shards[at.shard].slot, ".vec"),
+			"row", at.row)
 	}
 }

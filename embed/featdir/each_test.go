@@ -55,7 +55,8 @@ func TestEachIsRead(t *testing.T) {
 		}
 		i := 0
 		_, err = r.Each(context.Background(), func(item embed.Item) error {
-			if item.Sample != want.Samples[i] || item.Hash != want.Content[i] || !slices.Equal(item.Vector, want.X.Data[i*1000:(i+1)*1000]) {
+			if item.Sample != want.Samples[i] || item.Hash != want.Content[i] ||
+				!slices.Equal(item.Vector, want.X.Data[i*1000:(i+1)*1000]) {
 				t.Fatalf("row %d differs", i)
 			}
 			i++

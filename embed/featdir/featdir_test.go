@@ -51,7 +51,8 @@ func TestReadForeign(t *testing.T) {
 		if f.X.Rows != 2 || f.X.Cols != 3 || f.X.Stride != 3 || !slices.Equal(f.X.Data, want) {
 			t.Errorf("%s: %+v", name, f.X)
 		}
-		if want := []dataset.Sample{{Path: "a%FF", Label: "k", Session: "2"}, {Path: "b\nc"}}; !slices.Equal(f.Samples, want) {
+		if want := []dataset.Sample{{Path: "a%FF", Label: "k", Session: "2"}, {Path: "b\nc"}}; !slices.Equal(f.Samples,
+			want) {
 			t.Errorf("samples %+v, want %+v", f.Samples, want)
 		}
 		if !reflect.DeepEqual(f.Provenance, embed.Provenance{Dim: 3}) {
@@ -184,7 +185,8 @@ func TestWriterRoundTrip(t *testing.T) {
 		t.Fatal(err)
 	}
 	meta := embed.Provenance{
-		ToolVersion: "1", Backbone: embed.Backbone{Name: "b", SHA256: "ab"}, ExtractorFingerprint: "ef", Extractor: []byte(`{"token":1}`), Dim: 5,
+		ToolVersion: "1", Backbone: embed.Backbone{Name: "b", SHA256: "ab"}, ExtractorFingerprint: "ef",
+		Extractor: []byte(`{"token":1}`), Dim: 5,
 		Preprocess: &spec, PreprocessFingerprint: "cd",
 	}
 	writeFeatures(t, path, []dataset.Sample{{Path: "old"}}, meta)
@@ -199,7 +201,8 @@ func TestWriterRoundTrip(t *testing.T) {
 	if f.X.Rows != 6 || f.X.Data[5*5+4] != 5.5 {
 		t.Errorf("X %+v", f.X)
 	}
-	if got := f.Provenance; got.Backbone != meta.Backbone || got.Dim != 5 || got.PreprocessFingerprint != "cd" || *got.Preprocess != spec {
+	if got := f.Provenance; got.Backbone != meta.Backbone || got.Dim != 5 || got.PreprocessFingerprint != "cd" ||
+		*got.Preprocess != spec {
 		t.Errorf("provenance %+v", got)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
@@ -222,7 +225,8 @@ func TestWriterRefusals(t *testing.T) {
 	if _, err := NewWriter(filepath.Join(photos, "new"), embed.Provenance{}); err == nil {
 		t.Error("dimension 0")
 	}
-	for name, row := range map[string][]float32{"size": {1}, "NaN": {1, float32(math.NaN())}, "Inf": {1, float32(math.Inf(1))}} {
+	for name, row := range map[string][]float32{"size": {1}, "NaN": {1, float32(math.NaN())},
+		"Inf": {1, float32(math.Inf(1))}} {
 		path := filepath.Join(t.TempDir(), "feat")
 		w, err := NewWriter(path, meta)
 		if err != nil {

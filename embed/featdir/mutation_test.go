@@ -22,11 +22,13 @@ import (
 func TestMutatedFolders(t *testing.T) {
 	var folders []string
 	for _, samples := range [][]dataset.Sample{
-		{{Path: "a/1.jpg", Label: "a"}, {Path: "b/2.jpg", Label: "b"}, {Path: "b/3.jpg", Label: "b", Split: "test", Session: "1"}},
+		{{Path: "a/1.jpg", Label: "a"}, {Path: "b/2.jpg", Label: "b"},
+			{Path: "b/3.jpg", Label: "b", Split: "test", Session: "1"}},
 		{{Path: "%41\n.jpg", Label: "=é\""}},
 	} {
 		folder := filepath.Join(t.TempDir(), "feat")
-		writeFeatures(t, folder, samples, embed.Provenance{Dim: 4, ToolVersion: "1.0", Backbone: embed.Backbone{Name: "net"}})
+		writeFeatures(t, folder, samples,
+			embed.Provenance{Dim: 4, ToolVersion: "1.0", Backbone: embed.Backbone{Name: "net"}})
 		folders = append(folders, folder)
 	}
 	names := []string{embeddingsName, samplesName, metaName}
@@ -47,7 +49,8 @@ func TestMutatedFolders(t *testing.T) {
 		dir := filepath.Join(root, strconv.Itoa(i))
 		defer os.RemoveAll(dir)
 		err := os.Mkdir(dir, 0o755)
-		chosen, which := rng.IntN(2*len(names)), rng.IntN(len(files[metaName])) // half the time only one file is damaged
+		// half the time only one file is damaged
+		chosen, which := rng.IntN(2*len(names)), rng.IntN(len(files[metaName]))
 		for j, name := range names {
 			content := files[name][which]
 			if chosen >= len(names) || chosen == j {

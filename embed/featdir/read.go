@@ -180,7 +180,8 @@ func checkDir(dir string) error {
 		return dataset.ErrNotFolder
 	}
 	if _, err := os.Stat(filepath.Join(dir, embeddingsName)); err != nil {
-		return fmt.Errorf("%s: %w; a feature folder holds %s and, for paths and labels, %s", embeddingsName, regularfile.Cause(err), embeddingsName, samplesName)
+		return fmt.Errorf("%s: %w; a feature folder holds %s and, for paths and labels, %s", embeddingsName,
+			regularfile.Cause(err), embeddingsName, samplesName)
 	}
 	return nil
 }

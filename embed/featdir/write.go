@@ -105,7 +105,8 @@ func (w *Writer) write(s dataset.Sample, row []float32) error {
 	if _, err := w.data.Write(w.buf); err != nil {
 		return w.failed(err)
 	}
-	if err := w.csv.Write([]string{dataset.EscapePath(s.Path), dataset.EscapePath(s.Label), s.Split, s.Session}); err != nil {
+	if err := w.csv.Write([]string{dataset.EscapePath(s.Path), dataset.EscapePath(s.Label), s.Split,
+		s.Session}); err != nil {
 		return w.failed(err)
 	}
 	w.rows++
@@ -171,7 +172,8 @@ func (w *Writer) failed(err error) error {
 // isFeatures reports whether something in a feature folder is a file that this program
 // writes; a folder with only these may be replaced.
 func isFeatures(place, _ string, e fs.DirEntry) bool {
-	return e.Type().IsRegular() && slices.Contains([]string{embeddingsName, samplesName, metaName, "errors.csv", "summary.json"}, place)
+	return e.Type().IsRegular() &&
+		slices.Contains([]string{embeddingsName, samplesName, metaName, "errors.csv", "summary.json"}, place)
 }
 
 // replaceable refuses everything that is not a feature folder, so that a

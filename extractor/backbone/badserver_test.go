@@ -19,7 +19,8 @@ const public = "http://192.0.2.1/"
 // abroad returns a client for which s has the address public, and every other
 // address is out of reach; dialled records what it was sent to.
 func abroad(s *server, dialled *[]string) *http.Client {
-	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+	return &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network,
+		address string) (net.Conn, error) {
 		*dialled = append(*dialled, address)
 		if address != "192.0.2.1:80" && address != "198.51.100.7:80" {
 			return nil, errors.New("out of reach")
@@ -30,8 +31,10 @@ func abroad(s *server, dialled *[]string) *http.Client {
 
 func TestPullRefusesRedirectsInward(t *testing.T) {
 	for _, to := range []string{
-		"file:///etc/passwd", "ftp://198.51.100.7/m.onnx", "http://127.0.0.1/", "http://localhost:8080/", "http://10.1.2.3/", "http://192.168.1.1/",
-		"http://169.254.169.254/latest", "http://0.0.0.0/", "http://[::1]/", "http://[fd00::1]/", "http://[fe80::1]/", "http://[::ffff:127.0.0.1]/",
+		"file:///etc/passwd", "ftp://198.51.100.7/m.onnx", "http://127.0.0.1/", "http://localhost:8080/",
+		"http://10.1.2.3/", "http://192.168.1.1/",
+		"http://169.254.169.254/latest", "http://0.0.0.0/", "http://[::1]/", "http://[fd00::1]/", "http://[fe80::1]/",
+		"http://[::ffff:127.0.0.1]/",
 	} {
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, to, http.StatusFound) })
 		var dialled []string
@@ -69,7 +72,8 @@ func TestPullRefusesRedirectsToPlainHTTP(t *testing.T) {
 
 func TestPullEndsRedirectsInCircles(t *testing.T) {
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, "/again", http.StatusFound) })
-	if _, err := pullInto(t, t.TempDir(), entry(s.URL)); err == nil || !strings.Contains(err.Error(), "more than 10 redirects") {
+	if _, err := pullInto(t, t.TempDir(), entry(s.URL)); err == nil ||
+		!strings.Contains(err.Error(), "more than 10 redirects") {
 		t.Errorf("error %v", err)
 	}
 }
@@ -85,7 +89,8 @@ func TestPullEndsAnEndlessStream(t *testing.T) {
 	})
 	dir := t.TempDir()
 	var most int64
-	_, err := Pull(context.Background(), entry(s.URL), PullOptions{Dir: dir, Progress: func(done, _ int64) { most = max(most, done) }})
+	_, err := Pull(context.Background(), entry(s.URL),
+		PullOptions{Dir: dir, Progress: func(done, _ int64) { most = max(most, done) }})
 	if err == nil || !strings.Contains(err.Error(), "longer than the expected") || most > int64(len(content()))+1 {
 		t.Errorf("error %v after %d bytes", err, most)
 	}
@@ -101,7 +106,8 @@ func TestPullRefusesAnAnnouncedLength(t *testing.T) {
 		w.Write(content())
 	})
 	read := false
-	_, err := Pull(context.Background(), entry(s.URL), PullOptions{Dir: t.TempDir(), Progress: func(int64, int64) { read = true }})
+	_, err := Pull(context.Background(), entry(s.URL),
+		PullOptions{Dir: t.TempDir(), Progress: func(int64, int64) { read = true }})
 	if err == nil || !strings.Contains(err.Error(), "announces 1000000000000 bytes") || read {
 		t.Errorf("error %v, read %v", err, read)
 	}

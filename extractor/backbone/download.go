@@ -103,8 +103,10 @@ func startOf(response *http.Response, have int64) (int64, error) {
 		return 0, nil
 	case http.StatusPartialContent:
 		var first int64
-		if _, err := fmt.Sscanf(response.Header.Get("Content-Range"), "bytes %d-", &first); err != nil || first != have {
-			return 0, &brokenError{fmt.Errorf("asked for bytes from %d, got %q", have, response.Header.Get("Content-Range"))}
+		if _, err := fmt.Sscanf(response.Header.Get("Content-Range"), "bytes %d-", &first); err != nil ||
+			first != have {
+			return 0,
+				&brokenError{fmt.Errorf("asked for bytes from %d, got %q", have, response.Header.Get("Content-Range"))}
 		}
 		return have, nil
 	case http.StatusRequestedRangeNotSatisfiable:
@@ -127,7 +129,8 @@ func truncateTo(file *os.File, n int64) error {
 
 // copy appends the body from offset start. Whatever happens, the written bytes
 // are synced for the next attempt.
-func (d *transfer) copy(ctx context.Context, cancel context.CancelCauseFunc, file *os.File, response *http.Response, start int64) error {
+func (d *transfer) copy(ctx context.Context, cancel context.CancelCauseFunc, file *os.File, response *http.Response,
+	start int64) error {
 	total := d.entry.Bytes
 	if total == 0 && response.ContentLength >= 0 {
 		total = start + response.ContentLength
@@ -151,7 +154,8 @@ func (d *transfer) copy(ctx context.Context, cancel context.CancelCauseFunc, fil
 	case d.entry.Bytes > 0 && body.done < d.entry.Bytes:
 		return &brokenError{fmt.Errorf("received %d of %d bytes", body.done, d.entry.Bytes)}
 	case body.done > d.limit():
-		return errors.Join(fmt.Errorf("the file is longer than the expected %d bytes: refused and removed", d.limit()), os.Remove(d.part))
+		return errors.Join(fmt.Errorf("the file is longer than the expected %d bytes: refused and removed", d.limit()),
+			os.Remove(d.part))
 	}
 	return nil
 }

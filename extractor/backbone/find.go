@@ -50,7 +50,8 @@ func explicitWithHash(sha256Hex, ref string, dirs Dirs) (File, error) {
 		return File{}, err
 	}
 	if f.SHA256 != sha256Hex {
-		return File{}, fmt.Errorf("the model was trained with another backbone: %w", &HashError{Path: f.Path, Want: sha256Hex, Got: f.SHA256})
+		return File{}, fmt.Errorf("the model was trained with another backbone: %w",
+			&HashError{Path: f.Path, Want: sha256Hex, Got: f.SHA256})
 	}
 	return f, nil
 }

@@ -19,7 +19,8 @@ func TestPullOntoAFullDisk(t *testing.T) {
 	end := testenv.FullDisk(t, room)
 	_, err := pullInto(t, dir, entry(s.URL, s.URL))
 	end()
-	for _, want := range []string{dir + " has no room", fmt.Sprintf("%d bytes more", len(content())-room), fmt.Sprintf("%d bytes are saved", room), "--cache"} {
+	for _, want := range []string{dir + " has no room", fmt.Sprintf("%d bytes more", len(content())-room),
+		fmt.Sprintf("%d bytes are saved", room), "--cache"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}

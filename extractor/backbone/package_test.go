@@ -96,7 +96,8 @@ func TestSetUp(t *testing.T) {
 		func() (File, error) { return FindByHash(e.SHA256, "", "", dirs) },
 	} {
 		f, err := find()
-		if err != nil || f.Name != SetUpName || f.SHA256 != e.SHA256 || f.Path != file || *f.Preprocess != e.Preprocess {
+		if err != nil || f.Name != SetUpName || f.SHA256 != e.SHA256 || f.Path != file ||
+			*f.Preprocess != e.Preprocess {
 			t.Errorf("%s, %s, %v", f.Name, f.Path, err)
 		}
 	}

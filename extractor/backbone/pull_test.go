@@ -100,7 +100,8 @@ func TestPull(t *testing.T) {
 	s := serve(t, whole)
 	dir := filepath.Join(t.TempDir(), "new", "folder")
 	var last [2]int64
-	path, err := Pull(context.Background(), entry(s.URL), PullOptions{Dir: dir, Client: s.Client(), Progress: func(done, total int64) { last = [2]int64{done, total} }})
+	path, err := Pull(context.Background(), entry(s.URL),
+		PullOptions{Dir: dir, Client: s.Client(), Progress: func(done, total int64) { last = [2]int64{done, total} }})
 	checkPulled(t, path, err)
 	if n := int64(len(content())); last != [2]int64{n, n} {
 		t.Errorf("progress ended at %v", last)
@@ -154,7 +155,8 @@ func TestPullFinishesACompletePart(t *testing.T) {
 
 func TestPullReplacesARottenPart(t *testing.T) {
 	for name, part := range map[string][]byte{
-		"short": bytes.Repeat([]byte("x"), 5000), "complete": bytes.Repeat([]byte("x"), len(content())), "too long": bytes.Repeat([]byte("x"), len(content())+9),
+		"short": bytes.Repeat([]byte("x"), 5000), "complete": bytes.Repeat([]byte("x"), len(content())),
+		"too long": bytes.Repeat([]byte("x"), len(content())+9),
 	} {
 		dir := t.TempDir()
 		writeFile(t, Dirs{Cache: dir}.CachePath(entry())+".part", part)
@@ -206,7 +208,8 @@ func TestPullRefusesWrongHash(t *testing.T) {
 }
 
 func TestPullRefusesWrongSizes(t *testing.T) {
-	for name, body := range map[string][]byte{"longer": append(content(), 'x'), "shorter": content()[:1000], "an LFS pointer": []byte("version https://git-lfs.github.com/spec/v1\n"), "empty": nil} {
+	for name, body := range map[string][]byte{"longer": append(content(), 'x'), "shorter": content()[:1000],
+		"an LFS pointer": []byte("version https://git-lfs.github.com/spec/v1\n"), "empty": nil} {
 		dir := t.TempDir()
 		s := serve(t, func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Length", fmt.Sprint(len(body)))

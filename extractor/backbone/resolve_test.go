@@ -151,7 +151,8 @@ func TestFindByHashRefusesAnother(t *testing.T) {
 		t.Errorf("nowhere: %v", err)
 	}
 	e, _ := Lookup("resnet18-v1")
-	if _, err = FindByHash(e.SHA256, "", "", Dirs{}); err == nil || !strings.Contains(err.Error(), "backbones pull resnet18-v1") {
+	if _, err = FindByHash(e.SHA256, "", "", Dirs{}); err == nil ||
+		!strings.Contains(err.Error(), "backbones pull resnet18-v1") {
 		t.Errorf("pullable: %v", err)
 	}
 	if _, err = FindByHash("../../etc", "", "", Dirs{Cache: dir}); err == nil {
@@ -165,7 +166,8 @@ func TestDevelopmentBackbonesAreRecognised(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.Entry == nil || f.Entry.Dimension != 192 || f.Output != "features" || f.Preprocess == nil || f.Preprocess.Mean[0] != 0.5 {
+	if f.Entry == nil || f.Entry.Dimension != 192 || f.Output != "features" || f.Preprocess == nil ||
+		f.Preprocess.Mean[0] != 0.5 {
 		t.Errorf("%+v", f)
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() != f.Entry.Bytes {

@@ -59,7 +59,8 @@ func fields(message []byte, number protowire.Number) (found [][]byte) {
 	for len(message) > 0 {
 		id, kind, n := protowire.ConsumeTag(message)
 		size := protowire.ConsumeFieldValue(id, kind, message[n:])
-		if value, length := protowire.ConsumeBytes(message[n:]); id == number && kind == protowire.BytesType && length > 0 {
+		if value, length := protowire.ConsumeBytes(message[n:]); id == number && kind == protowire.BytesType &&
+			length > 0 {
 			found = append(found, value)
 		}
 		message = message[n+size:]
@@ -134,8 +135,9 @@ func TestRefused(t *testing.T) {
 	}{
 		"other network": {lite0, weights, `"_blocks.0._project_conv.weight" has the shape`},
 		"cut":           {tiny, weights[:len(weights)-1], "ends too early"},
-		"renamed":       {tiny, bytes.ReplaceAll(weights, []byte("_bn1.bias"), []byte("_bn1.base")), `no tensor "_blocks.0.`},
-		"not a number":  {tiny, notFinite, "not all finite"},
+		"renamed": {tiny, bytes.ReplaceAll(weights, []byte("_bn1.bias"), []byte("_bn1.base")),
+			`no tensor "_blocks.0.`},
+		"not a number": {tiny, notFinite, "not all finite"},
 	} {
 		if _, err := c.network.Convert(c.weights); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

@@ -35,7 +35,8 @@ func benchClasses(n, C int) (x, t blas64.General) {
 }
 
 func part(m blas64.General, first, rows int) blas64.General {
-	return blas64.General{Rows: rows, Cols: m.Cols, Stride: m.Stride, Data: m.Data[first*m.Stride : (first+rows)*m.Stride]}
+	return blas64.General{Rows: rows, Cols: m.Cols, Stride: m.Stride,
+		Data: m.Data[first*m.Stride : (first+rows)*m.Stride]}
 }
 
 func benchNew(b *testing.B, method gpr.Method) *gpr.Regression {

@@ -200,7 +200,8 @@ func (b *blocked) solve(ctx context.Context, z blas64.General) error {
 
 // solveBlock does one step of a solve, for the columns of block i, with the rows
 // of z divided among the cores.
-func (b *blocked) solveBlock(ctx context.Context, z blas64.General, i int, inverse blas64.General, step func(z blas64.General, at int, above, inverse blas64.General) error) error {
+func (b *blocked) solveBlock(ctx context.Context, z blas64.General, i int, inverse blas64.General,
+	step func(z blas64.General, at int, above, inverse blas64.General) error) error {
 	_, at, w := b.columnOf(i * blockPanels)
 	above := b.above(at, w)
 	return dense.ParallelErr((z.Rows+chunk-1)/chunk, func(task int) error {

@@ -17,7 +17,8 @@ import (
 // TestFactorOnEveryBackend is the factor of the tiles, whatever multiplies and
 // wherever the last block ends.
 func TestFactorOnEveryBackend(t *testing.T) {
-	for _, n := range []int{leastBlocked, leastBlocked + 1, leastBlocked + side - 1, leastBlocked + side, leastBlocked + side + 7, 6 * block} {
+	for _, n := range []int{leastBlocked, leastBlocked + 1, leastBlocked + side - 1, leastBlocked + side, leastBlocked +
+		side + 7, 6 * block} {
 		want := drawnGram(t, linalg.Default(), n, 0.03)
 		if err := factor(context.Background(), want); err != nil {
 			t.Fatal(err)

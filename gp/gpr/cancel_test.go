@@ -80,7 +80,8 @@ func TestCancelledFit(t *testing.T) {
 				t.Fatal(err)
 			}
 			empty.UseBackend(m)
-			cancelledAnywhere(t, string(method), n/side, empty, func(ctx context.Context, r *Regression) error { return r.Add(ctx, x, y) })
+			cancelledAnywhere(t, string(method), n/side, empty,
+				func(ctx context.Context, r *Regression) error { return r.Add(ctx, x, y) })
 		})
 	}
 }
@@ -92,7 +93,8 @@ func everywhere(t *testing.T, do func(t *testing.T, m linalg.Backend)) {
 
 // cancelledAnywhere cancels an operation on copies of r at its first and last
 // looks and at some in between. It takes at least least looks.
-func cancelledAnywhere(t *testing.T, what string, least int64, r *Regression, do func(context.Context, *Regression) error) {
+func cancelledAnywhere(t *testing.T, what string, least int64, r *Regression,
+	do func(context.Context, *Regression) error) {
 	t.Helper()
 	const plenty = 1 << 40
 	whole := after(plenty)

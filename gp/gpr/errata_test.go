@@ -30,7 +30,8 @@ func TestEquation9(t *testing.T) {
 	}
 	for _, method := range methods() {
 		r := fresh(t, method, before)
-		if err := r.SetInputs(context.Background(), changed, denseOf([][]float64{after.x[2], after.x[5], after.x[9]})); err != nil {
+		if err := r.SetInputs(context.Background(), changed,
+			denseOf([][]float64{after.x[2], after.x[5], after.x[9]})); err != nil {
 			t.Fatal(err)
 		}
 		after.same(t, string(method), r, 1e-10)

@@ -116,7 +116,8 @@ func (t *triangle) forward(ctx context.Context, m blas64.General) {
 			inner(ctx, (rows+chunk/2-1)/(chunk/2), func(task int) {
 				from := task * chunk / 2
 				count := min(chunk/2, rows-from)
-				subtractProduct(dense.View(b, 0, first+from, b.Rows, count), dense.View(b, 0, 0, b.Rows, first), rowsOf(t.view(p, 0, first), from, count))
+				subtractProduct(dense.View(b, 0, first+from, b.Rows, count), dense.View(b, 0, 0, b.Rows, first),
+					rowsOf(t.view(p, 0, first), from, count))
 			})
 			t.forwardTile(dense.View(b, 0, first, b.Rows, rows), p)
 		}

@@ -39,7 +39,8 @@ func TestSquaredLengthsFollowTheInputs(t *testing.T) {
 				refusedChange(t, r, x, y)
 			default:
 				other := r.Clone()
-				if err = other.Add(context.Background(), rowsOf(x, at, k), rowsOf(y, at, k)); err == nil && step%2 == 0 {
+				if err = other.Add(context.Background(), rowsOf(x, at, k), rowsOf(y, at, k)); err == nil &&
+					step%2 == 0 {
 					r = other
 				}
 			}
@@ -111,7 +112,8 @@ func TestGramIsThatOfPlainLengths(t *testing.T) {
 		for p := range got.panels {
 			first, rows := p*side, got.rowsIn(p)
 			want := dense.New(rows, first+rows)
-			if err := k.block(m, want, measured(rowsOf(x, first, rows)), measured(rowsOf(x, 0, first+rows))); err != nil {
+			if err := k.block(m, want, measured(rowsOf(x, first, rows)),
+				measured(rowsOf(x, 0, first+rows))); err != nil {
 				t.Fatal(err)
 			}
 			for i := range rows {

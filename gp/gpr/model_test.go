@@ -154,7 +154,8 @@ func fresh(t *testing.T, method gpr.Method, m *model) *gpr.Regression {
 
 func newModel(seed uint64, n, d, C int) *model {
 	rng := rand.New(rand.NewPCG(seed, 5))
-	return &model{kernel: gpr.RBF{Lengthscale: 1.3, Outputscale: 1.7}, noise: 0.05, x: random(rng, n, d), t: random(rng, n, C)}
+	return &model{kernel: gpr.RBF{Lengthscale: 1.3, Outputscale: 1.7}, noise: 0.05, x: random(rng, n, d),
+		t: random(rng, n, C)}
 }
 
 func leaveOneOut(t *testing.T, r *gpr.Regression) blas64.General {

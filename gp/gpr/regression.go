@@ -36,7 +36,8 @@ func New(kernel Kernel, cfg Config) (*Regression, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Default(), solver: solverOf(cfg.Method, &triangle{}, nil, linalg.Gonum{})}, nil
+	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Default(),
+		solver: solverOf(cfg.Method, &triangle{}, nil, linalg.Gonum{})}, nil
 }
 
 // UseBackend sets the backend for batch fits and for folding corrections into an
@@ -290,7 +291,8 @@ func (r *Regression) correctAlpha(c correction) {
 	y := dense.Transposed(c.y)
 	weights := dense.New(r.Outputs(), y.Rows)
 	subtract(weights, r.t, y)
-	dense.Parallel(r.Outputs(), func(i int) { addTo(dense.Row(r.alpha, i), correction{c.y, -c.sign}, dense.Row(weights, i)) })
+	dense.Parallel(r.Outputs(),
+		func(i int) { addTo(dense.Row(r.alpha, i), correction{c.y, -c.sign}, dense.Row(weights, i)) })
 }
 
 // fit replaces the whole state by a batch fit. It retains x and t.

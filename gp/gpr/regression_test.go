@@ -117,7 +117,8 @@ func TestEveryOperationAtTileBorders(t *testing.T) {
 				m.same(t, fmt.Sprintf("%s: %d", method, n), r, 1e-9)
 				rng := rand.New(rand.NewPCG(1, uint64(k)))
 				x, y := random(rng, k, 2), random(rng, k, 2)
-				if err := r.SetInputs(context.Background(), rng.Perm(n)[:0], blas64.General{Cols: 2, Stride: 2}); err != nil {
+				if err := r.SetInputs(context.Background(), rng.Perm(n)[:0],
+					blas64.General{Cols: 2, Stride: 2}); err != nil {
 					t.Fatal(err)
 				}
 				some := rng.Perm(n)[:k]
@@ -152,7 +153,8 @@ func TestRemovingAll(t *testing.T) {
 			t.Fatal(err)
 		}
 		v := make([]float64, 1)
-		if err := r.Variance(v, denseOf([][]float64{{1, 2}})); err != nil || v[0] != 1.75 || r.Len()+r.Dim()+r.Outputs() != 0 {
+		if err := r.Variance(v, denseOf([][]float64{{1, 2}})); err != nil || v[0] != 1.75 || r.Len()+r.Dim()+
+			r.Outputs() != 0 {
 			t.Errorf("%s: variance %v, %d examples, %v", method, v, r.Len(), err)
 		}
 		m := newModel(2, 7, 4, 1)
@@ -194,10 +196,12 @@ func TestTinyNoiseIsRefused(t *testing.T) {
 		var bad *gpr.NotPSDError
 		others := random(rand.New(rand.NewPCG(8, 8)), 30, 30)
 		for name, err := range map[string]error{
-			"add":        r.Add(context.Background(), denseOf(m.x[5:6]), denseOf(m.t[5:6])),
-			"add many":   r.Add(context.Background(), denseOf(append(others, m.x[5])), denseOf(random(rand.New(rand.NewPCG(1, 1)), 31, 1))),
+			"add": r.Add(context.Background(), denseOf(m.x[5:6]), denseOf(m.t[5:6])),
+			"add many": r.Add(context.Background(), denseOf(append(others, m.x[5])),
+				denseOf(random(rand.New(rand.NewPCG(1, 1)), 31, 1))),
 			"set inputs": r.SetInputs(context.Background(), []int{1, 2}, denseOf([][]float64{m.x[7], m.x[8]})),
-			"fit":        fresh(t, method, &model{kernel: m.kernel, noise: m.noise}).Add(context.Background(), denseOf([][]float64{{1}, {1}}), denseOf([][]float64{{1}, {1}})),
+			"fit": fresh(t, method, &model{kernel: m.kernel, noise: m.noise}).Add(context.Background(),
+				denseOf([][]float64{{1}, {1}}), denseOf([][]float64{{1}, {1}})),
 		} {
 			if !errors.As(err, &bad) || !strings.Contains(err.Error(), "raise the noise") {
 				t.Errorf("%s, %s: %v", method, name, err)
@@ -238,9 +242,11 @@ func TestWrongArgumentsAreRefused(t *testing.T) {
 			"NaN set":         r.SetInputs(context.Background(), []int{1}, denseOf(nan)),
 			"NaN set targets": r.SetTargets(context.Background(), []int{1}, denseOf(nan)),
 			"short outputs":   r.AddOutputs(context.Background(), denseOf(one)),
-			"malformed":       r.Add(context.Background(), blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: make([]float64, 3)}, denseOf(one)),
-			"room":            r.Variance(nil, denseOf(one)),
-			"width of mean":   r.Mean(blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: make([]float64, 2)}, denseOf([][]float64{{1}})),
+			"malformed": r.Add(context.Background(),
+				blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: make([]float64, 3)}, denseOf(one)),
+			"room": r.Variance(nil, denseOf(one)),
+			"width of mean": r.Mean(blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: make([]float64, 2)},
+				denseOf([][]float64{{1}})),
 		} {
 			if err == nil {
 				t.Errorf("%s, %s: was accepted", method, name)
@@ -250,7 +256,8 @@ func TestWrongArgumentsAreRefused(t *testing.T) {
 			t.Errorf("%s: changed by what was refused", method)
 		}
 	}
-	for _, c := range []gpr.Config{{Method: "fast", Noise: 1}, {Method: gpr.Direct}, {Method: gpr.Direct, Noise: math.NaN()}} {
+	for _, c := range []gpr.Config{{Method: "fast", Noise: 1}, {Method: gpr.Direct},
+		{Method: gpr.Direct, Noise: math.NaN()}} {
 		if _, err := gpr.New(gpr.Linear{Outputscale: 1}, c); err == nil {
 			t.Errorf("%+v was accepted", c)
 		}
@@ -300,7 +307,8 @@ func TestCloneIsApart(t *testing.T) {
 		}
 		before := slices.Clone(r.Alpha().Data)
 		c := r.Clone()
-		if err := errors.Join(c.Remove(context.Background(), []int{0, 1}), c.Add(context.Background(), denseOf(m.x[:9]), denseOf(m.t[:9])), c.SetTargets(context.Background(), []int{0}, denseOf(m.t[:1]))); err != nil {
+		if err := errors.Join(c.Remove(context.Background(), []int{0, 1}), c.Add(context.Background(), denseOf(m.x[:9]),
+			denseOf(m.t[:9])), c.SetTargets(context.Background(), []int{0}, denseOf(m.t[:1]))); err != nil {
 			t.Fatal(err)
 		}
 		if !slices.Equal(before, r.Alpha().Data) || r.Len() != 22 {
@@ -333,7 +341,8 @@ func TestRestore(t *testing.T) {
 			step(t, one, m, r)
 			step(t, two, other, back)
 		}
-		if a, b := r.Snapshot(), back.Snapshot(); !slices.Equal(a.Factor, b.Factor) || !slices.Equal(a.Alpha.Data, b.Alpha.Data) || !slices.Equal(a.Diagonal, b.Diagonal) {
+		if a, b := r.Snapshot(), back.Snapshot(); !slices.Equal(a.Factor, b.Factor) ||
+			!slices.Equal(a.Alpha.Data, b.Alpha.Data) || !slices.Equal(a.Diagonal, b.Diagonal) {
 			t.Errorf("%s: differs after it was restored", method)
 		}
 		for name, forge := range map[string]func(*gpr.Snapshot){
@@ -424,6 +433,7 @@ func ExampleRegression() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("at 1.5: %.2f ± %.2f, at 9: %.2f ± %.2f\n", mean.Data[0], math.Sqrt(variance[0]), mean.Data[1], math.Sqrt(variance[1]))
+	fmt.Printf("at 1.5: %.2f ± %.2f, at 9: %.2f ± %.2f\n", mean.Data[0], math.Sqrt(variance[0]), mean.Data[1],
+		math.Sqrt(variance[1]))
 	// Output: at 1.5: 1.11 ± 0.28, at 9: 0.00 ± 1.01
 }

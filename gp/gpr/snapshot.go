@@ -64,8 +64,10 @@ func restore(kernel Kernel, cfg Config, x, t blas64.General, s Snapshot) (*Regre
 		return nil, err
 	}
 	n := x.Rows
-	if n == 0 || len(s.Order) != n || len(s.Diagonal) != n || s.Alpha.Rows != t.Cols || s.Alpha.Cols != n || s.Changes < 0 {
-		return nil, fmt.Errorf("%d examples and %d outputs with a factor of %d, a diagonal of %d and weights of %d×%d", n, t.Cols, len(s.Order), len(s.Diagonal), s.Alpha.Rows, s.Alpha.Cols)
+	if n == 0 || len(s.Order) != n || len(s.Diagonal) != n || s.Alpha.Rows != t.Cols || s.Alpha.Cols != n ||
+		s.Changes < 0 {
+		return nil, fmt.Errorf("%d examples and %d outputs with a factor of %d, a diagonal of %d and weights of %d×%d",
+			n, t.Cols, len(s.Order), len(s.Diagonal), s.Alpha.Rows, s.Alpha.Cols)
 	}
 	for _, d := range s.Diagonal {
 		if !(d > 0) {
@@ -78,7 +80,8 @@ func restore(kernel Kernel, cfg Config, x, t blas64.General, s Snapshot) (*Regre
 	if r.solver, err = loadSolver(cfg.Method, s.Factor, s.Order); err != nil {
 		return nil, err
 	}
-	r.x, r.t, r.alpha, r.diag, r.logDet, r.changes = measured(clipped(x)), dense.Transposed(t), s.Alpha, s.Diagonal, s.LogDet, s.Changes
+	r.x, r.t, r.alpha, r.diag, r.logDet, r.changes = measured(clipped(x)), dense.Transposed(t), s.Alpha, s.Diagonal,
+		s.LogDet, s.Changes
 	some := make([]int, min(n, 2*lookAt))
 	for i := range some {
 		some[i] = i * n / len(some)

@@ -16,7 +16,8 @@ import (
 func TestProductsWithTheTriangle(t *testing.T) {
 	const k = chunk + 3 // two passes
 	rng := rand.New(rand.NewPCG(7, 8))
-	for _, n := range []int{1, 2, gemvRows - 1, gemvRows, gemvRows + 1, side - 1, side, side + 1, side + gemvRows, 3*side + 7, 700} {
+	for _, n := range []int{1, 2, gemvRows - 1, gemvRows, gemvRows + 1, side - 1, side, side + 1, side + gemvRows,
+		3*side + 7, 700} {
 		a, b := newTriangle(n), dense.New(k, n)
 		for i := range n {
 			for j := range a.row(i) {

@@ -60,7 +60,8 @@ func (t *triangle) rowsIn(p int) int { return min(side, t.n-p*side) }
 
 // view returns columns from … from+cols−1 of panel p.
 func (t *triangle) view(p, from, cols int) blas64.General {
-	return dense.View(blas64.General{Rows: side, Cols: (p + 1) * side, Stride: (p + 1) * side, Data: t.panels[p]}, 0, from, t.rowsIn(p), cols)
+	return dense.View(blas64.General{Rows: side, Cols: (p + 1) * side, Stride: (p + 1) * side, Data: t.panels[p]}, 0,
+		from, t.rowsIn(p), cols)
 }
 
 // diagonalTile returns the last tile of panel p with both triangles filled.

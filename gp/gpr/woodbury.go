@@ -44,7 +44,8 @@ func (s *woodbury) add(ctx context.Context, b blas64.General) (update, error) {
 	n := s.a.n
 	s.a.grow(b.Rows)
 	s.off = dense.Range(n, n+b.Rows)
-	u, err := s.each(s.off, func(rows []int, i int) (update, error) { return s.attach(ctx, rows, rowsOf(b, i, len(rows))) })
+	u, err := s.each(s.off,
+		func(rows []int, i int) (update, error) { return s.attach(ctx, rows, rowsOf(b, i, len(rows))) })
 	if err != nil {
 		s.restore(before)
 		return u, err
@@ -58,7 +59,8 @@ func (s *woodbury) replace(ctx context.Context, rows []int, b blas64.General) (u
 	u, err := s.each(rows, func(rows []int, _ int) (update, error) { return s.detach(ctx, rows) })
 	if err == nil {
 		var step update
-		step, err = s.each(rows, func(rows []int, i int) (update, error) { return s.attach(ctx, rows, rowsOf(b, i, len(rows))) })
+		step, err = s.each(rows,
+			func(rows []int, i int) (update, error) { return s.attach(ctx, rows, rowsOf(b, i, len(rows))) })
 		u.merge(step)
 	}
 	if err != nil {
@@ -212,7 +214,8 @@ func (c correction) weights(b blas64.General) blas64.General {
 	dense.Parallel((b.Rows+chunk-1)/chunk*across, func(t int) {
 		i, j := t/across*chunk, t%across*strip
 		rows, cols := min(chunk, b.Rows-i), min(strip, c.y.Cols-j)
-		addInner(dense.View(out, i, j, rows, cols), 1, dense.View(b, i, 0, rows, c.y.Rows), dense.View(c.y, 0, j, c.y.Rows, cols))
+		addInner(dense.View(out, i, j, rows, cols), 1, dense.View(b, i, 0, rows, c.y.Rows),
+			dense.View(c.y, 0, j, c.y.Rows, cols))
 	})
 	return out
 }

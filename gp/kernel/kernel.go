@@ -48,7 +48,8 @@ type Kernel struct {
 func (k Kernel) Validate() error {
 	return cmp.Or(
 		setting.OneOf("kind", k.Kind, Kinds()...),
-		setting.Float("lengthscale", k.Lengthscale, least, most), setting.Float("outputscale", k.Outputscale, least, most),
+		setting.Float("lengthscale", k.Lengthscale, least, most),
+		setting.Float("outputscale", k.Outputscale, least, most),
 	)
 }
 

@@ -110,7 +110,8 @@ func TestValuesAreTheFormulas(t *testing.T) {
 				}
 			}
 			for j := range x.Rows {
-				if want := direct(k, at(x, i), at(x, j)); math.Abs(at(G, i)[j]-want) > 1e-13*k.Outputscale || at(G, i)[j] != at(G, j)[i] {
+				if want := direct(k, at(x, i), at(x, j)); math.Abs(at(G, i)[j]-want) > 1e-13*k.Outputscale ||
+					at(G, i)[j] != at(G, j)[i] {
 					t.Fatalf("G(%d,%d) = %.17g, want %.17g", i, j, at(G, i)[j], want)
 				}
 			}

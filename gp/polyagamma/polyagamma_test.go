@@ -142,7 +142,8 @@ func TestNoHang(t *testing.T) {
 	if w := polyagamma.Draw(rng, math.Inf(-1)); w != 0 {
 		t.Errorf("PG(1, −Inf) = %g", w)
 	}
-	if !math.IsNaN(polyagamma.Draw(rng, math.NaN())) || !math.IsNaN(polyagamma.DrawSum(rng, -1, 0)) || polyagamma.DrawSum(rng, 0, 7) != 0 {
+	if !math.IsNaN(polyagamma.Draw(rng, math.NaN())) || !math.IsNaN(polyagamma.DrawSum(rng, -1, 0)) ||
+		polyagamma.DrawSum(rng, 0, 7) != 0 {
 		t.Error("NaN, b = −1 or b = 0")
 	}
 }
@@ -154,13 +155,15 @@ func TestMomentsAreTheFormulas(t *testing.T) {
 		mean := math.Tanh(c/2) / (2 * c)
 		variance := (math.Sinh(c) - c) / (4 * c * c * c * math.Pow(math.Cosh(c/2), 2))
 		if math.Abs(polyagamma.Mean(3, c)-3*mean) > 1e-14 || math.Abs(polyagamma.Variance(3, c)/variance-3) > 1e-13 {
-			t.Errorf("c = %g: %g, %g; want 3·%g, 3·%g", c, polyagamma.Mean(3, c), polyagamma.Variance(3, c), mean, variance)
+			t.Errorf("c = %g: %g, %g; want 3·%g, 3·%g", c, polyagamma.Mean(3, c), polyagamma.Variance(3, c), mean,
+				variance)
 		}
 	}
 	for _, c := range []float64{0, 1e-300, 1e-9, 0.99e-4, 1.01e-4, 1e-3} {
 		mean, variance := 0.25-c*c/48+c*c*c*c/480, 1.0/24-c*c/120
 		if math.Abs(polyagamma.Mean(1, c)-mean) > 1e-15 || math.Abs(polyagamma.Variance(1, c)-variance) > 1e-13 {
-			t.Errorf("c = %g: %.17g, %.17g; want %.17g, %.17g", c, polyagamma.Mean(1, c), polyagamma.Variance(1, c), mean, variance)
+			t.Errorf("c = %g: %.17g, %.17g; want %.17g, %.17g", c, polyagamma.Mean(1, c), polyagamma.Variance(1, c),
+				mean, variance)
 		}
 	}
 	if v := polyagamma.Variance(1, 1e4); math.Abs(v/5e-13-1) > 1e-12 || polyagamma.Mean(1, 1e4) != 5e-5 {

@@ -56,7 +56,8 @@ func benchmarkStep(b *testing.B, v Variant, s size) {
 		data.y[i] = i % s.heads
 	}
 	for b.Loop() {
-		if _, _, err := p.evaluate(context.Background(), data, func(s int) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(s))) }); err != nil {
+		if _, _, err := p.evaluate(context.Background(), data,
+			func(s int) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(s))) }); err != nil {
 			b.Fatal(err)
 		}
 	}
@@ -69,7 +70,8 @@ func BenchmarkStep(b *testing.B) {
 	for _, change := range []func(*size){
 		func(*size) {},
 		func(s *size) { s.tasks = 1 }, func(s *size) { s.tasks = 5 }, func(s *size) { s.tasks = 10 },
-		func(s *size) { s.m = 60 }, func(s *size) { s.heads = 61 }, func(s *size) { s.d = 784 }, func(s *size) { s.batch = 512 },
+		func(s *size) { s.m = 60 }, func(s *size) { s.heads = 61 }, func(s *size) { s.d = 784 },
+		func(s *size) { s.batch = 512 },
 		func(s *size) { s.heads, s.tasks, s.m = 61, 5, 36 }, func(s *size) { s.heads = 31 }, func(s *size) { s.m = 40 },
 	} {
 		s := base

@@ -42,7 +42,8 @@ type problem struct {
 // newProblem returns the problem of a model whose last blocks are new; old is the
 // model before the task.
 func newProblem(m, old *Model) *problem {
-	p := &problem{m: m, first: len(m.groups[0].blocks) - 1, temperature: 1, prior: hyper{old.mean, old.logVar}, rows: m.rows()}
+	p := &problem{m: m, first: len(m.groups[0].blocks) - 1, temperature: 1, prior: hyper{old.mean, old.logVar},
+		rows: m.rows()}
 	if old.tasks == 0 {
 		p.prior = hyper{make([]float64, len(m.mean)), make([]float64, len(m.mean))}
 	}
@@ -141,7 +142,8 @@ func (p *problem) forward(ctx context.Context, samples []sample, seen *view, row
 // cores.
 func (p *problem) eachShare(samples []sample, do func(s *share, group int) error) error {
 	groups := len(p.m.groups)
-	return dense.ParallelErr(len(samples)*groups, func(i int) error { return do(&samples[i/groups].shares[i%groups], i%groups) })
+	return dense.ParallelErr(len(samples)*groups,
+		func(i int) error { return do(&samples[i/groups].shares[i%groups], i%groups) })
 }
 
 // trainedRows packs the covariances of the trained blocks of each group, except

@@ -290,7 +290,8 @@ func TestMarginals(t *testing.T) {
 					"graph":      {graphMean.Data[row*6+i], graphVar.Data[row*6+i]},
 				} {
 					if math.Abs(got[0]-wantMean.AtVec(i)) > 1e-9 || math.Abs(got[1]-wantCov.At(i, i)) > 1e-9 {
-						t.Errorf("%s, head %d, input %d: %v, want %g and %g", what, h, i, got, wantMean.AtVec(i), wantCov.At(i, i))
+						t.Errorf("%s, head %d, input %d: %v, want %g and %g", what, h, i, got, wantMean.AtVec(i),
+							wantCov.At(i, i))
 					}
 				}
 			}
@@ -304,7 +305,8 @@ func graphMarginals(t *testing.T, m *Model, theta []float64, x blas64.General) (
 	p := newProblem(m, m)
 	var means, variances []*autodiff.Var
 	for g := range m.groups {
-		s, err := newHeadGroup(gr, m.cfg, autodiff.Constant(blas64.General{Rows: 1, Cols: len(theta), Stride: len(theta), Data: theta}), p.leaves(g, p.view(x).z[g], p.trainedRows()[g]), p.whole[g])
+		s, err := newHeadGroup(gr, m.cfg, autodiff.Constant(blas64.General{Rows: 1, Cols: len(theta),
+			Stride: len(theta), Data: theta}), p.leaves(g, p.view(x).z[g], p.trainedRows()[g]), p.whole[g])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -468,7 +470,8 @@ func (d denseHead) logRatio(u *mat.VecDense, first int, auto bool) float64 {
 }
 
 // given is p(f(x)|u).
-func (d denseHead) given(theta []float64, x blas64.General, u *mat.VecDense, jitter float64) (*mat.VecDense, *mat.Dense) {
+func (d denseHead) given(theta []float64, x blas64.General, u *mat.VecDense, jitter float64) (*mat.VecDense,
+	*mat.Dense) {
 	e := d
 	e.mean, e.cov = u, mat.NewDense(u.Len(), u.Len(), nil)
 	return e.at(theta, x, jitter)

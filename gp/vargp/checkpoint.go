@@ -29,7 +29,8 @@ func (r *run) checkpoint() Checkpoint {
 func (r *run) resume(c Checkpoint) error {
 	n := len(r.p)
 	if len(c.Parameters) != n || len(c.M) != n || len(c.V) != n || c.Best != nil && len(c.Best) != n {
-		return fmt.Errorf("checkpoint of %d parameters, the task has %d: it belongs to another model or task", len(c.Parameters), n)
+		return fmt.Errorf("checkpoint of %d parameters, the task has %d: it belongs to another model or task",
+			len(c.Parameters), n)
 	}
 	for _, v := range slices.Concat(c.Parameters, c.M, c.V, c.Best) {
 		if v-v != 0 {
@@ -37,7 +38,8 @@ func (r *run) resume(c Checkpoint) error {
 		}
 	}
 	epochs := len(c.Trace.Epochs)
-	if c.Steps < 0 || epochs > r.epochs() || c.Trace.Kept < 0 || c.Trace.Kept > epochs || slices.ContainsFunc(c.V, func(v float64) bool { return v < 0 }) {
+	if c.Steps < 0 || epochs > r.epochs() || c.Trace.Kept < 0 || c.Trace.Kept > epochs ||
+		slices.ContainsFunc(c.V, func(v float64) bool { return v < 0 }) {
 		return fmt.Errorf("checkpoint after %d steps and %d epochs of %d", c.Steps, epochs, r.epochs())
 	}
 	r.p, r.opt.m, r.opt.v = slices.Clone(c.Parameters), slices.Clone(c.M), slices.Clone(c.V)

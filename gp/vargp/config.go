@@ -119,8 +119,10 @@ func (c Config) Validate() error {
 		setting.OneOf("stopping", c.Stopping, Best, AsPaper), setting.OneOf("start", c.Start, FromPrior, FromIdentity),
 		setting.Float("beta", c.Beta, 0, 1e6), setting.Float("jitter", c.Jitter, 1e-10, 1),
 		setting.Float("rate", c.Rate, 1e-8, 10), setting.Float("tolerance", c.Tolerance, 0, 1e6),
-		setting.Int("hyper_samples", c.HyperSamples, 1, 1000), setting.Int("function_samples", c.FunctionSamples, 1, 1000),
-		setting.Int("batch", c.Batch, 1, 1<<20), setting.Int("epochs", c.Epochs, 1, 1e6), setting.Int("steps", c.Steps, 0, 1e9),
+		setting.Int("hyper_samples", c.HyperSamples, 1, 1000),
+		setting.Int("function_samples", c.FunctionSamples, 1, 1000),
+		setting.Int("batch", c.Batch, 1, 1<<20), setting.Int("epochs", c.Epochs, 1, 1e6),
+		setting.Int("steps", c.Steps, 0, 1e9),
 		setting.Int("patience", c.Patience, 1, 1e6), setting.Int("predict_hypers", c.PredictHypers, 1, 100),
 		setting.Int("predict_functions", c.PredictFunctions, 1, 1000),
 	)
@@ -136,7 +138,8 @@ func (c Config) validateNetwork() error {
 		return fmt.Errorf("network: %d layers, at most %d", len(c.Network), maxLayers)
 	}
 	if len(c.Network) > 0 && c.remembers() {
-		return fmt.Errorf("network: variant %s cannot have one, since its old inducing inputs do not pass through it", c.Variant)
+		return fmt.Errorf("network: variant %s cannot have one, since its old inducing inputs do not pass through it",
+			c.Variant)
 	}
 	return nil
 }

@@ -126,7 +126,8 @@ func softmaxNLL(gr *autodiff.Graph, mean, variance *autodiff.Var, y []int, draws
 	one := likelihood{eps: make([]float64, mean.Value.Rows), f: make([]float64, mean.Value.Rows)}
 	total := 0.0
 	for b, y := range y {
-		one.mean, one.sd, one.dMean, one.dSD = dense.Row(means, b), dense.Row(sds, b), dense.Row(dMean, b), dense.Row(dVar, b)
+		one.mean, one.sd, one.dMean, one.dSD = dense.Row(means, b), dense.Row(sds, b), dense.Row(dMean, b),
+			dense.Row(dVar, b)
 		for h, v := range one.sd {
 			one.sd[h] = math.Sqrt(v)
 		}

@@ -53,7 +53,8 @@ func (l leaf) spreads(whole []blas64.General) []spread {
 }
 
 // newHeadGroup factors K of all inducing inputs.
-func newHeadGroup(gr *autodiff.Graph, cfg Config, theta *autodiff.Var, leaves []leaf, whole [][]blas64.General) (*headGroup, error) {
+func newHeadGroup(gr *autodiff.Graph, cfg Config, theta *autodiff.Var, leaves []leaf,
+	whole [][]blas64.General) (*headGroup, error) {
 	s := &headGroup{gr: gr, cfg: cfg, theta: theta}
 	var zs []*autodiff.Var
 	n := 0
@@ -61,7 +62,8 @@ func newHeadGroup(gr *autodiff.Graph, cfg Config, theta *autodiff.Var, leaves []
 		zs = append(zs, l.z)
 		s.at, s.sizes = append(s.at, n), append(s.sizes, l.z.Value.Rows)
 		n += l.z.Value.Rows
-		s.mean, s.spreads, s.packs = append(s.mean, l.mean), append(s.spreads, l.spreads(whole[t])), append(s.packs, l.pack)
+		s.mean, s.spreads, s.packs = append(s.mean, l.mean), append(s.spreads, l.spreads(whole[t])),
+			append(s.packs, l.pack)
 	}
 	s.z = pointsAt(theta, gr.Stack(zs...))
 	var err error

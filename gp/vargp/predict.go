@@ -162,7 +162,8 @@ const predictRows = 128
 // all inducing inputs of a group. Each row is independent of the others.
 func (p *Predictor) LogProb(dst, x blas64.General) error {
 	if dst.Rows != x.Rows || dst.Cols != len(p.m.home) || x.Rows > 0 && x.Cols != p.m.dim {
-		return fmt.Errorf("log-probabilities %d×%d of inputs %d×%d, the model has %d heads and %d dimensions", dst.Rows, dst.Cols, x.Rows, x.Cols, len(p.m.home), p.m.dim)
+		return fmt.Errorf("log-probabilities %d×%d of inputs %d×%d, the model has %d heads and %d dimensions", dst.Rows,
+			dst.Cols, x.Rows, x.Cols, len(p.m.home), p.m.dim)
 	}
 	x, err := p.m.net.apply(p.on, x)
 	if err != nil {
@@ -209,7 +210,8 @@ func (p *Predictor) some(dst, x blas64.General) error {
 const leastSum = 1e-280
 
 // mix sets to to start and adds the draws of input i.
-func (p *Predictor) mix(to []float64, start float64, means, variances []blas64.General, i int, add func(to, f []float64)) {
+func (p *Predictor) mix(to []float64, start float64, means, variances []blas64.General, i int,
+	add func(to, f []float64)) {
 	H := len(to)
 	f, sd := make([]float64, H), make([]float64, H)
 	for h := range to {
@@ -274,7 +276,8 @@ func (p *Predictor) marginals(mean, variances, x blas64.General, s int) error {
 	return nil
 }
 
-func (a answering) marginals(on linalg.Backend, mean, variances blas64.General, xs placed, gamma2 float64, tasks []memory, heads []int) error {
+func (a answering) marginals(on linalg.Backend, mean, variances blas64.General, xs placed, gamma2 float64,
+	tasks []memory, heads []int) error {
 	rows, n := xs.scaled.Rows, a.z.scaled.Rows
 	k, w, b := dense.New(rows, n), dense.New(rows, n), dense.New(rows, n)
 	if err := on.MulTrans64(k, xs.scaled, a.z.scaled); err != nil {

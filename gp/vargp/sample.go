@@ -82,7 +82,8 @@ func (p *problem) fill(s *share, g int) error {
 func (s *sample) meet(y []int, scale float64, functions int) {
 	var means, variances []*autodiff.Var
 	for _, share := range s.shares {
-		means, variances = append(means, autodiff.Variable(share.mean.Value)), append(variances, autodiff.Variable(share.variance.Value))
+		means, variances = append(means, autodiff.Variable(share.mean.Value)),
+			append(variances, autodiff.Variable(share.variance.Value))
 	}
 	gr := &autodiff.Graph{}
 	nll := gr.Scale(scale, softmaxNLL(gr, gr.Stack(means...), gr.Stack(variances...), y, functions, s.rng))

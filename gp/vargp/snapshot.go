@@ -75,7 +75,8 @@ func Restore(cfg Config, dim int, s Snapshot) (*Model, error) {
 		return nil, err
 	}
 	if len(s.HyperMean) != len(m.mean) || len(s.HyperLogVar) != len(m.mean) {
-		return nil, fmt.Errorf("%d and %d hyper-parameters, the kernel has %d", len(s.HyperMean), len(s.HyperLogVar), len(m.mean))
+		return nil, fmt.Errorf("%d and %d hyper-parameters, the kernel has %d", len(s.HyperMean), len(s.HyperLogVar),
+			len(m.mean))
 	}
 	if err := m.net.restore(s.Network); err != nil {
 		return nil, err
@@ -125,8 +126,10 @@ func (m *Model) restoreBlocks(s Snapshot) error {
 
 func restoreBlock(s Block, heads, dim int) (block, error) {
 	n := s.Size
-	if n < 1 || len(s.Z)%n != 0 || len(s.Z)/n != dim || len(s.Mean)%n != 0 || len(s.Mean)/n != heads || len(s.Chol) != len(s.Mean)*n {
-		return block{}, fmt.Errorf("%d inducing inputs with %d, %d and %d numbers", n, len(s.Z), len(s.Mean), len(s.Chol))
+	if n < 1 || len(s.Z)%n != 0 || len(s.Z)/n != dim || len(s.Mean)%n != 0 || len(s.Mean)/n != heads ||
+		len(s.Chol) != len(s.Mean)*n {
+		return block{},
+			fmt.Errorf("%d inducing inputs with %d, %d and %d numbers", n, len(s.Z), len(s.Mean), len(s.Chol))
 	}
 	for _, v := range [][]float64{s.Z, s.Mean, s.Chol} {
 		if slices.ContainsFunc(v, func(x float64) bool { return x-x != 0 }) {
@@ -137,7 +140,8 @@ func restoreBlock(s Block, heads, dim int) (block, error) {
 	for h := range heads {
 		l := matrix(n, n, s.Chol[h*n*n:(h+1)*n*n])
 		for i := range n {
-			if !(l.Data[i*n+i] > 0) || slices.ContainsFunc(l.Data[i*n+i+1:(i+1)*n], func(x float64) bool { return x != 0 }) {
+			if !(l.Data[i*n+i] > 0) ||
+				slices.ContainsFunc(l.Data[i*n+i+1:(i+1)*n], func(x float64) bool { return x != 0 }) {
 				return block{}, fmt.Errorf("head %d has no lower triangle with a positive diagonal", h)
 			}
 		}

@@ -24,7 +24,8 @@ type svgp struct {
 func newSVGP(m *Model, x blas64.General) svgp {
 	b := m.groups[0].blocks[0]
 	n := b.z.Rows
-	s := svgp{k: denseKernel(m.mean, b.z, b.z), inverse: &mat.Dense{}, kx: denseKernel(m.mean, b.z, x), gamma2: math.Exp(2 * m.mean[0])}
+	s := svgp{k: denseKernel(m.mean, b.z, b.z), inverse: &mat.Dense{}, kx: denseKernel(m.mean, b.z, x),
+		gamma2: math.Exp(2 * m.mean[0])}
 	for i := range n {
 		s.k.Set(i, i, s.k.At(i, i)+m.cfg.Jitter)
 	}

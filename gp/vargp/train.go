@@ -97,7 +97,8 @@ func (m *Model) Learn(ctx context.Context, task Task) (Trace, error) {
 
 func (m *Model) check(t Task) error {
 	if t.X.Rows == 0 || len(t.Y) != t.X.Rows || len(t.ValidY) != t.ValidX.Rows {
-		return fmt.Errorf("%d examples with %d labels, %d with %d to validate", t.X.Rows, len(t.Y), t.ValidX.Rows, len(t.ValidY))
+		return fmt.Errorf("%d examples with %d labels, %d with %d to validate", t.X.Rows, len(t.Y), t.ValidX.Rows,
+			len(t.ValidY))
 	}
 	if !(t.Temperature >= 0 && t.Temperature <= maxTemperature) {
 		return fmt.Errorf("temperature: %g is outside 0 … %g", t.Temperature, maxTemperature)
@@ -315,7 +316,8 @@ func (r *run) over() bool {
 	}
 	c, n := r.m.cfg, len(r.trace.Epochs)
 	if c.Stopping == AsPaper {
-		return n > c.Patience && math.Abs(r.trace.Epochs[n-1].Accuracy-r.trace.Epochs[n-1-c.Patience].Accuracy) < c.Tolerance
+		return n > c.Patience &&
+			math.Abs(r.trace.Epochs[n-1].Accuracy-r.trace.Epochs[n-1-c.Patience].Accuracy) < c.Tolerance
 	}
 	return n-r.trace.Kept >= c.Patience
 }

@@ -151,16 +151,21 @@ func TestSnapshotGoesRoundTrip(t *testing.T) {
 			t.Fatal(err)
 		}
 		x := normals(4, 2, 1, 8)
-		if !reflect.DeepEqual(back.Snapshot(), m.Snapshot()) || !slices.Equal(logProb(t, back, x).Data, logProb(t, m, x).Data) {
+		if !reflect.DeepEqual(back.Snapshot(), m.Snapshot()) ||
+			!slices.Equal(logProb(t, back, x).Data, logProb(t, m, x).Data) {
 			t.Error("another model")
 		}
 		for name, damage := range map[string]func(*Snapshot){
-			"heads": func(s *Snapshot) { s.Group = nil }, "group": func(s *Snapshot) { s.Group[0] = 7 }, "tasks": func(s *Snapshot) { s.Tasks = 0 },
-			"hypers": func(s *Snapshot) { s.HyperMean[0] = 1e9 }, "NaN": func(s *Snapshot) { s.HyperLogVar[0] = math.NaN() },
+			"heads": func(s *Snapshot) { s.Group = nil }, "group": func(s *Snapshot) { s.Group[0] = 7 },
+			"tasks":  func(s *Snapshot) { s.Tasks = 0 },
+			"hypers": func(s *Snapshot) { s.HyperMean[0] = 1e9 },
+			"NaN":    func(s *Snapshot) { s.HyperLogVar[0] = math.NaN() },
 			"blocks": func(s *Snapshot) { s.Blocks = nil }, "no block": func(s *Snapshot) { s.Blocks[0] = nil },
-			"size": func(s *Snapshot) { s.Blocks[0][0].Size = 0 }, "z": func(s *Snapshot) { s.Blocks[0][0].Z[0] = math.Inf(1) },
-			"short": func(s *Snapshot) { s.Blocks[0][0].Chol = s.Blocks[0][0].Chol[1:] }, "diagonal": func(s *Snapshot) { s.Blocks[0][0].Chol[0] = 0 },
-			"upper": func(s *Snapshot) { s.Blocks[0][0].Chol[1] = 1 },
+			"size":     func(s *Snapshot) { s.Blocks[0][0].Size = 0 },
+			"z":        func(s *Snapshot) { s.Blocks[0][0].Z[0] = math.Inf(1) },
+			"short":    func(s *Snapshot) { s.Blocks[0][0].Chol = s.Blocks[0][0].Chol[1:] },
+			"diagonal": func(s *Snapshot) { s.Blocks[0][0].Chol[0] = 0 },
+			"upper":    func(s *Snapshot) { s.Blocks[0][0].Chol[1] = 1 },
 		} {
 			s := m.Snapshot()
 			damage(&s)
@@ -254,12 +259,15 @@ func TestResumes(t *testing.T) {
 			}
 			m, k := fresh()
 			k.Resume = &c
-			if got := learn(t, m, k); !reflect.DeepEqual(got, trace) || !reflect.DeepEqual(m.Snapshot(), whole.Snapshot()) {
+			if got := learn(t, m, k); !reflect.DeepEqual(got, trace) ||
+				!reflect.DeepEqual(m.Snapshot(), whole.Snapshot()) {
 				t.Errorf("%s: resumed after %d epochs, training gave a different result", v, len(c.Trace.Epochs))
 			}
 			for name, damage := range map[string]func(*Checkpoint){
-				"parameters": func(c *Checkpoint) { c.Parameters = c.Parameters[1:] }, "NaN": func(c *Checkpoint) { c.M = append([]float64{math.NaN()}, c.M[1:]...) },
-				"variance": func(c *Checkpoint) { c.V = append([]float64{-1}, c.V[1:]...) }, "kept": func(c *Checkpoint) { c.Trace.Kept = 99 }, "steps": func(c *Checkpoint) { c.Steps = -1 },
+				"parameters": func(c *Checkpoint) { c.Parameters = c.Parameters[1:] },
+				"NaN":        func(c *Checkpoint) { c.M = append([]float64{math.NaN()}, c.M[1:]...) },
+				"variance":   func(c *Checkpoint) { c.V = append([]float64{-1}, c.V[1:]...) },
+				"kept":       func(c *Checkpoint) { c.Trace.Kept = 99 }, "steps": func(c *Checkpoint) { c.Steps = -1 },
 			} {
 				bad := c
 				damage(&bad)
@@ -295,11 +303,14 @@ func TestRefuses(t *testing.T) {
 	}
 	before := m.Snapshot()
 	for name, damage := range map[string]func(*Task){
-		"no examples": func(k *Task) { k.X.Rows, k.Y = 0, nil }, "labels": func(k *Task) { k.Y = k.Y[1:] }, "head": func(k *Task) { k.Y[0] = 2 },
-		"groups": func(k *Task) { k.Inputs = k.Inputs[1:] }, "sizes": func(k *Task) { k.Inputs[1] = dense.View(k.X, 0, 0, 1, 2) },
-		"width": func(k *Task) { k.X = dense.New(len(k.Y), 3) }, "NaN": func(k *Task) { k.X.Data[3] = math.NaN() },
+		"no examples": func(k *Task) { k.X.Rows, k.Y = 0, nil }, "labels": func(k *Task) { k.Y = k.Y[1:] },
+		"head":   func(k *Task) { k.Y[0] = 2 },
+		"groups": func(k *Task) { k.Inputs = k.Inputs[1:] },
+		"sizes":  func(k *Task) { k.Inputs[1] = dense.View(k.X, 0, 0, 1, 2) },
+		"width":  func(k *Task) { k.X = dense.New(len(k.Y), 3) }, "NaN": func(k *Task) { k.X.Data[3] = math.NaN() },
 		"validation": func(k *Task) { k.ValidY = []int{0} }, "stride": func(k *Task) { k.X.Stride = 1 },
-		"temperature": func(k *Task) { k.Temperature = -1 }, "no temperature": func(k *Task) { k.Temperature = math.NaN() },
+		"temperature":    func(k *Task) { k.Temperature = -1 },
+		"no temperature": func(k *Task) { k.Temperature = math.NaN() },
 	} {
 		k := task(m, 3, 2, 0, 1)
 		k.Y = slices.Clone(k.Y)
@@ -328,8 +339,10 @@ func TestRefuses(t *testing.T) {
 		}
 	}
 	for name, change := range map[string]func(*Config){
-		"variant": func(c *Config) { c.Variant = "x" }, "stopping": func(c *Config) { c.Stopping = "" }, "start": func(c *Config) { c.Start = "" },
-		"beta": func(c *Config) { c.Beta = -1 }, "jitter": func(c *Config) { c.Jitter = 0 }, "rate": func(c *Config) { c.Rate = math.NaN() },
+		"variant": func(c *Config) { c.Variant = "x" }, "stopping": func(c *Config) { c.Stopping = "" },
+		"start": func(c *Config) { c.Start = "" },
+		"beta":  func(c *Config) { c.Beta = -1 }, "jitter": func(c *Config) { c.Jitter = 0 },
+		"rate":  func(c *Config) { c.Rate = math.NaN() },
 		"batch": func(c *Config) { c.Batch = 0 }, "patience": func(c *Config) { c.Patience = 0 },
 	} {
 		c := DefaultConfig()
@@ -400,7 +413,8 @@ func ExampleModel() {
 		return
 	}
 	x, y := corners(20, 1, 0, 1)
-	if _, err := m.Learn(context.Background(), Task{X: x, Y: y, Inputs: []blas64.General{dense.View(x, 0, 0, 8, 2)}}); err != nil {
+	if _, err := m.Learn(context.Background(),
+		Task{X: x, Y: y, Inputs: []blas64.General{dense.View(x, 0, 0, 8, 2)}}); err != nil {
 		fmt.Println(err)
 		return
 	}

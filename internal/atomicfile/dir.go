@@ -57,8 +57,9 @@ func directory(path string) (string, error) {
 		if err != nil {
 			return filepath.Clean(path), nil // there is nothing, or Mkdir says what is missing
 		}
-		return "", fmt.Errorf("create %s: it is a link to %s, which does not exist: make that folder, or remove the link",
-			path, target)
+		return "",
+			fmt.Errorf("create %s: it is a link to %s, which does not exist: make that folder, or remove the link",
+				path, target)
 	}
 	if err != nil {
 		return "", fmt.Errorf("create %s: %w", path, err)

@@ -67,8 +67,9 @@ func TestCommitKeepsWhatIsNotOurs(t *testing.T) {
 			dir := t.TempDir()
 			path := filepath.Join(dir, "feat")
 			fill(t, path, map[string]string{
-				"ours": "1", "mine": "1", "a/ours": "1", "a/mine": "1", "a/b/ours": "1", "c/d/mine": "1", "e": "1", "f/g/mine": "1",
-				"taken": "1", "taken.kept-2": "1",
+				"ours": "1", "mine": "1", "a/ours": "1", "a/mine": "1", "a/b/ours": "1", "c/d/mine": "1", "e": "1",
+				"f/g/mine": "1",
+				"taken":    "1", "taken.kept-2": "1",
 			})
 			mkdir(t, filepath.Join(path, "empty"))
 			late := false
@@ -163,7 +164,8 @@ func TestCreateDirRefusesWhatIsNoFolder(t *testing.T) {
 			t.Skip(err)
 		}
 	}
-	words := map[string]string{"file": "not a folder", "to a file": "not a folder", "to nothing": "link to gone", "loop": "loop"}
+	words := map[string]string{"file": "not a folder", "to a file": "not a folder", "to nothing": "link to gone",
+		"loop": "loop"}
 	for name, word := range words {
 		d, err := CreateDir(filepath.Join(dir, name), all)
 		if err == nil {

@@ -24,7 +24,8 @@ func (graph *Graph) Mul(a, b *Var) *Var {
 
 // Transpose returns aᵀ.
 func (graph *Graph) Transpose(a *Var) *Var {
-	return graph.Op(dense.Transposed(a.Value), func(g blas64.General) { dense.Add(a.Grad(), 1, dense.Transposed(g)) }, a)
+	return graph.Op(dense.Transposed(a.Value), func(g blas64.General) { dense.Add(a.Grad(), 1, dense.Transposed(g)) },
+		a)
 }
 
 // Cholesky returns the lower triangular L with a + jitter·I = L·Lᵀ for a symmetric

@@ -52,24 +52,36 @@ func TestGradients(t *testing.T) {
 		in []blas64.General
 		do func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var
 	}{
-		"mul":       {[]blas64.General{random(3, 4, 1), random(4, 2, 2)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Mul(in[0], in[1]) }},
-		"transpose": {[]blas64.General{random(3, 4, 1)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Transpose(in[0]) }},
+		"mul": {[]blas64.General{random(3, 4, 1), random(4, 2, 2)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Mul(in[0], in[1]) }},
+		"transpose": {[]blas64.General{random(3, 4, 1)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Transpose(in[0]) }},
 		"cholesky": {[]blas64.General{random(4, 4, 1)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var {
 			return must(gr.Cholesky(gr.Mul(in[0], gr.Transpose(in[0])), 0.3))
 		}},
-		"solve":       {[]blas64.General{lower(4, 1), random(4, 3, 2)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Solve(in[0], in[1]) }},
-		"solve trans": {[]blas64.General{lower(4, 1), random(4, 3, 2)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.SolveTrans(in[0], in[1]) }},
+		"solve": {[]blas64.General{lower(4, 1), random(4, 3, 2)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Solve(in[0], in[1]) }},
+		"solve trans": {[]blas64.General{lower(4, 1), random(4, 3, 2)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.SolveTrans(in[0], in[1]) }},
 		"blocks": {[]blas64.General{random(5, 5, 1)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var {
 			return gr.BlockDiagonal(in[0], []int{2, 3})
 		}},
-		"block":    {[]blas64.General{random(5, 4, 1)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Block(in[0], 1, 2, 3, 2) }},
-		"stack":    {[]blas64.General{random(2, 3, 1), random(1, 3, 2)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Stack(in...) }},
-		"add":      {[]blas64.General{random(2, 3, 1), random(2, 3, 2)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Add(in[0], -2, in[1]) }},
-		"twice":    {[]blas64.General{random(2, 2, 1)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Mul(in[0], in[0]) }},
-		"scale":    {[]blas64.General{random(2, 3, 1)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Scale(3, in[0]) }},
-		"sum":      {[]blas64.General{random(2, 3, 1)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Sum(in[0]) }},
-		"squares":  {[]blas64.General{random(2, 3, 1)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.SumSquares(in[0]) }},
-		"diagonal": {[]blas64.General{lower(4, 1)}, func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.LogDiagonal(in[0], 1, 3) }},
+		"block": {[]blas64.General{random(5, 4, 1)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Block(in[0], 1, 2, 3, 2) }},
+		"stack": {[]blas64.General{random(2, 3, 1), random(1, 3, 2)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Stack(in...) }},
+		"add": {[]blas64.General{random(2, 3, 1), random(2, 3, 2)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Add(in[0], -2, in[1]) }},
+		"twice": {[]blas64.General{random(2, 2, 1)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Mul(in[0], in[0]) }},
+		"scale": {[]blas64.General{random(2, 3, 1)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Scale(3, in[0]) }},
+		"sum": {[]blas64.General{random(2, 3, 1)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.Sum(in[0]) }},
+		"squares": {[]blas64.General{random(2, 3, 1)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.SumSquares(in[0]) }},
+		"diagonal": {[]blas64.General{lower(4, 1)},
+			func(gr *autodiff.Graph, in []*autodiff.Var) *autodiff.Var { return gr.LogDiagonal(in[0], 1, 3) }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			run := func() (*autodiff.Graph, []*autodiff.Var, *autodiff.Var) {

@@ -53,7 +53,8 @@ func (graph *Graph) large(dst, a blas64.General, ta blas.Transpose, b blas64.Gen
 }
 
 // AddProduct adds factor·op(a)·op(b) to dst without recording it.
-func (graph *Graph) AddProduct(dst blas64.General, factor float64, a blas64.General, ta blas.Transpose, b blas64.General, tb blas.Transpose) {
+func (graph *Graph) AddProduct(dst blas64.General, factor float64, a blas64.General, ta blas.Transpose,
+	b blas64.General, tb blas.Transpose) {
 	inner := a.Cols
 	if ta == blas.Trans {
 		inner = a.Rows

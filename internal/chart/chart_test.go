@@ -15,7 +15,8 @@ func TestFigures(t *testing.T) {
 	for name, draw := range map[string]func() Figure{
 		"lines": func() Figure {
 			return Lines("f", Axes{Title: "t", X: "x", Y: "y", Events: []float64{1, 2.5}}, []Series{
-				{Label: "a", X: []float64{0, 1000, 3200}, Y: []float64{-30, nan, -12}, Band: []float64{1, 1, 2}, Bare: true},
+				{Label: "a", X: []float64{0, 1000, 3200}, Y: []float64{-30, nan, -12}, Band: []float64{1, 1, 2},
+					Bare: true},
 				{Label: "b", X: []float64{0, 1000, 3200}, Y: []float64{-31, -12, -11}, Thin: true},
 			})
 		},
@@ -26,13 +27,15 @@ func TestFigures(t *testing.T) {
 		"not a number": func() Figure { return Lines("f", Axes{}, []Series{{Label: "a", Y: []float64{nan}}}) },
 		"one point":    func() Figure { return Lines("f", Axes{}, []Series{{Label: "a", Y: []float64{5}}}) },
 		"equal up to rounding": func() Figure {
-			return Lines("f", Axes{}, []Series{{Label: "a", X: []float64{1, math.Nextafter(1, 2)}, Y: []float64{77.5, math.Nextafter(77.5, 78)}}})
+			return Lines("f", Axes{}, []Series{{Label: "a", X: []float64{1, math.Nextafter(1, 2)},
+				Y: []float64{77.5, math.Nextafter(77.5, 78)}}})
 		},
 		"matrix": func() Figure {
 			return Matrix("f", Axes{Title: "t"}, []string{"A", "B"}, [][]float64{{0, -2}, {nan, 1}})
 		},
 		"panels": func() Figure {
-			p := Panel{Title: "p", Z: [][]float64{{0, 1}, {nan, 0.5}}, Points: []Points{{XY: [][2]float64{{-1, 1}, {9, 9}}, Ring: true}, {XY: [][2]float64{{7, 7}}}}}
+			p := Panel{Title: "p", Z: [][]float64{{0, 1}, {nan, 0.5}},
+				Points: []Points{{XY: [][2]float64{{-1, 1}, {9, 9}}, Ring: true}, {XY: [][2]float64{{7, 7}}}}}
 			return Panels("f", "t", -1, 1, [][]Panel{{p, p}, {p}})
 		},
 		"zeros": func() Figure { return Matrix("f", Axes{}, []string{"A"}, [][]float64{{0}}) },
@@ -82,7 +85,8 @@ func TestMatrixMustBeSquare(t *testing.T) {
 }
 
 func TestLabelsDoNotOverlap(t *testing.T) {
-	tags := []tag{{text: "c", end: 50, y: 50}, {text: "a", end: 49.9, y: 49.9}, {text: "d", end: 99.9, y: 99.9}, {text: "e", end: 99.8, y: 99.8}, {text: "b", end: 50, y: 50}}
+	tags := []tag{{text: "c", end: 50, y: 50}, {text: "a", end: 49.9, y: 49.9}, {text: "d", end: 99.9, y: 99.9},
+		{text: "e", end: 99.8, y: 99.8}, {text: "b", end: 50, y: 50}}
 	spread(tags, 0, 100, 3)
 	names := ""
 	for i, g := range tags {
@@ -97,7 +101,8 @@ func TestLabelsDoNotOverlap(t *testing.T) {
 }
 
 func TestRoundTicks(t *testing.T) {
-	for _, c := range []struct{ low, high float64 }{{0, 1}, {0, 100}, {45, 90}, {-3, 4}, {83, 83.4}, {0, 3200}, {-1e-4, 3e-4}, {0, 2e6}} {
+	for _, c := range []struct{ low, high float64 }{{0, 1}, {0, 100}, {45, 90}, {-3, 4}, {83, 83.4}, {0, 3200},
+		{-1e-4, 3e-4}, {0, 2e6}} {
 		ticks := roundTicks(c.low, c.high)
 		if len(ticks) < 2 || len(ticks) > 9 {
 			t.Errorf("%v … %v: %d ticks", c.low, c.high, len(ticks))

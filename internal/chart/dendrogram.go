@@ -92,7 +92,8 @@ func (d *dendrogram) leaf(b Branch, x float64) float64 {
 		fmt.Fprintf(&d.lines, "M%.1f %.1fH%.1f", x, y, end)
 	}
 	if len(b.Picture) > 0 {
-		fmt.Fprintf(&d.labels, `<image x="%.1f" y="%.1f" width="%d" height="%d" href="data:image/jpeg;base64,%s"/>`+"\n",
+		fmt.Fprintf(&d.labels, `<image x="%.1f" y="%.1f" width="%d" height="%d" href="data:image/jpeg;base64,%s"/>`+
+			"\n",
 			end+6, y-pictureSide/2, pictureSide, pictureSide, base64.StdEncoding.EncodeToString(b.Picture))
 	}
 	fmt.Fprintf(&d.labels, `<text x="%.1f" y="%.1f">%s</text>`+"\n", d.textAt(), y+4, escaped(b.Label))
@@ -109,12 +110,15 @@ func (d *dendrogram) textAt() float64 {
 }
 
 func (d *dendrogram) document(title string) []byte {
-	width := max(d.textAt()+letterWidth*float64(d.widest), letterWidth*1.2*float64(utf8.RuneCountInString(title))+edge) + edge
+	width := max(d.textAt()+letterWidth*float64(d.widest), letterWidth*1.2*float64(utf8.RuneCountInString(title))+
+		edge) + edge
 	height := titleHeight + 2*edge + d.row*float64(d.leaves)
 	var out bytes.Buffer
-	fmt.Fprintf(&out, `<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="sans-serif" font-size="13">`+"\n", width, height, width, height)
+	fmt.Fprintf(&out,
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="sans-serif" font-size="13">`+"\n", width, height, width, height)
 	fmt.Fprintf(&out, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", escaped(title))
-	fmt.Fprintf(&out, `<text x="%d" y="%d" font-size="16" font-weight="bold">%s</text>`+"\n", edge, edge+8, escaped(title))
+	fmt.Fprintf(&out, `<text x="%d" y="%d" font-size="16" font-weight="bold">%s</text>`+"\n", edge, edge+8,
+		escaped(title))
 	fmt.Fprintf(&out, `<path d="%s" fill="none" stroke="#0072b2" stroke-width="1.5"/>`+"\n", d.lines.String())
 	out.Write(d.labels.Bytes())
 	out.WriteString("</svg>\n")

@@ -46,7 +46,8 @@ func dendrogramOf(t *testing.T, title string, b Branch) []byte {
 // pictures are included, and leaves are one below the other.
 func TestDendrogram(t *testing.T) {
 	hostile := `</text><script>alert(1)</script> & "x"` + "\x00"
-	tree := Branch{Below: []Branch{{Label: "ant", Picture: []byte("jpeg")}, {Below: []Branch{{Label: hostile}, {Label: "cat"}, {Label: "ünï 漢字"}}}}}
+	tree := Branch{Below: []Branch{{Label: "ant", Picture: []byte("jpeg")},
+		{Below: []Branch{{Label: hostile}, {Label: "cat"}, {Label: "ünï 漢字"}}}}}
 	svg := dendrogramOf(t, "a < b", tree)
 	count, text := parsed(t, svg)
 	if count["text"] != 5 || count["image"] != 1 || count["path"] != 1 || count["script"] != 0 {
@@ -67,7 +68,8 @@ func TestDendrogram(t *testing.T) {
 }
 
 func TestDendrogramOfLittle(t *testing.T) {
-	for name, b := range map[string]Branch{"nothing": {}, "one leaf": {Label: "only"}, "a chain": {Below: []Branch{{Below: []Branch{{Label: "x"}}}}}} {
+	for name, b := range map[string]Branch{"nothing": {}, "one leaf": {Label: "only"},
+		"a chain": {Below: []Branch{{Below: []Branch{{Label: "x"}}}}}} {
 		if count, _ := parsed(t, dendrogramOf(t, name, b)); count["svg"] != 1 || count["text"] != 2 {
 			t.Errorf("%s: %v", name, count)
 		}

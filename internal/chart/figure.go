@@ -47,7 +47,8 @@ func New(name, title, xLabel, yLabel string, width, height vg.Length) *Figure {
 	p.Title.Padding = vg.Points(10)
 	p.X.Label.Padding, p.Y.Label.Padding = vg.Points(4), vg.Points(4)
 	p.X.LineStyle.Width = 0 // it would run under the labels at the right
-	for _, s := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label, &p.Y.Tick.Label} {
+	for _, s := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label,
+		&p.Y.Tick.Label} {
 		s.Font.Variant = sans
 	}
 	return &Figure{Name: name, Plot: p, Width: width, Height: height}
@@ -115,7 +116,8 @@ func (f Figure) Encode(format string) ([]byte, error) {
 	canvas, err := draw.NewFormattedCanvas(f.Width, f.Height, format)
 	if err == nil {
 		white := draw.New(canvas)
-		white.FillPolygon(color.White, white.ClipPolygonXY([]vg.Point{{}, {X: f.Width}, {X: f.Width, Y: f.Height}, {Y: f.Height}}))
+		white.FillPolygon(color.White,
+			white.ClipPolygonXY([]vg.Point{{}, {X: f.Width}, {X: f.Width, Y: f.Height}, {Y: f.Height}}))
 		f.Plot.Draw(draw.Crop(white, margin, -margin, margin, -margin))
 		_, err = canvas.WriteTo(&buf)
 	}
@@ -237,7 +239,8 @@ func roundTicks(low, high float64) plot.ConstantTicks {
 	step := roundStep(low, high)
 	var ticks plot.ConstantTicks
 	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'g', 6, 64)}) // + 0 turns −0 into 0
+		// + 0 turns −0 into 0
+		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'g', 6, 64)})
 	}
 	return ticks
 }

@@ -58,7 +58,8 @@ func Lines(name string, a Axes, lines []Series) Figure {
 	lines = slices.Clone(lines)
 	for i := range lines {
 		s := &lines[i]
-		s.Dashed = s.Dashed || !s.Thin && slices.ContainsFunc(lines[:i], func(o Series) bool { return o.Colour == s.Colour && o.Thin == s.Thin })
+		s.Dashed = s.Dashed || !s.Thin &&
+			slices.ContainsFunc(lines[:i], func(o Series) bool { return o.Colour == s.Colour && o.Thin == s.Thin })
 		if a.Log {
 			s.X, s.Y = logarithms(s.X), logarithms(s.Y)
 		}
@@ -70,7 +71,8 @@ func Lines(name string, a Axes, lines []Series) Figure {
 	low, high := limits(lines)
 	f.Plot.Y.Min, f.Plot.Y.Max, f.Plot.Y.Tick.Marker = low, high, ticks(low, high, a.Log)
 	for _, x := range a.Events {
-		f.line(plotter.XYs{{X: x, Y: low}, {X: x, Y: high}}, draw.LineStyle{Color: color.Gray{150}, Width: vg.Points(0.7), Dashes: []vg.Length{vg.Points(4), vg.Points(3)}})
+		f.line(plotter.XYs{{X: x, Y: low}, {X: x, Y: high}}, draw.LineStyle{Color: color.Gray{150},
+			Width: vg.Points(0.7), Dashes: []vg.Length{vg.Points(4), vg.Points(3)}})
 	}
 	for _, draw := range []func(*Figure, Series){(*Figure).band, (*Figure).series} {
 		for _, thin := range []bool{true, false} {
@@ -214,7 +216,8 @@ func (f *Figure) label(lines []Series, x, reach float64) {
 	spread(tags, low, high, lineShare*(high-low))
 	gap := 0.03 * reach
 	for _, t := range tags {
-		f.line(plotter.XYs{{X: x, Y: t.end}, {X: x + gap, Y: t.y}}, draw.LineStyle{Color: t.colour, Width: vg.Points(0.4)})
+		f.line(plotter.XYs{{X: x, Y: t.end}, {X: x + gap, Y: t.y}},
+			draw.LineStyle{Color: t.colour, Width: vg.Points(0.4)})
 		f.Text(t.text, t.colour, x+1.25*gap, t.y)
 	}
 }

@@ -23,7 +23,8 @@ func Matrix(name string, a Axes, names []string, cells [][]float64) Figure {
 		return *f
 	}
 	g := field{cells}
-	heat := plotter.NewHeatMap(g, Gradient(128, [3]float64{230, 130, 60}, [3]float64{255, 255, 255}, [3]float64{90, 165, 220}))
+	heat := plotter.NewHeatMap(g,
+		Gradient(128, [3]float64{230, 130, 60}, [3]float64{255, 255, 255}, [3]float64{90, 165, 220}))
 	bound := g.largest()
 	heat.Min, heat.Max, heat.NaN = -bound, bound, color.Gray{225}
 	f.Plot.Add(heat)
@@ -193,7 +194,8 @@ func (m mosaic) picture() image.Image {
 	columns, rows := m.size()
 	img := image.NewNRGBA(image.Rect(0, 0, magnify*columns, magnify*rows))
 	pixels.Draw(img, img.Rect, image.White, image.Point{}, pixels.Src)
-	colours := Gradient(256, [3]float64{38, 20, 90}, [3]float64{45, 90, 140}, [3]float64{60, 160, 140}, [3]float64{160, 210, 100}, [3]float64{255, 245, 180}).Colors()
+	colours := Gradient(256, [3]float64{38, 20, 90}, [3]float64{45, 90, 140}, [3]float64{60, 160, 140},
+		[3]float64{160, 210, 100}, [3]float64{255, 245, 180}).Colors()
 	for i, row := range m.rows {
 		for j, panel := range row {
 			left, bottom := m.place(i, j)
@@ -201,7 +203,8 @@ func (m mosaic) picture() image.Image {
 				for x, v := range values {
 					if !math.IsNaN(v) {
 						at := image.Pt(magnify*(left+x), magnify*(rows-1-bottom-y))
-						pixels.Draw(img, image.Rectangle{at, at.Add(image.Pt(magnify, magnify))}, image.NewUniform(colours[int(255*min(max(v, 0), 1))]), image.Point{}, pixels.Src)
+						pixels.Draw(img, image.Rectangle{at, at.Add(image.Pt(magnify, magnify))},
+							image.NewUniform(colours[int(255*min(max(v, 0), 1))]), image.Point{}, pixels.Src)
 					}
 				}
 			}

@@ -54,7 +54,8 @@ func TestCostlyBoxes(t *testing.T) {
 		"parts":                        {Columns: 1, Rows: 1, Items: 1, Extents: 60_000, DataBytes: 1},
 		"the same bytes in many items": {Columns: 32, Rows: 32, Items: 1024, Extents: 1, DataBytes: 200_000},
 		"the same bytes in parts":      {Columns: 32, Rows: 32, Items: 200, Extents: 2, DataBytes: 10_000},
-		"the same bytes of AV1":        {Columns: 32, Rows: 32, Items: 1024, Extents: 1, DataBytes: 200_000, Codec: AV1},
+		"the same bytes of AV1": {Columns: 32, Rows: 32, Items: 1024, Extents: 1, DataBytes: 200_000,
+			Codec: AV1},
 	} {
 		file := g.HEIC()
 		q := quota.New(limit)
@@ -64,7 +65,8 @@ func TestCostlyBoxes(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if q.Most() > limit || got > 4*limit+2*int64(len(file)) {
-			t.Errorf("%s: %d of the quota were taken and %d bytes allocated for a file of %d", name, q.Most(), got, len(file))
+			t.Errorf("%s: %d of the quota were taken and %d bytes allocated for a file of %d", name, q.Most(), got,
+				len(file))
 		}
 		if _, err := Parse(file, quota.New(1<<30)); err != nil {
 			t.Errorf("%s, with a large quota: %v", name, err)

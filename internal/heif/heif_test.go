@@ -70,7 +70,9 @@ func TestParse(t *testing.T) {
 		{"orientation_7.avif", 60, 40, 7, Crop{0, 0, 60, 40}, Colour{6, true}, 0, 8, false, 0},
 	} {
 		p := parsed(t, c.name)
-		if p.Width != c.width || p.Height != c.height || p.Orientation != c.orientation || p.Colour != c.colour || len(p.tiles) != c.tiles || p.depth != c.depth || (p.Alpha != nil) != c.alpha || len(p.Thumbnails) != c.thumbnails || p.Crop != c.crop {
+		if p.Width != c.width || p.Height != c.height || p.Orientation != c.orientation || p.Colour != c.colour ||
+			len(p.tiles) != c.tiles || p.depth != c.depth || (p.Alpha != nil) != c.alpha ||
+			len(p.Thumbnails) != c.thumbnails || p.Crop != c.crop {
 			t.Errorf("%s: %+v, %d tiles of %d bits", c.name, p, len(p.tiles), p.depth)
 		}
 	}
@@ -144,10 +146,12 @@ func TestSequenceSizesAreChecked(t *testing.T) {
 	c := p.tiles[0]
 	data := slices.Concat([]byte{0, 0, byte(len(set) >> 8), byte(len(set))}, set, c.data)
 	bad := (&coded{sequence: c.sequence, config: c.config, data: data}).file()
-	if _, err := Parse(bad, quota.New(mostOfBoxes)); !errors.Is(err, ErrDamaged) || !strings.Contains(err.Error(), "differ") {
+	if _, err := Parse(bad, quota.New(mostOfBoxes)); !errors.Is(err, ErrDamaged) ||
+		!strings.Contains(err.Error(), "differ") {
 		t.Errorf("%v", err)
 	}
-	if again, err := Parse(c.file(), quota.New(mostOfBoxes)); err != nil || again.Width != c.width || !bytes.Equal(again.tiles[0].data, c.data) {
+	if again, err := Parse(c.file(), quota.New(mostOfBoxes)); err != nil || again.Width != c.width ||
+		!bytes.Equal(again.tiles[0].data, c.data) {
 		t.Errorf("a file made for the sandbox: %v", err)
 	}
 }

@@ -15,7 +15,8 @@ const EnvLibrary = "LIBDE265_LIB"
 var ErrNoLibrary = errors.New("no usable libde265")
 
 // Remedy tells users without a library what to do.
-const Remedy = "install it (Debian, Ubuntu: libde265-0; Fedora: libde265; macOS: brew install libde265), or set " + EnvLibrary + " to its library file"
+const Remedy = "install it (Debian, Ubuntu: libde265-0; Fedora: libde265; macOS: brew install libde265), or set " +
+	EnvLibrary + " to its library file"
 
 // newDecoder is a function that distinguishes libde265 from other libraries.
 const newDecoder = "de265_new_decoder"
@@ -48,8 +49,10 @@ type Library struct {
 // folder, the system's usual folders. If the variable is set but names no
 // library, Locate fails. Nothing is loaded. Errors wrap ErrNoLibrary.
 func Locate() (string, error) {
-	s := sharedlib.Search{Name: "libde265", Functions: []string{newDecoder}, Env: EnvLibrary, NotFound: ErrNoLibrary, Remedy: Remedy}
-	path, _, err := s.Locate("", sharedlib.Places("", "libde265", "/opt/libde265/lib", "libde265.dylib", "libde265.so.0"))
+	s := sharedlib.Search{Name: "libde265", Functions: []string{newDecoder}, Env: EnvLibrary, NotFound: ErrNoLibrary,
+		Remedy: Remedy}
+	path, _,
+		err := s.Locate("", sharedlib.Places("", "libde265", "/opt/libde265/lib", "libde265.dylib", "libde265.so.0"))
 	return path, err
 }
 
@@ -165,7 +168,8 @@ func (l *Library) copyPlane(image uintptr, channel int32, width, height int) ([]
 	data := l.plane(image, channel, &stride)
 	depth := int(l.depth(image, channel))
 	bytes := (depth + 7) / 8
-	if data == nil || depth < 8 || depth > 16 || int(l.width(image, channel)) != width || int(l.height(image, channel)) != height || int(stride) < bytes*width {
+	if data == nil || depth < 8 || depth > 16 || int(l.width(image, channel)) != width ||
+		int(l.height(image, channel)) != height || int(stride) < bytes*width {
 		return nil, damaged("a channel of other size than announced")
 	}
 	n := (height-1)*int(stride) + bytes*width

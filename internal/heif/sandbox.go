@@ -116,9 +116,11 @@ func (s *sandbox) run(ctx context.Context, memory *scratch, limit int64, use fun
 		return fmt.Errorf("start the built-in decoder: %w", err)
 	}
 	in := &instance{memory: linear{scratch: memory, limit: min(uint64(limit), 1<<32) &^ (1<<16 - 1)}}
-	in.ctx = experimental.WithMemoryAllocator(context.WithoutCancel(ctx), experimental.MemoryAllocatorFunc(func(uint64, uint64) experimental.LinearMemory { return &in.memory }))
+	in.ctx = experimental.WithMemoryAllocator(context.WithoutCancel(ctx),
+		experimental.MemoryAllocatorFunc(func(uint64, uint64) experimental.LinearMemory { return &in.memory }))
 	var err error
-	if in.module, err = s.runtime.InstantiateModule(in.ctx, s.code, wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize")); err == nil {
+	if in.module, err = s.runtime.InstantiateModule(in.ctx, s.code,
+		wazero.NewModuleConfig().WithName("").WithStartFunctions("_initialize")); err == nil {
 		err = errors.Join(use(in), in.module.Close(in.ctx))
 	}
 	if err != nil && in.memory.refused {
@@ -190,12 +192,14 @@ func (s *sandbox) tile(ctx context.Context, c *coded, memory *scratch) (out *Pla
 		if err != nil {
 			return err
 		}
-		ok, err := in.call("decode", uint64(at), uint64(len(file)), 0, uint64(facts), uint64(facts+4), uint64(facts+8), uint64(facts+12), uint64(facts+16), uint64(to))
+		ok, err := in.call("decode", uint64(at), uint64(len(file)), 0, uint64(facts), uint64(facts+4), uint64(facts+8),
+			uint64(facts+12), uint64(facts+16), uint64(to))
 		if err != nil {
 			return err
 		}
 		n := in.numbers(facts, 4)
-		if grey := n[2] == spaceGrey; ok == 0 || n[0] != c.width || n[1] != c.height || grey != (c.chroma == 0) || !grey && n[3] != c.chroma {
+		if grey := n[2] == spaceGrey; ok == 0 || n[0] != c.width || n[1] != c.height || grey != (c.chroma == 0) ||
+			!grey && n[3] != c.chroma {
 			return damaged("libheif cannot decode it")
 		}
 		b := in.memory.bytes[to:]
@@ -235,7 +239,8 @@ func (s *sandbox) decodeAV1(ctx context.Context, p *Picture) (out *RGBA, err err
 			return err
 		}
 		decode := func(headerOnly, to uint32) error {
-			ok, err := in.call("decode", uint64(at), uint64(len(file)), uint64(headerOnly), 0, uint64(facts), uint64(facts+4), uint64(facts+8), uint64(facts+12), uint64(facts+16), uint64(to))
+			ok, err := in.call("decode", uint64(at), uint64(len(file)), uint64(headerOnly), 0, uint64(facts),
+				uint64(facts+4), uint64(facts+8), uint64(facts+12), uint64(facts+16), uint64(to))
 			if err == nil && ok == 0 {
 				err = damaged("libavif cannot decode it")
 			}

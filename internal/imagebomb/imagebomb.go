@@ -154,7 +154,8 @@ func PNG(width, height, kind, depth int, interlaced bool) []byte {
 	passes := [][4]int{{0, 0, 1, 1}} // first column and row, steps
 	method := byte(0)
 	if interlaced {
-		passes = [][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2}, {0, 1, 1, 2}}
+		passes = [][4]int{{0, 0, 8, 8}, {4, 0, 8, 8}, {0, 4, 4, 8}, {2, 0, 4, 4}, {0, 2, 2, 4}, {1, 0, 2, 2},
+			{0, 1, 1, 2}}
 		method = 1
 	}
 	header = append(header, byte(depth), byte(kind), 0, 0, method)

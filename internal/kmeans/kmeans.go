@@ -96,7 +96,8 @@ func squaredTo(x []float32, centre []float64) float64 {
 
 // nearestCentres returns the nearest centre of every row, by ‖c‖² − 2xᵀc.
 func nearestCentres(mul linalg.Backend, x blas32.General, centres blas64.General) ([]int, error) {
-	c := blas32.General{Rows: centres.Rows, Cols: centres.Cols, Stride: centres.Stride, Data: dense.Narrowed(centres.Data)}
+	c := blas32.General{Rows: centres.Rows, Cols: centres.Cols, Stride: centres.Stride,
+		Data: dense.Narrowed(centres.Data)}
 	norms := make([]float64, centres.Rows)
 	for i, v := range centres.Data {
 		norms[i/centres.Stride] += v * v

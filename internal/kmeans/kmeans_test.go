@@ -32,7 +32,8 @@ func TestClusters(t *testing.T) {
 func TestClusterStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Cluster(ctx, linalg.Default(), dense.New32(4, 2), Config{Clusters: 2, Candidates: 1, Rounds: 5}, rand.New(rand.NewPCG(1, 1))); !errors.Is(err, context.Canceled) {
+	if _, err := Cluster(ctx, linalg.Default(), dense.New32(4, 2), Config{Clusters: 2, Candidates: 1, Rounds: 5},
+		rand.New(rand.NewPCG(1, 1))); !errors.Is(err, context.Canceled) {
 		t.Errorf("after cancelling: %v", err)
 	}
 }

@@ -47,12 +47,13 @@ func (s *search) address(progress Progress) error {
 	}
 	stalled := time.AfterFunc(stallLimit, func() { cancel(fmt.Errorf("no data for %s", stallLimit)) })
 	defer stalled.Stop()
-	body := &counted{ctx: ctx, from: response.Body, total: max(0, response.ContentLength), progress: func(done, total int64) {
-		stalled.Reset(stallLimit)
-		if progress != nil {
-			progress(done, total)
-		}
-	}}
+	body := &counted{ctx: ctx, from: response.Body, total: max(0, response.ContentLength),
+		progress: func(done, total int64) {
+			stalled.Reset(stallLimit)
+			if progress != nil {
+				progress(done, total)
+			}
+		}}
 	err = s.content(path.Base(request.URL.Path), response.ContentLength, body)
 	if err != nil && !errors.Is(err, errAllFound) && ctx.Err() != nil {
 		err = cmp.Or(context.Cause(ctx), err) // why it was cancelled says more

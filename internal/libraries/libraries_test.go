@@ -120,7 +120,8 @@ func files(t *testing.T, dir string) (found []string) {
 func expect(t *testing.T, want Target, found []Target, err error, words ...string) {
 	t.Helper()
 	if len(words) == 0 {
-		if content, reading := os.ReadFile(want.Path()); err != nil || reading != nil || string(content) != right || len(found) != 1 || !want.Present() {
+		if content, reading := os.ReadFile(want.Path()); err != nil || reading != nil || string(content) != right ||
+			len(found) != 1 || !want.Present() {
 			t.Errorf("%v, %v, %q, %d found", err, reading, content, len(found))
 		}
 		if left := files(t, want.Dir); len(left) != 1 {
@@ -139,23 +140,28 @@ func expect(t *testing.T, want Target, found []Target, err error, words ...strin
 }
 
 func TestFrom(t *testing.T) {
-	whole := archive(t, "package/README.md", "hello", "package/arm64/libthing.so.1", other, "package/x64/libthing.so.1", right, "package/bulk", strings.Repeat("0123456789", 9999))
+	whole := archive(t, "package/README.md", "hello", "package/arm64/libthing.so.1", other, "package/x64/libthing.so.1",
+		right, "package/bulk", strings.Repeat("0123456789", 9999))
 	inXZ := release(t, "pipeline-1/pipeline", noise(1<<16), "pipeline-1/lib/libthing.so.1", right)
 	for name, c := range map[string]struct {
 		file  string
 		bytes []byte
 		words []string
 	}{
-		"package":          {"any.tgz", whole, nil},
-		"release":          {"any", inXZ, nil},
-		"cut release":      {"any", inXZ[:len(inXZ)/2], []string{"ends too early"}},
-		"damaged release":  {"any", changed(inXZ, 24), []string{"the archive cannot be read"}},
-		"start of xz":      {"any", inXZ[:8], []string{"not a complete archive"}},
-		"library":          {"renamed", []byte(right), nil},
-		"wrong platform":   {"x.tgz", archive(t, "lib/libthing.so.1", other), []string{"another platform", "linux/arm64"}},
-		"damaged":          {"x.tgz", archive(t, "lib/libthing.so.1", damaged), []string{"damaged", "@made/thing@1.2.3", target(t).SHA256}},
-		"same size":        {"x.tgz", archive(t, "LICENSE", damaged), []string{"none of the libraries", "made-thing-1.2.3.tgz"}},
-		"other release":    {"x.tgz", archive(t, "lib/libthing.so.2", right+"s"), []string{"18 bytes", "another release"}},
+		"package":         {"any.tgz", whole, nil},
+		"release":         {"any", inXZ, nil},
+		"cut release":     {"any", inXZ[:len(inXZ)/2], []string{"ends too early"}},
+		"damaged release": {"any", changed(inXZ, 24), []string{"the archive cannot be read"}},
+		"start of xz":     {"any", inXZ[:8], []string{"not a complete archive"}},
+		"library":         {"renamed", []byte(right), nil},
+		"wrong platform": {"x.tgz", archive(t, "lib/libthing.so.1", other),
+			[]string{"another platform", "linux/arm64"}},
+		"damaged": {"x.tgz", archive(t, "lib/libthing.so.1", damaged),
+			[]string{"damaged", "@made/thing@1.2.3", target(t).SHA256}},
+		"same size": {"x.tgz", archive(t, "LICENSE", damaged),
+			[]string{"none of the libraries", "made-thing-1.2.3.tgz"}},
+		"other release": {"x.tgz", archive(t, "lib/libthing.so.2", right+"s"),
+			[]string{"18 bytes", "another release"}},
 		"cut":              {"x.tgz", whole[:60], []string{"ends too early"}},
 		"cut in a library": {"x.tgz", archive(t, "libthing.so.1", right)[:40], []string{"ends too early"}},
 		"not an archive":   {"x.tgz", []byte("<html>Log in</html>"), []string{"none of the libraries"}},
@@ -222,7 +228,8 @@ func TestFromAddress(t *testing.T) {
 	}
 	want := target(t)
 	server.Close()
-	found, err := From(t.Context(), strings.Replace(server.URL, "//", "//me:secret@", 1)+"/whole.tgz", []Target{want}, nil)
+	found,
+		err := From(t.Context(), strings.Replace(server.URL, "//", "//me:secret@", 1)+"/whole.tgz", []Target{want}, nil)
 	expect(t, want, found, err, "copy the file here")
 	if strings.Contains(err.Error(), "secret") {
 		t.Error(err)
@@ -231,7 +238,9 @@ func TestFromAddress(t *testing.T) {
 
 func TestFromStopsWhenCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
-	file, want := write(t, filepath.Join(t.TempDir(), "x.tgz"), archive(t, "big", noise(1<<16), "libthing.so.1", right)), target(t) // more than one read
+	// more than one read
+	file, want := write(t, filepath.Join(t.TempDir(), "x.tgz"),
+		archive(t, "big", noise(1<<16), "libthing.so.1", right)), target(t)
 	found, err := From(ctx, file, []Target{want}, func(int64, int64) { cancel() })
 	expect(t, want, found, err, "cancel")
 	if !errors.Is(err, context.Canceled) {
@@ -266,8 +275,9 @@ func TestNPM(t *testing.T) {
 		bytes  []byte
 		words  []string
 	}{
-		"fetched":  {pack, good, nil},
-		"refused":  {"echo npm error 401 who are you >&2; exit 1", nil, []string{"npm could not fetch @made/thing@1.2.3", "who are you", "registry"}},
+		"fetched": {pack, good, nil},
+		"refused": {"echo npm error 401 who are you >&2; exit 1", nil,
+			[]string{"npm could not fetch @made/thing@1.2.3", "who are you", "registry"}},
 		"tampered": {pack, archive(t, "package/x64/libthing.so.1", damaged), []string{"damaged"}},
 		"cut":      {pack, good[:50], []string{"ends too early"}},
 		"nothing":  {"exit 0", nil, []string{"made-thing-1.2.3.tgz", "no such file"}},
@@ -307,7 +317,8 @@ esac`
 		t.Run(name, func(t *testing.T) {
 			standIn(t, "pip3", c.script, []byte(c.content))
 			sum := sha256.Sum256([]byte(right))
-			l := Network("Net", "net", "1.0", "net-1.0.whl", File{"net-1.0.whl", hex.EncodeToString(sum[:]), int64(len(right))})
+			l := Network("Net", "net", "1.0", "net-1.0.whl",
+				File{"net-1.0.whl", hex.EncodeToString(sum[:]), int64(len(right))})
 			file, ok := l.For("linux/amd64-musl")
 			want := Target{Library: l, File: file, Dir: t.TempDir()}
 			var found []Target

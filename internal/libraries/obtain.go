@@ -55,7 +55,8 @@ type Progress func(done, total int64)
 // a library file. It returns those that it stored. It is no error if some are not there, but one if none is,
 // if a file that should be one of them is not the pinned one, or if one is there for another platform only.
 func From(ctx context.Context, source string, wanted []Target, progress Progress) ([]Target, error) {
-	s := &search{ctx: ctx, source: source, wanted: slices.Clone(wanted), platforms: map[string][]string{}, unknown: map[string][]string{}}
+	s := &search{ctx: ctx, source: source, wanted: slices.Clone(wanted), platforms: map[string][]string{},
+		unknown: map[string][]string{}}
 	err := s.read(progress)
 	switch {
 	case errors.Is(err, errAllFound):
@@ -88,7 +89,8 @@ type search struct {
 
 // resembling reports whether anything like what is still missing was there.
 func (s *search) resembling() bool {
-	return slices.ContainsFunc(s.wanted, func(t Target) bool { return len(s.platforms[t.Library.Name])+len(s.unknown[t.Library.Name]) > 0 })
+	return slices.ContainsFunc(s.wanted,
+		func(t Target) bool { return len(s.platforms[t.Library.Name])+len(s.unknown[t.Library.Name]) > 0 })
 }
 
 func (s *search) read(progress Progress) error {
@@ -135,7 +137,9 @@ func (s *search) folder() error {
 // isArchive reports whether a file of a folder is one of the archives that From reads.
 func (s *search) isArchive(name string) bool {
 	return slices.ContainsFunc(s.wanted, func(t Target) bool { return t.Archive() == name }) ||
-		strings.HasPrefix(name, "pipeline-") && (strings.HasSuffix(name, ".tar.xz") || strings.HasSuffix(name, ".tar.gz")) // gzip: up to 0.1
+		// gzip: up to 0.1
+		strings.HasPrefix(name, "pipeline-") &&
+			(strings.HasSuffix(name, ".tar.xz") || strings.HasSuffix(name, ".tar.gz"))
 }
 
 // file reads a library or an archive.
@@ -215,7 +219,8 @@ func (s *search) offer(name string, size int64, content io.Reader) error {
 		case platform != "":
 			s.platforms[t.Library.Name] = append(s.platforms[t.Library.Name], platform)
 		default:
-			s.unknown[t.Library.Name] = append(s.unknown[t.Library.Name], fmt.Sprintf("%s has %d bytes, that of %s has %d", filepath.Base(name), size, t.Release(), t.Bytes))
+			s.unknown[t.Library.Name] = append(s.unknown[t.Library.Name],
+				fmt.Sprintf("%s has %d bytes, that of %s has %d", filepath.Base(name), size, t.Release(), t.Bytes))
 		}
 	}
 	return nil
@@ -242,7 +247,9 @@ func store(t Target, name string, content io.Reader) (stored bool, err error) {
 	case got != t.SHA256 && !t.resembles(name):
 		return false, nil
 	case got != t.SHA256:
-		return false, fmt.Errorf("%s is damaged, or not that of %s: its SHA-256 is %s, not %s; nothing was installed from it", filepath.Base(name), t.Release(), got, t.SHA256)
+		return false,
+			fmt.Errorf("%s is damaged, or not that of %s: its SHA-256 is %s, not %s; nothing was installed from it",
+				filepath.Base(name), t.Release(), got, t.SHA256)
 	}
 	return true, download.Full(f.Commit(), t.Dir, t.Bytes, freeSpace)
 }

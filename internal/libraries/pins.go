@@ -41,13 +41,19 @@ type File struct {
 // ONNXRuntime computes the embeddings.
 func ONNXRuntime() Library {
 	return Library{
-		Name: "ONNX Runtime", Package: "onnxruntime-node", Version: ort.CachedVersion, PackageBytes: 113507888, Env: ort.EnvLibrary, dir: "onnxruntime",
+		Name: "ONNX Runtime", Package: "onnxruntime-node", Version: ort.CachedVersion, PackageBytes: 113507888,
+		Env: ort.EnvLibrary, dir: "onnxruntime",
 		files: map[string]File{
-			"linux/amd64":   {"libonnxruntime.so.1", "ffb75a925ba05e47b235bb66e3e3911714a80b328a9c9425539feb204aa32a23", 45828512},
-			"linux/arm64":   {"libonnxruntime.so.1", "1f549d46250b005580b597f4164984aaf75b3bcb9f3aeb07c7f8a8fe60b23c76", 25135496},
-			"darwin/arm64":  {"libonnxruntime.1.30.0.dylib", "685d2be5dba1309c89d3a5324b7fd06a5c42f1a61bfea32d14c4cc28d072121d", 44589928},
-			"windows/amd64": {"onnxruntime.dll", "508c362f5673483dd3a086379c392795b2e42d10d5e6f3f90ebd7ac21c97af67", 28754232},
-			"windows/arm64": {"onnxruntime.dll", "6c3a2abf5c6aca11c48a0d338a91af309f2266f25ce2e4084e6a87bbcb0fbfd0", 29815136},
+			"linux/amd64": {"libonnxruntime.so.1", "ffb75a925ba05e47b235bb66e3e3911714a80b328a9c9425539feb204aa32a23",
+				45828512},
+			"linux/arm64": {"libonnxruntime.so.1", "1f549d46250b005580b597f4164984aaf75b3bcb9f3aeb07c7f8a8fe60b23c76",
+				25135496},
+			"darwin/arm64": {"libonnxruntime.1.30.0.dylib",
+				"685d2be5dba1309c89d3a5324b7fd06a5c42f1a61bfea32d14c4cc28d072121d", 44589928},
+			"windows/amd64": {"onnxruntime.dll", "508c362f5673483dd3a086379c392795b2e42d10d5e6f3f90ebd7ac21c97af67",
+				28754232},
+			"windows/arm64": {"onnxruntime.dll", "6c3a2abf5c6aca11c48a0d338a91af309f2266f25ce2e4084e6a87bbcb0fbfd0",
+				29815136},
 		},
 	}
 }
@@ -55,11 +61,15 @@ func ONNXRuntime() Library {
 // TurboJPEG decodes photos; without it the program decodes them in Go, more slowly.
 func TurboJPEG() Library {
 	return Library{
-		Name: "libjpeg-turbo", Package: "@julusian/jpeg-turbo", Version: turbojpeg.CachedVersion, PackageBytes: 2905366, Env: turbojpeg.EnvLibrary, dir: "jpeg-turbo",
+		Name: "libjpeg-turbo", Package: "@julusian/jpeg-turbo", Version: turbojpeg.CachedVersion, PackageBytes: 2905366,
+		Env: turbojpeg.EnvLibrary, dir: "jpeg-turbo",
 		files: map[string]File{
-			"linux/amd64":      {"libturbojpeg.so.0", "d8a735da75b826e407dc442a8c86de5f45372fdc35e83a0bc7d9d4236c11d30e", 1046960},
-			"linux/amd64-musl": {"libturbojpeg.so.0", "c0182d4e495f5aac942cbebcc75d383b6e950ba0f69a54ac9b9d9bd6329b4d88", 1070224},
-			"linux/arm64":      {"libturbojpeg.so.0", "96f7bf39ebca03f8cb4a47e5b8bc610123314e87b8106661b54cc9e7bef2b295", 915832},
+			"linux/amd64": {"libturbojpeg.so.0",
+				"d8a735da75b826e407dc442a8c86de5f45372fdc35e83a0bc7d9d4236c11d30e", 1046960},
+			"linux/amd64-musl": {"libturbojpeg.so.0",
+				"c0182d4e495f5aac942cbebcc75d383b6e950ba0f69a54ac9b9d9bd6329b4d88", 1070224},
+			"linux/arm64": {"libturbojpeg.so.0", "96f7bf39ebca03f8cb4a47e5b8bc610123314e87b8106661b54cc9e7bef2b295",
+				915832},
 		},
 	}
 }

@@ -57,7 +57,8 @@ func (m backend) Mul32(dst, a, b blas32.General) error {
 func (m backend) whole32(dst, a, b blas32.General) error {
 	whole := a.Rows / rowUnit * rowUnit
 	if whole > 0 {
-		if err := m.kernel.Mul32(dense.View32(dst, 0, 0, whole, dst.Cols), dense.View32(a, 0, 0, whole, a.Cols), b); err != nil {
+		if err := m.kernel.Mul32(dense.View32(dst, 0, 0, whole, dst.Cols), dense.View32(a, 0, 0, whole, a.Cols),
+			b); err != nil {
 			return err
 		}
 	}
@@ -94,7 +95,8 @@ func (m backend) Raw() Raw { return m.raw }
 func (m backend) whole64(dst, a, b blas64.General) error {
 	whole := a.Rows / rowUnit * rowUnit
 	if whole > 0 {
-		if err := m.kernel.Mul64(dense.View(dst, 0, 0, whole, dst.Cols), dense.View(a, 0, 0, whole, a.Cols), b); err != nil {
+		if err := m.kernel.Mul64(dense.View(dst, 0, 0, whole, dst.Cols), dense.View(a, 0, 0, whole, a.Cols),
+			b); err != nil {
 			return err
 		}
 	}
@@ -120,7 +122,8 @@ func (m backend) MulTrans(dst, a, b blas32.General) error {
 		return Gonum{}.MulTrans(dst, a, b)
 	}
 	return m.eachBlock(dst.Rows, b.Rows, b.Cols, func(i, j, n, k int) error {
-		return m.whole32(dense.View32(dst, i, j, n, k), dense.View32(a, i, 0, n, a.Cols), dense.View32(b, j, 0, k, b.Cols))
+		return m.whole32(dense.View32(dst, i, j, n, k), dense.View32(a, i, 0, n, a.Cols),
+			dense.View32(b, j, 0, k, b.Cols))
 	})
 }
 

@@ -62,7 +62,8 @@ func checkFloat32(t *testing.T, name string, s blas64.General, exact, e Eigen) {
 	}
 	checkPairs(t, s, e, 2e-6)
 	last := len(e.Values) - 1
-	if along := math.Abs(blas64.Dot(blas64.Vector{N: s.Rows, Data: dense.Row(e.Vectors, last), Inc: 1}, blas64.Vector{N: s.Rows, Data: dense.Row(exact.Vectors, last), Inc: 1})); along < 1-1e-5 {
+	if along := math.Abs(blas64.Dot(blas64.Vector{N: s.Rows, Data: dense.Row(e.Vectors, last), Inc: 1},
+		blas64.Vector{N: s.Rows, Data: dense.Row(exact.Vectors, last), Inc: 1})); along < 1-1e-5 {
 		t.Errorf("%s: the last vector is off by %g", name, 1-along)
 	}
 }

@@ -19,7 +19,8 @@ type NotPSDError struct {
 }
 
 func (e *NotPSDError) Error() string {
-	return fmt.Sprintf("cholesky: matrix of order %d is not positive definite (%g added to its diagonal)", e.Order, e.Jitter)
+	return fmt.Sprintf("cholesky: matrix of order %d is not positive definite (%g added to its diagonal)", e.Order,
+		e.Jitter)
 }
 
 // Cholesky returns L (m×m, zeros above the diagonal) with a + jitter·I = L·Lᵀ,

@@ -55,7 +55,8 @@ func (s Solver) gram32(x blas32.General) (blas32.General, error) {
 	g := dense.New32(x.Rows, x.Rows)
 	kernel := s.backend().Raw()
 	return g, eachTriangle(x.Rows, func(i, j, n, m int) error {
-		err := kernel.Mul32(dense.View32(g, j, i, m, n), dense.View32(x, j, 0, m, x.Cols), dense.View32(x, i, 0, n, x.Cols))
+		err := kernel.Mul32(dense.View32(g, j, i, m, n), dense.View32(x, j, 0, m, x.Cols),
+			dense.View32(x, i, 0, n, x.Cols))
 		mirror(g.Data, g.Stride, i, i+n, j, j+m)
 		return err
 	})

@@ -117,7 +117,8 @@ func checkPairs(t *testing.T, a blas64.General, e Eigen, tol float64) {
 			}
 		}
 		for j := range i + 1 {
-			dot := blas64.Dot(blas64.Vector{N: m, Data: v, Inc: 1}, blas64.Vector{N: m, Data: e.Vectors.Data[j*m:], Inc: 1})
+			dot := blas64.Dot(blas64.Vector{N: m, Data: v, Inc: 1},
+				blas64.Vector{N: m, Data: e.Vectors.Data[j*m:], Inc: 1})
 			if want := map[bool]float64{true: 1}[i == j]; math.Abs(dot-want) > 1e-12 {
 				t.Fatalf("v%d·v%d = %g", i, j, dot)
 			}
@@ -220,7 +221,8 @@ func turnedDiagonal(m int, value func(i int) float64) blas64.General {
 		a.Data[i*m+i] = value(i)
 	}
 	rng := rand.New(rand.NewPCG(8, 9))
-	u, au := blas64.Vector{N: m, Data: make([]float64, m), Inc: 1}, blas64.Vector{N: m, Data: make([]float64, m), Inc: 1}
+	u, au := blas64.Vector{N: m, Data: make([]float64, m), Inc: 1},
+		blas64.Vector{N: m, Data: make([]float64, m), Inc: 1}
 	for range 4 { // (I − 2uuᵀ)·a·(I − 2uuᵀ) = a − w·uᵀ − u·wᵀ, w = 2(a·u − (uᵀau)u)
 		for i := range m {
 			u.Data[i] = rng.NormFloat64()

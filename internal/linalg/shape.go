@@ -30,7 +30,8 @@ func fits(dst, a, b shape) error {
 		}
 	}
 	if a.cols != b.cols || dst.rows != a.rows || dst.cols != b.rows || a.cols == 0 {
-		return fmt.Errorf("product: %d×%d from %d×%d and %d×%d transposed", dst.rows, dst.cols, a.rows, a.cols, b.rows, b.cols)
+		return fmt.Errorf("product: %d×%d from %d×%d and %d×%d transposed", dst.rows, dst.cols, a.rows, a.cols, b.rows,
+			b.cols)
 	}
 	return nil
 }

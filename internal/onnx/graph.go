@@ -138,7 +138,8 @@ func (g *Graph) Model(producer string, metadata map[string]string) ([]byte, erro
 	graph := append([]byte(nil), g.body...)
 	graph = appendMessage(graph, 2, []byte("head")) // GraphProto.name
 	graph = append(append(graph, g.inputs...), g.outputs...)
-	return wrap(graph, WriteIRVersion, appendMessage(nil, modelOpset, appendNumber(nil, 2, WriteOpset)), producer, metadata)
+	return wrap(graph, WriteIRVersion, appendMessage(nil, modelOpset, appendNumber(nil, 2, WriteOpset)), producer,
+		metadata)
 }
 
 // maxModel is the largest message that protobuf readers accept.
@@ -159,7 +160,8 @@ func wrap(graph []byte, ir int64, opsets []byte, producer string, metadata map[s
 // valueInfo returns the ValueInfoProto of a tensor of a shape, or of any shape if
 // it is nil. A free first axis is called batch.
 func valueInfo(name string, elem ElemType, shape []int64) []byte {
-	const valueName, valueType, typeTensor, tensorElem, tensorShape, shapeDim, dimValue, dimParam = 1, 2, 1, 1, 2, 1, 1, 2
+	const valueName, valueType, typeTensor, tensorElem, tensorShape, shapeDim, dimValue, dimParam = 1, 2, 1, 1, 2, 1, 1,
+		2
 	var dims []byte
 	for i, n := range shape {
 		var dim []byte

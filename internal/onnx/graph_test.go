@@ -46,7 +46,8 @@ func TestExtend(t *testing.T) {
 	if onnx.Names(joined.Inputs) != onnx.Names(m.Inputs) || onnx.Names(joined.Outputs) != "twice float32[?,4]" {
 		t.Errorf("%s → %s", onnx.Names(joined.Inputs), onnx.Names(joined.Outputs))
 	}
-	if len(joined.Nodes) != len(m.Nodes)+2 || joined.Opset != m.Opset || joined.IRVersion != onnx.WriteIRVersion || joined.Producer != "test" {
+	if len(joined.Nodes) != len(m.Nodes)+2 || joined.Opset != m.Opset || joined.IRVersion != onnx.WriteIRVersion ||
+		joined.Producer != "test" {
 		t.Errorf("%d nodes, opset %d, IR %d", len(joined.Nodes), joined.Opset, joined.IRVersion)
 	}
 	if joined.Metadata["more"] != "1" || joined.Metadata[onnx.MetadataPreprocess] != "changed" {
@@ -66,7 +67,8 @@ func TestFreshPrefix(t *testing.T) {
 
 func TestExtendRefusesOldOperators(t *testing.T) {
 	opset := numberField(2, 11)
-	file := append(append([]byte{}, read(t, "nchw")...), protowire.AppendBytes(protowire.AppendTag(nil, 8, protowire.BytesType), opset)...)
+	file := append(append([]byte{}, read(t, "nchw")...),
+		protowire.AppendBytes(protowire.AppendTag(nil, 8, protowire.BytesType), opset)...)
 	m, err := onnx.Parse(file)
 	if err != nil {
 		t.Fatal(err)

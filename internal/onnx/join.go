@@ -29,7 +29,8 @@ func (m *Model) FreshPrefix(prefix string) string {
 // entries with the same key.
 func (m *Model) Extend(g *Graph, producer string, metadata map[string]string) ([]byte, error) {
 	if m.Opset < leastOpset {
-		return nil, fmt.Errorf("the backbone uses opset %d, joining needs %d or newer: export it again with opset %d", m.Opset, leastOpset, WriteOpset)
+		return nil, fmt.Errorf("the backbone uses opset %d, joining needs %d or newer: export it again with opset %d",
+			m.Opset, leastOpset, WriteOpset)
 	}
 	graph, rest, err := m.takeApart()
 	if err != nil {

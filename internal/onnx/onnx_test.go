@@ -87,10 +87,11 @@ func TestParseRefuses(t *testing.T) {
 		want  error
 		says  string
 	}{
-		"empty":     {nil, onnx.ErrNotONNX, "empty"},
-		"text":      {[]byte("hello, world\n"), onnx.ErrNotONNX, ""},
-		"html":      {[]byte("\n<!DOCTYPE html><html>"), onnx.ErrNotONNX, "download"},
-		"lfs":       {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:0"), onnx.ErrNotONNX, "git lfs pull"},
+		"empty": {nil, onnx.ErrNotONNX, "empty"},
+		"text":  {[]byte("hello, world\n"), onnx.ErrNotONNX, ""},
+		"html":  {[]byte("\n<!DOCTYPE html><html>"), onnx.ErrNotONNX, "download"},
+		"lfs": {[]byte("version https://git-lfs.github.com/spec/v1\noid sha256:0"), onnx.ErrNotONNX,
+			"git lfs pull"},
 		"zip":       {[]byte("PK\x03\x04rest"), onnx.ErrNotONNX, "PyTorch"},
 		"tflite":    {[]byte("\x1c\x00\x00\x00TFL3...."), onnx.ErrNotONNX, "TensorFlow"},
 		"truncated": {whole[:len(whole)-5], onnx.ErrNotONNX, "truncated"},

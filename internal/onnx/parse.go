@@ -49,14 +49,16 @@ func Parse(b []byte) (*Model, error) {
 	}
 	m := &Model{raw: b, constants: map[string]bool{}, producer: map[string]int{}, Metadata: map[string]string{}}
 	if err := m.readModel(b); err != nil {
-		return nil, fmt.Errorf("%w: damaged, truncated or another format (%w): download or export the file again", ErrNotONNX, err)
+		return nil, fmt.Errorf("%w: damaged, truncated or another format (%w): download or export the file again",
+			ErrNotONNX, err)
 	}
 	if !m.hasGraph || len(m.Outputs) == 0 {
 		return nil, fmt.Errorf("%w: no graph with an output in it", ErrNotONNX)
 	}
 	if m.externalRef != "" {
-		return nil, fmt.Errorf("%w: tensor %q is stored in another file, which may be any path on this machine and is refused: save the model as one file, in Python onnx.save(onnx.load(path), path, save_as_external_data=False)",
-			ErrExternalData, m.externalRef)
+		return nil,
+			fmt.Errorf("%w: tensor %q is stored in another file, which may be any path on this machine and is refused: save the model as one file, in Python onnx.save(onnx.load(path), path, save_as_external_data=False)",
+				ErrExternalData, m.externalRef)
 	}
 	m.dropInitialisedInputs()
 	return m, nil

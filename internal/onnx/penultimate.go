@@ -30,7 +30,8 @@ func (m *Model) Penultimate() (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", fmt.Errorf("%w: the outputs end in several linear layers, fed by %q: name one of these", ErrNoPenultimate, found)
+		return "", fmt.Errorf("%w: the outputs end in several linear layers, fed by %q: name one of these",
+			ErrNoPenultimate, found)
 	}
 	return "", fmt.Errorf("%w: %w", ErrNoPenultimate, firstErr)
 }

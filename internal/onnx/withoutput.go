@@ -20,7 +20,8 @@ func (m *Model) WithOutput(tensor string) (model []byte, output string, err erro
 		return m.raw, tensor, nil
 	}
 	if !m.HasTensor(tensor) {
-		return nil, "", fmt.Errorf("model output %q: the graph computes no tensor of that name; its outputs are %s", tensor, Names(m.Outputs))
+		return nil, "", fmt.Errorf("model output %q: the graph computes no tensor of that name; its outputs are %s",
+			tensor, Names(m.Outputs))
 	}
 	output = m.freshName("pipeline/" + tensor)
 	var g Graph

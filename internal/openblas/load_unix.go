@@ -64,7 +64,8 @@ func dlopen(path string) (uintptr, error) {
 
 // lookupGemm resolves cblas_dgemm with 32- or 64-bit integers.
 func lookupGemm[I int32 | int64](b *BLAS, lookup func(any, string)) {
-	var f func(order, transA, transB int32, m, n, k I, alpha float64, a *float64, lda I, b *float64, ldb I, beta float64, c *float64, ldc I)
+	var f func(order, transA, transB int32, m, n, k I, alpha float64, a *float64, lda I, b *float64, ldb I,
+		beta float64, c *float64, ldc I)
 	lookup(&f, "cblas_dgemm")
 	b.dgemm = func(transB int32, m, n, k int, a []float64, lda int, b []float64, ldb int, c []float64, ldc int) {
 		f(rowMajor, noTrans, transB, I(m), I(n), I(k), 1, &a[0], I(lda), &b[0], I(ldb), 0, &c[0], I(ldc))

@@ -50,7 +50,8 @@ func search() sharedlib.Search {
 // two are binding: if one is set but unusable, Locate fails. Nothing is loaded.
 // Errors wrap ErrNoLibrary.
 func Locate(explicit string) (Library, error) {
-	return locate(explicit, sharedlib.Places("", "openblas", "/opt/OpenBLAS/lib", "libopenblas.dylib", "openblas-pthread/libopenblas.so.0", "libopenblas.so.0"))
+	return locate(explicit, sharedlib.Places("", "openblas", "/opt/OpenBLAS/lib", "libopenblas.dylib",
+		"openblas-pthread/libopenblas.so.0", "libopenblas.so.0"))
 }
 
 func locate(explicit string, places []string) (Library, error) {

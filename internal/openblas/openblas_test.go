@@ -32,7 +32,8 @@ func TestLocateRefuses(t *testing.T) {
 		text: "not a shared library", empty: "empty file", dir: "folder", filepath.Join(dir, "none"): "no such file",
 	} {
 		_, err := Locate(path)
-		if !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), says) || !strings.Contains(err.Error(), path) {
+		if !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), says) ||
+			!strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 		t.Setenv(EnvLibrary, path)
@@ -48,14 +49,16 @@ func TestLocateRefuses(t *testing.T) {
 func TestSearch(t *testing.T) {
 	dir := t.TempDir()
 	none := filepath.Join(dir, "none.so")
-	if _, err := locate("", []string{none}); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), Remedy) || strings.Contains(err.Error(), none) {
+	if _, err := locate("", []string{none}); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), Remedy) ||
+		strings.Contains(err.Error(), none) {
 		t.Errorf("nothing there: %v", err)
 	}
 	broken := filepath.Join(dir, "broken.so")
 	if err := os.WriteFile(broken, []byte("\x7fELF"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := locate("", []string{none, broken}); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), broken) {
+	if _, err := locate("", []string{none, broken}); !errors.Is(err, ErrNoLibrary) ||
+		!strings.Contains(err.Error(), broken) {
 		t.Errorf("a broken one: %v", err)
 	}
 	lib := here(t)
@@ -94,11 +97,13 @@ func TestOpen(t *testing.T) {
 	if v, ok := os.LookupEnv("OPENBLAS_NUM_THREADS"); ok != was || v != before {
 		t.Errorf("the environment of the process has changed: %q", v)
 	}
-	x, out := blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{3, 4}}, blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: make([]float64, 1)}
+	x, out := blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{3, 4}},
+		blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: make([]float64, 1)}
 	if err := b.Mul64(out, x, x); err != nil || out.Data[0] != 25 {
 		t.Errorf("%v, %v", out.Data, err)
 	}
-	if err := b.MulPlain64(out, x, blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: x.Data}); err != nil || out.Data[0] != 25 {
+	if err := b.MulPlain64(out, x, blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: x.Data}); err != nil ||
+		out.Data[0] != 25 {
 		t.Errorf("plain: %v, %v", out.Data, err)
 	}
 	if err := b.Mul64(blas64.General{}, blas64.General{}, blas64.General{}); err == nil {

@@ -29,7 +29,8 @@ type Attempt struct {
 var ErrNoLibrary = errors.New("no usable ONNX Runtime library")
 
 // Remedy tells users without a library what to do.
-const Remedy = "run `pipeline setup`, or install ONNX Runtime " + minVersionText + " or newer and set ONNXRUNTIME_LIB to its library file"
+const Remedy = "run `pipeline setup`, or install ONNX Runtime " + minVersionText +
+	" or newer and set ONNXRUNTIME_LIB to its library file"
 
 // The binding asks for API version 24; 1.24 is the first release that has it.
 // Newer releases keep older APIs, so there is no upper bound.

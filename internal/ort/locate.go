@@ -87,7 +87,8 @@ func (m machine) ordered(path, source string) (Library, []Attempt, error) {
 			err = errors.New("no such file")
 		}
 		return Library{}, []Attempt{{Path: abs, Source: source, Err: err}},
-			fmt.Errorf("%w: %s, named by %s: %w; correct it, or remove the setting and run `pipeline setup`", ErrNoLibrary, abs, source, err)
+			fmt.Errorf("%w: %s, named by %s: %w; correct it, or remove the setting and run `pipeline setup`",
+				ErrNoLibrary, abs, source, err)
 	}
 	return Library{Path: abs, Version: version, Source: source}, nil, nil
 }
@@ -130,9 +131,11 @@ func (m machine) systemDirs() []string {
 		}
 		return nil
 	case "darwin":
-		return []string{"/opt/homebrew/lib", "/opt/homebrew/opt/onnxruntime/lib", "/usr/local/lib", "/usr/local/opt/onnxruntime/lib", "/opt/onnxruntime/lib"}
+		return []string{"/opt/homebrew/lib", "/opt/homebrew/opt/onnxruntime/lib", "/usr/local/lib",
+			"/usr/local/opt/onnxruntime/lib", "/opt/onnxruntime/lib"}
 	}
-	return append([]string{"/usr/local/lib", "/opt/onnxruntime/lib", "/usr/lib", "/usr/lib64"}, sharedlib.Multiarch(m.goarch)...)
+	return append([]string{"/usr/local/lib", "/opt/onnxruntime/lib", "/usr/lib", "/usr/lib64"},
+		sharedlib.Multiarch(m.goarch)...)
 }
 
 // patterns returns the names of the library, best first.

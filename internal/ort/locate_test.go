@@ -21,7 +21,8 @@ func fakeLibrary(t *testing.T, path, version string) {
 	}
 	dir := t.TempDir()
 	source, script := filepath.Join(dir, "a.c"), filepath.Join(dir, "a.map")
-	code, versions := "void *OrtGetApiBase(void) { return 0; }\n", "VERS_"+version+" { global: OrtGetApiBase; local: *; };\n"
+	code, versions := "void *OrtGetApiBase(void) { return 0; }\n", "VERS_"+version+
+		" { global: OrtGetApiBase; local: *; };\n"
 	if version == "" {
 		code, versions = "int other(void) { return 0; }\n", "OTHER { global: other; };\n"
 	}
@@ -30,7 +31,8 @@ func fakeLibrary(t *testing.T, path, version string) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(cc, "-shared", "-fPIC", "-nostdlib", "-o", path, source, "-Wl,--version-script="+script).CombinedOutput()
+	out, err := exec.Command(cc, "-shared", "-fPIC", "-nostdlib", "-o", path, source, "-Wl,--version-script="+
+		script).CombinedOutput()
 	if err != nil {
 		t.Fatalf("cc: %v\n%s", err, out)
 	}
@@ -101,7 +103,8 @@ func TestLocateObeys(t *testing.T) {
 	m := emptyMachine(t, map[string]string{EnvLibrary: "/nowhere/libonnxruntime.so"})
 	fakeLibrary(t, filepath.Join(m.root, "usr/lib/libonnxruntime.so"), "1.30.0")
 	_, attempts, err := m.locate("")
-	if !errors.Is(err, ErrNoLibrary) || !strings.Contains(fmt.Sprint(err), "$ONNXRUNTIME_LIB: no such file") || len(attempts) != 1 {
+	if !errors.Is(err, ErrNoLibrary) || !strings.Contains(fmt.Sprint(err), "$ONNXRUNTIME_LIB: no such file") ||
+		len(attempts) != 1 {
 		t.Errorf("%v, %v", attempts, err)
 	}
 	if _, _, err = m.locate("relative/name.so"); err == nil || !strings.Contains(err.Error(), "the configuration") {

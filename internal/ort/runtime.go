@@ -31,7 +31,8 @@ func Open(lib Library) (*Runtime, error) {
 		if sameFile(rt.library.Path, lib.Path) {
 			return rt, nil
 		}
-		return nil, fmt.Errorf("ONNX Runtime library %s: this process already uses %s, and there can be only one", lib.Path, rt.library.Path)
+		return nil, fmt.Errorf("ONNX Runtime library %s: this process already uses %s, and there can be only one",
+			lib.Path, rt.library.Path)
 	}
 	rt, err := load(lib)
 	if err != nil {

@@ -219,7 +219,8 @@ func again(t *testing.T, role, library string) (stdout, stderr, home string, err
 	t.Helper()
 	home = t.TempDir()
 	cmd := exec.Command(os.Args[0], "-test.run=^$")
-	cmd.Env = []string{roleVar + "=" + role, "HOME=" + home, ort.EnvLibrary + "=" + library, "PATH=" + os.Getenv("PATH")}
+	cmd.Env = []string{roleVar + "=" + role, "HOME=" + home, ort.EnvLibrary + "=" + library, "PATH=" +
+		os.Getenv("PATH")}
 	var out, errOut strings.Builder
 	cmd.Stdout, cmd.Stderr = &out, &errOut
 	err = cmd.Run()

@@ -81,7 +81,8 @@ func elements(shape []int64) (int, error) {
 	n := int64(1)
 	for _, s := range shape {
 		if s < 1 || s > maxElements || n*s > maxElements {
-			return 0, fmt.Errorf("tensor %v: every axis must be at least 1 and the whole at most %d numbers", shape, maxElements)
+			return 0, fmt.Errorf("tensor %v: every axis must be at least 1 and the whole at most %d numbers", shape,
+				maxElements)
 		}
 		n *= s
 	}

@@ -71,7 +71,8 @@ func rows(n int) []row {
 	for i := range out {
 		out[i] = row{
 			Text: fmt.Sprintf("%05d.jpg", i), Delta: fmt.Sprintf("folder/%05d.jpg", i*i),
-			Long: strings.Repeat("x", i%40), Flag: i%3 == 0, Few: int32(i % 5), Many: int64(i) * 1e12, Real: float64(i) / 7,
+			Long: strings.Repeat("x", i%40), Flag: i%3 == 0, Few: int32(i % 5), Many: int64(i) * 1e12,
+			Real: float64(i) / 7,
 			When: time.Unix(int64(i)*1e5, 0).UTC(), Fixed: [16]byte{byte(i), byte(i >> 8)},
 			List: slices.Repeat([]string{"x"}, i%3),
 		}
@@ -113,8 +114,9 @@ func TestValuesAreThoseOfTheLibrary(t *testing.T) {
 		for _, version := range []int{1, 2} {
 			for _, pageBytes := range []int{500, 1 << 20} {
 				t.Run(fmt.Sprintf("%v, version %d, pages of %d bytes", codec, version, pageBytes), func(t *testing.T) {
-					compare(t, want, written(t, rows(1500), parquet.Compression(codec), parquet.DataPageVersion(version),
-						parquet.PageBufferSize(pageBytes), parquet.MaxRowsPerRowGroup(group)))
+					compare(t, want,
+						written(t, rows(1500), parquet.Compression(codec), parquet.DataPageVersion(version),
+							parquet.PageBufferSize(pageBytes), parquet.MaxRowsPerRowGroup(group)))
 				})
 			}
 		}

@@ -12,8 +12,10 @@ func TestQuota(t *testing.T) {
 	for _, c := range []struct {
 		n, most int64
 		ok      bool
-	}{{60, 60, true}, {41, 60, false}, {40, 100, true}, {1, 100, false}, {0, 100, true}, {-1, 100, false}, {math.MaxInt64, 100, false}} {
-		if err := q.Take(c.n); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrExceeded) || q.Most() != c.most {
+	}{{60, 60, true}, {41, 60, false}, {40, 100, true}, {1, 100, false}, {0, 100, true}, {-1, 100, false},
+		{math.MaxInt64, 100, false}} {
+		if err := q.Take(c.n); (err == nil) != c.ok || err != nil && !errors.Is(err, ErrExceeded) ||
+			q.Most() != c.most {
 			t.Errorf("%d: %v, %d at most", c.n, err, q.Most())
 		}
 	}

@@ -46,7 +46,8 @@ func TestStreamsDiffer(t *testing.T) {
 			}
 		}
 	}
-	for _, names := range [][]string{{""}, {"", ""}, {"b"}, {"ab", "c"}, {"a", "bc"}, {"abc"}, {"c", "ab"}, {"\x01\x00\x00\x00\x00\x00\x00\x00"}} {
+	for _, names := range [][]string{{""}, {"", ""}, {"b"}, {"ab", "c"}, {"a", "bc"}, {"abc"}, {"c", "ab"},
+		{"\x01\x00\x00\x00\x00\x00\x00\x00"}} {
 		add(0, "a", names)
 		add(0, "a", names, 0)
 		add(0, "a", names, 1)
@@ -74,7 +75,8 @@ func TestStreamsAreIndependent(t *testing.T) {
 		// Standard deviations of these means of n uniform numbers, and five of
 		// them as the bound.
 		for what, off := range map[string][2]float64{
-			"mean": {mean, math.Sqrt(1. / 12)}, "variance": {square - 1./12, math.Sqrt(1. / 180)}, "correlation": {product, 1. / 12},
+			"mean": {mean, math.Sqrt(1. / 12)}, "variance": {square - 1./12, math.Sqrt(1. / 180)},
+			"correlation": {product, 1. / 12},
 		} {
 			if math.Abs(off[0]) > 5*off[1]/math.Sqrt(n) {
 				t.Errorf("%s: %s is off by %g", name, what, off[0])

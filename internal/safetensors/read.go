@@ -113,7 +113,8 @@ func (f *File) checkCoverage() error {
 	var at int64
 	for i, t := range f.tensors {
 		if t.Begin != at {
-			return fmt.Errorf("%w: tensor %q begins at %d, the one before it ends at %d", ErrFormat, t.Name, t.Begin, at)
+			return fmt.Errorf("%w: tensor %q begins at %d, the one before it ends at %d", ErrFormat, t.Name, t.Begin,
+				at)
 		}
 		at = t.End
 		f.byName[t.Name] = i
@@ -151,7 +152,8 @@ func (f *File) VerifyDigest() (Written, error) {
 		return Written{}, fmt.Errorf("read safetensors: %w", err)
 	}
 	if !bytes.Equal(stored[:], done.Digest[:]) {
-		return Written{}, fmt.Errorf("read safetensors: %w (%x… instead of %x…)", ErrDigest, done.Digest[:4], stored[:4])
+		return Written{},
+			fmt.Errorf("read safetensors: %w (%x… instead of %x…)", ErrDigest, done.Digest[:4], stored[:4])
 	}
 	sum.Write(stored[:])
 	sum.Sum(done.SHA256[:0])

@@ -54,7 +54,8 @@ func TestRoundTrip(t *testing.T) {
 			t.Errorf("%s: got %v (%v), want %v", name, got, err, want)
 		}
 	}
-	if done.SHA256 != sha256.Sum256(raw) || done.Digest != sha256.Sum256(raw[:len(raw)-32]) || done.Bytes != int64(len(raw)) {
+	if done.SHA256 != sha256.Sum256(raw) || done.Digest != sha256.Sum256(raw[:len(raw)-32]) ||
+		done.Bytes != int64(len(raw)) {
 		t.Errorf("Write reports %+v", done)
 	}
 	if again, err := f.VerifyDigest(); err != nil || again != done {

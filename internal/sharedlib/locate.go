@@ -33,7 +33,8 @@ func (s Search) Locate(explicit string, places []string) (path, function string,
 	}
 	if explicit != "" {
 		if path, function, err = s.Inspect(explicit); err != nil {
-			err = fmt.Errorf("%w: %s, named by %s: %w; correct it or remove the setting", s.NotFound, explicit, source, err)
+			err = fmt.Errorf("%w: %s, named by %s: %w; correct it or remove the setting", s.NotFound, explicit, source,
+				err)
 		}
 		return path, function, err
 	}
@@ -126,7 +127,8 @@ func Places(setup, formula, opt, dylib string, names ...string) (files []string)
 	}
 	if runtime.GOOS == "darwin" {
 		names = []string{dylib}
-		folders = append(folders, "/opt/homebrew/opt/"+formula+"/lib", "/usr/local/opt/"+formula+"/lib", "/opt/homebrew/lib", "/usr/local/lib")
+		folders = append(folders, "/opt/homebrew/opt/"+formula+"/lib", "/usr/local/opt/"+formula+"/lib",
+			"/opt/homebrew/lib", "/usr/local/lib")
 	} else {
 		folders = append(append(folders, "/usr/local/lib", opt), Multiarch(runtime.GOARCH)...)
 		folders = append(folders, "/usr/lib64", "/usr/lib")

@@ -5,7 +5,8 @@ import "testing"
 func TestNearest(t *testing.T) {
 	methods := []string{"gpr", "gptree", "hppca", "lda", "ncm", "plda", "ppca-online", "sbm"}
 	for name, want := range map[string]string{
-		"foo": "", "RanPAC": "", "nmc": "ncm", "NCM": "ncm", "hpcca": "hppca", "ppca-onlin": "ppca-online", "ppca": "hppca", "x": "",
+		"foo": "", "RanPAC": "", "nmc": "ncm", "NCM": "ncm", "hpcca": "hppca", "ppca-onlin": "ppca-online",
+		"ppca": "hppca", "x": "",
 		"": "", "gpt": "gpr", "ppca-": "ppca-online",
 	} {
 		if got := Nearest(name, methods); got != want {

@@ -73,7 +73,8 @@ func (p *Page) Eval(expression string, result any) {
 		Result           struct{ Value json.RawMessage }
 		ExceptionDetails json.RawMessage
 	}
-	p.b.call(p.tb, "Runtime.evaluate", map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
+	p.b.call(p.tb, "Runtime.evaluate",
+		map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
 	if answer.ExceptionDetails != nil {
 		p.tb.Fatalf("browser: %s: %s", expression, answer.ExceptionDetails)
 	}
@@ -103,12 +104,14 @@ func (p *Page) Wait(expression string) {
 // View sets the size of the window in CSS pixels and the colour scheme.
 func (p *Page) View(width, height int, dark bool) {
 	p.tb.Helper()
-	p.b.call(p.tb, "Emulation.setDeviceMetricsOverride", map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
+	p.b.call(p.tb, "Emulation.setDeviceMetricsOverride",
+		map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 	scheme := "light"
 	if dark {
 		scheme = "dark"
 	}
-	p.b.call(p.tb, "Emulation.setEmulatedMedia", map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	p.b.call(p.tb, "Emulation.setEmulatedMedia",
+		map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
 // A point is a place in the window in CSS pixels.
@@ -132,7 +135,8 @@ func (p *Page) middle(selector string) (at point) {
 
 func (p *Page) mouse(kind string, at point, modifiers int) {
 	p.tb.Helper()
-	event := map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1, "modifiers": modifiers}
+	event := map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1,
+		"modifiers": modifiers}
 	if kind == "mouseMoved" {
 		event["buttons"] = 1
 	}
@@ -192,7 +196,8 @@ func (p *Page) Tap(selector string) {
 func (p *Page) Press(keys ...string) {
 	p.tb.Helper()
 	codes := map[string]int{"Enter": 13, "Escape": 27, " ": 32, "Tab": 9, "Backspace": 8, "Delete": 46,
-		"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35, "PageUp": 33, "PageDown": 34}
+		"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35, "PageUp": 33,
+		"PageDown": 34}
 	for _, key := range keys {
 		modifiers := 0
 		for _, held := range []struct {
@@ -203,7 +208,8 @@ func (p *Page) Press(keys ...string) {
 				key, modifiers = rest, modifiers|held.bit
 			}
 		}
-		event := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": codes[key], "modifiers": modifiers}
+		event := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": codes[key],
+			"modifiers": modifiers}
 		if len([]rune(key)) == 1 && modifiers&(controlKey|altKey) == 0 {
 			event["text"] = key
 		} else if key == "Enter" {
@@ -249,7 +255,8 @@ func startBrowser(tb testing.TB) *session {
 	tb.Cleanup(cancel)
 	silence := time.AfterFunc(browserTime, cancel)
 	cmd := exec.CommandContext(ctx, browser(tb),
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
+		"--disable-background-networking",
 		"--disable-component-update", "--disable-sync", "--allow-file-access-from-files",
 		"--user-data-dir="+tb.TempDir(), "--remote-debugging-pipe")
 	theirIn, in := pipe(tb)

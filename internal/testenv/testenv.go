@@ -38,7 +38,8 @@ func Python(tb testing.TB, modules ...string) string {
 	}
 	for _, module := range modules {
 		if err := exec.Command(python, "-c", "import "+module).Run(); err != nil {
-			Missing(tb, "needs a Python with %s, and %s has none: unset %s and run make test-setup", module, python, EnvPython)
+			Missing(tb, "needs a Python with %s, and %s has none: unset %s and run make test-setup", module, python,
+				EnvPython)
 		}
 	}
 	return python
@@ -48,7 +49,8 @@ func Python(tb testing.TB, modules ...string) string {
 // `make test-setup` installs, or one on the PATH.
 func browser(tb testing.TB) string {
 	tb.Helper()
-	names := []string{filepath.Join(installed(tb), "browser", "chromium"), "chromium", "chromium-browser", "google-chrome"}
+	names := []string{filepath.Join(installed(tb), "browser", "chromium"), "chromium", "chromium-browser",
+		"google-chrome"}
 	if named := os.Getenv(EnvBrowser); named != "" {
 		names = []string{named}
 	}

@@ -78,7 +78,8 @@ func (t *Tensor) check() error {
 		ok = ok && within(last) && within(elements)
 	}
 	if !ok || !empty && last >= have {
-		return fmt.Errorf("a tensor of shape %d with strides %d leaves its storage of %d elements", t.shape, t.strides, have)
+		return fmt.Errorf("a tensor of shape %d with strides %d leaves its storage of %d elements", t.shape, t.strides,
+			have)
 	}
 	return nil
 }

@@ -51,7 +51,8 @@ func TestRead(t *testing.T) {
 			continue
 		}
 		if err != nil || !slices.Equal(tensor.Shape(), w.Shape) || !slices.Equal(values, w.Values) {
-			t.Errorf("%s: %v, shape %d, want %d; values %v, want %v", name, err, tensor.Shape(), w.Shape, values, w.Values)
+			t.Errorf("%s: %v, shape %d, want %d; values %v, want %v", name, err, tensor.Shape(), w.Shape, values,
+				w.Values)
 		}
 	}
 	if _, err := f.Tensor("none"); err == nil {
@@ -142,12 +143,13 @@ func TestHostile(t *testing.T) {
 		"many steps":         {tensors(strings.Repeat("N", 1<<20)), "more than 1048576 steps"},
 		"unlisted":           {draft{good.tensors, "\x80\x02].", ""}.bytes(), "does not list its 1 storages"},
 		"listed twice":       {draft{"\x80\x02}.", "\x80\x02](" + text("1") + "e.", ""}.bytes(), "does not list its 0"},
-		"unknown":            {draft{good.tensors, "\x80\x02](" + text("2") + "e.", good.data}.bytes(), `"2" is unknown`},
-		"other length":       {draft{good.tensors, good.keys, "\x05" + good.data[1:]}.bytes(), "has 5 elements, not 6"},
-		"more":               {draft{good.tensors, good.keys, good.data + "x"}.bytes(), "1 bytes after the end"},
-		"newer":              {[]byte("PK\x03\x04"), "zip archive"},
-		"something else":     {[]byte("<html>no such page</html>"), "not a file of PyTorch's"},
-		"empty":              {nil, "ends too early"},
+		"unknown": {draft{good.tensors, "\x80\x02](" + text("2") + "e.", good.data}.bytes(),
+			`"2" is unknown`},
+		"other length":   {draft{good.tensors, good.keys, "\x05" + good.data[1:]}.bytes(), "has 5 elements, not 6"},
+		"more":           {draft{good.tensors, good.keys, good.data + "x"}.bytes(), "1 bytes after the end"},
+		"newer":          {[]byte("PK\x03\x04"), "zip archive"},
+		"something else": {[]byte("<html>no such page</html>"), "not a file of PyTorch's"},
+		"empty":          {nil, "ends too early"},
 	} {
 		if _, err := Read(c.data); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)

@@ -85,7 +85,8 @@ func (d *Decoder) Decode(dst, file []byte, width, height, by, scans int, memory 
 		return fmt.Errorf("%w: out of memory", ErrDecode)
 	}
 	defer d.destroy(handle)
-	if d.decode(handle, &file[0], uint(len(file)), &dst[0], int32(w), int32(3*w), int32(h), formatRGB, d.limit(handle, scans, memory)) != 0 {
+	if d.decode(handle, &file[0], uint(len(file)), &dst[0], int32(w), int32(3*w), int32(h), formatRGB,
+		d.limit(handle, scans, memory)) != 0 {
 		return ErrDecode
 	}
 	return nil

@@ -37,8 +37,10 @@ func Find() (*Decoder, error) {
 // the variable is set but names no library, Locate fails. Nothing is loaded.
 // Errors wrap ErrNoLibrary.
 func Locate() (string, error) {
-	s := sharedlib.Search{Name: "TurboJPEG", Functions: []string{decompress}, Env: EnvLibrary, NotFound: ErrNoLibrary, Remedy: Remedy}
-	path, _, err := s.Locate("", sharedlib.Places(setupDir(), "jpeg-turbo", "/opt/libjpeg-turbo/lib64", "libturbojpeg.dylib", "libturbojpeg.so.0"))
+	s := sharedlib.Search{Name: "TurboJPEG", Functions: []string{decompress}, Env: EnvLibrary, NotFound: ErrNoLibrary,
+		Remedy: Remedy}
+	path, _, err := s.Locate("", sharedlib.Places(setupDir(), "jpeg-turbo", "/opt/libjpeg-turbo/lib64",
+		"libturbojpeg.dylib", "libturbojpeg.so.0"))
 	return path, err
 }
 

@@ -84,7 +84,8 @@ func TestScalesAgree(t *testing.T) {
 		}
 	}
 	dst := make([]byte, 3*64*48)
-	if err := d.Decode(dst, encoded(t, 64, 48, true), 64, 48, 1, testScans, testMemory); err != nil || dst[3*32] != dst[3*32+1] {
+	if err := d.Decode(dst, encoded(t, 64, 48, true), 64, 48, 1, testScans, testMemory); err != nil ||
+		dst[3*32] != dst[3*32+1] {
 		t.Errorf("grey: %v, pixel %v", err, dst[3*32:3*33])
 	}
 }
@@ -100,14 +101,18 @@ func TestDamage(t *testing.T) {
 		for range 1 + rng.IntN(8) {
 			bad[rng.IntN(len(bad))] = byte(rng.IntN(256))
 		}
-		if err := d.Decode(dst, bad[:1+rng.IntN(len(bad))], 100, 80, 1, testScans, testMemory); err != nil && !errors.Is(err, ErrDecode) {
+		if err := d.Decode(dst, bad[:1+rng.IntN(len(bad))], 100, 80, 1, testScans, testMemory); err != nil &&
+			!errors.Is(err, ErrDecode) {
 			t.Fatal(err)
 		}
 	}
 	for name, err := range map[string]error{
-		"nothing": d.Decode(dst, nil, 100, 80, 1, testScans, testMemory), "text": d.Decode(dst, []byte("no picture"), 100, 80, 1, testScans, testMemory),
-		"a third": d.Decode(dst, file, 100, 80, 3, testScans, testMemory), "short dst": d.Decode(dst[:9], file, 100, 80, 1, testScans, testMemory), "no size": d.Decode(nil, file, 0, 80, 1, testScans, testMemory),
-		"cut": d.Decode(dst, file[:len(file)/2], 100, 80, 1, testScans, testMemory), "huge": d.Decode(nil, file, 1<<31, 1<<31, 1, testScans, testMemory),
+		"nothing": d.Decode(dst, nil, 100, 80, 1, testScans, testMemory),
+		"text":    d.Decode(dst, []byte("no picture"), 100, 80, 1, testScans, testMemory),
+		"a third": d.Decode(dst, file, 100, 80, 3, testScans, testMemory), "short dst": d.Decode(dst[:9], file, 100, 80,
+			1, testScans, testMemory), "no size": d.Decode(nil, file, 0, 80, 1, testScans, testMemory),
+		"cut":  d.Decode(dst, file[:len(file)/2], 100, 80, 1, testScans, testMemory),
+		"huge": d.Decode(nil, file, 1<<31, 1<<31, 1, testScans, testMemory),
 	} {
 		if !errors.Is(err, ErrDecode) {
 			t.Errorf("%s: %v", name, err)
@@ -150,7 +155,8 @@ func TestConcurrentUse(t *testing.T) {
 		group.Go(func() {
 			for range 20 {
 				dst := make([]byte, len(want))
-				if err := d.Decode(dst, file, 320, 240, 2, testScans, testMemory); err != nil || !bytes.Equal(dst, want) {
+				if err := d.Decode(dst, file, 320, 240, 2, testScans, testMemory); err != nil ||
+					!bytes.Equal(dst, want) {
 					t.Errorf("%v", err)
 				}
 			}

@@ -70,7 +70,8 @@ func train(t *testing.T, name string, f folder) *model.Model {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, _, err := model.Train(t.Context(), model.Settings{Method: name, Heads: method.DefaultConfig(), Provenance: f.Provenance()}, model.NewBatch(images))
+	m, _, err := model.Train(t.Context(),
+		model.Settings{Method: name, Heads: method.DefaultConfig(), Provenance: f.Provenance()}, model.NewBatch(images))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -131,7 +132,8 @@ func TestAdapting(t *testing.T) {
 			t.Errorf("%s: surer than the model: %.4f, not %.4f", c.name, now, own)
 		}
 		if right < without+c.gain || h.Moved == 0 {
-			t.Errorf("%s: %d of %d named correctly, %d without adapting; moved %d classes", c.name, right, len(c.test), without, h.Moved)
+			t.Errorf("%s: %d of %d named correctly, %d without adapting; moved %d classes", c.name, right, len(c.test),
+				without, h.Moved)
 		}
 		if !slices.Equal(novelty, own) {
 			t.Errorf("%s: the novelty changed", c.name)
@@ -247,7 +249,8 @@ func TestManyImages(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for _, name := range []string{"lda", "ncm"} {
-		if _, err := adapt.Fit(t.Context(), train(t, name, draw(2, 2, 0, classes)), folder{}); !errors.Is(err, adapt.ErrCannot) || !strings.Contains(err.Error(), name) {
+		if _, err := adapt.Fit(t.Context(), train(t, name, draw(2, 2, 0, classes)), folder{}); !errors.Is(err,
+			adapt.ErrCannot) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}

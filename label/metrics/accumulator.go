@@ -76,7 +76,8 @@ func (a *Accumulator) Add(truth []string, logProb blas64.General, novelty []floa
 func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []float64) error {
 	n := len(truth)
 	if logProb.Rows != n || logProb.Cols != len(a.sums.Classes) {
-		return fmt.Errorf("probabilities are %d×%d, the truth is %d×%d", logProb.Rows, logProb.Cols, n, len(a.sums.Classes))
+		return fmt.Errorf("probabilities are %d×%d, the truth is %d×%d", logProb.Rows, logProb.Cols, n,
+			len(a.sums.Classes))
 	}
 	if n > 0 && (logProb.Stride < logProb.Cols || len(logProb.Data) < (n-1)*logProb.Stride+logProb.Cols) {
 		return fmt.Errorf("the probability matrix is shorter than its %d rows", n)

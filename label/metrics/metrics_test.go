@@ -113,7 +113,8 @@ func readGolden(t *testing.T) (golden, blas64.General) {
 	if err := json.Unmarshal(raw, &g); err != nil {
 		t.Fatal(err)
 	}
-	return g, blas64.General{Rows: len(g.LogProb), Cols: len(g.Classes), Stride: len(g.Classes), Data: slices.Concat(g.LogProb...)}
+	return g, blas64.General{Rows: len(g.LogProb), Cols: len(g.Classes), Stride: len(g.Classes),
+		Data: slices.Concat(g.LogProb...)}
 }
 
 func TestScikitLearnGolden(t *testing.T) {
@@ -185,7 +186,8 @@ func TestAUROCEqualsPairCount(t *testing.T) {
 		}
 		near(t, "auroc", *AUROC(neg, pos), want/float64(len(neg)*len(pos)), 1e-12)
 	}
-	if AUROC(nil, []float64{1}) != nil || AUROC([]float64{1}, nil) != nil || AUROC([]float64{math.NaN()}, []float64{1}) != nil {
+	if AUROC(nil, []float64{1}) != nil || AUROC([]float64{1}, nil) != nil ||
+		AUROC([]float64{math.NaN()}, []float64{1}) != nil {
 		t.Error("AUROC of nothing must be nil")
 	}
 }

@@ -34,7 +34,8 @@ func TestLinkInPlaceOfTheTree(t *testing.T) {
 				}
 			}
 			wantTree(t, filepath.Join(base, "photos"), map[string]string{"mine.jpg": "mine", "cat/a.jpg": "my a"})
-			if got, err := os.Readlink(filepath.Join(out, "by-class")); err != nil || got != filepath.Join(base, target) {
+			if got, err := os.Readlink(filepath.Join(out, "by-class")); err != nil ||
+				got != filepath.Join(base, target) {
 				t.Errorf("the link is now %q, %v", got, err)
 			}
 		})

@@ -18,7 +18,8 @@ import (
 // ever, or fill the disk.
 func TestPhotosThatBecomePipes(t *testing.T) {
 	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "by-class")
-	err := errors.Join(syscall.Mkfifo(filepath.Join(root, "pipe.jpg"), 0o600), os.Symlink("/dev/zero", filepath.Join(root, "device.jpg")))
+	err := errors.Join(syscall.Mkfifo(filepath.Join(root, "pipe.jpg"), 0o600),
+		os.Symlink("/dev/zero", filepath.Join(root, "device.jpg")))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -29,7 +30,8 @@ func TestPhotosThatBecomePipes(t *testing.T) {
 	defer tree.Abort()
 	for _, name := range []string{"pipe.jpg", "device.jpg"} {
 		var item *label.ItemError
-		if err := tree.Put(labelled(name, "cat", false)); !errors.As(err, &item) || !errors.Is(err, regularfile.ErrNotRegular) {
+		if err := tree.Put(labelled(name, "cat", false)); !errors.As(err, &item) ||
+			!errors.Is(err, regularfile.ErrNotRegular) {
 			t.Errorf("%s: %v", name, err)
 		}
 		if _, err := os.Lstat(filepath.Join(tree.dir.Path(), "cat", name)); !errors.Is(err, fs.ErrNotExist) {

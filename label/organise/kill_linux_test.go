@@ -37,7 +37,8 @@ func TestKilledAtEveryStep(t *testing.T) {
 		for _, how := range []How{Links, Copies} {
 			tree := filepath.Join(base, string(how), "by-class")
 			write(t, filepath.Join(base, string(how), "labels.csv"), "")
-			build(t, how, filepath.Join(base, "photos"), tree, labelled("a.jpg", "cat", false), labelled("b.jpg", "cat", false))
+			build(t, how, filepath.Join(base, "photos"), tree, labelled("a.jpg", "cat", false),
+				labelled("b.jpg", "cat", false))
 			for _, mine := range []string{"cat/mine.txt", "mine/folder/mine.txt", "dog"} {
 				write(t, filepath.Join(tree, mine), "mine")
 			}

@@ -25,7 +25,8 @@ func write(t *testing.T, file, text string) {
 }
 
 func labelled(path, class string, rejected bool) label.Scored {
-	return label.Scored{Sample: dataset.Sample{Path: path}, Prediction: classifier.Prediction{Label: class}, Rejected: rejected}
+	return label.Scored{Sample: dataset.Sample{Path: path}, Prediction: classifier.Prediction{Label: class},
+		Rejected: rejected}
 }
 
 // build creates a tree of the images and commits it, as a job that finishes.
@@ -93,14 +94,18 @@ func TestTreeIsRebuilt(t *testing.T) {
 			write(t, filepath.Join(root, "b.jpg"), "b")
 			outside := filepath.Join(t.TempDir(), "far.jpg")
 			write(t, outside, "far")
-			first := []label.Scored{labelled("2024/a.jpg", "cat", false), labelled("2025/a.jpg", "cat", false), labelled("b.jpg", "a/b", true), labelled(filepath.ToSlash(outside), "cat", false)}
+			first := []label.Scored{labelled("2024/a.jpg", "cat", false), labelled("2025/a.jpg", "cat", false),
+				labelled("b.jpg", "a/b", true), labelled(filepath.ToSlash(outside), "cat", false)}
 			build(t, how, root, dir, first...)
 			far := placeOf("cat", filepath.ToSlash(outside))
-			wantTree(t, dir, map[string]string{"cat/2024/a.jpg": "a", "cat/2025/a.jpg": "another a", "_rejected/b.jpg": "b", filepath.ToSlash(far): "far"})
+			wantTree(t, dir, map[string]string{"cat/2024/a.jpg": "a", "cat/2025/a.jpg": "another a",
+				"_rejected/b.jpg": "b", filepath.ToSlash(far): "far"})
 			write(t, filepath.Join(dir, "cat/mine.txt"), "my note")
 			write(t, filepath.Join(dir, "top.txt"), "mine too")
-			build(t, how, root, dir, labelled("2024/a.jpg", "dog", false), labelled("2025/a.jpg", "cat", false), labelled("b.jpg", "a/b", false))
-			want := map[string]string{"dog/2024/a.jpg": "a", "cat/2025/a.jpg": "another a", "a%2Fb/b.jpg": "b", "cat/mine.txt": "my note", "top.txt": "mine too"}
+			build(t, how, root, dir, labelled("2024/a.jpg", "dog", false), labelled("2025/a.jpg", "cat", false),
+				labelled("b.jpg", "a/b", false))
+			want := map[string]string{"dog/2024/a.jpg": "a", "cat/2025/a.jpg": "another a", "a%2Fb/b.jpg": "b",
+				"cat/mine.txt": "my note", "top.txt": "mine too"}
 			if how == Copies { // its original is not below the root: perhaps the last copy
 				want[filepath.ToSlash(far)] = "far"
 			}
@@ -175,9 +180,11 @@ func TestAbortLeavesTheOldTree(t *testing.T) {
 
 func TestFolderNames(t *testing.T) {
 	seen := map[string]string{}
-	for _, class := range []string{"cat", "a/b", "a%2Fb", "..", ".", "", ".git", "_rejected", "%5Frejected", "x\x00y", "a\nb", "aux:", "tail.", "tail", "été", "-rf", strings.Repeat("long", 99), strings.Repeat("long", 98)} {
+	for _, class := range []string{"cat", "a/b", "a%2Fb", "..", ".", "", ".git", "_rejected", "%5Frejected", "x\x00y",
+		"a\nb", "aux:", "tail.", "tail", "été", "-rf", strings.Repeat("long", 99), strings.Repeat("long", 98)} {
 		name := folderName(class)
-		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00\n") || len(name) > 255 || name == unknownFolder || strings.HasPrefix(name, ".") {
+		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00\n") || len(name) > 255 ||
+			name == unknownFolder || strings.HasPrefix(name, ".") {
 			t.Errorf("%q gives %q", class, name)
 		}
 		if other, taken := seen[name]; taken {

@@ -86,7 +86,8 @@ func separate(root, tree string) error {
 	}
 	for dir := root; ; dir = filepath.Dir(dir) {
 		if above, err := os.Stat(dir); err == nil && os.SameFile(info, above) {
-			return fmt.Errorf("the photos in %s are inside %s, where the class folders go: give another --out", root, tree)
+			return fmt.Errorf("the photos in %s are inside %s, where the class folders go: give another --out", root,
+				tree)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil
@@ -192,7 +193,8 @@ func copyFile(from, to string, info fs.FileInfo) (err error) {
 		return err
 	}
 	if n != info.Size() {
-		return &label.ItemError{Err: errors.Join(fmt.Errorf("it changed while it was copied (%d bytes, then %d)", info.Size(), n), os.Remove(to))}
+		return &label.ItemError{Err: errors.Join(fmt.Errorf("it changed while it was copied (%d bytes, then %d)",
+			info.Size(), n), os.Remove(to))}
 	}
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }

@@ -139,7 +139,8 @@ func TestFirstDoesNotDependOnOrder(t *testing.T) {
 	}
 	other, err := c.First(context.Background(), shuffled(e, 6), 10, 1)
 	if err != nil || !reflect.DeepEqual(other, sample) || sample.Images != 165 || sample.Compared != 40 {
-		t.Errorf("of a sample: %v, %d of %d images, %d entries", err, sample.Compared, sample.Images, len(sample.Entries))
+		t.Errorf("of a sample: %v, %d of %d images, %d entries", err, sample.Compared, sample.Images,
+			len(sample.Entries))
 	}
 }
 
@@ -179,7 +180,8 @@ func TestFirstOfFewImages(t *testing.T) {
 		t.Errorf("of no image: %+v", s.Entries)
 	}
 	for _, n := range []int{-1, 0, 5001} {
-		if _, err := DefaultConfig().First(context.Background(), one, n, 1); err == nil || !strings.Contains(err.Error(), "cluster_images") {
+		if _, err := DefaultConfig().First(context.Background(), one, n, 1); err == nil ||
+			!strings.Contains(err.Error(), "cluster_images") {
 			t.Errorf("%d images: %v", n, err)
 		}
 	}
@@ -197,7 +199,8 @@ func TestFirstStops(t *testing.T) {
 func TestFarthest(t *testing.T) {
 	x := dense.New32(4, 2)
 	x.Data = []float32{1, 0, 0.6, 0.8, -1, 0, 1, 0}
-	if got := []int{farthest(x, []representative{{row: 0}}), farthest(x, []representative{{row: 0}, {row: 2}})}; !slices.Equal(got, []int{2, 1}) {
+	if got := []int{farthest(x, []representative{{row: 0}}),
+		farthest(x, []representative{{row: 0}, {row: 2}})}; !slices.Equal(got, []int{2, 1}) {
 		t.Errorf("farthest rows %v", got)
 	}
 }

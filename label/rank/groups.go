@@ -64,7 +64,8 @@ type evidence struct {
 
 func newMerging(sp *gauss.Space, z blas64.General) (*merging, error) {
 	n := z.Rows
-	m := &merging{sp: sp, members: make([][]int, n), own: make([]float64, n), gain: make([]float32, n*n), best: make([]int, n), bySize: make([]evidence, n+1)}
+	m := &merging{sp: sp, members: make([][]int, n), own: make([]float64, n), gain: make([]float32, n*n),
+		best: make([]int, n), bySize: make([]evidence, n+1)}
 	var err error
 	if m.sums, err = sp.Coordinates(z); err != nil || n == 0 {
 		return m, err

@@ -154,7 +154,8 @@ func TestDuplicates(t *testing.T) {
 		x.Data[2*i], x.Data[2*i+1] = float32(3*math.Cos(a*angle)), float32(3*math.Sin(a*angle))
 	}
 	copies, firsts, err := duplicates(context.Background(), x)
-	if want := map[int][]int{0: {1, 3}}; err != nil || !reflect.DeepEqual(copies, want) || !slices.Equal(firsts, []int{0, 2, 4, 5}) {
+	if want := map[int][]int{0: {1, 3}}; err != nil || !reflect.DeepEqual(copies, want) ||
+		!slices.Equal(firsts, []int{0, 2, 4, 5}) {
 		t.Errorf("%v, %v, %v", copies, firsts, err)
 	}
 }
@@ -189,7 +190,8 @@ func TestNovelImagesAreGrouped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var items []embed.Item
 	for i := range 6 {
-		items = append(items, item(fmt.Sprintf("three%d", i), "", around(rng, 3)...), item(fmt.Sprintf("five%d", i), "", around(rng, 5)...), item(fmt.Sprintf("known%d", i), "", 1, 0, 0, 0, 0, 0, 0, 0))
+		items = append(items, item(fmt.Sprintf("three%d", i), "", around(rng, 3)...), item(fmt.Sprintf("five%d", i), "",
+			around(rng, 5)...), item(fmt.Sprintf("known%d", i), "", 1, 0, 0, 0, 0, 0, 0, 0))
 	}
 	items = append(items, item("three0copy", "", items[0].Vector...))
 	lone := around(rng, 7)
@@ -208,7 +210,8 @@ func TestNovelImagesAreGrouped(t *testing.T) {
 		t.Errorf("%v", groups[0])
 	}
 	for _, e := range r.Entries {
-		wantGroup, wantCopy := map[string]int{"t": 1, "f": 2}[e.Path[:1]], map[string]string{"three0copy": "three0", "lone2": "lone"}[e.Path]
+		wantGroup, wantCopy := map[string]int{"t": 1, "f": 2}[e.Path[:1]],
+			map[string]string{"three0copy": "three0", "lone2": "lone"}[e.Path]
 		if e.Group != wantGroup || e.DuplicateOf != wantCopy {
 			t.Errorf("%+v", e)
 		}
@@ -247,7 +250,8 @@ func TestLinkGroups(t *testing.T) {
 	if err := LinkGroups(groups, "/photos", dir); err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"0001-x.jpg": "/photos/a/x.jpg", "0001.1-x.jpg": "/photos/b/x.jpg", "0002-c.jpg": "/photos/c.jpg"} {
+	for name, want := range map[string]string{"0001-x.jpg": "/photos/a/x.jpg", "0001.1-x.jpg": "/photos/b/x.jpg",
+		"0002-c.jpg": "/photos/c.jpg"} {
 		if got, err := os.Readlink(filepath.Join(dir, "group-001", name)); err != nil || got != want {
 			t.Errorf("%s: %s, %v", name, got, err)
 		}

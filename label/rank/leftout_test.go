@@ -38,7 +38,8 @@ func mislabelled(t *testing.T, blobs, n, d int) (*model.Model, rows) {
 			if i == 0 {
 				path, given = fmt.Sprintf("%d/wrong", g), fmt.Sprint("class ", (g+1)%blobs)
 			}
-			items = append(items, embed.Item{Sample: dataset.Sample{Path: path, Label: given}, Vector: x, Hash: embed.HashRow(x)})
+			items = append(items,
+				embed.Item{Sample: dataset.Sample{Path: path, Label: given}, Vector: x, Hash: embed.HashRow(x)})
 			b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, x...)
 			b.Labels, b.Content = append(b.Labels, given), append(b.Content, embed.HashRow(x))
 		}
@@ -64,7 +65,8 @@ func suspects(t *testing.T, m *model.Model, top int, items rows) (*Ranking, int,
 		t.Fatal(err)
 	}
 	r.SetAside(m)
-	if _, err := (label.Pass{Scorer: scorer, Rows: items, Sinks: []label.Sink{r}}).Run(context.Background()); err != nil {
+	if _,
+		err := (label.Pass{Scorer: scorer, Rows: items, Sinks: []label.Sink{r}}).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	n, err := r.LeaveOut(context.Background(), m, math.NaN())
@@ -89,7 +91,8 @@ func TestLeaveOutFindsWhatAModelDefends(t *testing.T) {
 	for i, e := range r.Entries {
 		var g int
 		fmt.Sscanf(e.Path, "%d/", &g)
-		if wrong := e.Path == fmt.Sprintf("%d/wrong", g); wrong != (i < 5) || wrong && e.Label != fmt.Sprint("class ", g) || e.Score < -1 || e.Score > 1 {
+		if wrong := e.Path == fmt.Sprintf("%d/wrong", g); wrong != (i < 5) || wrong &&
+			e.Label != fmt.Sprint("class ", g) || e.Score < -1 || e.Score > 1 {
 			t.Errorf("place %d: %+v", i, e)
 		}
 	}

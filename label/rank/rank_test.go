@@ -26,7 +26,8 @@ import (
 func line(tb testing.TB) *model.Predictor {
 	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
 	if err == nil {
-		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}}, []string{"left", "right"})
+		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}},
+			[]string{"left", "right"})
 	}
 	if err != nil {
 		tb.Fatal(err)
@@ -49,7 +50,8 @@ func ranked(t *testing.T, p *model.Predictor, c Config, threshold float64, items
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := (label.Pass{Scorer: scorer, Rows: rows(items), Sinks: []label.Sink{r}}).Run(context.Background()); err != nil {
+	if _, err := (label.Pass{Scorer: scorer, Rows: rows(items),
+		Sinks: []label.Sink{r}}).Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return r
@@ -80,9 +82,11 @@ func paths(entries []Entry) string {
 // TestOrder: each criterion, by hand. At x the probability of right is
 // 1/(1+exp(−2x)).
 func TestOrder(t *testing.T) {
-	items := []embed.Item{item("sure", "right", 3), item("middle", "left", 0.1), item("wrong", "left", 2), item("far", "right", 9), item("nowhere", "up", -0.5)}
+	items := []embed.Item{item("sure", "right", 3), item("middle", "left", 0.1), item("wrong", "left", 2),
+		item("far", "right", 9), item("nowhere", "up", -0.5)}
 	for by, want := range map[By]string{
-		Entropy: "middle nowhere wrong sure far", Margin: "middle nowhere wrong sure far", Novelty: "far middle nowhere wrong sure", LabelError: "wrong middle sure far",
+		Entropy: "middle nowhere wrong sure far", Margin: "middle nowhere wrong sure far",
+		Novelty: "far middle nowhere wrong sure", LabelError: "wrong middle sure far",
 	} {
 		c := DefaultConfig()
 		c.By = by
@@ -95,7 +99,8 @@ func TestOrder(t *testing.T) {
 	entries := ranked(t, line(t), c, math.NaN(), items...).Entries
 	p := 1 / (1 + math.Exp(-4))
 	want := math.Log((p+0.01)/(1-p+0.01)) / math.Log(101)
-	if e := entries[0]; math.Abs(e.Score-want) > 1e-12 || e.Given != "left" || e.Label != "right" || math.Abs(e.Probability-p) > 1e-12 {
+	if e := entries[0]; math.Abs(e.Score-want) > 1e-12 || e.Given != "left" || e.Label != "right" ||
+		math.Abs(e.Probability-p) > 1e-12 {
 		t.Errorf("%+v", e)
 	}
 }
@@ -152,7 +157,8 @@ func TestRefusals(t *testing.T) {
 
 func TestWrite(t *testing.T) {
 	var out bytes.Buffer
-	err := Write(&out, []Entry{{Path: "=a\xe9.jpg", Label: "cat", Given: "dog", Probability: 0.5, Score: 1. / 3, Novel: true, Group: 2, DuplicateOf: "b.jpg"}, {Path: "b.jpg"}, {Path: "c.jpg", Label: "cat"}})
+	err := Write(&out, []Entry{{Path: "=a\xe9.jpg", Label: "cat", Given: "dog", Probability: 0.5, Score: 1. / 3,
+		Novel: true, Group: 2, DuplicateOf: "b.jpg"}, {Path: "b.jpg"}, {Path: "c.jpg", Label: "cat"}})
 	want := "path,label,probability,given,score,novel,group,duplicate_of\n'=a%E9.jpg,cat,,dog,0.3333333,true,2,b.jpg\nb.jpg,,,,0,false,,\nc.jpg,cat,0,,0,false,,\n"
 	if err != nil || out.String() != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, &out, want)

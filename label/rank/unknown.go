@@ -80,7 +80,8 @@ func Cluster(ctx context.Context, p *model.Predictor, x blas32.General) ([][]int
 
 // cluster returns groups of the rows that are no near-duplicates of an earlier one,
 // and the near-duplicates of each of these.
-func cluster(ctx context.Context, p *model.Predictor, x blas32.General) (groups [][]int, copies map[int][]int, err error) {
+func cluster(ctx context.Context, p *model.Predictor, x blas32.General) (groups [][]int, copies map[int][]int,
+	err error) {
 	copies, firsts, err := duplicates(ctx, x)
 	if err != nil {
 		return nil, nil, err

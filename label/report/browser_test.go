@@ -19,10 +19,13 @@ func TestInBrowser(t *testing.T) {
 	}
 	seen := browse(t, samplePage())
 	for name, want := range map[string]string{
-		"start": "5", "wrong": "3", "rejected": "2", "groups": "1", "no choice of that name": "true", "emu": "1", "path": "1",
-		"shown": "1 of 5 shown", "pages": "none", "controls without a name": "0", "overflow": "0", "injected script ran": "false", "links that miss": "0",
-		"worst first": "emu cat dog", "by name": "cat dog emu", "by images": "dog emu cat", "by images, reversed": "cat emu dog",
-		"confused": "1 emu labelled dog ×", "all again": "5", "of a class": "2",
+		"start": "5", "wrong": "3", "rejected": "2", "groups": "1", "no choice of that name": "true", "emu": "1",
+		"path":  "1",
+		"shown": "1 of 5 shown", "pages": "none", "controls without a name": "0", "overflow": "0",
+		"injected script ran": "false", "links that miss": "0",
+		"worst first": "emu cat dog", "by name": "cat dog emu", "by images": "dog emu cat",
+		"by images, reversed": "cat emu dog",
+		"confused":            "1 emu labelled dog ×", "all again": "5", "of a class": "2",
 		"large": "true e.jpg", "next photo": "d.jpg", "before the first": "e.jpg",
 	} {
 		if seen[name] != want {
@@ -40,8 +43,10 @@ func TestManyPicturesInBrowser(t *testing.T) {
 	p.MaxThumbnails = 10_000
 	seen := browse(t, p)
 	for name, want := range map[string]string{
-		"start": "200", "rejected": "200", "pages": "page 1 of 50, 200 shown", "next page": "page 2 of 50, 200 shown", "last page": "page 50 of 50, 200 shown",
-		"next at the end": "true", "one back": "page 49 of 50, 200 shown", "nothing matches": "0 none", "first again": "page 1 of 50, 200 shown",
+		"start": "200", "rejected": "200", "pages": "page 1 of 50, 200 shown", "next page": "page 2 of 50, 200 shown",
+		"last page":       "page 50 of 50, 200 shown",
+		"next at the end": "true", "one back": "page 49 of 50, 200 shown", "nothing matches": "0 none",
+		"first again":             "page 1 of 50, 200 shown",
 		"controls without a name": "0", "overflow": "0", "links that miss": "0",
 	} {
 		if seen[name] != want {

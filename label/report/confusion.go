@@ -68,7 +68,8 @@ func newConfusionRow(e *metrics.Report, head classHead, i int) confusionRow {
 	for j, n := range counts {
 		cell := confusionCell{}
 		if n > 0 {
-			cell = confusionCell{Count: count(n), Heat: heat(float64(n)/float64(total), j == i), Truth: head.Name, Predicted: showName(e.Classes[j])}
+			cell = confusionCell{Count: count(n), Heat: heat(float64(n)/float64(total), j == i), Truth: head.Name,
+				Predicted: showName(e.Classes[j])}
 		}
 		row.Cells = append(row.Cells, cell)
 	}
@@ -125,14 +126,16 @@ func newClassBars(e *metrics.Report, classes []Class) []classBar {
 	isNew := newNames(classes)
 	var bars []classBar
 	for _, c := range e.PerClass {
-		b := classBar{Head: classHead{showName(c.Name), isNew[c.Name]}, N: count(c.N), Known: c.Accuracy != nil, n: c.N, share: 2}
+		b := classBar{Head: classHead{showName(c.Name), isNew[c.Name]}, N: count(c.N), Known: c.Accuracy != nil, n: c.N,
+			share: 2}
 		if b.Known {
 			b.share = *c.Accuracy
 			b.Accuracy, b.Wide = percent(b.share), barWidth(b.share)
 		}
 		bars = append(bars, b)
 	}
-	slices.SortStableFunc(bars, func(a, b classBar) int { return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(b.n, a.n)) })
+	slices.SortStableFunc(bars,
+		func(a, b classBar) int { return cmp.Or(cmp.Compare(a.share, b.share), cmp.Compare(b.n, a.n)) })
 	return bars
 }
 
@@ -182,8 +185,9 @@ func newCalibration(e *metrics.Report) calibration {
 func newDot(b metrics.Bin, most int) dot {
 	return dot{
 		X: coordinate(plotX(b.Confidence)), Y: coordinate(plotY(b.Accuracy)), Ideal: coordinate(plotY(b.Confidence)),
-		R:    coordinate(max(2.5, largestDot*math.Sqrt(float64(b.N)/float64(most)))),
-		Text: plural(b.N, "image", "images") + ": confidence " + percent(b.Confidence) + ", accuracy " + percent(b.Accuracy),
+		R: coordinate(max(2.5, largestDot*math.Sqrt(float64(b.N)/float64(most)))),
+		Text: plural(b.N, "image", "images") + ": confidence " + percent(b.Confidence) + ", accuracy " +
+			percent(b.Accuracy),
 	}
 }
 

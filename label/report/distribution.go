@@ -101,7 +101,8 @@ func newHistogram(bins [][fates]int, names [fates]string, edge func(int) string)
 			height := histHeight * float64(n) / float64(highest)
 			y -= height
 			h.Bars = append(h.Bars, stacked{
-				X: coordinate(histLeft + width*float64(i) + 0.5), Y: coordinate(y), Width: coordinate(width - 1), Height: coordinate(height), Style: fate(f).style(),
+				X: coordinate(histLeft + width*float64(i) + 0.5), Y: coordinate(y), Width: coordinate(width - 1),
+				Height: coordinate(height), Style: fate(f).style(),
 				Text: edge(i) + " to " + edge(i+1) + ": " + plural(n, "image", "images") + " " + names[f],
 			})
 		}
@@ -112,7 +113,8 @@ func newHistogram(bins [][fates]int, names [fates]string, edge func(int) string)
 		}
 	}
 	for _, n := range []int{0, highest / 2, highest} {
-		h.YTicks = append(h.YTicks, tick{At: coordinate(histTop + histHeight*(1-float64(n)/float64(highest))), Label: count(n)})
+		h.YTicks = append(h.YTicks,
+			tick{At: coordinate(histTop + histHeight*(1-float64(n)/float64(highest))), Label: count(n)})
 	}
 	h.YTicks = slices.Compact(h.YTicks)
 	return h

@@ -41,7 +41,8 @@ func TestDistributions(t *testing.T) {
 
 func TestDistributionsOfLittle(t *testing.T) {
 	for name, predictions := range map[string][]Prediction{
-		"none": nil, "one": {sample("a", "cat", "", 0.5, false)}, "not numbers": {{Probability: math.NaN(), Novelty: math.Inf(1)}},
+		"none": nil, "one": {sample("a", "cat", "", 0.5, false)},
+		"not numbers": {{Probability: math.NaN(), Novelty: math.Inf(1)}},
 	} {
 		page := render(t, Page{Predictions: predictions})
 		if strings.Contains(page, "Photos by novelty") {
@@ -58,7 +59,8 @@ func TestDistributionsOfLittle(t *testing.T) {
 func TestPathsOfTheMachineStayOut(t *testing.T) {
 	root := t.TempDir()
 	s := &Sink{File: root + "/out/report.html", Root: root + "/my photos"}
-	if got := s.withoutRoot("open " + root + "/my photos/a/b.jpg: permission denied"); got != "open a/b.jpg: permission denied" {
+	if got := s.withoutRoot("open " + root +
+		"/my photos/a/b.jpg: permission denied"); got != "open a/b.jpg: permission denied" {
 		t.Error(got)
 	}
 	if got := s.address("a#1/b c.jpg"); got != "./../my%20photos/a%231/b%20c.jpg" {

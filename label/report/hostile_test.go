@@ -10,7 +10,8 @@ import (
 func hostileNames() []string {
 	return []string{
 		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`, `</style><script>`,
-		`javascript:alert(1)`, "`${alert(1)}`", `a&amp;b &lt;`, "\xff\xfe\x80", "new\nline\ttab\x00nul", "\u202egnp.exe",
+		`javascript:alert(1)`, "`${alert(1)}`", `a&amp;b &lt;`, "\xff\xfe\x80", "new\nline\ttab\x00nul",
+		"\u202egnp.exe",
 		`{{.Page}}`, `--></script><!--`, `]]>`, "日本語 und Ümläute", "\U000e0001tag", strings.Repeat("long", 500), "",
 	}
 }
@@ -21,7 +22,8 @@ func namePage(name string) Page {
 	q.TopK = []Ranked{{Label: name, Probability: 0.9}, {Label: name + "y", Probability: 0.1}}
 	full := 1.0
 	return Page{
-		Title: name, Subtitle: name, Notes: []string{name}, Classes: []Class{{Name: name, New: true}, {Name: name + "x"}},
+		Title: name, Subtitle: name, Notes: []string{name},
+		Classes:     []Class{{Name: name, New: true}, {Name: name + "x"}},
 		Predictions: []Prediction{q, sample(name, name, "", 0.1, true), sample(name, name, name, 0.5, false)},
 		Evaluation: &metrics.Report{
 			N: 2, Classes: []string{name, name + "x"}, Confusion: [][]int{{1, 1}, {0, 0}},
@@ -73,7 +75,8 @@ func FuzzNames(f *testing.F) {
 
 func TestShowName(t *testing.T) {
 	for in, want := range map[string]string{
-		"a b.jpg": "a b.jpg", "\xffx": "%FFx", "é": "é", "\u202eexe": `\u202eexe`, "a\nb": `a\u000ab`, "\U000e0001": `\U000e0001`, "�": "�", "": "",
+		"a b.jpg": "a b.jpg", "\xffx": "%FFx", "é": "é", "\u202eexe": `\u202eexe`, "a\nb": `a\u000ab`,
+		"\U000e0001": `\U000e0001`, "�": "�", "": "",
 	} {
 		if got := showName(in); got != want {
 			t.Errorf("showName(%q) = %q, want %q", in, got, want)

@@ -217,7 +217,8 @@ func NewSink(ctx context.Context, p Page) *Sink {
 func (s *Sink) Put(row label.Scored) error {
 	p := row.Prediction
 	q := Prediction{
-		Path: row.Sample.Path, Original: s.address(row.Sample.Path), Predicted: p.Label, Truth: s.Evaluation.Truth(row.Sample), Rejected: row.Rejected,
+		Path: row.Sample.Path, Original: s.address(row.Sample.Path), Predicted: p.Label,
+		Truth: s.Evaluation.Truth(row.Sample), Rejected: row.Rejected,
 		Probability: p.Probability, Margin: p.Margin, EntropyNats: p.Entropy, Novelty: p.Novelty, TopK: p.TopK,
 	}
 	s.page.Summary.Labelled++
@@ -301,15 +302,18 @@ func (s *Sink) pictures(predictions []Prediction) error {
 func PageOf(m *model.Model, version string) Page {
 	from := m.Provenance.Backbone
 	page := Page{
-		Subtitle: plural(len(m.Classes()), "class", "classes") + ", learned in " + plural(len(m.Sessions), "session", "sessions"),
-		Summary:  Summary{Method: m.Method, Backbone: from.Name},
-		Settings: []Setting{{Name: "classifier", Value: m.Method + " " + string(m.HeadConfig)}, {Name: "pipeline", Value: version}},
+		Subtitle: plural(len(m.Classes()), "class", "classes") + ", learned in " +
+			plural(len(m.Sessions), "session", "sessions"),
+		Summary: Summary{Method: m.Method, Backbone: from.Name},
+		Settings: []Setting{{Name: "classifier", Value: m.Method + " " + string(m.HeadConfig)},
+			{Name: "pipeline", Value: version}},
 	}
 	if from.SHA256 != "" {
 		page.Settings = append(page.Settings, Setting{Name: "backbone SHA-256", Value: from.SHA256})
 	}
 	if backbone.IsBuiltIn(from.Name) {
-		page.Notes = append(page.Notes, "The built-in backbone is for trying things out: use an exported CLIP, DINOv2 or ResNet for real photos.")
+		page.Notes = append(page.Notes,
+			"The built-in backbone is for trying things out: use an exported CLIP, DINOv2 or ResNet for real photos.")
 	}
 	for _, s := range m.Sessions {
 		page.Summary.Sessions = append(page.Summary.Sessions, Session{Classes: len(s.NewClasses), Images: s.Count()})

@@ -25,13 +25,15 @@ func samplePage() Page {
 	e := &metrics.Report{
 		N: 6, Accuracy: 0.5, ECE: 0.1, NoveltyAUROC: &auroc, Classes: []string{"cat", "dog", "emu"},
 		Confusion: [][]int{{2, 1, 0}, {0, 1, 0}, {1, 1, 0}},
-		PerClass:  []metrics.Class{{Name: "cat", N: 3, Accuracy: &third}, {Name: "dog", N: 1, Accuracy: &full}, {Name: "emu", N: 2, Accuracy: &none}},
+		PerClass: []metrics.Class{{Name: "cat", N: 3, Accuracy: &third}, {Name: "dog", N: 1, Accuracy: &full},
+			{Name: "emu", N: 2, Accuracy: &none}},
 	}
 	e.Reliability[14] = metrics.Bin{N: 4, Confidence: 1, Accuracy: 0.5}
 	e.Reliability[7] = metrics.Bin{N: 1, Confidence: 0.5, Accuracy: 1}
 	return Page{
 		Title: "Animals", Subtitle: "a test", Evaluation: e,
-		Summary: Summary{Labelled: 5, Elapsed: 2 * time.Second, Backbone: "tiny", Method: "ncm", Sessions: []Session{{2, 40}, {1, 5}}},
+		Summary: Summary{Labelled: 5, Elapsed: 2 * time.Second, Backbone: "tiny", Method: "ncm",
+			Sessions: []Session{{2, 40}, {1, 5}}},
 		Classes: []Class{{Name: "cat"}, {Name: "dog"}, {Name: "emu", New: true}},
 		Predictions: []Prediction{
 			sample("a.jpg", "cat", "cat", 0.9, false), sample("b.jpg", "cat", "dog", 0.95, false),
@@ -49,7 +51,8 @@ func sample(path, predicted, truth string, p float64, rejected bool) Prediction 
 	return Prediction{
 		Path: path, Thumbnail: []byte("jpeg " + path), Predicted: predicted, Truth: truth, Probability: p,
 		Margin: 2*p - 0.9, EntropyNats: 0.3, Novelty: 1 - p, Rejected: rejected,
-		TopK: []Ranked{{Label: predicted, Probability: p}, {Label: "emu", Probability: 0.9 - p}, {Label: "dog", Probability: 0.00001}},
+		TopK: []Ranked{{Label: predicted, Probability: p}, {Label: "emu", Probability: 0.9 - p},
+			{Label: "dog", Probability: 0.00001}},
 	}
 }
 
@@ -123,7 +126,8 @@ func TestOrderAndStateOfCards(t *testing.T) {
 	for _, c := range cards(parse(t, render(t, samplePage()))) {
 		got = append(got, c.attrs["data-path"]+" "+strings.TrimSpace(c.attrs["data-state"]))
 	}
-	want := []string{"e.jpg wrong rejected", "d.jpg right rejected", "c.jpg wrong uncertain", "b.jpg wrong", "a.jpg right"}
+	want := []string{"e.jpg wrong rejected", "d.jpg right rejected", "c.jpg wrong uncertain", "b.jpg wrong",
+		"a.jpg right"}
 	if fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("cards\n%q\nwant\n%q", got, want)
 	}
@@ -141,7 +145,8 @@ func TestRejectedCardsShowNovelty(t *testing.T) {
 			t.Errorf("%s, rejected %t: %s", p.Path, p.Rejected, text)
 		}
 		text = text[strings.Index(text, "</div>"):] // after the picture
-		if p.Rejected != strings.Contains(text, "novelty "+figure(p.Novelty)) || p.Rejected == strings.Contains(text, percent(p.Probability)) {
+		if p.Rejected != strings.Contains(text, "novelty "+figure(p.Novelty)) ||
+			p.Rejected == strings.Contains(text, percent(p.Probability)) {
 			t.Errorf("%s, rejected %t: %s", p.Path, p.Rejected, text)
 		}
 	}
@@ -155,7 +160,8 @@ func TestSections(t *testing.T) {
 			ids[id]++
 		}
 	}
-	for _, id := range []string{"pictures", "rejected", "uncertain", "class-1", "classes", "confusion", "calibration", "problems", "how"} {
+	for _, id := range []string{"pictures", "rejected", "uncertain", "class-1", "classes", "confusion", "calibration",
+		"problems", "how"} {
 		if ids[id] != 1 {
 			t.Errorf("id %q occurs %d times", id, ids[id])
 		}
@@ -217,22 +223,28 @@ func TestNothingIsFetched(t *testing.T) {
 			policy = m.attrs["content"]
 		}
 	}
-	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'"; !strings.Contains(policy, want) {
+	if want := "script-src 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) +
+		"'"; !strings.Contains(policy, want) {
 		t.Errorf("policy %q does not allow the page's own script, %s", policy, want)
 	}
 }
 
 func TestEmptyAndSmallPages(t *testing.T) {
 	one := 1.0
-	single := &metrics.Report{N: 1, Accuracy: 1, Classes: []string{"only"}, Confusion: [][]int{{1}}, PerClass: []metrics.Class{{Name: "only", N: 1, Accuracy: &one}}}
+	single := &metrics.Report{N: 1, Accuracy: 1, Classes: []string{"only"}, Confusion: [][]int{{1}},
+		PerClass: []metrics.Class{{Name: "only", N: 1, Accuracy: &one}}}
 	for name, p := range map[string]Page{
-		"zero":           {},
-		"one class":      {Classes: []Class{{Name: "only"}}, Evaluation: single, Predictions: []Prediction{sample("a", "only", "only", 1, false)}},
-		"absent class":   {Evaluation: &metrics.Report{Classes: []string{"x"}, Confusion: [][]int{{0}}, PerClass: []metrics.Class{{Name: "x"}}}},
-		"no thumbnail":   {Predictions: []Prediction{{Path: "a", Predicted: "b"}}},
-		"not numbers":    {Predictions: []Prediction{{Predicted: "b", Probability: math.NaN(), Margin: math.NaN(), Novelty: math.Inf(1), EntropyNats: math.NaN()}}},
+		"zero": {},
+		"one class": {Classes: []Class{{Name: "only"}}, Evaluation: single,
+			Predictions: []Prediction{sample("a", "only", "only", 1, false)}},
+		"absent class": {Evaluation: &metrics.Report{Classes: []string{"x"}, Confusion: [][]int{{0}},
+			PerClass: []metrics.Class{{Name: "x"}}}},
+		"no thumbnail": {Predictions: []Prediction{{Path: "a", Predicted: "b"}}},
+		"not numbers": {Predictions: []Prediction{{Predicted: "b", Probability: math.NaN(), Margin: math.NaN(),
+			Novelty: math.Inf(1), EntropyNats: math.NaN()}}},
 		"class unlisted": {Predictions: []Prediction{sample("a", "surprise", "", 0.9, false)}},
-		"class twice":    {Classes: []Class{{Name: "a"}, {Name: "a"}}, Predictions: []Prediction{sample("a", "a", "", 0.9, false)}},
+		"class twice": {Classes: []Class{{Name: "a"}, {Name: "a"}},
+			Predictions: []Prediction{sample("a", "a", "", 0.9, false)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			page := render(t, p)

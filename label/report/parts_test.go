@@ -66,7 +66,8 @@ func TestVerdict(t *testing.T) {
 		{"cat", "", false, ""}, {"cat", "", true, ""}, {"cat", "cat", false, "right"}, {"cat", "dog", false, "wrong"},
 		{"cat", "cat", true, "wrong"}, {"cat", "emu", false, "wrong"}, {"cat", "emu", true, "right"},
 	} {
-		if got := correctness(Prediction{Predicted: c.predicted, Truth: c.truth, Rejected: c.rejected}, known); got != c.want {
+		if got := correctness(Prediction{Predicted: c.predicted, Truth: c.truth, Rejected: c.rejected},
+			known); got != c.want {
 			t.Errorf("predicted %q, truth %q, rejected %v: %q, want %q", c.predicted, c.truth, c.rejected, got, c.want)
 		}
 	}
@@ -75,7 +76,8 @@ func TestVerdict(t *testing.T) {
 func TestConfusion(t *testing.T) {
 	p := samplePage()
 	c := newConfusion(p.Evaluation, p.Classes)
-	if got := c.Rows[0].Cells; got[0] != (confusionCell{"2", "d4", "cat", "cat"}) || got[1] != (confusionCell{"1", "e2", "cat", "dog"}) || got[2] != (confusionCell{}) {
+	if got := c.Rows[0].Cells; got[0] != (confusionCell{"2", "d4", "cat", "cat"}) ||
+		got[1] != (confusionCell{"1", "e2", "cat", "dog"}) || got[2] != (confusionCell{}) {
 		t.Errorf("first row %v", got)
 	}
 	if got := c.Rows[1].Cells[1].Heat; got != "d5" {
@@ -107,7 +109,8 @@ func TestConfusionOfManyClasses(t *testing.T) {
 	if n := strings.Count(full, `class="d5"`); n != MaxMatrixClasses {
 		t.Errorf("%d diagonal cells, want %d", n, MaxMatrixClasses)
 	}
-	if page := render(t, Page{Evaluation: identityReport(MaxMatrixClasses + 1)}); !strings.Contains(page, "too many classes for a table") {
+	if page := render(t, Page{Evaluation: identityReport(MaxMatrixClasses + 1)}); !strings.Contains(page,
+		"too many classes for a table") {
 		t.Error("a matrix beyond the limit is not replaced")
 	}
 }
@@ -123,7 +126,8 @@ func TestCalibrationIsDrawnToScale(t *testing.T) {
 }
 
 func TestNumbers(t *testing.T) {
-	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000", -100: "-100"} {
+	for n, want := range map[int]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1000: "-1,000",
+		-100: "-100"} {
 		if got := count(n); got != want {
 			t.Errorf("count(%d) = %q, want %q", n, got, want)
 		}
@@ -153,7 +157,8 @@ func BenchmarkWrite2000Cards(b *testing.B) {
 // TestSelectionIsThePage: a page of a selection equals the page of all
 // predictions, even with far more predictions than it retains.
 func TestSelectionIsThePage(t *testing.T) {
-	for _, c := range []struct{ classes, n, rejected, limit int }{{3, 5, 1, 2000}, {5, 3000, 400, 100}, {40, 3000, 20, 200}, {1, 500, 0, 20}, {0, 0, 0, 10}} {
+	for _, c := range []struct{ classes, n, rejected, limit int }{{3, 5, 1, 2000}, {5, 3000, 400, 100},
+		{40, 3000, 20, 200}, {1, 500, 0, 20}, {0, 0, 0, 10}} {
 		p := manyPage(c.classes, c.n, c.rejected)
 		p.MaxThumbnails = c.limit
 		want := render(t, p)

@@ -77,14 +77,17 @@ type members struct {
 // groupPredictions always returns rejected and uncertain first, even empty.
 func groupPredictions(p Page) []members {
 	groups := []members{
-		{name: rejected, group: group{ID: "rejected", Title: "Rejected: probably none of the classes", Hint: "Most novel first. If several are of one kind, name it and let the model learn it."}},
-		{name: uncertain, group: group{ID: "uncertain", Title: "Uncertain", Hint: "The top two classes are close; closest first. A label here teaches the model most."}},
+		{name: rejected, group: group{ID: "rejected", Title: "Rejected: probably none of the classes",
+			Hint: "Most novel first. If several are of one kind, name it and let the model learn it."}},
+		{name: uncertain, group: group{ID: "uncertain", Title: "Uncertain",
+			Hint: "The top two classes are close; closest first. A label here teaches the model most."}},
 	}
 	index := map[string]int{rejected: 0, uncertain: 1}
 	add := func(name string, c Class) {
 		if _, twice := index[name]; !twice {
 			index[name] = len(groups)
-			groups = append(groups, members{name: name, group: group{ID: "class-" + strconv.Itoa(len(groups)-1), Title: showName(c.Name), New: c.New}})
+			groups = append(groups, members{name: name,
+				group: group{ID: "class-" + strconv.Itoa(len(groups)-1), Title: showName(c.Name), New: c.New}})
 		}
 	}
 	for _, c := range p.Classes {
@@ -167,7 +170,8 @@ func fairShares(sizes []int, capacity int) []int {
 func newCard(q Prediction, known map[string]bool, novelty scale, uncertain bool) card {
 	c := card{
 		Path: showName(q.Path), Predicted: showName(q.Predicted), Truth: showName(q.Truth),
-		Source: dataURI(q.Thumbnail), NoPicture: showName(cmp.Or(q.NoPicture, "no preview")), Probability: percent(q.Probability), Bar: barWidth(q.Probability), Novelty: figure(q.Novelty),
+		Source: dataURI(q.Thumbnail), NoPicture: showName(cmp.Or(q.NoPicture, "no preview")),
+		Probability: percent(q.Probability), Bar: barWidth(q.Probability), Novelty: figure(q.Novelty),
 		Original: showName(q.Original),
 		State:    correctness(q, known), Rejected: q.Rejected, Uncertain: uncertain,
 		Details: "novelty " + figure(q.Novelty),

@@ -39,7 +39,8 @@ func newCounter(t *testing.T) *counter {
 	t.Helper()
 	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
 	if err == nil {
-		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}}, []string{"left", "right"})
+		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}},
+			[]string{"left", "right"})
 	}
 	if err != nil {
 		t.Fatal(err)
@@ -83,14 +84,16 @@ func TestARowIsScoredOnce(t *testing.T) {
 	}
 	page := report.NewSink(context.Background(), report.Page{Classes: []report.Class{{Name: "left"}, {Name: "right"}}})
 	page.File, page.Evaluation, page.Threads = filepath.Join(out, "report.html"), evaluation, 2
-	page.Picture = func(path string) ([]byte, error) { // many of the most confident images are missing; others of their group replace them
+	// many of the most confident images are missing; others of their group replace them
+	page.Picture = func(path string) ([]byte, error) {
 		if strings.HasSuffix(path, "0.jpg") && !strings.HasPrefix(path, "12") {
 			return nil, errors.New("the file is gone")
 		}
 		return []byte(path), nil
 	}
 	summary, err := label.Job{
-		Config: label.DefaultConfig(), Head: head, Threshold: math.Inf(1), Images: many(n), Out: filepath.Join(out, "labels"),
+		Config: label.DefaultConfig(), Head: head, Threshold: math.Inf(1), Images: many(n),
+		Out:   filepath.Join(out, "labels"),
 		Sinks: []label.Sink{tree, evaluation, ranking, page},
 	}.Run(context.Background())
 	if err != nil {
@@ -99,14 +102,17 @@ func TestARowIsScoredOnce(t *testing.T) {
 	if got := head.rows.Load(); got != padded {
 		t.Errorf("%d rows scored for %d images, want %d", got, n, padded)
 	}
-	if summary.Labelled != n || evaluation.Known.Rows != 1667 || evaluation.Unknown.Rows != 833 || len(ranking.Entries) != 1667 {
-		t.Errorf("%d labelled, %+v known, %+v unknown, %d ranked", summary.Labelled, evaluation.Known, evaluation.Unknown, len(ranking.Entries))
+	if summary.Labelled != n || evaluation.Known.Rows != 1667 || evaluation.Unknown.Rows != 833 ||
+		len(ranking.Entries) != 1667 {
+		t.Errorf("%d labelled, %+v known, %+v unknown, %d ranked", summary.Labelled, evaluation.Known,
+			evaluation.Unknown, len(ranking.Entries))
 	}
 	html, err := os.ReadFile(page.File)
 	if err != nil {
 		t.Fatal(err)
 	}
-	tiles, pictures := strings.Count(string(html), `<li class="card`), strings.Count(string(html), `src="data:image/jpeg;base64,`)
+	tiles, pictures := strings.Count(string(html), `<li class="card`),
+		strings.Count(string(html), `src="data:image/jpeg;base64,`)
 	if tiles != 2000 || pictures != tiles {
 		t.Errorf("%d tiles, %d with a picture", tiles, pictures)
 	}
@@ -123,7 +129,8 @@ func TestTileWithoutPicture(t *testing.T) {
 	page := report.NewSink(context.Background(), report.Page{})
 	page.File, page.Evaluation = filepath.Join(t.TempDir(), "new", "report.html"), evaluation
 	page.Picture = func(string) ([]byte, error) { return nil, errors.New("the file is gone") }
-	pass := label.Pass{Scorer: label.Scorer{Head: head, Threshold: math.Inf(1)}, Rows: many(3), Sinks: []label.Sink{evaluation, page}}
+	pass := label.Pass{Scorer: label.Scorer{Head: head, Threshold: math.Inf(1)}, Rows: many(3),
+		Sinks: []label.Sink{evaluation, page}}
 	if _, err := pass.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}

@@ -26,7 +26,8 @@ func Write(w io.Writer, p Page) error {
 	if err != nil {
 		return fmt.Errorf("report: %w", err)
 	}
-	t, err := template.New("page.html").Funcs(template.FuncMap{"count": count, "plural": plural, "show": showName}).ParseFS(assets, "assets/*.html")
+	t, err := template.New("page.html").Funcs(template.FuncMap{"count": count, "plural": plural,
+		"show": showName}).ParseFS(assets, "assets/*.html")
 	if err != nil {
 		return fmt.Errorf("report: parse template: %w", err)
 	}
@@ -73,7 +74,8 @@ func newView(p Page) (view, error) {
 	v := view{
 		Page: p, Style: template.CSS(style), Script: template.JS(script),
 		ScriptHash: "sha256-" + base64.StdEncoding.EncodeToString(hash[:]),
-		Headlines:  headlines(p), Facts: facts(p), Pictures: newPictures(p), Total: p.total(), ClassNames: classNames(p),
+		Headlines:  headlines(p), Facts: facts(p), Pictures: newPictures(p), Total: p.total(),
+		ClassNames: classNames(p),
 	}
 	if e := p.Evaluation; e != nil {
 		confusion, calibration := newConfusion(e, p.Classes), newCalibration(e)

@@ -18,7 +18,8 @@ import (
 
 // An Embedder turns samples into embeddings and emits them in input order.
 type Embedder interface {
-	EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error)
+	EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
+		emit func(embed.Item) error) (embed.Counts, error)
 }
 
 // batchAnswers is the maximum number of answers computed together.
@@ -47,11 +48,13 @@ type Outcome struct{ Answered, Failed int }
 // fails.
 func (w Worker) Run(ctx context.Context) (Outcome, error) {
 	group, ctx := errgroup.WithContext(ctx)
-	r := run{Worker: w, requests: make(chan request, requestsWaiting), done: make(chan finished, batchAnswers), out: bufio.NewWriter(w.Out)}
+	r := run{Worker: w, requests: make(chan request, requestsWaiting), done: make(chan finished, batchAnswers),
+		out: bufio.NewWriter(w.Out)}
 	in := newReader(ctx, w.In)
 	group.Go(func() error {
 		defer close(r.done)
-		_, err := w.Embedder.EmbedSeq(ctx, w.Root, r.samples(ctx, in), func(item embed.Item) error { return r.emit(ctx, item) })
+		_, err := w.Embedder.EmbedSeq(ctx, w.Root, r.samples(ctx, in),
+			func(item embed.Item) error { return r.emit(ctx, item) })
 		return err
 	})
 	group.Go(r.answer)

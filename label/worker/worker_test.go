@@ -22,7 +22,8 @@ import (
 // with a NUL fail.
 type echo struct{ seen *atomic.Int64 }
 
-func (e echo) EmbedSeq(ctx context.Context, _ string, samples iter.Seq[dataset.Sample], emit func(embed.Item) error) (embed.Counts, error) {
+func (e echo) EmbedSeq(ctx context.Context, _ string, samples iter.Seq[dataset.Sample],
+	emit func(embed.Item) error) (embed.Counts, error) {
 	for s := range samples {
 		if e.seen != nil {
 			e.seen.Add(1)
@@ -54,13 +55,15 @@ func lengths(items []embed.Item) ([]any, error) {
 func answers(t *testing.T, in string) (string, Outcome, error) {
 	t.Helper()
 	var out bytes.Buffer
-	outcome, err := Worker{Embedder: echo{}, In: strings.NewReader(in), Out: &out, Answer: lengths}.Run(context.Background())
+	outcome,
+		err := Worker{Embedder: echo{}, In: strings.NewReader(in), Out: &out, Answer: lengths}.Run(context.Background())
 	return out.String(), outcome, err
 }
 
 func TestAnswersKeepOrderAndID(t *testing.T) {
 	got, outcome, err := answers(t, strings.Join([]string{
-		"a.jpg", "", `{"path":"<b&>.jpg","id":{"row":7,"s":"<"}}`, "bad.jpg", `{"path":"caf%E9.jpg","id":null}`, "d\xe9.jpg\r",
+		"a.jpg", "", `{"path":"<b&>.jpg","id":{"row":7,"s":"<"}}`, "bad.jpg", `{"path":"caf%E9.jpg","id":null}`,
+		"d\xe9.jpg\r",
 		`{"path":""}`, `{"id":3}`, `{"path":1,"id":4}`, `{"file":"x"}`, `{"path":"x"} {}`, "{", "last",
 	}, "\n"))
 	if err != nil {
@@ -68,7 +71,8 @@ func TestAnswersKeepOrderAndID(t *testing.T) {
 	}
 	want := []string{
 		`{"path":"a.jpg","length":5}`, `{"id":{"row":7,"s":"<"},"path":"<b&>.jpg","length":8}`,
-		`{"path":"bad.jpg","error":"no picture"}`, `{"id":null,"path":"caf%E9.jpg","length":8}`, `{"path":"d%E9.jpg","length":6}`,
+		`{"path":"bad.jpg","error":"no picture"}`, `{"id":null,"path":"caf%E9.jpg","length":8}`,
+		`{"path":"d%E9.jpg","length":6}`,
 	}
 	lines := strings.Split(strings.TrimSpace(got), "\n")
 	for i, w := range want {
@@ -175,24 +179,30 @@ func TestEndlessLine(t *testing.T) {
 
 func TestErrorsEndTheRun(t *testing.T) {
 	torn := io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(errors.New("torn")))
-	if _, err := (Worker{Embedder: echo{}, In: torn, Out: io.Discard, Answer: lengths}).Run(context.Background()); err == nil || !strings.Contains(err.Error(), "read requests: torn") {
+	if _,
+		err := (Worker{Embedder: echo{}, In: torn, Out: io.Discard,
+		Answer: lengths}).Run(context.Background()); err == nil ||
+		!strings.Contains(err.Error(), "read requests: torn") {
 		t.Errorf("a broken input: %v", err)
 	}
 	broken := errors.New("broken head")
-	_, err := Worker{Embedder: echo{}, In: &endless{}, Out: io.Discard, Answer: func([]embed.Item) ([]any, error) { return nil, broken }}.Run(context.Background())
+	_, err := Worker{Embedder: echo{}, In: &endless{}, Out: io.Discard,
+		Answer: func([]embed.Item) ([]any, error) { return nil, broken }}.Run(context.Background())
 	if !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	silent, _ := io.Pipe() // nothing ever comes
-	if _, err := (Worker{Embedder: echo{}, In: silent, Out: io.Discard, Answer: lengths}).Run(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := (Worker{Embedder: echo{}, In: silent, Out: io.Discard, Answer: lengths}).Run(ctx); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
 
 func FuzzParse(f *testing.F) {
-	for _, line := range []string{"a.jpg", `{"path":"a","id":1}`, `{"path":"%E9"}`, "{", `{"path":"x","id":{"a":[]}}`, "\xff"} {
+	for _, line := range []string{"a.jpg", `{"path":"a","id":1}`, `{"path":"%E9"}`, "{", `{"path":"x","id":{"a":[]}}`,
+		"\xff"} {
 		f.Add([]byte(line))
 	}
 	f.Fuzz(func(t *testing.T, line []byte) {

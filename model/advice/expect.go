@@ -40,8 +40,9 @@ func Expected(m *model.Model) []string {
 	lines := []string{fmt.Sprintf("expect about %.0f %% of photos like these to be named correctly (from %s); "+
 		"guessing names %.2g %%", 100*c.Accuracy, on, 100/float64(len(m.Classes())))}
 	if c.Elsewhere > 0 {
-		lines = append(lines, fmt.Sprintf("many of the photos are alike, such as those of a burst: of photos of another "+
-			"occasion expect about %.0f %%, or less; probabilities are for these", 100*c.Elsewhere))
+		lines = append(lines,
+			fmt.Sprintf("many of the photos are alike, such as those of a burst: of photos of another "+
+				"occasion expect about %.0f %%, or less; probabilities are for these", 100*c.Elsewhere))
 	}
 	if n := single(m); n > 0 {
 		lines = append(lines, fmt.Sprintf("%d of the %d classes have a single image: how well they are named is not "+

@@ -16,7 +16,8 @@ import (
 // ErrNotStats means that a file is not a STATS file.
 var ErrNotStats = errors.New("not a statistics file")
 
-var format = container.Format{Name: "pipeline-class-statistics", Version: 2, Foreign: ErrNotStats, Again: "collect the statistics again"}
+var format = container.Format{Name: "pipeline-class-statistics", Version: 2, Foreign: ErrNotStats,
+	Again: "collect the statistics again"}
 
 const (
 	// classPrefix begins the names of the moments' tensors, as in
@@ -150,7 +151,8 @@ func (s *Stats) readClasses(f *safetensors.File, classes []classEntry) error {
 	hashes := content.U8
 	for i, c := range classes {
 		if stats[i].N() != c.N || c.N > len(hashes)/len(Hash{}) {
-			return fmt.Errorf("class %q: %d samples, statistics of %d, %d hashes", c.Name, c.N, stats[i].N(), len(hashes)/len(Hash{}))
+			return fmt.Errorf("class %q: %d samples, statistics of %d, %d hashes", c.Name, c.N, stats[i].N(),
+				len(hashes)/len(Hash{}))
 		}
 		k := &counted{stats: stats[i], content: make([]Hash, c.N), known: make(map[Hash]bool, c.N)}
 		for j := range k.content {

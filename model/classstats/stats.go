@@ -116,7 +116,8 @@ func (s *Stats) class(name string) *counted {
 func (s *Stats) settle() error {
 	names := slices.Sorted(maps.Keys(s.pending))
 	err := dense.ParallelErr(len(names), func(i int) error {
-		x := blas32.General{Rows: len(s.pending[names[i]]) / s.dim, Cols: s.dim, Stride: s.dim, Data: s.pending[names[i]]}
+		x := blas32.General{Rows: len(s.pending[names[i]]) / s.dim, Cols: s.dim, Stride: s.dim,
+			Data: s.pending[names[i]]}
 		if s.Unit {
 			x = classifier.UnitRows(x, dense.Range(0, x.Rows))
 		}
@@ -157,7 +158,8 @@ func (s *Stats) Except(known func(SampleID) bool) ([]Class, error) {
 		case len(gone) == len(c.content):
 			continue
 		case len(gone) > 0 && !c.stats.Thin():
-			return nil, fmt.Errorf("class %q: %w, %d of %d, and the statistics no longer have the examples of so large a class: collect them again with --except and the statistics that the model has learned", name, ErrCountedTwice, len(gone), len(c.content))
+			return nil,
+				fmt.Errorf("class %q: %w, %d of %d, and the statistics no longer have the examples of so large a class: collect them again with --except and the statistics that the model has learned", name, ErrCountedTwice, len(gone), len(c.content))
 		case len(gone) > 0:
 			var err error
 			if c, err = c.without(gone); err != nil {

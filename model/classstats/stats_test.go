@@ -197,7 +197,8 @@ func TestSharedSamplesCountOnce(t *testing.T) {
 		}
 		shared, err := a.Merge(o)
 		if !c.ok {
-			if !errors.Is(err, ErrCountedTwice) || !strings.Contains(err.Error(), `class "ant"`) || !strings.Contains(err.Error(), "10 of them") {
+			if !errors.Is(err, ErrCountedTwice) || !strings.Contains(err.Error(), `class "ant"`) ||
+				!strings.Contains(err.Error(), "10 of them") {
 				t.Errorf("%s: %v", name, err)
 			}
 			sameStats(t, name+": after the refusal", a, collected(t, b, c.a))
@@ -272,7 +273,8 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		s := collected(t, crowd(1, 3, "ant"), dense.Range(0, 3))
 		p := *spec()
 		s.Provenance = embed.Provenance{
-			Backbone: embed.Backbone{Name: "vit", SHA256: strings.Repeat("a", 64)}, Extractor: json.RawMessage(`{"pool":"mean","provider":"cpu","batch":1}`),
+			Backbone:   embed.Backbone{Name: "vit", SHA256: strings.Repeat("a", 64)},
+			Extractor:  json.RawMessage(`{"pool":"mean","provider":"cpu","batch":1}`),
 			Preprocess: &p, PreprocessFingerprint: p.Fingerprint(), Dim: statsDim,
 		}
 		change(s)
@@ -285,12 +287,14 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		"backbone": {func(s *Stats) {
 			s.Provenance.Backbone.SHA256, s.Provenance.Backbone.Name = strings.Repeat("b", 64), "mnet"
 		}, "another backbone: vit (SHA-256 aaa"},
-		"pooling": {func(s *Stats) { s.Provenance.Extractor = json.RawMessage(`{"pool":"max","provider":"cpu"}`) }, "other extractor settings"},
+		"pooling": {func(s *Stats) { s.Provenance.Extractor = json.RawMessage(`{"pool":"max","provider":"cpu"}`) },
+			"other extractor settings"},
 		"preprocessing": {func(s *Stats) {
 			s.Provenance.Preprocess.Crop--
 			s.Provenance.PreprocessFingerprint = s.Provenance.Preprocess.Fingerprint()
 		}, "crop is"},
-		"decoder":       {func(s *Stats) { s.Provenance.PreprocessFingerprint = "0123456789abcdef" }, "another preprocessing: fingerprints"},
+		"decoder": {func(s *Stats) { s.Provenance.PreprocessFingerprint = "0123456789abcdef" },
+			"another preprocessing: fingerprints"},
 		"normalisation": {func(s *Stats) { s.Unit = false }, "--raw"},
 		"dimension":     {func(s *Stats) { *s = *New(statsDim+1, true) }, "6 dimensions and of 7"},
 		"hardware": {func(s *Stats) {
@@ -306,7 +310,8 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		}
 		unknown := make(c.change)
 		if c.says == "" && name == "nothing known" {
-			if merged(t, unknown, a); unknown.Provenance.Backbone.SHA256 == "" || unknown.Provenance.PreprocessFingerprint == "" {
+			if merged(t, unknown, a); unknown.Provenance.Backbone.SHA256 == "" ||
+				unknown.Provenance.PreprocessFingerprint == "" {
 				t.Error("what is known of the one is not taken over")
 			}
 		}
@@ -323,7 +328,8 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 	flipped := bytes.Clone(raw)
 	flipped[len(flipped)-100] ^= 1
 	modelPath := filepath.Join(dir, "m.model")
-	if err := container.New(container.Format{Name: "pipeline-model", Version: 1}, "{}").Write(modelPath, nil); err != nil {
+	if err := container.New(container.Format{Name: "pipeline-model", Version: 1}, "{}").Write(modelPath,
+		nil); err != nil {
 		t.Fatal(err)
 	}
 	for name, c := range map[string]struct {

@@ -41,7 +41,8 @@ type example struct {
 func (e *Examples) See(class string, content classstats.Hash, embedding []float32) {
 	e.rows = append(e.rows, embed.HashRow(embedding))
 	pair := e.pairs[class]
-	at, seen := slices.BinarySearchFunc(pair, content, func(x example, c classstats.Hash) int { return compare(x.content, c) })
+	at, seen := slices.BinarySearchFunc(pair, content,
+		func(x example, c classstats.Hash) int { return compare(x.content, c) })
 	if seen || at == 2 {
 		return
 	}

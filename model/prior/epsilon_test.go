@@ -72,7 +72,8 @@ func TestEpsilonIsSmallWhereWhiteningHelps(t *testing.T) {
 func TestEpsilonDoesNotDependOnTheOrder(t *testing.T) {
 	samples := spread(12, 6, true)
 	want := chosen(t, samples)
-	rand.New(rand.NewPCG(1, 2)).Shuffle(len(samples), func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
+	rand.New(rand.NewPCG(1, 2)).Shuffle(len(samples),
+		func(i, j int) { samples[i], samples[j] = samples[j], samples[i] })
 	got := chosen(t, append(samples, samples[:5]...)) // some twice
 	if got.Epsilon != want.Epsilon || !slices.EqualFunc(got.halves[0].sets, want.halves[0].sets, func(a, b pairs) bool {
 		return slices.Equal(a.first.Data, b.first.Data) && slices.Equal(a.second.Data, b.second.Data)

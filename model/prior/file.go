@@ -96,7 +96,8 @@ func open(r io.ReaderAt, size int64) (*Prior, error) {
 // Decode reads what Encode wrote, and checks it and the description.
 func Decode(f *safetensors.File, d Description) (*Prior, error) {
 	if d.Dim < 1 || d.Sets < 1 || d.Classes < 1 || d.Degrees < d.Classes {
-		return nil, fmt.Errorf("its description: %d values per embedding, %d sets, %d classes, %d degrees of freedom", d.Dim, d.Sets, d.Classes, d.Degrees)
+		return nil, fmt.Errorf("its description: %d values per embedding, %d sets, %d classes, %d degrees of freedom",
+			d.Dim, d.Sets, d.Classes, d.Degrees)
 	}
 	if !(d.Epsilon >= 0 && d.Epsilon <= 1) {
 		return nil, fmt.Errorf("its description: an epsilon of %g, outside 0 … 1", d.Epsilon)

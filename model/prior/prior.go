@@ -107,7 +107,8 @@ func (p *Prior) Add(ctx context.Context, backend linalg.Backend, s *classstats.S
 
 // addHalf pools a half of the classes of a data set with P, and with what the same half
 // of earlier sets gave.
-func (p *Prior) addHalf(ctx context.Context, backend linalg.Backend, h *half, classes []classstats.Class, examples *Examples) error {
+func (p *Prior) addHalf(ctx context.Context, backend linalg.Backend, h *half, classes []classstats.Class,
+	examples *Examples) error {
 	if len(classes) == 0 {
 		return nil
 	}

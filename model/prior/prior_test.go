@@ -107,7 +107,8 @@ func TestPriorKnowsItsImages(t *testing.T) {
 	if err := p.CheckLearned([]classstats.Hash{others}, nil); err != nil {
 		t.Error(err)
 	}
-	if err := p.CheckLearned([]classstats.Hash{others, mine}, nil); !errors.Is(err, ErrLearned) || !strings.Contains(err.Error(), "1 of these 2 images") {
+	if err := p.CheckLearned([]classstats.Hash{others, mine}, nil); !errors.Is(err, ErrLearned) ||
+		!strings.Contains(err.Error(), "1 of these 2 images") {
 		t.Error(err)
 	}
 	if n := p.Count([]classstats.Hash{id("one", "alone", 0).Content}, nil); n != 1 {
@@ -120,14 +121,16 @@ func TestPriorKnowsEmbeddings(t *testing.T) {
 	p := made(t, set(t, "one", 4, "a"))
 	row, other := id("row", "a", 0).Content, id("photo", "a", 0).Content
 	p.Know([]classstats.Hash{row})
-	if n := p.Count([]classstats.Hash{other, row, other}, []classstats.Hash{row, other, other}); n != 2 || p.Samples() != 5 {
+	if n := p.Count([]classstats.Hash{other, row, other}, []classstats.Hash{row, other, other}); n != 2 ||
+		p.Samples() != 5 {
 		t.Errorf("%d of two, of %d images", n, p.Samples())
 	}
 }
 
 func TestPriorRefuses(t *testing.T) {
 	alone := set(t, "one", 1, "a", "bb")
-	if err := (&Prior{}).Add(t.Context(), nil, alone, nil); err == nil || !strings.Contains(err.Error(), "no class has two images") {
+	if err := (&Prior{}).Add(t.Context(), nil, alone, nil); err == nil ||
+		!strings.Contains(err.Error(), "no class has two images") {
 		t.Error(err)
 	}
 	p := made(t, set(t, "one", 4, "a"))

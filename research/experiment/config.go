@@ -21,5 +21,6 @@ func Each[T comparable](name string, values []T, what string, allowed func(T) bo
 
 // EachWithin is Each for whole numbers in a range.
 func EachWithin(name string, values []int, least, most int) error {
-	return Each(name, values, fmt.Sprintf("in %d … %d", least, most), func(v int) bool { return v >= least && v <= most })
+	return Each(name, values, fmt.Sprintf("in %d … %d", least, most),
+		func(v int) bool { return v >= least && v <= most })
 }

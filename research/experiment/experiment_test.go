@@ -74,7 +74,8 @@ func TestPartIsComputedOnce(t *testing.T) {
 func TestPartFails(t *testing.T) {
 	s := experiment.Env{Dir: t.TempDir()}
 	c := &counted{err: errors.New("no luck")}
-	if _, err := c.part(t, context.Background(), s, 1); !errors.Is(err, c.err) || !strings.Contains(err.Error(), "part one") {
+	if _, err := c.part(t, context.Background(), s, 1); !errors.Is(err, c.err) ||
+		!strings.Contains(err.Error(), "part one") {
 		t.Error(err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
@@ -83,13 +84,15 @@ func TestPartFails(t *testing.T) {
 		t.Errorf("%v, computed %d times", err, c.times)
 	}
 	ctx, cancel = context.WithCancel(context.Background())
-	if _, err := experiment.Part(ctx, s, "three", 1, func() (int, error) { cancel(); return 1, nil }); !errors.Is(err, context.Canceled) {
+	if _, err := experiment.Part(ctx, s, "three", 1, func() (int, error) { cancel(); return 1, nil }); !errors.Is(err,
+		context.Canceled) {
 		t.Errorf("cancelled while it computed: %v", err)
 	}
 	if _, err := c.part(t, context.Background(), s, math.NaN()); err == nil {
 		t.Error("inputs that are no JSON were taken")
 	}
-	if _, err := experiment.Part(context.Background(), s, "two", 1, func() (float64, error) { return math.NaN(), nil }); err == nil {
+	if _, err := experiment.Part(context.Background(), s, "two", 1,
+		func() (float64, error) { return math.NaN(), nil }); err == nil {
 		t.Error("a value that is not JSON was kept")
 	}
 	for _, name := range []string{"two", "three"} {
@@ -144,7 +147,8 @@ func outcome(t *testing.T) experiment.Outcome {
 	return experiment.Outcome{
 		Title: "T", Findings: []string{"It holds."}, Results: map[string]int{"a": 1}, Figures: []chart.Figure{f},
 		Tables: []table.Table{
-			{Name: "main", Title: "Main", Note: "Percent.", Header: []string{"a", "b"}, Rows: [][]string{{"x|y", table.None}}},
+			{Name: "main", Title: "Main", Note: "Percent.", Header: []string{"a", "b"},
+				Rows: [][]string{{"x|y", table.None}}},
 			{Name: "more", Header: []string{"c"}, Rows: [][]string{{"1"}}},
 		},
 	}
@@ -156,7 +160,8 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"results.json": "{\n  \"a\": 1\n}\n", "config.yaml": "seed: 0\n", "table.csv": "a,b\nx|y,\n", "more.csv": "c\n1\n",
+		"results.json": "{\n  \"a\": 1\n}\n", "config.yaml": "seed: 0\n", "table.csv": "a,b\nx|y,\n",
+		"more.csv": "c\n1\n",
 		"table.md": "# T\n\n- It holds.\n\n## Main\n\n| a | b |\n| --- | --- |\n| x\\|y | – |\n\nPercent.\n\n| c |\n| --- |\n| 1 |\n",
 	} {
 		got, err := os.ReadFile(filepath.Join(dir, name))

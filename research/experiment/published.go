@@ -41,7 +41,8 @@ func PublishedTable(name string, names ...string) (Published, error) {
 	}
 	for _, r := range all[name].Rows {
 		if len(r.Accuracy) != len(all[name].Columns) {
-			return Published{}, fmt.Errorf("published %s, %s: %d values for %d columns", name, r.Name, len(r.Accuracy), len(all[name].Columns))
+			return Published{}, fmt.Errorf("published %s, %s: %d values for %d columns", name, r.Name, len(r.Accuracy),
+				len(all[name].Columns))
 		}
 	}
 	return all[name], nil

@@ -107,7 +107,8 @@ func (b *Bench) Test(s int) (blas32.General, []string) { return b.embeddings.cop
 // Run takes one head, as makeHead returns it, through all sessions. In each
 // session the head sees that session's training images and nothing else.
 // progress, if not nil, is called after each session.
-func (b *Bench) Run(ctx context.Context, makeHead func() (classifier.Learner, error), progress func(Measures)) (Run, error) {
+func (b *Bench) Run(ctx context.Context, makeHead func() (classifier.Learner, error), progress func(Measures)) (Run,
+	error) {
 	head, err := makeHead()
 	if err != nil {
 		return Run{}, err
@@ -147,9 +148,10 @@ func (b *Bench) evaluate(ctx context.Context, head classifier.Head, s int) (*met
 			}
 			last := min(first+testBatch, len(part.rows))
 			classes := part.classes[first:last]
-			err := classifier.Batches(head, b.embeddings.gather(buf, part.rows[first:last]), func(at int, logProb blas64.General) error {
-				return a.Add(classes[at:at+logProb.Rows], logProb, nil)
-			})
+			err := classifier.Batches(head, b.embeddings.gather(buf, part.rows[first:last]),
+				func(at int, logProb blas64.General) error {
+					return a.Add(classes[at:at+logProb.Rows], logProb, nil)
+				})
 			if err != nil {
 				return nil, err
 			}
@@ -185,7 +187,8 @@ func NewEmbeddings(x blas32.General, paths []string, content [][32]byte) (*Embed
 	if len(paths) != x.Rows || len(content) != x.Rows {
 		return nil, fmt.Errorf("embeddings: %d rows, %d paths, %d content hashes", x.Rows, len(paths), len(content))
 	}
-	e := &Embeddings{x: x, content: content, paths: paths, row: make(map[string]int, len(paths)), ends: map[int]map[string]int{}}
+	e := &Embeddings{x: x, content: content, paths: paths, row: make(map[string]int, len(paths)),
+		ends: map[int]map[string]int{}}
 	for i, p := range paths {
 		if _, twice := e.row[p]; twice {
 			return nil, fmt.Errorf("embeddings: %s has two rows", p)

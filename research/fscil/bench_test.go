@@ -53,7 +53,8 @@ func TestMeasuresByHand(t *testing.T) {
 		{4, 4. / 7, 2. / 4, 2. / 3, 4. / 7, (1./4 + 0) / 2},
 	} {
 		m := r.Sessions[i]
-		if m.Session != i+1 || m.Classes != want.classes || !near(m.Accuracy, want.accuracy) || !near(m.Base, want.base) || !near(m.Forgetting, want.forgetting) {
+		if m.Session != i+1 || m.Classes != want.classes || !near(m.Accuracy, want.accuracy) ||
+			!near(m.Base, want.base) || !near(m.Forgetting, want.forgetting) {
 			t.Errorf("session %d: %+v, want %+v", i+1, m, want)
 		}
 		if i == 0 {
@@ -100,7 +101,8 @@ func TestSummaryByHand(t *testing.T) {
 	if got := *r.Sessions[2].AccuracySEM; !near(got, 1./14) {
 		t.Errorf("sem %v, want %v", got, 1./14)
 	}
-	if !near(r.AverageAccuracy, (wants[0]+wants[1]+wants[2])/3) || !near(r.FinalAccuracy, wants[2]) || !near(r.PerformanceDrop, wants[0]-wants[2]) {
+	if !near(r.AverageAccuracy, (wants[0]+wants[1]+wants[2])/3) || !near(r.FinalAccuracy, wants[2]) ||
+		!near(r.PerformanceDrop, wants[0]-wants[2]) {
 		t.Errorf("average %v, final %v, drop %v", r.AverageAccuracy, r.FinalAccuracy, r.PerformanceDrop)
 	}
 	if _, err := Summarise(Info{}, nil); err == nil {
@@ -187,12 +189,14 @@ func TestEmbeddingsAreFoundByTheEndOfTheirPath(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for path, want := range map[string]int{"train/x/1.jpg": 0, "root/test/x/1.jpg": 1, "y/2.jpg": 2, "2.jpg": 2, "/root/train/x/1.jpg": 0} {
+	for path, want := range map[string]int{"train/x/1.jpg": 0, "root/test/x/1.jpg": 1, "y/2.jpg": 2, "2.jpg": 2,
+		"/root/train/x/1.jpg": 0} {
 		if got, err := e.find(path); err != nil || got != want {
 			t.Errorf("%s: row %d, %v; want %d", path, got, err, want)
 		}
 	}
-	for path, want := range map[string]string{"x/1.jpg": "several", "in/x/1.jpg": "no embedding", "z/y/2.jpg": "no embedding", "": "no embedding"} {
+	for path, want := range map[string]string{"x/1.jpg": "several", "in/x/1.jpg": "no embedding",
+		"z/y/2.jpg": "no embedding", "": "no embedding"} {
 		if _, err := e.find(path); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q", path, err, want)
 		}

@@ -23,7 +23,8 @@ func names(n int) []byte {
 // cifar writes CIFAR-100 with one record per label.
 func cifar(t *testing.T, train, test []byte) string {
 	t.Helper()
-	return files(t, map[string][]byte{"train.bin": records(2, train), "test.bin": records(2, test), "fine_label_names.txt": names(100)})
+	return files(t, map[string][]byte{"train.bin": records(2, train), "test.bin": records(2, test),
+		"fine_label_names.txt": names(100)})
 }
 
 // cifar10 writes CIFAR-10 with one record per label, the training records spread
@@ -64,7 +65,8 @@ func records(count int, labels []byte) []byte {
 }
 
 func TestCIFAR(t *testing.T) {
-	for name, dir := range map[string]string{"cifar100": cifar(t, []byte{7, 9, 7, 1, 1}, []byte{9, 7}), "cifar10": cifar10(t, []byte{7, 9, 7, 1, 1}, []byte{9, 7})} {
+	for name, dir := range map[string]string{"cifar100": cifar(t, []byte{7, 9, 7, 1, 1}, []byte{9, 7}),
+		"cifar10": cifar10(t, []byte{7, 9, 7, 1, 1}, []byte{9, 7})} {
 		t.Run(name, func(t *testing.T) { testCIFAR(t, name, dir) })
 	}
 }
@@ -108,19 +110,22 @@ func testCIFAR(t *testing.T, name, from string) {
 }
 
 func TestCIFARMistakes(t *testing.T) {
-	for name, archive := range map[string]string{"batches.meta": "cifar-10-binary.tar.gz", "meta": "cifar-100-binary.tar.gz"} {
+	for name, archive := range map[string]string{"batches.meta": "cifar-10-binary.tar.gz",
+		"meta": "cifar-100-binary.tar.gz"} {
 		dir := t.TempDir()
 		if err := os.WriteFile(filepath.Join(dir, name), []byte{0x80}, 0o644); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := ReadCIFAR(dir); err == nil || !strings.Contains(err.Error(), "Python version") || !strings.Contains(err.Error(), archive) {
+		if _, err := ReadCIFAR(dir); err == nil || !strings.Contains(err.Error(), "Python version") ||
+			!strings.Contains(err.Error(), archive) {
 			t.Errorf("pickled %s: %v, want %s", name, err, archive)
 		}
 	}
 	if _, err := ReadCIFAR(t.TempDir()); err == nil || !strings.Contains(err.Error(), "train.bin") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := ReadCIFAR(cifar(t, []byte{100}, []byte{0})); err == nil || !strings.Contains(err.Error(), "label 100") {
+	if _, err := ReadCIFAR(cifar(t, []byte{100}, []byte{0})); err == nil ||
+		!strings.Contains(err.Error(), "label 100") {
 		t.Errorf("error %v", err)
 	}
 	dir := cifar(t, []byte{1}, []byte{2})
@@ -130,7 +135,8 @@ func TestCIFARMistakes(t *testing.T) {
 	if _, err := ReadCIFAR(dir); err == nil || !strings.Contains(err.Error(), "test.bin") {
 		t.Errorf("error %v", err)
 	}
-	if _, err := ReadCIFAR(cifar10(t, []byte{1, 2, 3, 10, 5}, []byte{0})); err == nil || !strings.Contains(err.Error(), "data_batch_4.bin: record 0 has the label 10") {
+	if _, err := ReadCIFAR(cifar10(t, []byte{1, 2, 3, 10, 5}, []byte{0})); err == nil ||
+		!strings.Contains(err.Error(), "data_batch_4.bin: record 0 has the label 10") {
 		t.Errorf("error %v", err)
 	}
 	dir = cifar10(t, []byte{1, 2, 3, 4, 5}, []byte{0})

@@ -53,7 +53,8 @@ func (p *Protocol) check() error {
 		for _, c := range classes {
 			if first, twice := home[c]; twice {
 				k := slices.IndexFunc(p.sessions[i].Train, func(x Sample) bool { return x.Class == c })
-				return &LeakError{Path: p.sessions[i].Train[k].Path, Class: c, Problem: fmt.Sprintf("belongs to a class of session %d and is learned in session %d", first+1, i+1)}
+				return &LeakError{Path: p.sessions[i].Train[k].Path, Class: c,
+					Problem: fmt.Sprintf("belongs to a class of session %d and is learned in session %d", first+1, i+1)}
 			}
 			home[c] = i
 		}
@@ -70,7 +71,8 @@ func (p *Protocol) check() error {
 		}
 		seen[x.Path] = u
 		if at, ok := home[x.Class]; !ok || at != u.session {
-			return &LeakError{Path: x.Path, Class: x.Class, Problem: fmt.Sprintf("is among %s, which brings no such class", u)}
+			return &LeakError{Path: x.Path, Class: x.Class,
+				Problem: fmt.Sprintf("is among %s, which brings no such class", u)}
 		}
 		tested[x.Class] = tested[x.Class] || u.test
 	}
@@ -123,11 +125,15 @@ func (p *Protocol) duplicates(content func(path string) [32]byte) (Duplicates, e
 			}
 			d.Example = fmt.Sprintf("%s = %s", other.Path, x.Path)
 			if !p.given && learned+before > 0 {
-				return d, &LeakError{Path: x.Path, Class: x.Class, Problem: fmt.Sprintf("is among %s and has the same content as %s, which is among %s", u, other.Path, other.use)}
+				return d,
+					&LeakError{Path: x.Path, Class: x.Class,
+						Problem: fmt.Sprintf("is among %s and has the same content as %s, which is among %s", u,
+							other.Path, other.use)}
 			}
 		}
 		seen[h] = append(seen[h], place{x, u})
-		d.TestLearned, d.TwoClasses, d.LearnedBefore = d.TestLearned+learned, d.TwoClasses+classes, d.LearnedBefore+before
+		d.TestLearned, d.TwoClasses, d.LearnedBefore = d.TestLearned+learned, d.TwoClasses+classes, d.LearnedBefore+
+			before
 	}
 	return d, nil
 }

@@ -68,10 +68,13 @@ func TestCopiesLeakToo(t *testing.T) {
 		leak       bool
 		want       Duplicates
 	}{
-		"a test image among the training images": {"b/8", "a/1", true, Duplicates{TestLearned: 1, TwoClasses: 1, Example: "a/1 = b/8"}},
-		"a novel image in the base session":      {"d/1", "a/1", true, Duplicates{LearnedBefore: 1, TwoClasses: 1, Example: "a/1 = d/1"}},
-		"a tested image is learned later":        {"d/1", "a/8", true, Duplicates{TestLearned: 1, TwoClasses: 1, Example: "a/8 = d/1"}},
-		"two test images":                        {"a/9", "a/8", false, Duplicates{Example: "a/8 = a/9"}},
+		"a test image among the training images": {"b/8", "a/1", true,
+			Duplicates{TestLearned: 1, TwoClasses: 1, Example: "a/1 = b/8"}},
+		"a novel image in the base session": {"d/1", "a/1", true,
+			Duplicates{LearnedBefore: 1, TwoClasses: 1, Example: "a/1 = d/1"}},
+		"a tested image is learned later": {"d/1", "a/8", true,
+			Duplicates{TestLearned: 1, TwoClasses: 1, Example: "a/8 = d/1"}},
+		"two test images": {"a/9", "a/8", false, Duplicates{Example: "a/8 = a/9"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := threeSessions()

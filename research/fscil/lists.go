@@ -73,7 +73,8 @@ func parseLines(text []byte) ([]string, error) {
 		if line == "" {
 			continue
 		}
-		if path.IsAbs(line) || path.Clean(line) != line || line == ".." || strings.HasPrefix(line, "../") || strings.ContainsRune(line, 0) {
+		if path.IsAbs(line) || path.Clean(line) != line || line == ".." || strings.HasPrefix(line, "../") ||
+			strings.ContainsRune(line, 0) {
 			return nil, fmt.Errorf("line %d: %q is not a path below the image folder", n, line)
 		}
 		lines = append(lines, line)

@@ -26,7 +26,8 @@ func writeLists(t *testing.T, lists map[string]string) string {
 
 func TestReadLists(t *testing.T) {
 	l, err := ReadLists(writeLists(t, map[string]string{
-		"session_1.txt": "R/images/001.Duck/a.jpg\r\n\nR/images/002.Owl/b.jpg", "test_1.txt": "R/images/001.Duck/c.jpg\nR/images/002.Owl/d.jpg\n",
+		"session_1.txt": "R/images/001.Duck/a.jpg\r\n\nR/images/002.Owl/b.jpg",
+		"test_1.txt":    "R/images/001.Duck/c.jpg\nR/images/002.Owl/d.jpg\n",
 		"session_2.txt": "R/images/003.Emu/e.jpg\n", "test_2.txt": "R/images/003.Emu/f.jpg\n",
 	}))
 	if err != nil {
@@ -41,14 +42,16 @@ func TestReadLists(t *testing.T) {
 			t.Errorf("strip %d, %v; want %d", n, err, want)
 		}
 	}
-	if _, err := l.FindStrip(func(string) bool { return false }); err == nil || !strings.Contains(err.Error(), "001.Duck/a.jpg") {
+	if _, err := l.FindStrip(func(string) bool { return false }); err == nil ||
+		!strings.Contains(err.Error(), "001.Duck/a.jpg") {
 		t.Errorf("error %v does not name the image", err)
 	}
 	p, err := l.Protocol(Stripped(1))
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := p.Samples()[1], (Sample{"images/002.Owl/b.jpg", "002.Owl"}); got != want || p.Sessions() != 2 || l.Numbered() {
+	if got, want := p.Samples()[1], (Sample{"images/002.Owl/b.jpg", "002.Owl"}); got != want || p.Sessions() != 2 ||
+		l.Numbered() {
 		t.Errorf("sample %v, want %v", got, want)
 	}
 	if _, err := l.Protocol(Stripped(9)); err == nil {
@@ -114,11 +117,13 @@ func TestOfficialLists(t *testing.T) {
 			t.Fatal(err)
 		}
 		if p.Sessions() != c.sessions || len(p.Classes(0)) != c.base || len(p.sessions[0].Test) != c.testing {
-			t.Errorf("%s: %d sessions, %d base classes, %d test images", c.name, p.Sessions(), len(p.Classes(0)), len(p.sessions[0].Test))
+			t.Errorf("%s: %d sessions, %d base classes, %d test images", c.name, p.Sessions(), len(p.Classes(0)),
+				len(p.sessions[0].Test))
 		}
 		for s := 1; s < p.Sessions(); s++ {
 			if len(p.Classes(s)) != c.ways || len(p.sessions[s].Train) != c.ways*c.shots {
-				t.Errorf("%s, session %d: %d classes, %d images", c.name, s+1, len(p.Classes(s)), len(p.sessions[s].Train))
+				t.Errorf("%s, session %d: %d classes, %d images", c.name, s+1, len(p.Classes(s)),
+					len(p.sessions[s].Train))
 			}
 		}
 	}
@@ -130,7 +135,8 @@ func TestOfficialLists(t *testing.T) {
 
 func TestRecorded(t *testing.T) {
 	rows := []dataset.Sample{
-		{Path: "c/1", Label: "c", Split: "train", Session: "2"}, {Path: "a/1", Label: "a", Split: "Train", Session: "1"},
+		{Path: "c/1", Label: "c", Split: "train", Session: "2"},
+		{Path: "a/1", Label: "a", Split: "Train", Session: "1"},
 		{Path: "a/2", Label: "a", Split: "test", Session: "1"}, {Path: "c/2", Label: "c", Split: "test", Session: "2"},
 		{Path: "x/1", Label: "x"},
 	}
@@ -180,5 +186,6 @@ func ExampleReadLists() {
 	}
 	_, err = lists.Protocol(Stripped(1))
 	fmt.Println(err)
-	// Output: leak: train/emu/1.jpg (class emu) is among the training images of session 2 and among the test images of session 2
+	// Output: leak: train/emu/1.jpg (class emu) is among the training images of session 2 and among the test images of
+	// session 2
 }

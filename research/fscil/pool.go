@@ -92,7 +92,8 @@ func (p *Pool) check() error {
 			return fmt.Errorf("%s: has no class; put each class into its own folder", p.train[c][0].Path)
 		}
 		if n := len(p.train[c]); p.holdOut > 0 && n <= p.holdOut {
-			return fmt.Errorf("class %s has %d images; holding out %d (fscil.test_per_class) leaves none to learn", c, n, p.holdOut)
+			return fmt.Errorf("class %s has %d images; holding out %d (fscil.test_per_class) leaves none to learn", c,
+				n, p.holdOut)
 		}
 		if p.holdOut == 0 && len(p.test[c]) == 0 {
 			return fmt.Errorf("class %s has no test images", c)
@@ -125,15 +126,18 @@ func (p *Pool) draw(seed uint64, run int) (classes []string, train, test map[str
 // The same seed and run give the same protocol.
 func (p *Pool) FewShot(baseClasses, ways, shots int, seed uint64, run int) (*Protocol, error) {
 	if baseClasses < 1 || ways < 1 || shots < 1 {
-		return nil, fmt.Errorf("few-shot: %d base classes, %d ways, %d shots: each must be at least 1", baseClasses, ways, shots)
+		return nil, fmt.Errorf("few-shot: %d base classes, %d ways, %d shots: each must be at least 1", baseClasses,
+			ways, shots)
 	}
 	if len(p.classes) <= baseClasses {
-		return nil, fmt.Errorf("few-shot: %d classes are no more than the %d of the base session (fscil.base_classes)", len(p.classes), baseClasses)
+		return nil, fmt.Errorf("few-shot: %d classes are no more than the %d of the base session (fscil.base_classes)",
+			len(p.classes), baseClasses)
 	}
 	classes, train, test := p.draw(seed, run)
 	for _, c := range classes[baseClasses:] {
 		if len(train[c]) < shots {
-			return nil, fmt.Errorf("few-shot: class %s has %d training images, fewer than %d shots", c, len(train[c]), shots)
+			return nil,
+				fmt.Errorf("few-shot: class %s has %d training images, fewer than %d shots", c, len(train[c]), shots)
 		}
 		train[c] = train[c][:shots]
 	}
@@ -151,7 +155,9 @@ func (p *Pool) ClassIncremental(steps int, seed uint64, run int) (*Protocol, err
 	base := (len(p.classes) + 1) / 2
 	novel := len(p.classes) - base
 	if steps < 1 || novel < steps {
-		return nil, fmt.Errorf("class-incremental: %d classes cannot make a base session of %d and %d steps (fscil.steps)", len(p.classes), base, steps)
+		return nil,
+			fmt.Errorf("class-incremental: %d classes cannot make a base session of %d and %d steps (fscil.steps)",
+				len(p.classes), base, steps)
 	}
 	classes, train, test := p.draw(seed, run)
 	sessions := []Session{sessionOf(classes[:base], train, test)}

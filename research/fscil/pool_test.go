@@ -15,7 +15,8 @@ func folder(classes, n int) []dataset.Sample {
 	var samples []dataset.Sample
 	for c := range classes {
 		for i := range n {
-			samples = append(samples, dataset.Sample{Path: fmt.Sprintf("c%02d/%02d.jpg", c, i), Label: fmt.Sprintf("c%02d", c)})
+			samples = append(samples,
+				dataset.Sample{Path: fmt.Sprintf("c%02d/%02d.jpg", c, i), Label: fmt.Sprintf("c%02d", c)})
 		}
 	}
 	return samples
@@ -61,7 +62,8 @@ func TestFewShotDraw(t *testing.T) {
 func TestClassIncrementalDraw(t *testing.T) {
 	var samples []dataset.Sample
 	for _, s := range folder(13, 3) {
-		samples = append(samples, dataset.Sample{Path: "train/" + s.Path, Label: "train"}, dataset.Sample{Path: "val/" + s.Path, Label: "val"})
+		samples = append(samples, dataset.Sample{Path: "train/" + s.Path, Label: "train"},
+			dataset.Sample{Path: "val/" + s.Path, Label: "val"})
 	}
 	pool, err := NewPool(samples, 0, nil)
 	if err != nil {
@@ -75,7 +77,8 @@ func TestClassIncrementalDraw(t *testing.T) {
 	for s := range p.Sessions() {
 		classes = append(classes, len(p.Classes(s)))
 		if n := len(p.Classes(s)); len(p.sessions[s].Train) != 3*n || len(p.sessions[s].Test) != 3*n {
-			t.Errorf("session %d: %d training and %d test images of %d classes", s+1, len(p.sessions[s].Train), len(p.sessions[s].Test), n)
+			t.Errorf("session %d: %d training and %d test images of %d classes", s+1, len(p.sessions[s].Train),
+				len(p.sessions[s].Test), n)
 		}
 	}
 	if want := []int{7, 1, 2, 1, 2}; !reflect.DeepEqual(classes, want) {
@@ -166,7 +169,8 @@ func TestConfigNamesTheField(t *testing.T) {
 }
 
 func TestDrawnSessionsHaveANameOfTheirOwn(t *testing.T) {
-	for protocol, want := range map[string]string{Official: "cub200", FewShotDrawn: "cub200_drawn", Incremental: "cub200_7steps"} {
+	for protocol, want := range map[string]string{Official: "cub200", FewShotDrawn: "cub200_drawn",
+		Incremental: "cub200_7steps"} {
 		if got := (Config{Dataset: "cub200", Protocol: protocol, Steps: 7}).Benchmark(); got != want {
 			t.Errorf("%s: %s, want %s", protocol, got, want)
 		}

@@ -39,7 +39,8 @@ func New(sessions []Session) (*Protocol, error) {
 	p := &Protocol{}
 	for i, s := range sessions {
 		if len(s.Train) == 0 || len(s.Test) == 0 {
-			return nil, fmt.Errorf("protocol: session %d has %d training and %d test images; both are needed", i+1, len(s.Train), len(s.Test))
+			return nil, fmt.Errorf("protocol: session %d has %d training and %d test images; both are needed", i+1,
+				len(s.Train), len(s.Test))
 		}
 		p.sessions = append(p.sessions, Session{Train: slices.Clone(s.Train), Test: slices.Clone(s.Test)})
 		classes := map[string]bool{}
@@ -104,7 +105,8 @@ func Recorded(samples []dataset.Sample) (*Protocol, error) {
 		rows[n] = s
 	}
 	if len(rows) == 0 {
-		return nil, errors.New("samples.csv has no sessions (columns split and session): give the official lists with --lists, or another fscil.protocol")
+		return nil,
+			errors.New("samples.csv has no sessions (columns split and session): give the official lists with --lists, or another fscil.protocol")
 	}
 	var sessions []Session
 	for i, n := range slices.Sorted(maps.Keys(rows)) {

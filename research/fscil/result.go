@@ -69,7 +69,8 @@ func Summarise(info Info, runs []Run) (Result, error) {
 		var at []Measures
 		for _, run := range runs {
 			if len(run.Sessions) != len(runs[0].Sessions) {
-				return Result{}, fmt.Errorf("summarise %s: runs of %d and of %d sessions", info.Method, len(runs[0].Sessions), len(run.Sessions))
+				return Result{}, fmt.Errorf("summarise %s: runs of %d and of %d sessions", info.Method,
+					len(runs[0].Sessions), len(run.Sessions))
 			}
 			at = append(at, run.Sessions[s])
 		}
@@ -106,7 +107,8 @@ func summariseSession(at []Measures) SessionResult {
 		r.AccuracySEM = &sem
 	}
 	if at[0].Novel != nil {
-		novel, harmonic := mean(func(m Measures) float64 { return *m.Novel }), mean(func(m Measures) float64 { return *m.Harmonic })
+		novel, harmonic := mean(func(m Measures) float64 { return *m.Novel }),
+			mean(func(m Measures) float64 { return *m.Harmonic })
 		r.Novel, r.Harmonic = &novel, &harmonic
 	}
 	return r

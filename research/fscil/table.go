@@ -26,7 +26,8 @@ func NewTable(results []Result) (table.Table, error) {
 	sessions := 0
 	for _, r := range results {
 		if r.Dataset != first.Dataset || r.Track != first.Track {
-			return table.Table{}, fmt.Errorf("table: %s on %s (%s) and %s on %s (%s) cannot share a table", first.Method, first.Dataset, first.Track, r.Method, r.Dataset, r.Track)
+			return table.Table{}, fmt.Errorf("table: %s on %s (%s) and %s on %s (%s) cannot share a table",
+				first.Method, first.Dataset, first.Track, r.Method, r.Dataset, r.Track)
 		}
 		sessions = max(sessions, len(r.Sessions))
 	}
@@ -87,8 +88,10 @@ func (r Result) row(sessions int) []string {
 		row = append(row, cell)
 	}
 	last := r.Sessions[len(r.Sessions)-1]
-	return append(row, table.Percent(r.AverageAccuracy), table.Percent(r.FinalAccuracy), table.Percent(r.PerformanceDrop),
-		table.Percent(last.Base), table.PercentOr(last.Novel), table.PercentOr(last.Harmonic), table.Percent(r.AverageForgetting))
+	return append(row, table.Percent(r.AverageAccuracy), table.Percent(r.FinalAccuracy),
+		table.Percent(r.PerformanceDrop),
+		table.Percent(last.Base), table.PercentOr(last.Novel), table.PercentOr(last.Harmonic),
+		table.Percent(r.AverageForgetting))
 }
 
 func (r PublishedRow) row(sessions int) []string {

@@ -18,7 +18,8 @@ func two(track string, sem *float64) Result {
 		Info: Info{Dataset: "mini_imagenet", Method: "a|b", Backbone: "net", Track: track}, Runs: 1,
 		Sessions: []SessionResult{
 			{Session: 1, Classes: 60, Accuracy: 0.75, AccuracySEM: sem, Base: 0.75},
-			{Session: 2, Classes: 65, Accuracy: 0.5, AccuracySEM: sem, Base: 0.5, Novel: &novel, Harmonic: &harmonic, Forgetting: 0.25},
+			{Session: 2, Classes: 65, Accuracy: 0.5, AccuracySEM: sem, Base: 0.5, Novel: &novel, Harmonic: &harmonic,
+				Forgetting: 0.25},
 		},
 		AverageAccuracy: 0.625, FinalAccuracy: 0.5, PerformanceDrop: 0.25, AverageForgetting: 0.25,
 	}
@@ -42,7 +43,8 @@ a|b,net,this run,75.00 ± 1.00,50.00 ± 1.00,62.50,50.00,25.00,50.00,25.00,33.33
 		t.Errorf("got\n%swant\n%s", csv, want)
 	}
 	md := TrackText(Foundation) + table.Markdown()
-	for _, want := range []string{`| a\|b | net | this run | 75.00 |`, "No published row", "Not comparable with other tracks"} {
+	for _, want := range []string{`| a\|b | net | this run | 75.00 |`, "No published row",
+		"Not comparable with other tracks"} {
 		if !strings.Contains(md, want) {
 			t.Errorf("%q is not in\n%s", want, md)
 		}

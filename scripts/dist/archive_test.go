@@ -90,9 +90,12 @@ func testContents(t *testing.T, path string, files map[string][]byte) {
 	}
 	for _, name := range []string{
 		"pipeline", "README.txt", "LICENSE", "lib/libonnxruntime.so.1", "lib/libturbojpeg.so.0",
-		"licences/onnxruntime.txt", "licences/onnxruntime-third-party.txt", "licences/libjpeg-turbo.txt", "licences/efficientnet-lite.txt", "lib/" + network.FileName(), "licences/libstdc++-libgcc.txt", "licences/decoders/libheif.txt",
+		"licences/onnxruntime.txt", "licences/onnxruntime-third-party.txt", "licences/libjpeg-turbo.txt",
+		"licences/efficientnet-lite.txt", "lib/" + network.FileName(), "licences/libstdc++-libgcc.txt",
+		"licences/decoders/libheif.txt",
 		"licences/go/go.txt", "licences/go/gonum.org_v1_gonum@v0.17.0.txt",
-		"completions/pipeline.bash", "completions/pipeline.zsh", "completions/pipeline.fish", "man/man1/pipeline-train.1",
+		"completions/pipeline.bash", "completions/pipeline.zsh", "completions/pipeline.fish",
+		"man/man1/pipeline-train.1",
 	} {
 		if len(files[name]) == 0 {
 			t.Errorf("no %s", name)
@@ -167,7 +170,8 @@ func testSBOM(t *testing.T, path string, files map[string][]byte) {
 	}
 	for name, file := range files {
 		sum := sha256.Sum256(file)
-		if (name == "pipeline" || strings.HasPrefix(name, "lib/")) && !bytes.Contains(text, []byte(hex.EncodeToString(sum[:]))) {
+		if (name == "pipeline" || strings.HasPrefix(name, "lib/")) &&
+			!bytes.Contains(text, []byte(hex.EncodeToString(sum[:]))) {
 			t.Errorf("the SBOM has no %s", name)
 		}
 		module, version, ok := strings.Cut(strings.TrimSuffix(strings.TrimPrefix(name, "licences/go/"), ".txt"), "@")
@@ -191,7 +195,8 @@ func TestNewer(t *testing.T) {
 	for _, c := range []struct {
 		a, b string
 		want bool
-	}{{"2.34", "2.28", true}, {"2.28", "2.28", false}, {"2.2.5", "2.28", false}, {"2.3.4", "2.3", true}, {"3", "2.28", true}} {
+	}{{"2.34", "2.28", true}, {"2.28", "2.28", false}, {"2.2.5", "2.28", false}, {"2.3.4", "2.3", true},
+		{"3", "2.28", true}} {
 		if newer(c.a, c.b) != c.want {
 			t.Errorf("%s newer than %s: not %t", c.a, c.b, c.want)
 		}

@@ -138,7 +138,8 @@ func confusions(wrong map[[2]string]int, of map[string]int) []Confusion {
 		out = append(out, Confusion{Class: pair[0], As: pair[1], Count: n, Of: of[pair[0]]})
 	}
 	slices.SortFunc(out, func(a, b Confusion) int {
-		return cmp.Or(cmp.Compare(b.Count*a.Of, a.Count*b.Of), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class), cmp.Compare(a.As, b.As))
+		return cmp.Or(cmp.Compare(b.Count*a.Of, a.Count*b.Of), cmp.Compare(b.Count, a.Count),
+			cmp.Compare(a.Class, b.Class), cmp.Compare(a.As, b.As))
 	})
 	return out[:min(len(out), maxConfusions)]
 }

@@ -36,7 +36,8 @@
 // in units of the variance within classes, and a new example at 1+v(n), v being the
 // variance of its estimate of the mean; s² is then larger by the ratio of these. With m ≥ 2
 // the ratio is near 1, and the fewer examples in the covariance make up for it.
-// This serves every head, whatever its scores are. Temperature and expected accuracy are those of x'. So is the novelty if x'
+// This serves every head, whatever its scores are. Temperature and expected accuracy are those of x'. So is the novelty
+// if x'
 // is named correctly; otherwise another class is nearest, which has all of its
 // examples, and the novelty is that of x.
 //

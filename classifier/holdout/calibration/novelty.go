@@ -65,7 +65,8 @@ func (n Novelty) Threshold(p, few float64) (float64, error) {
 		return math.Inf(1), nil
 	}
 	if len(n.Quantiles) != Quantiles {
-		return 0, fmt.Errorf("no novelty threshold: %s; learn more photos, or reject none (leave out --reject)", cmp.Or(n.Reason, "the model was not calibrated"))
+		return 0, fmt.Errorf("no novelty threshold: %s; learn more photos, or reject none (leave out --reject)",
+			cmp.Or(n.Reason, "the model was not calibrated"))
 	}
 	if len(n.Few) != Quantiles || !(few > 0) {
 		return quantile(n.Quantiles, 1-p), nil

@@ -59,7 +59,8 @@ func TestAboveIsQuantileBackwards(t *testing.T) {
 	if above(same, 2) != 1 || above(same, 2.5) != 0 {
 		t.Error("of equal values")
 	}
-	if v, err := (Novelty{Quantiles: same, Few: same, Shots: 5}).Threshold(0.3, 0.5); v < 2 || v > math.Nextafter(2, 3) || err != nil {
+	if v, err := (Novelty{Quantiles: same, Few: same, Shots: 5}).Threshold(0.3, 0.5); v < 2 ||
+		v > math.Nextafter(2, 3) || err != nil {
 		t.Errorf("%v, %v", v, err)
 	}
 }

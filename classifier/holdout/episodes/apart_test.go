@@ -26,7 +26,8 @@ func TestApartKeepsLikeExamplesOnOneSide(t *testing.T) {
 					for j := range row {
 						row[j] = centre[j] + 0.05*float32(rng.NormFloat64())
 					}
-					x, y, burst = append(x, row), append(y, string(rune('a'+c))), append(burst, c*bursts+len(burst)/photos%bursts)
+					x, y, burst = append(x, row), append(y, string(rune('a'+c))),
+						append(burst, c*bursts+len(burst)/photos%bursts)
 				}
 			}
 		}

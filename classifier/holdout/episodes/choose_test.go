@@ -86,7 +86,8 @@ func numbers(x blas32.General) []float32 {
 // or the memory behind the base session.
 func TestNothingHeldOutIsLearned(t *testing.T) {
 	x, y := classes(12, 9, 10, 8, 11, 7)
-	wide := blas32.General{Rows: x.Rows, Cols: 2, Stride: 3, Data: slices.Repeat([]float32{float32(math.NaN())}, 3*(x.Rows+50))}
+	wide := blas32.General{Rows: x.Rows, Cols: 2, Stride: 3,
+		Data: slices.Repeat([]float32{float32(math.NaN())}, 3*(x.Rows+50))}
 	for i := range x.Rows {
 		copy(dense.Row32(wide, i), dense.Row32(x, i))
 	}
@@ -173,10 +174,11 @@ func chooseBiased(t *testing.T, candidates ...biased) episodes.Choice[int] {
 	for i := range candidates {
 		order = append(order, i)
 	}
-	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), order, fresh(func(i int) (classifier.Learner, error) {
-		head := candidates[i]
-		return &head, nil
-	}))
+	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), order,
+		fresh(func(i int) (classifier.Learner, error) {
+			head := candidates[i]
+			return &head, nil
+		}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -186,8 +188,10 @@ func chooseBiased(t *testing.T, candidates ...biased) episodes.Choice[int] {
 func TestCriterionIsTheMeanOfBothAccuracies(t *testing.T) {
 	// Of 36 base and 60 novel examples, the last candidate has the most right in
 	// total; the mean of the two accuracies decides.
-	c := chooseBiased(t, biased{base: 10, novel: 0, logProb: -1}, biased{base: 6, novel: 6, logProb: -1}, biased{base: 0, novel: 10, logProb: -1})
-	if c.Value != 1 || math.Abs(c.Scores[0].Mean-0.5) > 1e-9 || math.Abs(c.Scores[2].Mean-0.5) > 1e-9 || math.Abs(c.Scores[1].Mean-0.6) > 0.03 {
+	c := chooseBiased(t, biased{base: 10, novel: 0, logProb: -1}, biased{base: 6, novel: 6, logProb: -1},
+		biased{base: 0, novel: 10, logProb: -1})
+	if c.Value != 1 || math.Abs(c.Scores[0].Mean-0.5) > 1e-9 || math.Abs(c.Scores[2].Mean-0.5) > 1e-9 ||
+		math.Abs(c.Scores[1].Mean-0.6) > 0.03 {
 		t.Errorf("%+v", c)
 	}
 	if c.Scores[0].SEM > 1e-12 || c.Scores[1].SEM <= 0 || c.Scores[1].SEM > 0.02 {
@@ -267,9 +271,10 @@ func (h *shrunk) Score(dst blas64.General, _ []float64, x blas32.General) error 
 
 func chooseShrunk(t *testing.T, x blas32.General, y []string) episodes.Choice[float64] {
 	t.Helper()
-	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []float64{0, 1, 100, 10000}, fresh(func(share float64) (classifier.Learner, error) {
-		return &shrunk{share: share}, nil
-	}))
+	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []float64{0, 1, 100, 10000},
+		fresh(func(share float64) (classifier.Learner, error) {
+			return &shrunk{share: share}, nil
+		}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -307,11 +312,13 @@ func TestChooseOrSaysWhyNot(t *testing.T) {
 		t.Errorf("%+v, %v", c, err)
 	}
 	var little *episodes.TooLittleError
-	if _, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []int{1, 2}, never); !errors.As(err, &little) {
+	if _, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []int{1, 2},
+		never); !errors.As(err, &little) {
 		t.Error(err)
 	}
 	x, y = classes(9, 9, 9, 9)
-	if _, err := episodes.ChooseOr(context.Background(), x, y, episodes.DefaultConfig(), []int{1, 2}, 7, never); err == nil {
+	if _, err := episodes.ChooseOr(context.Background(), x, y, episodes.DefaultConfig(), []int{1, 2}, 7,
+		never); err == nil {
 		t.Error("an error of the head was taken for too little data")
 	}
 	if _, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), nil, never); err == nil {
@@ -322,10 +329,11 @@ func TestChooseOrSaysWhyNot(t *testing.T) {
 func TestCancelled(t *testing.T) {
 	x, y := cloud(6, 10, 3)
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := episodes.Choose(ctx, x, y, episodes.DefaultConfig(), []float64{0, 1}, fresh(func(share float64) (classifier.Learner, error) {
-		cancel()
-		return &shrunk{share: share}, nil
-	}))
+	_, err := episodes.Choose(ctx, x, y, episodes.DefaultConfig(), []float64{0, 1},
+		fresh(func(share float64) (classifier.Learner, error) {
+			cancel()
+			return &shrunk{share: share}, nil
+		}))
 	if !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
@@ -340,7 +348,8 @@ func TestValidRefusesWhatWasNeverChosen(t *testing.T) {
 	}
 	scores := []episodes.Score[float64]{{Candidate: 1}, {Candidate: 2}}
 	for name, c := range map[string]episodes.Choice[float64]{
-		"out of range": {Value: -1, Fallback: "why"}, "not a candidate": {Value: 3, Scores: scores}, "no scores, no reason": {Value: 1}, "both": {Value: 1, Scores: scores, Fallback: "why"},
+		"out of range": {Value: -1, Fallback: "why"}, "not a candidate": {Value: 3, Scores: scores},
+		"no scores, no reason": {Value: 1}, "both": {Value: 1, Scores: scores, Fallback: "why"},
 	} {
 		if episodes.Valid(c, positive) == nil {
 			t.Errorf("%s: was accepted", name)
@@ -355,9 +364,10 @@ func TestValidRefusesWhatWasNeverChosen(t *testing.T) {
 
 func ExampleChoose() {
 	x, y := cloud(10, 20, 4)
-	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []float64{1, 1000}, fresh(func(share float64) (classifier.Learner, error) {
-		return &shrunk{share: share}, nil
-	}))
+	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []float64{1, 1000},
+		fresh(func(share float64) (classifier.Learner, error) {
+			return &shrunk{share: share}, nil
+		}))
 	fmt.Println(c.Value, err)
 	// Output: 1 <nil>
 }

@@ -50,7 +50,8 @@ func Seeded(seed uint64) Config {
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	return cmp.Or(
-		setting.Int("splits", c.Splits, 1, maxCount), setting.Int("shots", c.Shots, 1, maxCount), setting.Int("test_per_class", c.TestPerClass, 1, maxCount),
+		setting.Int("splits", c.Splits, 1, maxCount), setting.Int("shots", c.Shots, 1, maxCount),
+		setting.Int("test_per_class", c.TestPerClass, 1, maxCount),
 		checkShare("novel_share", c.NovelShare), checkShare("keep_share", c.KeepShare),
 	)
 }

@@ -144,7 +144,8 @@ func draw(groups []classifier.Group, like, usable []int, cfg Config, split int) 
 		shuffle(rows, random.StreamOf(cfg.Seed, "classifier/episodes/examples", []string{g.Class}, split))
 		if slices.Contains(novel, i) {
 			s.Shots = append(s.Shots, rows[:cfg.Shots]...)
-			s.NovelTest = append(s.NovelTest, first(unlike(rows[:cfg.Shots], rows[cfg.Shots:], like), cfg.TestPerClass)...)
+			s.NovelTest = append(s.NovelTest,
+				first(unlike(rows[:cfg.Shots], rows[cfg.Shots:], like), cfg.TestPerClass)...)
 			continue
 		}
 		keep := max(1, min(len(rows)-1, int(math.Round(cfg.KeepShare*float64(len(rows))))))

@@ -62,7 +62,8 @@ func TestSplitsAreWhatTheySay(t *testing.T) {
 		if len(slices.Compact(slices.Clone(all))) != len(all) || all[0] < 0 || all[len(all)-1] >= len(y) {
 			t.Fatalf("split %d has a row twice, or one that is not there", i)
 		}
-		base, shots, baseTest, novelTest := count(y, s.Base), count(y, s.Shots), count(y, s.BaseTest), count(y, s.NovelTest)
+		base, shots, baseTest, novelTest := count(y, s.Base), count(y, s.Shots), count(y, s.BaseTest),
+			count(y, s.NovelTest)
 		if len(shots) != 3 || len(base)+len(shots) != len(size) { // 40 % of the 7 classes with more than 5
 			t.Errorf("split %d: %d classes of shots and %d others", i, len(shots), len(base))
 		}
@@ -70,7 +71,8 @@ func TestSplitsAreWhatTheySay(t *testing.T) {
 			if shots[c] > 0 {
 				played[c] = true
 				if base[c] > 0 || baseTest[c] > 0 || shots[c] != 5 || novelTest[c] != min(n-5, 20) {
-					t.Errorf("split %d, class %s of %d plays a new one: %d shots, %d tested, %d in base", i, c, n, shots[c], novelTest[c], base[c])
+					t.Errorf("split %d, class %s of %d plays a new one: %d shots, %d tested, %d in base", i, c, n,
+						shots[c], novelTest[c], base[c])
 				}
 				continue
 			}
@@ -161,8 +163,10 @@ func TestBadInput(t *testing.T) {
 		t.Error("a row without label was accepted")
 	}
 	for field, change := range map[string]func(*episodes.Config){
-		"splits": func(c *episodes.Config) { c.Splits = 0 }, "shots": func(c *episodes.Config) { c.Shots = -1 }, "test_per_class": func(c *episodes.Config) { c.TestPerClass = 0 },
-		"novel_share": func(c *episodes.Config) { c.NovelShare = 1 }, "keep_share": func(c *episodes.Config) { c.KeepShare = 0 },
+		"splits": func(c *episodes.Config) { c.Splits = 0 }, "shots": func(c *episodes.Config) { c.Shots = -1 },
+		"test_per_class": func(c *episodes.Config) { c.TestPerClass = 0 },
+		"novel_share":    func(c *episodes.Config) { c.NovelShare = 1 },
+		"keep_share":     func(c *episodes.Config) { c.KeepShare = 0 },
 	} {
 		cfg := episodes.DefaultConfig()
 		change(&cfg)

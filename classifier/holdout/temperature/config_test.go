@@ -10,7 +10,8 @@ import (
 
 func TestValidate(t *testing.T) {
 	for _, T := range []float64{-1, 1e-4, 1e5, math.NaN(), math.Inf(1)} {
-		if err := (temperature.Config{Temperature: T}).Validate(); err == nil || !strings.HasPrefix(err.Error(), "temperature: ") {
+		if err := (temperature.Config{Temperature: T}).Validate(); err == nil ||
+			!strings.HasPrefix(err.Error(), "temperature: ") {
 			t.Errorf("%g: %v", T, err)
 		}
 	}

@@ -38,7 +38,8 @@ func TestCheckStages(t *testing.T) {
 			t.Errorf("%s: accepted", name)
 		}
 	}
-	if err := (&temperature.Value{T: 8, Alone: 8, Later: 2, Config: &cfg}).Check(temperature.Config{}, true); err != nil {
+	if err := (&temperature.Value{T: 8, Alone: 8, Later: 2, Config: &cfg}).Check(temperature.Config{},
+		true); err != nil {
 		t.Error(err)
 	}
 }

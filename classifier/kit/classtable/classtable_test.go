@@ -94,7 +94,8 @@ func TestLoadRefusesAnotherMethod(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := classtable.Load("other", s, newSummed); err == nil || err.Error() != "other: load: the head belongs to method toy" {
+	if _, err := classtable.Load("other", s, newSummed); err == nil ||
+		err.Error() != "other: load: the head belongs to method toy" {
 		t.Error(err)
 	}
 	s.Settings = []byte(`{"config":null}`)

@@ -31,7 +31,8 @@ func (h *Head[S, C]) Save() (classifier.State, error) {
 		return classifier.State{}, h.named("save", err)
 	}
 	m := h.model
-	tensors := classifier.EncodeClasses(m.Classes.Values(), "", func(c *classifier.Codec, class *C) { h.method.Fields(c, m, class) })
+	tensors := classifier.EncodeClasses(m.Classes.Values(), "",
+		func(c *classifier.Codec, class *C) { h.method.Fields(c, m, class) })
 	if h.method.Encode != nil {
 		maps.Copy(tensors, h.method.Encode(m))
 	}
@@ -83,7 +84,8 @@ func (h *Head[S, C]) restore(s classifier.State, set settings) error {
 				return err
 			}
 		}
-		classes, err := classifier.DecodeClasses(s, len(set.Classes), "", func(c *classifier.Codec, class *C) { h.method.Fields(c, m, class) })
+		classes, err := classifier.DecodeClasses(s, len(set.Classes), "",
+			func(c *classifier.Codec, class *C) { h.method.Fields(c, m, class) })
 		if err != nil {
 			return err
 		}

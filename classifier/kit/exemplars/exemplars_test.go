@@ -47,7 +47,8 @@ func TestRowsStayInTheOrderOfLearning(t *testing.T) {
 	if got := all.String(); got != "a0:2 b0:1 b0:3 a0:5 c1:4 " {
 		t.Fatal(got)
 	}
-	if got := fmt.Sprint(all.Classes, all.Counts(), all.NextSession(), all.Of("a"), all.Of("x")); got != "[a b c] [2 2 1] 2 [0 3] []" {
+	if got := fmt.Sprint(all.Classes, all.Counts(), all.NextSession(), all.Of("a"),
+		all.Of("x")); got != "[a b c] [2 2 1] 2 [0 3] []" {
 		t.Error(got)
 	}
 	left, gone := all.Without([]int{3, 1, 2})
@@ -75,10 +76,12 @@ func TestForget(t *testing.T) {
 		t.Error(err)
 	}
 	x := matrix([]float32{1, 0}, []float32{4, 0}, []float32{1, 0})
-	if err := ForgetSamples("m", all, x, []string{"b", "c", "b"}, drop); err != nil || fmt.Sprint(dropped) != "[1 5 4]" {
+	if err := ForgetSamples("m", all, x, []string{"b", "c", "b"}, drop); err != nil ||
+		fmt.Sprint(dropped) != "[1 5 4]" {
 		t.Error(dropped, err)
 	}
-	for want, y := range map[string][]string{"example 2": {"b", "c", "c"}, "unknown class": {"b", "c", "x"}, "labels": {"b"}} {
+	for want, y := range map[string][]string{"example 2": {"b", "c", "c"}, "unknown class": {"b", "c", "x"},
+		"labels": {"b"}} {
 		if err := ForgetSamples("m", all, x, y, drop); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: %v", y, err)
 		}
@@ -89,7 +92,8 @@ func TestForget(t *testing.T) {
 // forgetting removes the right one.
 func TestRowsAreSortedByTheirBits(t *testing.T) {
 	negative := float32(math.Copysign(0, -1))
-	all := Table{}.With(matrix([]float32{0, 1}, []float32{negative, 1}, []float32{0, 1}), classifier.GroupByClass([]string{"a", "a", "a"}))
+	all := Table{}.With(matrix([]float32{0, 1}, []float32{negative, 1}, []float32{0, 1}),
+		classifier.GroupByClass([]string{"a", "a", "a"}))
 	one := matrix([]float32{0, 1})
 	rows, err := all.Find(one, []string{"a"})
 	if err != nil || fmt.Sprint(rows) != "[0]" {

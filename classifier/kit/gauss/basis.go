@@ -42,7 +42,8 @@ type Basis struct {
 // divisor Σ(n−1), from a base session of embeddings of length 1; totals holds
 // its first moments. O(nd²), or O(Cd²) from statistics.
 func Fit(ctx context.Context, backend linalg.Backend, s *moments.Session, totals []moments.Total) (*Basis, error) {
-	b := &Basis{totals: totals, means: meansOf(totals, s.Dim), within: dense.New(s.Dim, s.Dim), solver: linalg.Solver{Backend: backend}}
+	b := &Basis{totals: totals, means: meansOf(totals, s.Dim), within: dense.New(s.Dim, s.Dim),
+		solver: linalg.Solver{Backend: backend}}
 	pending := dense.New(0, s.Dim)
 	for i, e := range s.Classes {
 		if err := ctx.Err(); err != nil {

@@ -65,7 +65,8 @@ func (sp *Space) Densities(classes []Class) ([]*Density, error) {
 // mean along V, and back is Vᵀ.
 func (sp *Space) density(c Class, along []float64, back blas64.General) (*Density, error) {
 	n := float64(c.N)
-	p := &Density{n: n, noise: c.Noise, degrees: c.Degrees, mean: make([]float64, len(c.Mean)), weight: make([]float64, len(c.Mean))}
+	p := &Density{n: n, noise: c.Noise, degrees: c.Degrees, mean: make([]float64, len(c.Mean)),
+		weight: make([]float64, len(c.Mean))}
 	rest := sp.gain(sp.Rest, n)
 	for j, v := range c.Mean {
 		p.mean[j] = rest * v

@@ -26,7 +26,8 @@ func (sp *Space) WhitenedGraph(g *onnx.Graph, z string) string {
 // where H is what rounding F to float32 adds.
 func (s *Stack) Graph(g *onnx.Graph, white string) (string, error) {
 	C, d := len(s.densities), s.space.Dim()
-	quadratic := classifier.MulTransGraph(g, s.space.squaresGraph(g, white), s.precision.Data, s.precision.Rows, s.precision.Cols)
+	quadratic := classifier.MulTransGraph(g, s.space.squaresGraph(g, white), s.precision.Data, s.precision.Rows,
+		s.precision.Cols)
 	perClass := classifier.ColumnsGraph(g, quadratic, s.shared)
 	twice := g.Op("Mul", classifier.MulTransGraph(g, white, s.weights.Data, C, d), g.Scalar(2))
 	squares := make([]float64, C)
@@ -41,7 +42,8 @@ func (s *Stack) Graph(g *onnx.Graph, white string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			own[i] = classifier.LowRank{Rows: p.factor, Origin: p.shift, Weight: slices.Repeat([]float64{1}, len(p.values)), Excess: dense.Narrowed(H)}
+			own[i] = classifier.LowRank{Rows: p.factor, Origin: p.shift,
+				Weight: slices.Repeat([]float64{1}, len(p.values)), Excess: dense.Narrowed(H)}
 		}
 		r = g.Op("Sub", r, classifier.LowRankGraph(g, white, d, own))
 	}
@@ -105,7 +107,8 @@ func (s *Stack) logDensityGraph(g *onnx.Graph, r string) string {
 		return gaussian
 	}
 	// C −½·log|C| − ½(df+d)·log(1+r/df)
-	tail := g.Op("Mul", g.Op("Log", g.Op("Add", g.Op("Div", g.Op("Max", r, g.Scalar(0)), g.Float64s(degrees, C)), g.Scalar(1))), g.Float64s(factors, C))
+	tail := g.Op("Mul", g.Op("Log", g.Op("Add", g.Op("Div", g.Op("Max", r, g.Scalar(0)), g.Float64s(degrees, C)),
+		g.Scalar(1))), g.Float64s(factors, C))
 	student := g.Op("Add", tail, g.Float64s(constants, C))
 	return g.Op("Where", g.Op("Greater", g.Float64s(isStudent, C), g.Scalar(0)), student, gaussian)
 }

@@ -81,8 +81,10 @@ func TestDivideAndMultiply(t *testing.T) {
 // distance is Σ a²/(λ+…), for vectors that U and V leave unchanged.
 func TestCancellation(t *testing.T) {
 	const d, k, noise, wide = 16, 3, 1e-4, 1e3
-	sp := &Space{Origin: make([]float64, d), Whiten: dense.New(d, d), Directions: dense.New(0, d), Rest: 1, Certain: true}
-	c := Class{N: 9, Mean: make([]float64, d), Noise: noise, Values: []float64{wide, wide, wide}, Vectors: make([]float32, k*d)}
+	sp := &Space{Origin: make([]float64, d), Whiten: dense.New(d, d), Directions: dense.New(0, d), Rest: 1,
+		Certain: true}
+	c := Class{N: 9, Mean: make([]float64, d), Noise: noise, Values: []float64{wide, wide, wide},
+		Vectors: make([]float32, k*d)}
 	for i := range k { // orthonormal: Hadamard rows over ½√d… of 16 entries ±¼
 		for j := range d {
 			c.Vectors[i*d+j] = []float32{0.25, -0.25}[j>>i&1]
@@ -131,7 +133,8 @@ func TestStudentTendsToGaussian(t *testing.T) {
 	_, sp := fitted(t, 4, 6, 9)
 	mean := make([]float64, 9)
 	mean[2] = 1
-	densities, err := sp.Densities([]Class{{N: 3, Mean: mean, Noise: 1}, {N: 3, Mean: mean, Noise: 1, Degrees: 1e8}, {N: 3, Mean: mean, Noise: 1, Degrees: 4}})
+	densities, err := sp.Densities([]Class{{N: 3, Mean: mean, Noise: 1}, {N: 3, Mean: mean, Noise: 1, Degrees: 1e8},
+		{N: 3, Mean: mean, Noise: 1, Degrees: 4}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -245,7 +248,8 @@ func TestGuessedSpread(t *testing.T) {
 				t.Fatalf("%s: L⁻¹WL⁻ᵀ is %g at (%d,%d)", name, eye.Data[i], i/d, i%d)
 			}
 		}
-		if least := c.guessed / 2; sp.Rest < least || (c.guessed == 1) != (math.Abs(sp.Rest-0.5) < 1e-12) || (c.guessed == 1) != (math.Abs(sp.Beta[0]-0.5) < 1e-12) {
+		if least := c.guessed / 2; sp.Rest < least || (c.guessed == 1) != (math.Abs(sp.Rest-0.5) < 1e-12) ||
+			(c.guessed == 1) != (math.Abs(sp.Beta[0]-0.5) < 1e-12) {
 			t.Errorf("%s: β is %g, and %g elsewhere", name, sp.Beta, sp.Rest)
 		}
 	}

@@ -112,7 +112,8 @@ func (l *LeaveOut) geometry(epsilon float64) (*geometry, error) {
 	dense.SubtractRow(means, dense.MeanRow(b.means))
 	var lost float64
 	for i, c := range l.of {
-		lost += g.n[c] / (g.n[c] - 1) * dense.SquaredDistance(dense.Row(l.rows, i), dense.Row(means, c)) / float64(len(l.of))
+		lost += g.n[c] / (g.n[c] - 1) * dense.SquaredDistance(dense.Row(l.rows, i),
+			dense.Row(means, c)) / float64(len(l.of))
 	}
 	G := dense.Clone(b.within)
 	b.shrink(G, epsilon)

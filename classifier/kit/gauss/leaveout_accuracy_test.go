@@ -88,7 +88,8 @@ func TestLeaveOutIsAsAccurateAsNewExamples(t *testing.T) {
 		sd := math.Sqrt(accuracy * (1 - accuracy) / float64(C*n))
 		t.Logf("ε = %g: %.1f %% of new examples, %.1f %% of those left out", epsilon, 100*accuracy, 100*left.Accuracy)
 		if left.Accuracy > accuracy+3*sd || left.Accuracy < accuracy/2 {
-			t.Errorf("ε = %g: %.1f %% of new examples are named correctly, %.1f %% of those left out", epsilon, 100*accuracy, 100*left.Accuracy)
+			t.Errorf("ε = %g: %.1f %% of new examples are named correctly, %.1f %% of those left out", epsilon,
+				100*accuracy, 100*left.Accuracy)
 		}
 	}
 }

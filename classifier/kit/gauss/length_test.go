@@ -62,7 +62,8 @@ func TestLength(t *testing.T) {
 				want = math.Pow(expected/measured, eta/2)
 			}
 			for j, v := range plain[c].mean {
-				if math.Abs(p.mean[j]-want*v) > 1e-9*(1+math.Abs(v)) || math.Abs(p.weight[j]-want*plain[c].weight[j]) > 1e-9 {
+				if math.Abs(p.mean[j]-want*v) > 1e-9*(1+math.Abs(v)) ||
+					math.Abs(p.weight[j]-want*plain[c].weight[j]) > 1e-9 {
 					t.Fatalf("η = %g, class %d: μ[%d] is %g, want %g·%g", eta, c, j, p.mean[j], want, v)
 				}
 			}
@@ -161,7 +162,8 @@ func twoShots(t *testing.T, spread, eta float64) (accuracy float64) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		accuracy += trialOf(0, white.Rows, func(i int) ([]float64, int) { return dense.Row(scores, i), i % C }).Accuracy / draws
+		accuracy += trialOf(0, white.Rows,
+			func(i int) ([]float64, int) { return dense.Row(scores, i), i % C }).Accuracy / draws
 	}
 	return accuracy
 }

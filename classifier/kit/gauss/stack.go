@@ -44,7 +44,8 @@ type Stack struct {
 func (sp *Space) Stack(densities []*Density) *Stack {
 	s := &Stack{
 		mul: sp.Backend(), space: sp, densities: densities, weights: dense.New(len(densities), sp.Dim()),
-		shared: make([]int, len(densities)), first: make([]int, len(densities)), constants: make([]float64, len(densities)),
+		shared: make([]int, len(densities)), first: make([]int, len(densities)),
+		constants: make([]float64, len(densities)),
 	}
 	rows := 0
 	for i, p := range densities {
@@ -162,7 +163,8 @@ func (s *Stack) OpenLogDensities(white blas64.General) (blas64.General, error) {
 	}
 	projected := dense.New32(white.Rows, s.factors.Rows)
 	if s.factors.Rows > 0 {
-		narrow := blas32.General{Rows: white.Rows, Cols: white.Cols, Stride: white.Stride, Data: dense.Narrowed(white.Data)}
+		narrow := blas32.General{Rows: white.Rows, Cols: white.Cols, Stride: white.Stride,
+			Data: dense.Narrowed(white.Data)}
 		if err := s.mul.MulTrans(projected, narrow, s.factors); err != nil {
 			return out, err
 		}

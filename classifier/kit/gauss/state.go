@@ -35,7 +35,8 @@ func LoadSpace(s classifier.State, d, r int, rest float64) (*Space, error) {
 		name  string
 		shape []int
 		dst   *[]float64
-	}{{"origin", []int{d}, &sp.Origin}, {"beta", []int{r}, &sp.Beta}, {"whiten", []int{d, d}, &sp.Whiten.Data}, {"directions", []int{r, d}, &sp.Directions.Data}} {
+	}{{"origin", []int{d}, &sp.Origin}, {"beta", []int{r}, &sp.Beta}, {"whiten", []int{d, d}, &sp.Whiten.Data},
+		{"directions", []int{r, d}, &sp.Directions.Data}} {
 		var err error
 		if *t.dst, err = s.Float64(t.name, t.shape...); err != nil {
 			return nil, err

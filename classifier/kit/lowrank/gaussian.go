@@ -34,7 +34,8 @@ func Fit(m *moments.Moments, q int, lambda float64) (Gaussian, error) {
 	for q > 0 && e.Values[q-1] < negligible*lambda {
 		q--
 	}
-	return Gaussian{N: m.N(), Mean: m.Mean(), Values: e.Values[:q], Basis: dense.Narrowed(e.Vectors.Data[:q*m.Dim()]), Lambda: lambda}, nil
+	return Gaussian{N: m.N(), Mean: m.Mean(), Values: e.Values[:q], Basis: dense.Narrowed(e.Vectors.Data[:q*m.Dim()]),
+		Lambda: lambda}, nil
 }
 
 // Dim returns d.

@@ -185,7 +185,8 @@ func TestPairsEqualSets(t *testing.T) {
 // TestExtremesStayFinite uses values whose square overflows float32, and D/λ of
 // 1e60.
 func TestExtremesStayFinite(t *testing.T) {
-	gs := []lowrank.Gaussian{gaussian(6, 3, 1e-2, 1e60, 1), gaussian(6, 3, 1e-2, 1e-60, 2), gaussian(6, 2, 1e-2, 1e60, 3)}
+	gs := []lowrank.Gaussian{gaussian(6, 3, 1e-2, 1e60, 1), gaussian(6, 3, 1e-2, 1e-60, 2),
+		gaussian(6, 2, 1e-2, 1e60, 3)}
 	for i := range gs {
 		for j := range gs[i].Mean {
 			gs[i].Mean[j] *= 1e30
@@ -326,7 +327,8 @@ func TestStackEqualsDense(t *testing.T) {
 			for i, row := range rows {
 				for k, g := range gs {
 					want := denseScore(t, g, z, row, logDet)
-					near(t, fmt.Sprintf("%s: score of row %d for %d", name, row, k), got.Data[i*got.Stride+k], want, 1e-4)
+					near(t, fmt.Sprintf("%s: score of row %d for %d", name, row, k), got.Data[i*got.Stride+k], want,
+						1e-4)
 				}
 			}
 		}
@@ -337,7 +339,8 @@ func TestStackEqualsDense(t *testing.T) {
 // whose sums of squares need more than its 24 bits.
 func TestSumsOfStack(t *testing.T) {
 	const d, q, lambda = 32, 24, 1 << 27
-	g := lowrank.Gaussian{Mean: make([]float64, d), Lambda: lambda, Values: slices.Repeat([]float64{lambda}, q), Basis: make([]float32, q*d)}
+	g := lowrank.Gaussian{Mean: make([]float64, d), Lambda: lambda, Values: slices.Repeat([]float64{lambda}, q),
+		Basis: make([]float32, q*d)}
 	z, r := dense.New(1, d), 0.0
 	for j := range d {
 		z.Data[j] = float64(4001 + 2*j)
@@ -377,7 +380,8 @@ func TestBlockFindsWhatWasPacked(t *testing.T) {
 	}
 	lowrank.Pack(gs)
 	all, middle := lowrank.Block(gs), lowrank.Block(gs[2:5])
-	if &all.Data[0] != &gs[0].Basis[0] || &middle.Data[0] != &gs[2].Basis[0] || middle.Rows != 4+5-1+1 && middle.Rows == 0 {
+	if &all.Data[0] != &gs[0].Basis[0] || &middle.Data[0] != &gs[2].Basis[0] || middle.Rows != 4+5-1+1 &&
+		middle.Rows == 0 {
 		t.Error("packed Gaussians were copied")
 	}
 	for i, v := range apart.Data {
@@ -404,7 +408,8 @@ func Example() {
 }
 
 func BenchmarkSetKL(b *testing.B) {
-	for _, c := range []struct{ k, s, d, q int }{{100, 10, 640, 20}, {1000, 33, 640, 20}, {1000, 33, 192, 20}, {1000, 33, 640, 5}} {
+	for _, c := range []struct{ k, s, d, q int }{{100, 10, 640, 20}, {1000, 33, 640, 20}, {1000, 33, 192, 20},
+		{1000, 33, 640, 5}} {
 		gs := make([]lowrank.Gaussian, c.k)
 		for i := range gs {
 			gs[i] = gaussian(c.d, c.q, 0.01, 0.1, uint64(i%50))

@@ -81,7 +81,8 @@ type stacked struct {
 // stackedOf prepares a Gaussian and writes μ − c into below.
 func stackedOf(g *Gaussian, first int, centre []float64, logDet bool, below []float32) stacked {
 	shift := minus(g.Mean, centre)
-	k := stacked{Gaussian: g, first: first, origin: g.project(shift), weight: make([]float64, len(g.Values)), precision: 1 / g.Lambda}
+	k := stacked{Gaussian: g, first: first, origin: g.project(shift), weight: make([]float64, len(g.Values)),
+		precision: 1 / g.Lambda}
 	for j, v := range shift {
 		below[j] = float32(v)
 		k.norm += v * v

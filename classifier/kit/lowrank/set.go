@@ -129,7 +129,8 @@ func (s *Set) KL(dst blas64.General, q []Gaussian) error {
 
 // KLOf is KL for some Gaussians of the set only (len(which) × len(q)).
 func (s *Set) KLOf(which []int, q []Gaussian) (blas64.General, error) {
-	part := &Set{gs: make([]Gaussian, len(which)), items: make([]stacked, len(which)), centre: s.centre, means: fresh(len(which), len(s.centre)), mul: s.mul}
+	part := &Set{gs: make([]Gaussian, len(which)), items: make([]stacked, len(which)), centre: s.centre,
+		means: fresh(len(which), len(s.centre)), mul: s.mul}
 	for k, i := range which {
 		part.gs[k], part.items[k] = s.gs[i], s.items[i]
 		copy(dense.Row32(part.means, k), dense.Row32(s.means, i))

@@ -126,7 +126,8 @@ func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
 	err := dense.ParallelErr(blocks*len(s.spans), func(task int) error {
 		first := task / len(s.spans) * blockRows
 		last := min(first+blockRows, len(rows))
-		return s.scoreSpan(s.spans[task%len(s.spans)], q, rows[first:last], dense.Rows32(z32, first, last), dense.Rows(scores, first, last), dense.Rows32(doubts, first, last))
+		return s.scoreSpan(s.spans[task%len(s.spans)], q, rows[first:last], dense.Rows32(z32, first, last),
+			dense.Rows(scores, first, last), dense.Rows32(doubts, first, last))
 	})
 	if err != nil {
 		return scores, err
@@ -137,7 +138,8 @@ func (s *Stack) Scores(q *Queries, rows []int) (blas64.General, error) {
 
 // scoreSpan scores the given rows, whose float32 copies are z32, against the
 // Gaussians of a span.
-func (s *Stack) scoreSpan(sp span, q *Queries, rows []int, z32 blas32.General, scores blas64.General, doubts blas32.General) error {
+func (s *Stack) scoreSpan(sp span, q *Queries, rows []int, z32 blas32.General, scores blas64.General,
+	doubts blas32.General) error {
 	width := sp.to - sp.from
 	buffer := dense.Borrowed[float32](&s.products, len(rows)*width)
 	defer s.products.Put(buffer)

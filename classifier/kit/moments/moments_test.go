@@ -197,7 +197,8 @@ func TestThinRemovalHonoursMultiplicity(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	twice := blas32.General{Rows: 2, Cols: d, Stride: d, Data: append(append([]float32{}, x.Data[:d]...), x.Data[:d]...)}
+	twice := blas32.General{Rows: 2, Cols: d, Stride: d,
+		Data: append(append([]float32{}, x.Data[:d]...), x.Data[:d]...)}
 	if err := m.Remove(twice); err != nil || m.N() != 1 {
 		t.Fatalf("n = %d, %v", m.N(), err)
 	}
@@ -253,7 +254,8 @@ func TestTensorsRoundTrip(t *testing.T) {
 	}
 	thin, full := batch(t, sample(3, 8)).Tensors(), batch(t, sample(40, 8)).Tensors()
 	for name, bad := range map[string]map[string]classifier.Tensor{
-		"nothing": {}, "width": {"rows": {Shape: []int{1, 3}, F32: []float32{1, 2, 3}}}, "short": {"rows": {Shape: []int{3, d}, F32: thin["rows"].F32[:5]}},
+		"nothing": {}, "width": {"rows": {Shape: []int{1, 3}, F32: []float32{1, 2, 3}}},
+		"short":   {"rows": {Shape: []int{3, d}, F32: thin["rows"].F32[:5]}},
 		"no mean": {"n": full["n"], "m2": full["m2"]}, "no m2": {"n": full["n"], "mean": full["mean"]},
 		"negative": {"n": {Shape: []int{1}, I64: []int64{-1}}, "mean": full["mean"], "m2": full["m2"]},
 	} {

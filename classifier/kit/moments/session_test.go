@@ -166,12 +166,15 @@ func TestStackOfBothForms(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(moments.Stack(back), tensors) {
 		t.Errorf("%v, %v", back, err)
 	}
-	if !back[0].Made(2, stats[0].Mean(), 0) || back[0].Made(3, stats[0].Mean(), 0) || back[0].Made(2, stats[1].Mean(), 0) {
+	if !back[0].Made(2, stats[0].Mean(), 0) || back[0].Made(3, stats[0].Mean(), 0) ||
+		back[0].Made(2, stats[1].Mean(), 0) {
 		t.Error("count and mean are not compared")
 	}
 	for name, change := range map[string]func(map[string]classifier.Tensor){
-		"missing": func(m map[string]classifier.Tensor) { delete(m, "1.mean") }, "class 2": func(m map[string]classifier.Tensor) { m["2.rows"] = m["0.rows"] },
-		"no class": func(m map[string]classifier.Tensor) { m["rows"] = m["0.rows"] }, "negative": func(m map[string]classifier.Tensor) { m["-1.rows"] = m["0.rows"] },
+		"missing":  func(m map[string]classifier.Tensor) { delete(m, "1.mean") },
+		"class 2":  func(m map[string]classifier.Tensor) { m["2.rows"] = m["0.rows"] },
+		"no class": func(m map[string]classifier.Tensor) { m["rows"] = m["0.rows"] },
+		"negative": func(m map[string]classifier.Tensor) { m["-1.rows"] = m["0.rows"] },
 	} {
 		damaged := moments.Stack(stats)
 		change(damaged)

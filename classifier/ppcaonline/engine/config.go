@@ -58,9 +58,12 @@ func DefaultConfig() Config {
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	return cmp.Or(
-		setting.OneOf("policy", c.Policy, None, Step, Class), setting.OneOf("fisher", c.Fisher, Exact, Paper), setting.OneOf("rstep", c.RStep, Paper, ByFisher, Identity),
-		setting.Float("gamma", c.Gamma, 1e-6, 1), setting.Float("gamma_exponent", c.GammaExponent, 0, 1), setting.Float("offset", c.Offset, 0, 1e6),
-		setting.Float("beta", c.Beta, 0, 1e12), setting.Float("beta_exponent", c.BetaExponent, 0, 10), setting.Float("min_sigma2", c.MinSigma2, 0, 1e100),
+		setting.OneOf("policy", c.Policy, None, Step, Class), setting.OneOf("fisher", c.Fisher, Exact, Paper),
+		setting.OneOf("rstep", c.RStep, Paper, ByFisher, Identity),
+		setting.Float("gamma", c.Gamma, 1e-6, 1), setting.Float("gamma_exponent", c.GammaExponent, 0, 1),
+		setting.Float("offset", c.Offset, 0, 1e6),
+		setting.Float("beta", c.Beta, 0, 1e12), setting.Float("beta_exponent", c.BetaExponent, 0, 10),
+		setting.Float("min_sigma2", c.MinSigma2, 0, 1e100),
 	)
 }
 

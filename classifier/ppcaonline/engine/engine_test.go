@@ -90,7 +90,8 @@ func settings() []Config {
 	for _, policy := range []string{Step, Class} {
 		for _, fisher := range []string{Exact, Paper} {
 			for _, rstep := range []string{Paper, ByFisher, Identity} {
-				all = append(all, with(func(c *Config) { c.Policy, c.Fisher, c.RStep, c.Beta = policy, fisher, rstep, 0.3 }))
+				all = append(all,
+					with(func(c *Config) { c.Policy, c.Fisher, c.RStep, c.Beta = policy, fisher, rstep, 0.3 }))
 			}
 		}
 	}
@@ -103,7 +104,8 @@ func denseOf(p Params) (c *mat.SymDense, inverse *mat.Dense) {
 	c, inverse = mat.NewSymDense(d, nil), mat.NewDense(d, d, nil)
 	for i := range d {
 		for j := i; j < d; j++ {
-			v := blas64.Dot(dense.Vector(p.W.Data[i*p.W.Cols:(i+1)*p.W.Cols]), dense.Vector(p.W.Data[j*p.W.Cols:(j+1)*p.W.Cols]))
+			v := blas64.Dot(dense.Vector(p.W.Data[i*p.W.Cols:(i+1)*p.W.Cols]),
+				dense.Vector(p.W.Data[j*p.W.Cols:(j+1)*p.W.Cols]))
 			if i == j {
 				v += p.Sigma2
 			}
@@ -448,7 +450,8 @@ func TestInvariance(t *testing.T) {
 		feed(t, plain, x)
 		want := meanLogDensity(plain.Gaussian(), x)
 		for name, f := range map[string]func([]float64) []float64{
-			"shift": func(v []float64) []float64 { return added(v, 100) }, "permutation": reversed, "rotation": func(v []float64) []float64 { return rotated(Q, v) },
+			"shift": func(v []float64) []float64 { return added(v, 100) }, "permutation": reversed,
+			"rotation": func(v []float64) []float64 { return rotated(Q, v) },
 		} {
 			if name == "rotation" && cfg.Policy != None && cfg.RStep != Identity {
 				continue
@@ -554,13 +557,17 @@ func TestDegenerateData(t *testing.T) {
 	}
 	rng := rand.New(rand.NewPCG(1, 2))
 	for name, x := range map[string][][]float64{
-		"one": repeat(1, func(int) []float64 { return []float64{1, 2, 3, 4} }), "equal": repeat(500, func(int) []float64 { return []float64{1, 2, 3, 4} }),
-		"zero": repeat(100, func(int) []float64 { return make([]float64, d) }), "a line": repeat(300, func(i int) []float64 { return []float64{float64(i % 7), 0, 0, 0} }),
-		"huge": repeat(50, func(int) []float64 { return []float64{1e30 * rng.NormFloat64(), 1e30, 0, 1} }), "tiny": repeat(50, func(int) []float64 { return []float64{1e-30 * rng.NormFloat64(), 1e-30, 0, 0} }),
+		"one":         repeat(1, func(int) []float64 { return []float64{1, 2, 3, 4} }),
+		"equal":       repeat(500, func(int) []float64 { return []float64{1, 2, 3, 4} }),
+		"zero":        repeat(100, func(int) []float64 { return make([]float64, d) }),
+		"a line":      repeat(300, func(i int) []float64 { return []float64{float64(i % 7), 0, 0, 0} }),
+		"huge":        repeat(50, func(int) []float64 { return []float64{1e30 * rng.NormFloat64(), 1e30, 0, 1} }),
+		"tiny":        repeat(50, func(int) []float64 { return []float64{1e-30 * rng.NormFloat64(), 1e-30, 0, 0} }),
 		"alternating": repeat(200, func(i int) []float64 { return []float64{float64(i%2) * 1e6, -1, 1, 0} }),
 	} {
 		for _, cfg := range settings() {
-			for _, start := range []Params{params(d, 2, 1, 3), params(d, d, 1e-12, 4), params(d, 0, 1e-12, 5), params(d, 1, 1e6, 6)} {
+			for _, start := range []Params{params(d, 2, 1, 3), params(d, d, 1e-12, 4), params(d, 0, 1e-12, 5),
+				params(d, 1, 1e6, 6)} {
 				m := model(t, cfg, start)
 				feed(t, m, x)
 				g := m.Gaussian()
@@ -580,9 +587,14 @@ func TestDegenerateData(t *testing.T) {
 
 func TestMistakes(t *testing.T) {
 	for field, c := range map[string]Config{
-		"policy": with(func(c *Config) { c.Policy = "often" }), "fisher": with(func(c *Config) { c.Fisher = "" }), "rstep": with(func(c *Config) { c.RStep = "x" }),
-		"gamma": with(func(c *Config) { c.Gamma = 1.1 }), "gamma_exponent": with(func(c *Config) { c.GammaExponent = math.NaN() }), "offset": with(func(c *Config) { c.Offset = -1 }),
-		"beta": with(func(c *Config) { c.Beta = -1 }), "beta_exponent": with(func(c *Config) { c.BetaExponent = -1 }), "min_sigma2": with(func(c *Config) { c.MinSigma2 = -1 }),
+		"policy": with(func(c *Config) { c.Policy = "often" }), "fisher": with(func(c *Config) { c.Fisher = "" }),
+		"rstep":          with(func(c *Config) { c.RStep = "x" }),
+		"gamma":          with(func(c *Config) { c.Gamma = 1.1 }),
+		"gamma_exponent": with(func(c *Config) { c.GammaExponent = math.NaN() }),
+		"offset":         with(func(c *Config) { c.Offset = -1 }),
+		"beta":           with(func(c *Config) { c.Beta = -1 }),
+		"beta_exponent":  with(func(c *Config) { c.BetaExponent = -1 }),
+		"min_sigma2":     with(func(c *Config) { c.MinSigma2 = -1 }),
 	} {
 		if _, err := New(c, params(3, 1, 1, 1)); err == nil || !strings.HasPrefix(err.Error(), field+":") {
 			t.Errorf("%s: %v", field, err)

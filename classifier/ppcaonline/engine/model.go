@@ -49,7 +49,8 @@ func New(cfg Config, start Params) (*Model, error) {
 		return nil, err
 	}
 	d, q := len(start.Mean), start.W.Cols
-	m := &Model{cfg: cfg, now: g, stats: Statistics{S1: dense.New(d, q), S2: dense.New(q, q), S3: slices.Clone(start.Mean)}}
+	m := &Model{cfg: cfg, now: g,
+		stats: Statistics{S1: dense.New(d, q), S2: dense.New(q, q), S3: slices.Clone(start.Mean)}}
 	dense.Copy(m.stats.S1, start.W)
 	for j := range q {
 		m.stats.S2.Data[j*q+j] = 1
@@ -144,7 +145,8 @@ func (m *Model) maximise() (Params, error) {
 		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, s.S1, inverse, 0, p.W)
 		wtw := dense.New(q, q)
 		blas64.Gemm(blas.Trans, blas.NoTrans, 1, p.W, p.W, 0, wtw)
-		sum += blas64.Dot(dense.Vector(s.S2.Data), dense.Vector(wtw.Data)) - 2*blas64.Dot(dense.Vector(s.S1.Data), dense.Vector(p.W.Data))
+		sum += blas64.Dot(dense.Vector(s.S2.Data), dense.Vector(wtw.Data)) - 2*blas64.Dot(dense.Vector(s.S1.Data),
+			dense.Vector(p.W.Data))
 	}
 	p.Sigma2 = max(sum/float64(d), m.cfg.MinSigma2, leastSigma2)
 	return p, nil

@@ -102,7 +102,8 @@ func (a *app) with(c config.Config) *app {
 func (a *app) options() embed.Options {
 	c := a.config
 	return embed.Options{
-		Backbone: c.Backbone, SetUp: libraries.NetworkDirs(), Extractor: c.Extractor, Preprocess: c.Preprocess, Cache: c.Cache, Threads: c.Workers(),
+		Backbone: c.Backbone, SetUp: libraries.NetworkDirs(), Extractor: c.Extractor, Preprocess: c.Preprocess,
+		Cache: c.Cache, Threads: c.Workers(),
 		Library: c.Runtime.Library, ToolVersion: version, Log: a.log,
 		Progress: a.bars.images,
 	}

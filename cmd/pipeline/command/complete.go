@@ -51,18 +51,20 @@ func flagValues() map[string]cobra.CompletionFunc {
 		return nil, cobra.ShellCompDirectiveFilterDirs
 	}
 	return map[string]cobra.CompletionFunc{
-		"images": folders, "features": folders, "lists": folders, "cache": folders, "report": folders, "cluster-unknown": folders,
-		"classifier": oneOf(methodsWith[classifier.Learner]()...),
-		"class":      classesOfModel,
-		"backbone":   backboneOrFile,
-		"set":        settings,
-		"config":     configurations,
-		"by":         oneOf(rank.Criteria()...),
-		"format":     oneOf("csv", "jsonl", "parquet"),
-		"symlinks":   oneOf(string(dataset.FollowLinks), string(dataset.FollowFiles), string(dataset.SkipLinks)),
-		"class-from": oneOf(string(dataset.ClassFromTop), string(dataset.ClassFromLeaf), string(dataset.ClassFromPath), string(dataset.ClassFromRoot)),
-		"organise":   oneOf("link", "copy"),
-		"log":        oneOf("text", "json"),
+		"images": folders, "features": folders, "lists": folders, "cache": folders, "report": folders,
+		"cluster-unknown": folders,
+		"classifier":      oneOf(methodsWith[classifier.Learner]()...),
+		"class":           classesOfModel,
+		"backbone":        backboneOrFile,
+		"set":             settings,
+		"config":          configurations,
+		"by":              oneOf(rank.Criteria()...),
+		"format":          oneOf("csv", "jsonl", "parquet"),
+		"symlinks":        oneOf(string(dataset.FollowLinks), string(dataset.FollowFiles), string(dataset.SkipLinks)),
+		"class-from": oneOf(string(dataset.ClassFromTop), string(dataset.ClassFromLeaf),
+			string(dataset.ClassFromPath), string(dataset.ClassFromRoot)),
+		"organise": oneOf("link", "copy"),
+		"log":      oneOf("text", "json"),
 	}
 }
 

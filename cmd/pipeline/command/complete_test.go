@@ -28,7 +28,8 @@ func TestCompletion(t *testing.T) {
 	for i, k := range keys {
 		keys[i] = k + "="
 	}
-	const files, nothingElse, noSpace, folders = cobra.ShellCompDirectiveDefault, cobra.ShellCompDirectiveNoFileComp, cobra.ShellCompDirectiveNoSpace, cobra.ShellCompDirectiveFilterDirs
+	const files, nothingElse, noSpace, folders = cobra.ShellCompDirectiveDefault, cobra.ShellCompDirectiveNoFileComp,
+		cobra.ShellCompDirectiveNoSpace, cobra.ShellCompDirectiveFilterDirs
 	for _, c := range []struct {
 		line      string
 		want      []string

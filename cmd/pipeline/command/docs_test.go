@@ -98,7 +98,8 @@ func TestManual(t *testing.T) {
 	everyCommand(command.NewRoot(), func(cmd *cobra.Command) {
 		cmd.DisableAutoGenTag = true
 		var page bytes.Buffer
-		if err := doc.GenMan(cmd, &doc.GenManHeader{Section: "1", Date: &date, Source: "pipeline " + command.Version()}, &page); err != nil {
+		if err := doc.GenMan(cmd, &doc.GenManHeader{Section: "1", Date: &date, Source: "pipeline " + command.Version()},
+			&page); err != nil {
 			t.Fatal(err)
 		}
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "-") + ".1"

@@ -41,8 +41,10 @@ func TestQuiet(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained("--quiet")
 	for _, args := range [][]string{
-		{"train", "--images", images, "--out", model}, {"learn", model, "--images", images}, {"embed", "--images", images, "--out", l.Path("features")},
-		{"label", model, "--images", images, "--out", l.Path("labels")}, {"rank", model, "--images", images, "--out", l.Path("look.csv")},
+		{"train", "--images", images, "--out", model}, {"learn", model, "--images", images},
+		{"embed", "--images", images, "--out", l.Path("features")},
+		{"label", model, "--images", images, "--out", l.Path("labels")},
+		{"rank", model, "--images", images, "--out", l.Path("look.csv")},
 		{"export", model, "--onnx", l.Path("m.onnx")}, {"forget", model, "--class", "plum"},
 	} {
 		if r := l.Must(append(args, "--quiet")...); r.Stdout+r.Stderr != "" {
@@ -52,7 +54,8 @@ func TestQuiet(t *testing.T) {
 	if r := l.Must("inspect", model, "-q"); !strings.Contains(r.Stdout, "2 classes") {
 		t.Errorf("inspect -q prints %q", r.Stdout)
 	}
-	if r := l.Must("forget", model, "--class", "lime", "-q", "--approximate", "--keep-previous"); !strings.Contains(r.Stderr, "level=WARN") {
+	if r := l.Must("forget", model, "--class", "lime", "-q", "--approximate",
+		"--keep-previous"); !strings.Contains(r.Stderr, "level=WARN") {
 		t.Errorf("no warning: %q", r.Stderr)
 	}
 }
@@ -78,7 +81,8 @@ func TestJSON(t *testing.T) {
 		"doctor":    {l.Must("doctor", "--json").Stdout, &machine},
 		"train":     {l.Must("train", "--images", images, "--out", model, "--json").Stdout, &trained},
 		"learn":     {l.Must("learn", model, "--images", more, "--json").Stdout, &taught},
-		"stats":     {l.Must("learn", model, "--stats", l.Path("all.stats"), "--out", l.Path("again.model"), "--json").Stdout, &ofStats},
+		"stats": {l.Must("learn", model, "--stats", l.Path("all.stats"), "--out", l.Path("again.model"),
+			"--json").Stdout, &ofStats},
 	} {
 		if err := json.Unmarshal([]byte(result.stdout), result.into); err != nil {
 			t.Errorf("%s: %v in %s", what, err, result.stdout)
@@ -87,22 +91,26 @@ func TestJSON(t *testing.T) {
 	if summary.Labelled != 24 {
 		t.Errorf("label --json: %+v", summary)
 	}
-	if trained.Added != 24 || trained.Method != "plda" || len(trained.NewClasses) != len(trained.Classes) || trained.Model != model || trained.Advice.LeftOut == 0 {
+	if trained.Added != 24 || trained.Method != "plda" || len(trained.NewClasses) != len(trained.Classes) ||
+		trained.Model != model || trained.Advice.LeftOut == 0 {
 		t.Errorf("train --json: %+v", trained)
 	}
 	if taught.Added != 4 || !slices.Equal(taught.NewClasses, []string{"fig", "pear"}) || taught.Samples != 28 {
 		t.Errorf("learn --json: %+v", taught)
 	}
-	if ofStats.Added != 0 || ofStats.Known != 24 || ofStats.NewClasses == nil || ofStats.Model != l.Path("again.model") {
+	if ofStats.Added != 0 || ofStats.Known != 24 || ofStats.NewClasses == nil ||
+		ofStats.Model != l.Path("again.model") {
 		t.Errorf("learn --stats --json: %+v", ofStats)
 	}
-	if !machine.Ready || machine.Version != command.Version() || len(machine.Checks) < 5 || !machine.Checks[0].Works || machine.Checks[0].Name != "ONNX Runtime" {
+	if !machine.Ready || machine.Version != command.Version() || len(machine.Checks) < 5 || !machine.Checks[0].Works ||
+		machine.Checks[0].Name != "ONNX Runtime" {
 		t.Errorf("doctor --json: %+v", machine)
 	}
 	refused, _ := l.Process(l.Path("cache"), "doctor", "--json")
 	refused.Env = append(refused.Env, "ONNXRUNTIME_LIB="+l.Path("none.so"))
 	out, err := refused.Output()
-	if json.Unmarshal(out, &machine) != nil || err == nil || machine.Ready || machine.Checks[0].Works || len(machine.Checks[0].Text) == 0 {
+	if json.Unmarshal(out, &machine) != nil || err == nil || machine.Ready || machine.Checks[0].Works ||
+		len(machine.Checks[0].Text) == 0 {
 		t.Errorf("doctor --json without ONNX Runtime: %v, %s", err, out)
 	}
 }
@@ -121,16 +129,20 @@ func TestDash(t *testing.T) {
 	}
 	list := "kiwi/000.jpg\n./lime/003.jpg\n"
 	r := piped(list, "rank", model, "--list", "-", "--out", "-")
-	if rows := strings.Split(strings.TrimSpace(r.Stdout), "\n"); r.Code != command.ExitDone || len(rows) != 3 || !strings.HasPrefix(rows[0], "path,label,") {
+	if rows := strings.Split(strings.TrimSpace(r.Stdout), "\n"); r.Code != command.ExitDone || len(rows) != 3 ||
+		!strings.HasPrefix(rows[0], "path,label,") {
 		t.Errorf("rank of two photos: %+v", r)
 	}
-	if r := piped(list+"lost.jpg\n", "rank", model, "--list", "-", "--out", "-"); r.Code != command.ExitPartial || !strings.Contains(r.Stderr, "line 3 of standard input") || strings.Count(r.Stdout, "\n") != 3 {
+	if r := piped(list+"lost.jpg\n", "rank", model, "--list", "-", "--out", "-"); r.Code != command.ExitPartial ||
+		!strings.Contains(r.Stderr, "line 3 of standard input") || strings.Count(r.Stdout, "\n") != 3 {
 		t.Errorf("rank with a lost photo: %+v", r)
 	}
-	if r := piped(list, "forget", model, "--samples", "-", "--out", l.Path("less.model")); r.Code != command.ExitDone || !strings.Contains(r.Stdout, "forgot 2 samples") {
+	if r := piped(list, "forget", model, "--samples", "-", "--out", l.Path("less.model")); r.Code != command.ExitDone ||
+		!strings.Contains(r.Stdout, "forgot 2 samples") {
 		t.Errorf("forget: %+v", r)
 	}
-	if r := piped("", "train", "--images", images, "--out", "-"); r.Code != command.ExitUsage || !strings.Contains(r.Stderr, "name a file") {
+	if r := piped("", "train", "--images", images, "--out", "-"); r.Code != command.ExitUsage ||
+		!strings.Contains(r.Stderr, "name a file") {
 		t.Errorf("train --out -: %+v", r)
 	}
 	if l.Exists(filepath.Join(images, "-")) || l.Exists(filepath.Join(images, "-.errors.csv")) {
@@ -149,8 +161,10 @@ func TestCard(t *testing.T) {
 	l.Must("learn", file, "--images", l.Path("new"))
 	text := l.Must("inspect", file, "--card").Stdout
 	for _, want := range []string{
-		"# Model card: base.model\n", "one of 3 classes", "9 photos of 3 classes, from 1 to 4 a class, learned in 2 sessions.",
-		"| lime\\|le\\*mon | 4 | 1 |\n", "| plum | 1 | 2 |\n", "of photos of these classes are named correctly", "1 class was learned from a single photo",
+		"# Model card: base.model\n", "one of 3 classes",
+		"9 photos of 3 classes, from 1 to 4 a class, learned in 2 sessions.",
+		"| lime\\|le\\*mon | 4 | 1 |\n", "| plum | 1 | 2 |\n", "of photos of these classes are named correctly",
+		"1 class was learned from a single photo",
 		"## Limits", "## Provenance", "SHA-256",
 	} {
 		if !strings.Contains(text, want) {

@@ -27,7 +27,8 @@ func TestNoFlagDropsAValue(t *testing.T) {
 			if !ok {
 				given = [2]string{"a", "b"}
 			}
-			again := []string{"--" + f.Name + "=" + given[0], "--" + f.Name + "=" + given[0], "--" + f.Name + "=" + given[1]}
+			again := []string{"--" + f.Name + "=" + given[0], "--" + f.Name + "=" + given[0], "--" + f.Name + "=" +
+				given[1]}
 			err := cmd.LocalFlags().Parse(again)
 			list, isList := f.Value.(pflag.SliceValue)
 			switch {

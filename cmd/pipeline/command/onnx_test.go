@@ -74,7 +74,8 @@ func sameProbabilities(t *testing.T, what string, got []float32, want []float64)
 }
 
 // pixelsOf prepares the samples as the metadata of an exported file say.
-func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Sample, l *commandtest.Bed) (pixels []float32, side int) {
+func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Sample,
+	l *commandtest.Bed) (pixels []float32, side int) {
 	t.Helper()
 	var spec preprocess.Spec
 	if err := json.Unmarshal([]byte(m.Metadata[onnx.MetadataPreprocess]), &spec); err != nil {
@@ -129,14 +130,17 @@ func checkExport(l *commandtest.Bed, t *testing.T, modelFile, images string, arg
 		t.Fatal(err)
 	}
 	var classes []string
-	if err := json.Unmarshal([]byte(parsed.Metadata[command.MetadataClasses]), &classes); err != nil || !slices.Equal(classes, m.Classes()) {
+	if err := json.Unmarshal([]byte(parsed.Metadata[command.MetadataClasses]), &classes); err != nil ||
+		!slices.Equal(classes, m.Classes()) {
 		t.Errorf("classes %q, %v", classes, err)
 	}
-	if parsed.Metadata[command.MetadataModel] != m.SHA256() || parsed.Metadata[command.MetadataMethod] != m.Method || len(parsed.Metadata[command.MetadataBackbone]) != 64 {
+	if parsed.Metadata[command.MetadataModel] != m.SHA256() || parsed.Metadata[command.MetadataMethod] != m.Method ||
+		len(parsed.Metadata[command.MetadataBackbone]) != 64 {
 		t.Errorf("metadata %q", parsed.Metadata)
 	}
 	pixels, side := pixelsOf(t, parsed, images, f.Samples, l)
-	sameProbabilities(t, "whole", graphRun(t, l.Read(whole), pixels, C, int64(n), 3, int64(side), int64(side)), want.Data)
+	sameProbabilities(t, "whole", graphRun(t, l.Read(whole), pixels, C, int64(n), 3, int64(side), int64(side)),
+		want.Data)
 }
 
 func contiguous(x blas32.General) []float32 {
@@ -178,7 +182,8 @@ func TestExportWithRealBackbones(t *testing.T) {
 				}
 			}
 			modelFile := l.Path("real.model")
-			l.Must("train", "--images", l.Path("photos"), "--backbone", file, "--classifier", "ppca", "--out", modelFile)
+			l.Must("train", "--images", l.Path("photos"), "--backbone", file, "--classifier", "ppca", "--out",
+				modelFile)
 			checkExport(l, t, modelFile, l.Path("photos"), "--backbone", file)
 		})
 	}
@@ -188,11 +193,13 @@ func TestExportRefuses(t *testing.T) {
 	l := commandtest.New(t)
 	modelFile, images := l.Trained("--classifier", "ncm")
 	l.Refused(command.ExitUsage, []string{"--onnx"}, "export", modelFile)
-	l.Refused(command.ExitFailed, []string{"not a pipeline model"}, "export", filepath.Join(images, "kiwi", "000.jpg"), "--onnx", l.Path("x.onnx"))
+	l.Refused(command.ExitFailed, []string{"not a pipeline model"}, "export", filepath.Join(images, "kiwi", "000.jpg"),
+		"--onnx", l.Path("x.onnx"))
 	if l.Exists(l.Path("x.onnx")) {
 		t.Error("a failed export leaves a file")
 	}
-	if got := strings.Join(command.MethodsWith[classifier.Exporter](), " "); !strings.Contains(got, "lda ncm plda plda+ ppca ppca-eb ppca-online") {
+	if got := strings.Join(command.MethodsWith[classifier.Exporter](), " "); !strings.Contains(got,
+		"lda ncm plda plda+ ppca ppca-eb ppca-online") {
 		t.Errorf("exportable: %s", got)
 	}
 	features := l.Path("foreign")
@@ -201,6 +208,7 @@ func TestExportRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	l.Must("train", "--features", features, "--out", l.Path("foreign.model"))
-	l.Refused(command.ExitUsage, []string{"--backbone"}, "export", l.Path("foreign.model"), "--onnx", l.Path("x.onnx"), "--with-backbone")
+	l.Refused(command.ExitUsage, []string{"--backbone"}, "export", l.Path("foreign.model"), "--onnx", l.Path("x.onnx"),
+		"--with-backbone")
 	l.Must("export", l.Path("foreign.model"), "--onnx", l.Path("x.onnx"))
 }

@@ -28,7 +28,8 @@ func TestStdoutIsFull(t *testing.T) {
 		cmd, stderr := l.Process(l.Path("cache"), args...)
 		cmd.Stdout = full
 		_ = cmd.Run() // the exit code says it
-		if code := cmd.ProcessState.ExitCode(); code != command.ExitFailed || !strings.Contains(stderr.String(), "no space left") {
+		if code := cmd.ProcessState.ExitCode(); code != command.ExitFailed ||
+			!strings.Contains(stderr.String(), "no space left") {
 			t.Errorf("%q: exit code %d\n%s", args, code, stderr)
 		}
 	}
@@ -50,7 +51,8 @@ func TestUnwritableOutput(t *testing.T) {
 	refused := func(cmd *exec.Cmd, stderr interface{ String() string }, folder string) {
 		t.Helper()
 		_ = cmd.Run() // the exit code says it
-		if code := cmd.ProcessState.ExitCode(); code != command.ExitFailed || !strings.Contains(stderr.String(), folder) {
+		if code := cmd.ProcessState.ExitCode(); code != command.ExitFailed ||
+			!strings.Contains(stderr.String(), folder) {
 			t.Errorf("%q: exit code %d\n%s", cmd.Args, code, stderr)
 		}
 		if l.CachedRows(fresh) > 0 {
@@ -58,8 +60,10 @@ func TestUnwritableOutput(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{
-		{"train", "--images", images, "--out"}, {"learn", model, "--images", images, "--out"}, {"eval", model, "--images", images, "--json"},
-		{"rank", model, "--images", images, "--out"}, {"stats", "collect", "--images", images, "--out"}, {"stats", "merge", stats, "--out"},
+		{"train", "--images", images, "--out"}, {"learn", model, "--images", images, "--out"},
+		{"eval", model, "--images", images, "--json"},
+		{"rank", model, "--images", images, "--out"}, {"stats", "collect", "--images", images, "--out"},
+		{"stats", "merge", stats, "--out"},
 		{"train", "--stats", stats, "--out"}, {"learn", model, "--stats", stats, "--out"}, {"export", model, "--onnx"},
 		{"embed", "--images", images, "--out"},
 	} {
@@ -67,7 +71,8 @@ func TestUnwritableOutput(t *testing.T) {
 		refused(cmd, stderr, missing)
 	}
 	for _, args := range [][]string{
-		{"eval", model, "--images", images, "--report"}, {"label", model, "--images", images, "--out"}, {"embed", "--images", images, "--out"},
+		{"eval", model, "--images", images, "--report"}, {"label", model, "--images", images, "--out"},
+		{"embed", "--images", images, "--out"},
 		{"rank", model, "--images", images, "--out", l.Path("rank.csv"), "--cluster-unknown"},
 		{"fscil", "--images", images, "--set", "fscil.protocol=few-shot", "--out"},
 		{"experiment", "--config", "ablation_q", "--features", features, "--out"},

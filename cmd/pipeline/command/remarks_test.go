@@ -13,7 +13,8 @@ func TestRemarks(t *testing.T) {
 	log := slog.New(remarks{out: &out, level: slog.LevelInfo})
 	log.Debug("nobody reads this")
 	log.Info("images of the classes of --drop-label are left out", "images", 1)
-	log.Warn("the cache cannot be written; continuing read-only", "folder", "/cache", "reason", errors.New("no space left"))
+	log.Warn("the cache cannot be written; continuing read-only", "folder", "/cache", "reason",
+		errors.New("no space left"))
 	log.With("backbone", "a.onnx").WithGroup("index").Error("damaged", "merged_rows", 3)
 	const want = `note: images of the classes of --drop-label are left out (images: 1)
 warning: the cache cannot be written; continuing read-only (folder: /cache): no space left

@@ -57,7 +57,8 @@ few images without forgetting the old ones.`,
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(
 		newDemo(), newSetup(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
-		newLabel(), newServe(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(), newDatasets(), newStats(), newPrior(), newExport(),
+		newLabel(), newServe(), newRank(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(),
+		newDatasets(), newStats(), newPrior(), newExport(),
 	)
 	completions(root)
 	giveOnce(root)
@@ -141,15 +142,18 @@ func inputFlags(cmd *cobra.Command, names ...string) {
 
 // classFlags adds the flags that say which classes images have.
 func classFlags(cmd *cobra.Command) {
-	cmd.Flags().String("class-from", "", "folder that names the class: top (first-level folder), leaf (the folder of the image), path, such as fruit/apple, or root (the one given: all its images are one class) (default: top; leaf in a list without labels)")
-	cmd.Flags().StringArray("drop-label", nil, "leave out the images of a `class` such as \"Not sure\"; may be repeated")
+	cmd.Flags().String("class-from", "",
+		"folder that names the class: top (first-level folder), leaf (the folder of the image), path, such as fruit/apple, or root (the one given: all its images are one class) (default: top; leaf in a list without labels)")
+	cmd.Flags().StringArray("drop-label", nil,
+		"leave out the images of a `class` such as \"Not sure\"; may be repeated")
 	bind(cmd.Flags(), "scan.", "class-from", "drop-label")
 }
 
 // columnFlags adds the flags that say how to read a list.
 func columnFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.String("path-column", "", "`column` of a list with the paths: a name, or a number counted from 1 (default: path, or guess)")
+	f.String("path-column", "",
+		"`column` of a list with the paths: a name, or a number counted from 1 (default: path, or guess)")
 	f.String("label-column", "", "`column` of a list with the classes (default: label, or guess)")
 	f.String("path-suffix", "", "`suffix` that the paths in a list lack, such as .jpg (default: guess)")
 	bind(f, "scan.", "path-column", "label-column", "path-suffix")
@@ -158,9 +162,11 @@ func columnFlags(cmd *cobra.Command) {
 // scanFlags adds the flags that select files of a folder or list.
 func scanFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringArray("include", nil, "read only files that match a glob `pattern` such as *.jpg or 2024/**; may be repeated")
+	f.StringArray("include", nil,
+		"read only files that match a glob `pattern` such as *.jpg or 2024/**; may be repeated")
 	f.StringArray("exclude", nil, "skip files and folders that match a glob `pattern`; may be repeated")
-	f.String("symlinks", string(dataset.FollowLinks), "symbolic links: follow, files (follow links to files only) or skip")
+	f.String("symlinks", string(dataset.FollowLinks),
+		"symbolic links: follow, files (follow links to files only) or skip")
 	f.String("shard", "", "process only part `i/n` of the files; results go to the sub-folder shard-i-of-n of --out")
 	bind(f, "scan.", "include", "exclude", "symlinks", "shard")
 }
@@ -173,6 +179,7 @@ func outFlag(cmd *cobra.Command, usage string) {
 
 // backboneFlag adds --backbone.
 func backboneFlag(cmd *cobra.Command) {
-	cmd.Flags().String("backbone", "", "ONNX `file`, or a name from pipeline backbones list (default: the model's own; for a new model that of pipeline setup, else the built-in one)")
+	cmd.Flags().String("backbone", "",
+		"ONNX `file`, or a name from pipeline backbones list (default: the model's own; for a new model that of pipeline setup, else the built-in one)")
 	config.Bind(cmd.Flags(), "backbone", "backbone")
 }

@@ -282,7 +282,8 @@ func (s *setup) print(all []*setupLibrary) error {
 	if all[0].err != nil {
 		return nil
 	}
-	for i, without := range []string{"photos are decoded in Go, which takes several times as long for large ones", withoutNetwork} {
+	for i, without := range []string{"photos are decoded in Go, which takes several times as long for large ones",
+		withoutNetwork} {
 		if optional := all[i+1]; optional.err != nil {
 			fmt.Fprintf(s.stderr, "%v\nwithout it %s\n", optional.err, without)
 		}

@@ -33,7 +33,8 @@ func (s *setup) lookForNetwork() (*setupLibrary, error) {
 	target := pin(e.FileName(), e.SHA256, e.Bytes)
 	source := pin(e.Package.File, e.Package.SHA256, e.Package.Bytes)
 	n := &setupLibrary{
-		Name: e.Name, Library: target.Library, State: libraryMissing, target: target, source: &source, find: findNetwork,
+		Name: e.Name, Library: target.Library, State: libraryMissing, target: target, source: &source,
+		find: findNetwork,
 	}
 	switch file, err := findNetwork(); {
 	case len(s.from) == 0 && s.into == "" && err == nil:

@@ -149,7 +149,8 @@ func TestSetupOfTheNetwork(t *testing.T) {
 		t.Helper()
 		_, n, code, stderr := h.setupAll(args...)
 		missing := state == command.LibraryMissing
-		if n.State != state || code != command.ExitDone || !missing && !strings.HasPrefix(n.File, h.Path("user-cache")) {
+		if n.State != state || code != command.ExitDone || !missing &&
+			!strings.HasPrefix(n.File, h.Path("user-cache")) {
 			t.Errorf("setup %q: exit code %d, the network is %s: %s", args, code, n.State, n.File)
 		}
 		for _, word := range words {

@@ -119,9 +119,11 @@ func TestCompletionInShells(t *testing.T) {
 	l.Must("train", "--images", images, "--out", l.Path("my.model"))
 	env := append(l.OnPath(), "HOME="+l.Dir, "TERM=xterm", "PS1=$ ", "LC_ALL=C.UTF-8", "HISTFILE=/dev/null")
 	l.Write(l.Path("rc.bash"), []byte(bashWords+"source <(pipeline completion bash)\necho rea''dy\n"))
-	l.Write(l.Path("rc.zsh"), []byte("autoload -U compinit && compinit -u -d zcompdump\nsource <(pipeline completion zsh)\necho rea''dy\n"))
+	l.Write(l.Path("rc.zsh"),
+		[]byte("autoload -U compinit && compinit -u -d zcompdump\nsource <(pipeline completion zsh)\necho rea''dy\n"))
 	l.Write(l.Path("rc.fish"), []byte("pipeline completion fish | source\necho rea''dy\n"))
-	for shell, args := range map[string][]string{"bash": {"--norc", "--noprofile", "-i"}, "zsh": {"-f", "-i"}, "fish": {"--private", "-i"}} {
+	for shell, args := range map[string][]string{"bash": {"--norc", "--noprofile", "-i"}, "zsh": {"-f", "-i"},
+		"fish": {"--private", "-i"}} {
 		t.Run(shell, func(t *testing.T) {
 			if _, err := exec.LookPath(shell); err != nil && shell != "bash" {
 				t.Skipf("%s is not installed (Debian, Ubuntu: apt-get install %[1]s)", shell)

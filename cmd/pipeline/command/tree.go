@@ -27,7 +27,8 @@ const (
 func (a *app) drawTree(ctx context.Context, m *model.Model, modelFile, file string) error {
 	head, ok := m.Predictor.Head.(classifier.Hierarchical)
 	if !ok {
-		return fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", modelFile, m.Method, strings.Join(methodsWith[classifier.Hierarchical](), ", "))
+		return fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", modelFile, m.Method,
+			strings.Join(methodsWith[classifier.Hierarchical](), ", "))
 	}
 	if err := writable(file); err != nil {
 		return err

@@ -88,11 +88,14 @@ func TestUsageErrors(t *testing.T) {
 		{"doctor photos", []string{"unexpected argument", "photos"}},
 		{"help foo", []string{"unknown command", "foo"}},
 		{"help backbones foo", []string{"unknown command", "foo"}},
-		{"train --images x --out m --set classifier.ppca.q=many", []string{"classifier.ppca.q", "many", "a whole number", "default is 20"}},
-		{"train --images x --out m --set classifier.plda.epsilon=auto", []string{"classifier.plda.epsilon", "auto", "is not a number", "default is 0.3"}},
+		{"train --images x --out m --set classifier.ppca.q=many",
+			[]string{"classifier.ppca.q", "many", "a whole number", "default is 20"}},
+		{"train --images x --out m --set classifier.plda.epsilon=auto",
+			[]string{"classifier.plda.epsilon", "auto", "is not a number", "default is 0.3"}},
 		{"train --images x --out m --set label.report=perhaps", []string{"label.report", "perhaps", "true or false"}},
 		{"train --config word.yaml", []string{"word.yaml", "classifier.ppca.q", "many", "a whole number"}},
-		{"train --images x --out m --set classifier.plda.zzzzzz=1", []string{"the keys of classifier.plda are", "epsilon"}},
+		{"train --images x --out m --set classifier.plda.zzzzzz=1",
+			[]string{"the keys of classifier.plda are", "epsilon"}},
 		{"backbones pull restnet50-v2", []string{"restnet50-v2", "resnet50-v2"}},
 	} {
 		args := strings.Fields(c.args)
@@ -146,7 +149,8 @@ func TestHelp(t *testing.T) {
 	everyCommand(command.NewRoot(), func(cmd *cobra.Command) {
 		words := append(strings.Fields(cmd.CommandPath())[1:], "--help")
 		var stdout, stderr bytes.Buffer
-		if code := command.Run(context.Background(), words, &stdout, &stderr); code != command.ExitDone || stderr.Len() > 0 {
+		if code := command.Run(context.Background(), words, &stdout, &stderr); code != command.ExitDone ||
+			stderr.Len() > 0 {
 			t.Errorf("%q: exit code %d, stderr %q", words, code, stderr.String())
 		}
 		if cmd.Short == "" || !strings.Contains(stdout.String(), "Usage:") {
@@ -167,7 +171,8 @@ func TestHelp(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	if code := command.Run(context.Background(), []string{"--version"}, &stdout, &stderr); code != command.ExitDone || !strings.Contains(stdout.String(), command.Version()) {
+	if code := command.Run(context.Background(), []string{"--version"}, &stdout, &stderr); code != command.ExitDone ||
+		!strings.Contains(stdout.String(), command.Version()) {
 		t.Errorf("exit code %d, %q", code, stdout.String())
 	}
 }
@@ -186,8 +191,10 @@ func TestSettingSources(t *testing.T) {
 		{name: "default", want: "plda, seed 0"},
 		{name: "file", want: "ppca, seed 3", args: []string{"--config", l.Path("settings.yaml")}},
 		{name: "env over file", want: "ncm, seed 3", env: "ncm", args: []string{"--config", l.Path("settings.yaml")}},
-		{name: "flag over env", want: "plda, seed 3", env: "ncm", args: []string{"--config", l.Path("settings.yaml"), "--classifier", "plda"}},
-		{name: "set over flag", want: "ncm, seed 9", args: []string{"--classifier", "plda", "--set", "classifier.name=ncm", "--set", "seed=9", "--seed", "4"}},
+		{name: "flag over env", want: "plda, seed 3", env: "ncm",
+			args: []string{"--config", l.Path("settings.yaml"), "--classifier", "plda"}},
+		{name: "set over flag", want: "ncm, seed 9",
+			args: []string{"--classifier", "plda", "--set", "classifier.name=ncm", "--set", "seed=9", "--seed", "4"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.env != "" {
@@ -216,7 +223,8 @@ func TestLogLines(t *testing.T) {
 	}
 	for _, line := range lines {
 		var entry struct{ Time, Level, Msg string }
-		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Time == "" || entry.Level == "" || entry.Msg == "" {
+		if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Time == "" || entry.Level == "" ||
+			entry.Msg == "" {
 			t.Errorf("log line %q: %v", line, err)
 		}
 	}

@@ -58,7 +58,8 @@ func TestFactorize(t *testing.T) {
 						want = 1
 					}
 					if math.Abs(product-a.Data[i*a.Stride+j]) > 1e-12*float64(n) || math.Abs(one-want) > 1e-10 {
-						t.Errorf("%d: (%d, %d): L·Lᵀ = %g, want %g; L⁻¹·L = %g", n, i, j, product, a.Data[i*a.Stride+j], one)
+						t.Errorf("%d: (%d, %d): L·Lᵀ = %g, want %g; L⁻¹·L = %g", n, i, j, product, a.Data[i*a.Stride+j],
+							one)
 					}
 				}
 			}

@@ -36,7 +36,8 @@ func random64(rows, cols, stride int, seed uint64) blas64.General {
 }
 
 // shapes are n, K, d on both sides of every unit and threshold.
-var shapes = [][3]int{{1, 1, 1}, {3, 5, 7}, {1, 512, 128}, {15, 513, 128}, {16, 103, 640}, {17, 104, 640}, {130, 700, 96}, {256, 1003, 33}, {33, 3, 30000}}
+var shapes = [][3]int{{1, 1, 1}, {3, 5, 7}, {1, 512, 128}, {15, 513, 128}, {16, 103, 640}, {17, 104, 640},
+	{130, 700, 96}, {256, 1003, 33}, {33, 3, 30000}}
 
 func TestProducts(t *testing.T) {
 	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
@@ -59,7 +60,8 @@ func TestRawProducts(t *testing.T) {
 			for _, gap := range []int{0, 3} {
 				a, b := random64(s[0], s[2], s[2]+gap, 1), random64(s[1], s[2], s[2]+gap, 2)
 				check64(t, m.Raw().Mul64, a, b, s[1]+gap)
-				check64(t, func(dst, a, b blas64.General) error { return m.Raw().MulPlain64(dst, a, turned(b)) }, a, b, s[1]+gap)
+				check64(t, func(dst, a, b blas64.General) error { return m.Raw().MulPlain64(dst, a, turned(b)) }, a, b,
+					s[1]+gap)
 				check32(t, m.Raw().Mul32, a, b, s[1]+gap)
 			}
 		}

@@ -87,7 +87,8 @@ func (m matrix[F]) packed() matrix[F] {
 }
 
 // product runs the session on two matrices and writes the result to dst.
-func product[F float32 | float64](s *ort.Session, wrap func([]F, ...int64) (*ort.Tensor, error), dst, a, b matrix[F]) (err error) {
+func product[F float32 | float64](s *ort.Session, wrap func([]F, ...int64) (*ort.Tensor, error), dst, a,
+	b matrix[F]) (err error) {
 	out := dst.packed()
 	var tensors []*ort.Tensor
 	defer func() {

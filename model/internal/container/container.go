@@ -149,7 +149,8 @@ func Replaceable(path string, format Format) error {
 	}
 	defer f.Close()
 	if _, err := OpenHeader(f, size, format); err != nil && size > 0 {
-		return fmt.Errorf("the existing file is %w and is not replaced: move it away or choose another name", format.Foreign)
+		return fmt.Errorf("the existing file is %w and is not replaced: move it away or choose another name",
+			format.Foreign)
 	}
 	return nil
 }
@@ -186,9 +187,11 @@ func OpenHeader(r io.ReaderAt, size int64, format Format) (*safetensors.File, er
 	case err != nil || version < 1:
 		return nil, fmt.Errorf("%w: its version is %q", format.Foreign, f.Metadata()[VersionKey])
 	case version > format.Version:
-		return nil, fmt.Errorf("%w: its format version is %d, this program knows %d: update pipeline", ErrNewerVersion, version, format.Version)
+		return nil, fmt.Errorf("%w: its format version is %d, this program knows %d: update pipeline", ErrNewerVersion,
+			version, format.Version)
 	case version < format.Version:
-		return nil, fmt.Errorf("%w: its format version is %d, this program reads %d: %s", ErrOlderVersion, version, format.Version, format.Again)
+		return nil, fmt.Errorf("%w: its format version is %d, this program reads %d: %s", ErrOlderVersion, version,
+			format.Version, format.Again)
 	}
 	return f, nil
 }

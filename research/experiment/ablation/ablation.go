@@ -44,7 +44,8 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	inputs := c.Inputs
 	if len(inputs) == 0 {
 		if env.Features == "" {
-			return experiment.Outcome{}, experiment.Inputf("no embeddings: give a feature folder with --features, or several with experiment.ablation.inputs")
+			return experiment.Outcome{},
+				experiment.Inputf("no embeddings: give a feature folder with --features, or several with experiment.ablation.inputs")
 		}
 		inputs = []string{env.Features}
 	}
@@ -102,7 +103,8 @@ func (c Config) outcome(r Results) (experiment.Outcome, error) {
 	best := slices.MaxFunc(r.Results, func(a, b Result) int { return cmp.Compare(a.Accuracy, b.Accuracy) })
 	byQ, err := c.byQ(r.Results)
 	o := experiment.Outcome{
-		Title: "PPCA by components, noise variance and input", Results: r, Tables: []table.Table{byQ}, Figures: c.figures(r.Results),
+		Title: "PPCA by components, noise variance and input", Results: r, Tables: []table.Table{byQ},
+		Figures: c.figures(r.Results),
 		Findings: []string{fmt.Sprintf("Best of %d settings: %s %% with q = %d, λ = %s on %s; chosen on test images and therefore optimistic.",
 			len(r.Results), table.Percent(best.Accuracy), best.Q, lambdaText(best.Lambda), best.Input)},
 	}
@@ -207,7 +209,8 @@ func (c Config) figures(cells []Result) []chart.Figure {
 				lines = append(lines, s)
 			}
 		}
-		figures = append(figures, chart.Lines(f.name, chart.Axes{Title: "Accuracy over all classes · PPCA", X: f.x, Y: "accuracy (%)", Ticks: axes[f.axis]}, lines))
+		figures = append(figures, chart.Lines(f.name, chart.Axes{Title: "Accuracy over all classes · PPCA", X: f.x,
+			Y: "accuracy (%)", Ticks: axes[f.axis]}, lines))
 	}
 	return figures
 }

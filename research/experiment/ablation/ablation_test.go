@@ -36,7 +36,8 @@ func TestCells(t *testing.T) {
 	b := bench(t)
 	s := experimenttest.Env(t, b)
 	s.Heads = method.Change(s.Heads, "ppca", func(c *ppca.Config) { c.Preset = ppca.PresetPaper })
-	c := ablation.Config{Inputs: []string{"x=somewhere"}, Q: []int{0, 1, 5}, Lambda: []float64{0.01, 1}, Published: "table3_3"}
+	c := ablation.Config{Inputs: []string{"x=somewhere"}, Q: []int{0, 1, 5}, Lambda: []float64{0.01, 1},
+		Published: "table3_3"}
 	o, err := ablation.Run(context.Background(), c, s)
 	if err != nil {
 		t.Fatal(err)
@@ -48,7 +49,8 @@ func TestCells(t *testing.T) {
 	settings := s.Heads
 	for i, r := range results {
 		settings = method.Change(settings, "ppca", func(c *ppca.Config) { c.Q, c.Lambda = r.Q, r.Lambda })
-		run, err := b.Run(context.Background(), func() (classifier.Learner, error) { return method.New("ppca", settings) }, nil)
+		run, err := b.Run(context.Background(),
+			func() (classifier.Learner, error) { return method.New("ppca", settings) }, nil)
 		if err != nil || run.Sessions[2].Accuracy != r.Accuracy || run.Sessions[2].Base != r.Base {
 			t.Errorf("q %d, λ %g: %v, %v", r.Q, r.Lambda, r.Accuracy, err)
 		}
@@ -60,7 +62,8 @@ func TestCells(t *testing.T) {
 			t.Errorf("by lambda: %s, want %s", got, cell)
 		}
 	}
-	if row := strings.Join(o.Tables[0].Rows[4], ";"); row != "128×128;0.01;Wang 2023, Table 3.3, CIFAR-100, SWSL;–;–;73.53" {
+	if row := strings.Join(o.Tables[0].Rows[4],
+		";"); row != "128×128;0.01;Wang 2023, Table 3.3, CIFAR-100, SWSL;–;–;73.53" {
 		t.Errorf("published row %q", row)
 	}
 	if len(o.Figures) != 2 {

@@ -38,7 +38,8 @@ func (c Config) Validate() error {
 	if len(c.Lambda) == 0 {
 		return fmt.Errorf("lambda: is empty; give at least one noise variance")
 	}
-	if err := experiment.Each("lambda", c.Lambda, "0 or in 1e-12 … 1e12", func(l float64) bool { return l == 0 || l >= 1e-12 && l <= 1e12 }); err != nil {
+	if err := experiment.Each("lambda", c.Lambda, "0 or in 1e-12 … 1e12",
+		func(l float64) bool { return l == 0 || l >= 1e-12 && l <= 1e12 }); err != nil {
 		return err
 	}
 	seen := map[string]bool{}

@@ -21,7 +21,8 @@ import (
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
 	return experimenttest.Bench(t, 8, 6, func(k int) experimenttest.Class {
-		return experimenttest.Class{Train: 12, Test: 10, Draw: experimenttest.Around(rand.New(rand.NewPCG(1, uint64(k))), 6, 0.4)}
+		return experimenttest.Class{Train: 12, Test: 10,
+			Draw: experimenttest.Around(rand.New(rand.NewPCG(1, uint64(k))), 6, 0.4)}
 	})
 }
 
@@ -29,11 +30,14 @@ func env(t *testing.T) experiment.Env { return experimenttest.Env(t, bench(t)) }
 
 func small() closedset.Config {
 	return closedset.Config{
-		Classes: []int{3, 5, 8}, PerClass: 6, HeldOut: 8, Runs: 3, GridRuns: 2, GridMost: 5, Published: "achituve_table1",
+		Classes: []int{3, 5, 8}, PerClass: 6, HeldOut: 8, Runs: 3, GridRuns: 2, GridMost: 5,
+		Published: "achituve_table1",
 		Rows: []closedset.Row{
-			{Name: "tree", Classifier: "gptree", Set: map[string]any{"mean": "zero", "base": "gibbs", "chains": 2}, Grid: map[string][]any{"kernel": {"linear", "rbf"}, "gibbs_outputscale": {1e-6, 4}}},
+			{Name: "tree", Classifier: "gptree", Set: map[string]any{"mean": "zero", "base": "gibbs", "chains": 2},
+				Grid: map[string][]any{"kernel": {"linear", "rbf"}, "gibbs_outputscale": {1e-6, 4}}},
 			{Name: "means", Classifier: "ncm"},
-			{Name: "few", Classifier: "ove", Set: map[string]any{"max_system": 6 * 3 * 2, "chains": 2, "steps": 1, "draws": 2}},
+			{Name: "few", Classifier: "ove",
+				Set: map[string]any{"max_system": 6 * 3 * 2, "chains": 2, "steps": 1, "draws": 2}},
 		},
 	}
 }
@@ -62,7 +66,8 @@ func TestTable(t *testing.T) {
 	if !reflect.DeepEqual(tree[2].Chosen, tree[1].Chosen) || len(tree[1].Chosen) != 2 || cells[1][0].Chosen != nil {
 		t.Errorf("eight classes take the choice of five: %v, %v", tree[1].Chosen, tree[2].Chosen)
 	}
-	if n := len(o.Tables[0].Rows); n != 3+5 || o.Tables[0].Rows[2][2] != table.None || len(o.Tables[1].Rows) != 2 || len(o.Tables[2].Rows) != 1 {
+	if n := len(o.Tables[0].Rows); n != 3+5 || o.Tables[0].Rows[2][2] != table.None || len(o.Tables[1].Rows) != 2 ||
+		len(o.Tables[2].Rows) != 1 {
 		t.Errorf("tables %v", o.Tables)
 	}
 	if err := o.Write(t.TempDir(), nil); err != nil {
@@ -92,7 +97,8 @@ func TestMoreClassesKeepTheDraw(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if a, b := all.Results.(closedset.Results).Cells[0][1], one.Results.(closedset.Results).Cells[0][0]; !reflect.DeepEqual(a, b) {
+	if a, b := all.Results.(closedset.Results).Cells[0][1],
+		one.Results.(closedset.Results).Cells[0][0]; !reflect.DeepEqual(a, b) {
 		t.Errorf("%v and %v", a, b)
 	}
 }
@@ -109,7 +115,8 @@ func TestMistakesAreExplained(t *testing.T) {
 		c, s := small(), env(t)
 		change(&c, &s)
 		var input *experiment.InputError
-		if _, err := closedset.Run(context.Background(), c, s); !errors.As(err, &input) || !strings.Contains(err.Error(), want) {
+		if _, err := closedset.Run(context.Background(), c, s); !errors.As(err, &input) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

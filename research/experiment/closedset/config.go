@@ -39,7 +39,8 @@ type Row struct {
 
 // DefaultConfig returns the sizes of Table 1 and no rows.
 func DefaultConfig() Config {
-	return Config{Rows: []Row{}, Classes: []int{4, 6, 8, 10, 20, 30, 40, 50, 60}, PerClass: 30, HeldOut: 60, Runs: 10, GridRuns: 1, GridMost: 60}
+	return Config{Rows: []Row{}, Classes: []int{4, 6, 8, 10, 20, 30, 40, 50, 60}, PerClass: 30, HeldOut: 60, Runs: 10,
+		GridRuns: 1, GridMost: 60}
 }
 
 // Validate returns an error that names the first field out of range. Settings

@@ -142,6 +142,7 @@ func (c Config) figure(r Results) chart.Figure {
 		}
 	}
 	return chart.Lines("accuracy", chart.Axes{
-		Title: fmt.Sprintf("%d training images per class", c.PerClass), X: "classes", Y: "accuracy (%)", Ticks: table.Numbers(c.Classes),
+		Title: fmt.Sprintf("%d training images per class", c.PerClass), X: "classes", Y: "accuracy (%)",
+		Ticks: table.Numbers(c.Classes),
 	}, lines)
 }

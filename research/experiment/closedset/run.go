@@ -48,7 +48,8 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 		return experiment.Outcome{}, err
 	}
 	if len(c.Rows) == 0 {
-		return experiment.Outcome{}, experiment.Inputf("experiment.closedset.rows is empty: say which heads to compare, or take a built-in configuration such as cub200_table1")
+		return experiment.Outcome{},
+			experiment.Inputf("experiment.closedset.rows is empty: say which heads to compare, or take a built-in configuration such as cub200_table1")
 	}
 	if err := c.validateRows(env.Heads); err != nil {
 		return experiment.Outcome{}, experiment.Inputf("experiment.closedset.%w", err)
@@ -95,7 +96,8 @@ func (r runner) row(ctx context.Context, i int) ([]Cell, error) {
 			v := variants[best.Best]
 			if len(variants) > 1 {
 				cell.Chosen, cell.Validation = maps.Clone(v.Set), best.Accuracy[best.Best]
-				maps.DeleteFunc(cell.Chosen, func(key string, _ any) bool { _, varied := row.Grid[key]; return !varied })
+				maps.DeleteFunc(cell.Chosen,
+					func(key string, _ any) bool { _, varied := row.Grid[key]; return !varied })
 			}
 			var err error
 			if cell.Accuracies, err = r.runs(ctx, i, v, classes); err != nil {
@@ -160,7 +162,8 @@ func (r runner) inputs(heads any, classes, run int) experiment.Inputs {
 }
 
 // measure fits a head and returns its accuracy.
-func (r runner) measure(ctx context.Context, v method.Variant, run int, train, test experiment.Labelled) (float64, error) {
+func (r runner) measure(ctx context.Context, v method.Variant, run int, train, test experiment.Labelled) (float64,
+	error) {
 	settings, err := v.Settings(r.env.Heads)
 	if err != nil {
 		return 0, err
@@ -203,7 +206,8 @@ func (c Config) pool(m experiment.Material) (pool, error) {
 		}
 	}
 	if most := c.Classes[len(c.Classes)-1]; len(p.able) < most {
-		return p, experiment.Inputf("%d classes have %d training images and 2 held-out ones, %d are needed: lower experiment.closedset.classes or per_class", len(p.able), c.PerClass, most)
+		return p,
+			experiment.Inputf("%d classes have %d training images and 2 held-out ones, %d are needed: lower experiment.closedset.classes or per_class", len(p.able), c.PerClass, most)
 	}
 	return p, nil
 }

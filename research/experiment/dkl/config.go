@@ -35,7 +35,8 @@ type Config struct {
 func DefaultConfig() Config {
 	return Config{
 		Candidates: []string{"anchor=0.1", "anchor=1", "dim=512 anchor=0", "anchor=0.1 hand_over=true"},
-		Splits:     2, ChooseBy: []string{"plda", "gptree"}, Methods: []string{"gptree", "plda+"}, HeldOut: 50, Seeds: 3,
+		Splits:     2, ChooseBy: []string{"plda", "gptree"}, Methods: []string{"gptree", "plda+"}, HeldOut: 50,
+		Seeds: 3,
 	}
 }
 

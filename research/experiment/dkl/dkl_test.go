@@ -66,10 +66,12 @@ func TestRun(t *testing.T) {
 			t.Errorf("%+v", q)
 		}
 	}
-	if r.Choice.Setting == "none" || r.Sessions[1].Runs[0].Sessions[1].Novel == nil || !r.Sessions[1].Projection || r.Sessions[0].Projection {
+	if r.Choice.Setting == "none" || r.Sessions[1].Runs[0].Sessions[1].Novel == nil || !r.Sessions[1].Projection ||
+		r.Sessions[0].Projection {
 		t.Errorf("%+v", r.Choice)
 	}
-	if len(o.Tables) != 3 || len(o.Tables[0].Rows) != 4 || len(o.Tables[1].Rows) != 4 || len(o.Tables[2].Rows) != 3 || len(o.Findings) != 5 {
+	if len(o.Tables) != 3 || len(o.Tables[0].Rows) != 4 || len(o.Tables[1].Rows) != 4 || len(o.Tables[2].Rows) != 3 ||
+		len(o.Findings) != 5 {
 		t.Errorf("%d findings, tables %+v", len(o.Findings), o.Tables)
 	}
 	if _, again := run(t, small(), dir); !bytes.Equal(first, again) {
@@ -111,7 +113,8 @@ func TestMistakes(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "held_out") {
 		t.Error(err)
 	}
-	if _, err := dkl.Run(context.Background(), small(), experiment.Env{}); err == nil || !strings.Contains(err.Error(), "--features") {
+	if _, err := dkl.Run(context.Background(), small(), experiment.Env{}); err == nil ||
+		!strings.Contains(err.Error(), "--features") {
 		t.Error(err)
 	}
 }

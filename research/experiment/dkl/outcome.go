@@ -26,8 +26,9 @@ func (c Config) outcome(r Results) (experiment.Outcome, error) {
 
 func (c Config) baseTable(rows []Quality, setting string) table.Table {
 	t := table.Table{
-		Title: "Base classes (Achituve 2021, Table 2 in shape)", Header: []string{"classifier", "accuracy %", "NLL", "ECE %"},
-		Note: fmt.Sprintf("%d training images of every base class are held out, the others learned; mean ± standard error over %d seeds; no temperature. Softmax is phase 1 with its linear classifier and the same number of epochs. Setting: %s.", c.HeldOut, c.Seeds, setting),
+		Title:  "Base classes (Achituve 2021, Table 2 in shape)",
+		Header: []string{"classifier", "accuracy %", "NLL", "ECE %"},
+		Note:   fmt.Sprintf("%d training images of every base class are held out, the others learned; mean ± standard error over %d seeds; no temperature. Softmax is phase 1 with its linear classifier and the same number of epochs. Setting: %s.", c.HeldOut, c.Seeds, setting),
 	}
 	for _, q := range rows {
 		t.Add(q.Classifier, spread(q.Accuracy, 100, "%.2f"), spread(q.NLL, 1, "%.3f"), spread(q.ECE, 100, "%.2f"))
@@ -37,8 +38,9 @@ func (c Config) baseTable(rows []Quality, setting string) table.Table {
 
 func sessionTable(curves []Curve) (table.Table, error) {
 	t := table.Table{
-		Name: "sessions", Title: "Few-shot sessions", Header: []string{"method", "first %", "last %", "average %", "last: base %", "last: novel %"},
-		Note: "Mean ± standard error over seeds; the benchmark's own test images.",
+		Name: "sessions", Title: "Few-shot sessions",
+		Header: []string{"method", "first %", "last %", "average %", "last: base %", "last: novel %"},
+		Note:   "Mean ± standard error over seeds; the benchmark's own test images.",
 	}
 	for _, c := range curves {
 		if _, err := fscil.Summarise(fscil.Info{Method: c.Method}, c.Runs); err != nil {
@@ -105,11 +107,13 @@ func findings(r Results) []string {
 	best := r.Base[len(r.Base)-1]
 	for _, q := range r.Base[:len(r.Base)-1] {
 		accuracy, nll := table.Differences(best.Accuracy, q.Accuracy), table.Differences(best.NLL, q.NLL)
-		out = append(out, fmt.Sprintf("Base classes: %s minus %s: accuracy %s points, NLL %s.", best.Classifier, q.Classifier, spread(accuracy, 100, "%+.2f"), spread(nll, 1, "%+.3f")))
+		out = append(out, fmt.Sprintf("Base classes: %s minus %s: accuracy %s points, NLL %s.", best.Classifier,
+			q.Classifier, spread(accuracy, 100, "%+.2f"), spread(nll, 1, "%+.3f")))
 	}
 	for i := 1; i < len(r.Sessions); i += 2 {
 		gain := table.Differences(r.Sessions[i].finals(), r.Sessions[i-1].finals())
-		out = append(out, fmt.Sprintf("After the last session: %s minus without: %s points.", r.Sessions[i].name(), spread(gain, 100, "%+.2f")))
+		out = append(out, fmt.Sprintf("After the last session: %s minus without: %s points.", r.Sessions[i].name(),
+			spread(gain, 100, "%+.2f")))
 	}
 	return out
 }

@@ -69,7 +69,8 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	r := runner{c: c, env: env, bench: m.Benches[0], fingerprint: m.Fingerprint, trainings: training.Job{Folder: env.Folder("training"), Keyed: true}}
+	r := runner{c: c, env: env, bench: m.Benches[0], fingerprint: m.Fingerprint,
+		trainings: training.Job{Folder: env.Folder("training"), Keyed: true}}
 	r.trainings.Folder.Say = nil
 	out := Results{Kind: "dkl"}
 	if out.Choice, err = r.choose(ctx); err != nil {
@@ -99,7 +100,8 @@ type runner struct {
 func (r runner) head(name, setting string, seed uint64) (*model.Predictor, error) {
 	settings := r.env.Heads.Seeded(seed)
 	settings.WithoutStatistics = true
-	s := model.Settings{Method: name, Heads: settings, Temperature: temperature.Config{Temperature: 1}, Backend: r.env.Backend}
+	s := model.Settings{Method: name, Heads: settings, Temperature: temperature.Config{Temperature: 1},
+		Backend: r.env.Backend}
 	if setting != none {
 		t, err := parse(setting)
 		if err != nil {
@@ -124,9 +126,11 @@ func (r runner) sessions(ctx context.Context, setting string) ([]Curve, error) {
 			curve := Curve{Method: m, Projection: with != none}
 			for i := range r.c.Seeds {
 				name := fmt.Sprintf("sessions_%s_%t_seed%d", found.Key, curve.Projection, i)
-				run, err := experiment.Part(ctx, r.env, name, []any{r.fingerprint, r.env.Heads, m, with, i}, func() (fscil.Run, error) {
-					return r.bench.Run(ctx, func() (classifier.Learner, error) { return r.head(m, with, r.env.Seed+uint64(i)) }, nil)
-				})
+				run, err := experiment.Part(ctx, r.env, name, []any{r.fingerprint, r.env.Heads, m, with, i},
+					func() (fscil.Run, error) {
+						return r.bench.Run(ctx,
+							func() (classifier.Learner, error) { return r.head(m, with, r.env.Seed+uint64(i)) }, nil)
+					})
 				if err != nil {
 					return nil, err
 				}
@@ -148,9 +152,10 @@ func (r runner) choose(ctx context.Context) (Choice, error) {
 	best := -1.0
 	for i, setting := range append([]string{none}, r.c.Candidates...) {
 		name := fmt.Sprintf("choose_%d", i)
-		score, err := experiment.Part(ctx, r.env, name, []any{r.fingerprint, r.env.Heads, setting, r.c.Splits, r.c.ChooseBy}, func() (Score, error) {
-			return r.score(ctx, setting)
-		})
+		score, err := experiment.Part(ctx, r.env, name,
+			[]any{r.fingerprint, r.env.Heads, setting, r.c.Splits, r.c.ChooseBy}, func() (Score, error) {
+				return r.score(ctx, setting)
+			})
 		if err != nil {
 			return choice, err
 		}
@@ -221,7 +226,8 @@ func split(p experiment.Labelled, held int, seed uint64) (learned, out experimen
 	var in, test []int
 	for _, g := range classifier.GroupByClass(p.Y) {
 		if len(g.Rows) <= held {
-			return learned, out, experiment.Inputf("class %s has %d training images, %d of them are to be held out: lower experiment.dkl.held_out", g.Class, len(g.Rows), held)
+			return learned, out,
+				experiment.Inputf("class %s has %d training images, %d of them are to be held out: lower experiment.dkl.held_out", g.Class, len(g.Rows), held)
 		}
 		rows := experiment.Shuffled(g.Rows, random.StreamOf(seed, "experiment/dkl/held", []string{g.Class}))
 		test, in = append(test, rows[:held]...), append(in, rows[held:]...)
@@ -253,21 +259,22 @@ func (r runner) base(ctx context.Context, setting string) ([]Quality, error) {
 		q := Quality{Classifier: c.name}
 		for i := range r.c.Seeds {
 			seed := r.env.Seed + uint64(i)
-			f, err := experiment.Part(ctx, r.env, fmt.Sprintf("base_%d_seed%d", n, i), []any{r.fingerprint, r.env.Heads, setting, r.c.HeldOut, c.name, i}, func() (figure, error) {
-				learned, out, err := split(all, r.c.HeldOut, seed)
-				if err != nil {
-					return figure{}, err
-				}
-				head, err := c.learn(ctx, c.setting, learned, seed)
-				if err != nil {
-					return figure{}, err
-				}
-				m, err := measure(head, out)
-				if err != nil {
-					return figure{}, err
-				}
-				return figure{m.Accuracy, m.NLLNats, m.ECE}, nil
-			})
+			f, err := experiment.Part(ctx, r.env, fmt.Sprintf("base_%d_seed%d", n, i),
+				[]any{r.fingerprint, r.env.Heads, setting, r.c.HeldOut, c.name, i}, func() (figure, error) {
+					learned, out, err := split(all, r.c.HeldOut, seed)
+					if err != nil {
+						return figure{}, err
+					}
+					head, err := c.learn(ctx, c.setting, learned, seed)
+					if err != nil {
+						return figure{}, err
+					}
+					m, err := measure(head, out)
+					if err != nil {
+						return figure{}, err
+					}
+					return figure{m.Accuracy, m.NLLNats, m.ECE}, nil
+				})
 			if err != nil {
 				return nil, err
 			}
@@ -295,7 +302,8 @@ func (r runner) tree(ctx context.Context, setting string, p experiment.Labelled,
 }
 
 // softmax trains a projection and returns the classifier of phase 1.
-func (r runner) softmax(ctx context.Context, setting string, p experiment.Labelled, seed uint64) (classifier.Head, error) {
+func (r runner) softmax(ctx context.Context, setting string, p experiment.Labelled, seed uint64) (classifier.Head,
+	error) {
 	t, err := parse(setting)
 	if err != nil {
 		return nil, err

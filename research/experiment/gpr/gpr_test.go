@@ -22,7 +22,8 @@ import (
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
 	return experimenttest.Bench(t, 6, 8, func(k int) experimenttest.Class {
-		return experimenttest.Class{Session: k / 3, Train: 30, Test: 10, Draw: experimenttest.Around(rand.New(rand.NewPCG(1, uint64(k))), 8, 0.8)}
+		return experimenttest.Class{Session: k / 3, Train: 30, Test: 10,
+			Draw: experimenttest.Around(rand.New(rand.NewPCG(1, uint64(k))), 8, 0.8)}
 	})
 }
 
@@ -53,7 +54,8 @@ func TestFigures(t *testing.T) {
 	for i, a := range []*gpr.Accuracies{r.Classes, r.Examples} {
 		steps := []int{5, 4}[i]
 		for _, c := range []gpr.Curve{a.GPR, a.NCM} {
-			if len(c) != 2 || len(c[0]) != steps || len(c[1]) != steps || c[0][steps-1] <= c[0][0] || c[1][steps-1] <= c[1][0] {
+			if len(c) != 2 || len(c[0]) != steps || len(c[1]) != steps || c[0][steps-1] <= c[0][0] ||
+				c[1][steps-1] <= c[1][0] {
 				t.Errorf("figure %d: %v", i+3, c)
 			}
 		}
@@ -64,7 +66,8 @@ func TestFigures(t *testing.T) {
 	if one := r.Classes.GPR[0][0]; one > 0.2 {
 		t.Errorf("accuracy on five classes with one known is %g", one)
 	}
-	if reflect.DeepEqual(r.Classes.GPR[0], r.Classes.GPR[1]) && reflect.DeepEqual(r.Examples.GPR[0], r.Examples.GPR[1]) {
+	if reflect.DeepEqual(r.Classes.GPR[0], r.Classes.GPR[1]) &&
+		reflect.DeepEqual(r.Examples.GPR[0], r.Examples.GPR[1]) {
 		t.Error("two runs drew the same")
 	}
 	if err := o.Write(t.TempDir(), nil); err != nil {
@@ -142,7 +145,8 @@ func TestMistakesAreExplained(t *testing.T) {
 		c, s := small(), env(t)
 		change(&c, &s)
 		var input *experiment.InputError
-		if _, err := gpr.Run(context.Background(), c, s); !errors.As(err, &input) || !strings.Contains(err.Error(), want) {
+		if _, err := gpr.Run(context.Background(), c, s); !errors.As(err, &input) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -20,12 +20,14 @@ func (c Config) outcome(r Results) experiment.Outcome {
 		c.addTimings(&o, r.Timings)
 	}
 	if r.Classes != nil {
-		addAccuracies(&o, *r.Classes, "classes", "classes known", fmt.Sprintf("%d examples per class", c.Examples), chart.WholeNumbers(c.Classes))
+		addAccuracies(&o, *r.Classes, "classes", "classes known", fmt.Sprintf("%d examples per class", c.Examples),
+			chart.WholeNumbers(c.Classes))
 		shots := make([]int, c.Steps+1)
 		for i := range shots {
 			shots[i] = c.Start + i*c.Step
 		}
-		addAccuracies(&o, *r.Examples, "examples", "examples per class", fmt.Sprintf("%d classes", c.Classes), table.Numbers(shots))
+		addAccuracies(&o, *r.Examples, "examples", "examples per class", fmt.Sprintf("%d classes", c.Classes),
+			table.Numbers(shots))
 	}
 	return o
 }
@@ -39,8 +41,10 @@ type way struct {
 
 func (c Config) addTimings(o *experiment.Outcome, timings []Timing) {
 	ways := []way{
-		{"batch", func(t Timing) float64 { return t.Batch }}, {"iterative", func(t Timing) float64 { return t.Iterative }},
-		{"direct", func(t Timing) float64 { return t.Direct }}, {"cholesky", func(t Timing) float64 { return t.Cholesky }},
+		{"batch", func(t Timing) float64 { return t.Batch }},
+		{"iterative", func(t Timing) float64 { return t.Iterative }},
+		{"direct", func(t Timing) float64 { return t.Direct }},
+		{"cholesky", func(t Timing) float64 { return t.Cholesky }},
 	}
 	t := table.Table{
 		Name: "time", Title: "Time to add k examples to n (Fig. 2)",
@@ -59,15 +63,18 @@ func (c Config) addTimings(o *experiment.Outcome, timings []Timing) {
 		o.Findings = append(o.Findings, overtaking(n, timings))
 	}
 	best := slices.MaxFunc(timings, func(a, b Timing) int { return cmp.Compare(a.speedUp(), b.speedUp()) })
-	o.Findings = append(o.Findings, fmt.Sprintf("Largest gain: %.3g times, n = %d, k = %d.", best.speedUp(), best.N, best.K))
+	o.Findings = append(o.Findings,
+		fmt.Sprintf("Largest gain: %.3g times, n = %d, k = %d.", best.speedUp(), best.N, best.K))
 	largest := slices.Max(c.N)
 	for _, f := range []struct {
 		name, title, x string
 		drawn          func(Timing) bool
 		at             func(Timing) int
 	}{
-		{"fig2_k", fmt.Sprintf("Time to add k examples to n = %d", largest), "examples added k", func(t Timing) bool { return t.N == largest }, func(t Timing) int { return t.K }},
-		{"fig2_n", fmt.Sprintf("Time to add k = %d to n examples", c.K[0]), "examples n", func(t Timing) bool { return t.K == c.K[0] }, func(t Timing) int { return t.N }},
+		{"fig2_k", fmt.Sprintf("Time to add k examples to n = %d", largest), "examples added k",
+			func(t Timing) bool { return t.N == largest }, func(t Timing) int { return t.K }},
+		{"fig2_n", fmt.Sprintf("Time to add k = %d to n examples", c.K[0]), "examples n",
+			func(t Timing) bool { return t.K == c.K[0] }, func(t Timing) int { return t.N }},
 	} {
 		var lines []chart.Series
 		for i, w := range ways {
@@ -79,7 +86,8 @@ func (c Config) addTimings(o *experiment.Outcome, timings []Timing) {
 			}
 			lines = append(lines, s)
 		}
-		o.Figures = append(o.Figures, chart.Lines(f.name, chart.Axes{Title: f.title, X: f.x, Y: "seconds", Log: true}, lines))
+		o.Figures = append(o.Figures,
+			chart.Lines(f.name, chart.Axes{Title: f.title, X: f.x, Y: "seconds", Log: true}, lines))
 	}
 }
 
@@ -120,6 +128,9 @@ func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, t
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	o.Findings = append(o.Findings, fmt.Sprintf("Fig. %s: learning step by step and learning all at once differ by at most %.1g nats.", figure[3:], a.Off))
-	o.Figures = append(o.Figures, chart.Lines(figure, chart.Axes{Title: "Accuracy on all classes · " + title, X: x, Y: "accuracy (%)", Ticks: ticks}, lines))
+	o.Findings = append(o.Findings,
+		fmt.Sprintf("Fig. %s: learning step by step and learning all at once differ by at most %.1g nats.", figure[3:],
+			a.Off))
+	o.Figures = append(o.Figures, chart.Lines(figure,
+		chart.Axes{Title: "Accuracy on all classes · " + title, X: x, Y: "accuracy (%)", Ticks: ticks}, lines))
 }

@@ -66,7 +66,8 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	r := runner{Config: c, env: env, fingerprint: m.Fingerprint}
 	r.train, r.test = experiment.All(m.Benches[0])
 	for _, n := range c.N {
-		t, err := experiment.Part(ctx, env, fmt.Sprintf("timing_n%d", n), []any{m.Fingerprint, method.Get[gpr.Config](env.Heads, "gpr"), n, c.K, c.Repeats}, func() ([]Timing, error) {
+		t, err := experiment.Part(ctx, env, fmt.Sprintf("timing_n%d", n), []any{m.Fingerprint,
+			method.Get[gpr.Config](env.Heads, "gpr"), n, c.K, c.Repeats}, func() ([]Timing, error) {
 			return r.timings(ctx, n)
 		})
 		if err != nil {
@@ -114,7 +115,8 @@ func (r runner) draw(run int) ([][]int, experiment.Labelled, error) {
 		}
 	}
 	if len(able) < r.Classes {
-		return nil, experiment.Labelled{}, experiment.Inputf("%d classes have %d training images and some to test, %d are needed: change experiment.gpr.classes, examples, step or steps", len(able), r.most(), r.Classes)
+		return nil, experiment.Labelled{},
+			experiment.Inputf("%d classes have %d training images and some to test, %d are needed: change experiment.gpr.classes, examples, step or steps", len(able), r.most(), r.Classes)
 	}
 	var train [][]int
 	var test []int
@@ -151,12 +153,14 @@ func (c Config) byExamples(train [][]int) [][]int {
 }
 
 // accuracies measures one figure over all runs. Each run is a part.
-func (r runner) accuracies(ctx context.Context, figure string, sessions func(Config, [][]int) [][]int) (*Accuracies, error) {
+func (r runner) accuracies(ctx context.Context, figure string, sessions func(Config, [][]int) [][]int) (*Accuracies,
+	error) {
 	settings := r.Config
 	settings.N, settings.K, settings.Repeats, settings.Runs = nil, nil, 0, 0
 	a := &Accuracies{}
 	for i := range r.Runs {
-		of := []any{r.fingerprint, method.Get[gpr.Config](r.env.Heads, "gpr"), method.Get[ncm.Config](r.env.Heads, "ncm"), settings, i}
+		of := []any{r.fingerprint, method.Get[gpr.Config](r.env.Heads, "gpr"),
+			method.Get[ncm.Config](r.env.Heads, "ncm"), settings, i}
 		one, err := experiment.Part(ctx, r.env, fmt.Sprintf("%s_run%d", figure, i+1), of, func() (run, error) {
 			train, test, err := r.draw(i)
 			if err != nil {
@@ -175,7 +179,8 @@ func (r runner) accuracies(ctx context.Context, figure string, sessions func(Con
 // follow takes both heads through the sessions.
 func (r runner) follow(ctx context.Context, sessions [][]int, test experiment.Labelled) (run, error) {
 	env := r.env
-	env.Heads = method.Change(env.Heads, "gpr", func(c *gpr.Config) { c.MaxPerClass, c.MaxTotal = r.most(), r.most()*r.Classes })
+	env.Heads = method.Change(env.Heads, "gpr",
+		func(c *gpr.Config) { c.MaxPerClass, c.MaxTotal = r.most(), r.most()*r.Classes })
 	var out run
 	g, err := env.Head("gpr")
 	if err != nil {

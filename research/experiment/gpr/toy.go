@@ -69,7 +69,8 @@ func (c Config) toy(ctx context.Context, env experiment.Env) (*Toy, error) {
 		known := r.Outputs()
 		for _, k := range clusters {
 			for range toyExamples {
-				step.Examples = append(step.Examples, [2]float64{k.x + toySpan*rng.NormFloat64(), k.y + toySpan*rng.NormFloat64()})
+				step.Examples = append(step.Examples,
+					[2]float64{k.x + toySpan*rng.NormFloat64(), k.y + toySpan*rng.NormFloat64()})
 				step.Classes = append(step.Classes, k.class)
 			}
 		}
@@ -150,7 +151,8 @@ func (c Config) addToy(o *experiment.Outcome, t Toy) {
 	}
 	most := 0.0
 	for i, s := range t.Steps {
-		steps.Add(strconv.Itoa(i+1), strconv.Itoa(len(s.Examples)), strconv.Itoa(len(s.Scores)), fmt.Sprintf("%.0e", s.Off))
+		steps.Add(strconv.Itoa(i+1), strconv.Itoa(len(s.Examples)), strconv.Itoa(len(s.Scores)),
+			fmt.Sprintf("%.0e", s.Off))
 		for _, v := range s.Var {
 			most = max(most, math.Sqrt(v))
 		}
@@ -173,7 +175,8 @@ func (c Config) addToy(o *experiment.Outcome, t Toy) {
 			Z: experiment.Field(c.Grid, func(at int) float64 { return math.Sqrt(s.Var[at]) / most })})
 		rows = append(rows, row)
 	}
-	o.Figures = append(o.Figures, chart.Panels("fig1", "Scores of each class as examples of class 1, then of class 3 arrive", -toyReach, toyReach, rows))
+	o.Figures = append(o.Figures, chart.Panels("fig1",
+		"Scores of each class as examples of class 1, then of class 3 arrive", -toyReach, toyReach, rows))
 	o.Tables = append(o.Tables, steps)
 }
 

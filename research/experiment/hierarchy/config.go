@@ -49,7 +49,8 @@ const (
 func DefaultConfig() Config {
 	return Config{
 		Synthetic: Synthetic{Dim: 640, Train: 25, Test: 2, Noise: 0.4},
-		MinTrain:  20, MaxTest: 4000, Runs: 1, S: []int{}, T: []int{1, 2, 3, 4}, Q: []int{}, R: []int{}, Levels: []int{},
+		MinTrain:  20, MaxTest: 4000, Runs: 1, S: []int{}, T: []int{1, 2, 3, 4}, Q: []int{}, R: []int{},
+		Levels:   []int{},
 		Variants: []string{Gaussians, MeanSeeds, Raw},
 	}
 }
@@ -76,6 +77,7 @@ func (c Config) Validate() error {
 		experiment.EachWithin("q", c.Q, 0, 1<<16),
 		experiment.EachWithin("r", c.R, 0, 1<<16),
 		experiment.EachWithin("levels", c.Levels, 2, 8),
-		experiment.Each("variants", c.Variants, "one of "+strings.Join(known, ", "), func(v string) bool { return slices.Contains(known, v) }),
+		experiment.Each("variants", c.Variants, "one of "+strings.Join(known, ", "),
+			func(v string) bool { return slices.Contains(known, v) }),
 	)
 }

@@ -26,13 +26,15 @@ type data struct {
 
 func (c Config) data(env experiment.Env) (data, error) {
 	if c.Synthetic.K != 0 {
-		d := data{name: fmt.Sprintf("%d synthetic classes", c.Synthetic.K), classes: c.Synthetic.K, fingerprint: fmt.Sprintf("%+v %d", c.Synthetic, c.MaxTest)}
+		d := data{name: fmt.Sprintf("%d synthetic classes", c.Synthetic.K), classes: c.Synthetic.K,
+			fingerprint: fmt.Sprintf("%+v %d", c.Synthetic, c.MaxTest)}
 		d.train, d.test = c.Synthetic.Draw(env.Seed)
 		d.test = evenly(d.test, c.MaxTest)
 		return d, nil
 	}
 	if env.Features == "" {
-		return data{}, experiment.Inputf("no embeddings: give a feature folder with --features, or generate classes with experiment.hierarchy.synthetic.k")
+		return data{},
+			experiment.Inputf("no embeddings: give a feature folder with --features, or generate classes with experiment.hierarchy.synthetic.k")
 	}
 	f, err := featdir.Read(env.Features)
 	if err != nil {
@@ -64,7 +66,8 @@ func (c Config) data(env experiment.Env) (data, error) {
 		rows[part] = append(rows[part], i)
 	}
 	if len(rows[0]) == 0 || len(rows[1]) == 0 {
-		return data{}, experiment.Inputf("no class has at least %d training and any test examples: the folder's samples.csv needs a column split that says train or test, or set experiment.hierarchy.min_train lower", c.MinTrain)
+		return data{},
+			experiment.Inputf("no class has at least %d training and any test examples: the folder's samples.csv needs a column split that says train or test, or set experiment.hierarchy.min_train lower", c.MinTrain)
 	}
 	d := data{
 		name: fmt.Sprintf("%d classes of features", len(classes)), classes: len(classes),
@@ -148,7 +151,8 @@ func (s Synthetic) Draw(seed uint64) (train, test experiment.Labelled) {
 		for j, v := range normals(rng, latent, classSpan/math.Sqrt(latent)) {
 			mean[j] += v
 		}
-		c := cluster{mean: mean, axes: normals(rng, components*latent, 1/math.Sqrt(latent)), frame: frame, dim: s.Dim, spread: firstSpan, noise: s.Noise}
+		c := cluster{mean: mean, axes: normals(rng, components*latent, 1/math.Sqrt(latent)), frame: frame, dim: s.Dim,
+			spread: firstSpan, noise: s.Noise}
 		if s.Uneven > 0 { // no draw otherwise: the examples stay those of equal classes
 			factor := math.Exp(s.Uneven * rng.NormFloat64())
 			c.spread, c.noise = c.spread*factor, c.noise*factor

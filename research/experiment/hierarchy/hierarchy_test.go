@@ -68,7 +68,8 @@ func TestRun(t *testing.T) {
 	}
 	for _, m := range r.Cells {
 		switch {
-		case m.T == 5 && m.Levels == 2 && m.Q == 3 && (math.Abs(m.Accuracy-flat) > 1e-12 || math.Abs(m.Density-(30+m.Supers)/30) > 1e-9 || math.Abs(m.SuperAccuracy-1) > 1e-9):
+		case m.T == 5 && m.Levels == 2 && m.Q == 3 && (math.Abs(m.Accuracy-flat) > 1e-12 ||
+			math.Abs(m.Density-(30+m.Supers)/30) > 1e-9 || math.Abs(m.SuperAccuracy-1) > 1e-9):
 			t.Errorf("all visited: %+v, flat %g", m, flat)
 		case m.T == 1 && !(m.Density < 0.8 && m.SpeedUp > 1.2 && m.ClockSpeedUp > 0):
 			t.Errorf("one visited: %+v", m)
@@ -99,7 +100,8 @@ func TestRunOnFeatures(t *testing.T) {
 			if part == "train" && y == "class00008" && i%2 == 0 {
 				continue // too few to take part
 			}
-			if err := w.Write(dataset.Sample{Path: fmt.Sprint(part, i), Label: y, Split: part}, dense.Row32(s.X, i)); err != nil {
+			if err := w.Write(dataset.Sample{Path: fmt.Sprint(part, i), Label: y, Split: part},
+				dense.Row32(s.X, i)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -134,9 +136,12 @@ func TestCancelled(t *testing.T) {
 
 func TestValidateNamesTheField(t *testing.T) {
 	for field, change := range map[string]func(*hierarchy.Config){
-		"synthetic.k": func(c *hierarchy.Config) { c.Synthetic.K = -1 }, "synthetic.dim": func(c *hierarchy.Config) { c.Synthetic = hierarchy.Synthetic{K: 3} },
-		"min_train": func(c *hierarchy.Config) { c.MinTrain = 0 }, "runs": func(c *hierarchy.Config) { c.Runs = 0 }, "max_test": func(c *hierarchy.Config) { c.MaxTest = -1 },
-		"s": func(c *hierarchy.Config) { c.S = []int{0} }, "t": func(c *hierarchy.Config) { c.T = nil }, "q": func(c *hierarchy.Config) { c.Q = []int{2, 2} },
+		"synthetic.k":   func(c *hierarchy.Config) { c.Synthetic.K = -1 },
+		"synthetic.dim": func(c *hierarchy.Config) { c.Synthetic = hierarchy.Synthetic{K: 3} },
+		"min_train":     func(c *hierarchy.Config) { c.MinTrain = 0 }, "runs": func(c *hierarchy.Config) { c.Runs = 0 },
+		"max_test": func(c *hierarchy.Config) { c.MaxTest = -1 },
+		"s":        func(c *hierarchy.Config) { c.S = []int{0} }, "t": func(c *hierarchy.Config) { c.T = nil },
+		"q": func(c *hierarchy.Config) { c.Q = []int{2, 2} },
 		"r": func(c *hierarchy.Config) { c.R = []int{-1} }, "levels": func(c *hierarchy.Config) { c.Levels = []int{1} },
 		"variants": func(c *hierarchy.Config) { c.Variants = []string{"means"} },
 	} {

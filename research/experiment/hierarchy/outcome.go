@@ -31,21 +31,25 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 		return experiment.Outcome{}, err
 	}
 	r := report{
-		runner:  &runner{env: env, cfg: c, data: d, q: -1, clockTest: evenly(d.test, clockRows).X},
-		results: Results{Kind: "hierarchy", Data: d.name, Classes: d.classes, Train: len(d.train.Y), Test: len(d.test.Y), Runs: c.Runs}, ctx: ctx,
+		runner: &runner{env: env, cfg: c, data: d, q: -1, clockTest: evenly(d.test, clockRows).X},
+		results: Results{Kind: "hierarchy", Data: d.name, Classes: d.classes, Train: len(d.train.Y),
+			Test: len(d.test.Y), Runs: c.Runs}, ctx: ctx,
 	}
 	base := r.runner.base()
 	r.flat(base.Q)
 	r.byT()
 	r.vary("by_s", "Number of super-classes, T = 1 (Table 5.3)", "S", c.S, func(c *Cell, v int) { c.S, c.T = v, 1 })
-	r.vary("by_levels", fmt.Sprintf("Number of levels, T = %d at each (beyond the paper)", base.T), "levels", c.Levels, func(c *Cell, v int) { c.Levels = v })
-	r.vary("by_r", fmt.Sprintf("Components of super-classes, q = %d, T = %d (Tables 5.6, 5.7)", base.Q, base.T), "r", c.R, func(c *Cell, v int) { c.R = v })
+	r.vary("by_levels", fmt.Sprintf("Number of levels, T = %d at each (beyond the paper)", base.T), "levels", c.Levels,
+		func(c *Cell, v int) { c.Levels = v })
+	r.vary("by_r", fmt.Sprintf("Components of super-classes, q = %d, T = %d (Tables 5.6, 5.7)", base.Q, base.T), "r",
+		c.R, func(c *Cell, v int) { c.R = v })
 	r.byQ() // last: every q needs its own class models
 	if r.err != nil {
 		return experiment.Outcome{}, r.err
 	}
 	return experiment.Outcome{
-		Title: "Hierarchical PPCA on " + d.name, Results: r.results, Tables: r.tables, Findings: r.findings(), Figures: []chart.Figure{r.figure()},
+		Title: "Hierarchical PPCA on " + d.name, Results: r.results, Tables: r.tables, Findings: r.findings(),
+		Figures: []chart.Figure{r.figure()},
 	}, nil
 }
 
@@ -95,26 +99,30 @@ func (r *report) variant(name string, visits int) Measure {
 // columns before the measures.
 func (r *report) newTable(name, title string, first ...string) table.Table {
 	t := table.Table{
-		Name: name, Title: title, Header: append(first, "super-classes", "density", "speed-up", "by the clock", "accuracy", "super-class accuracy", "seconds"),
+		Name: name, Title: title, Header: append(first, "super-classes", "density", "speed-up", "by the clock",
+			"accuracy", "super-class accuracy", "seconds"),
 		Note: "Accuracies in percent. Density is the share of Gaussians scored, speed-up its inverse. The speed-up by the clock, against the flat head on the same rows in the same run, and the seconds of building the hierarchy depend on the machine.",
 	}
 	row := []string{"flat"}
 	for range first[1:] {
 		row = append(row, table.None)
 	}
-	t.Add(append(row, table.None, "1.000", "1.0", "1.0", table.Percent(r.flat(r.runner.base().Q).Accuracy), table.None, table.None)...)
+	t.Add(append(row, table.None, "1.000", "1.0", "1.0", table.Percent(r.flat(r.runner.base().Q).Accuracy), table.None,
+		table.None)...)
 	return t
 }
 
 func cells(m Measure, first ...string) []string {
 	return append(first,
-		strconv.FormatFloat(m.Supers, 'f', -1, 64), fmt.Sprintf("%.3f", m.Density), fmt.Sprintf("%.1f", m.SpeedUp), fmt.Sprintf("%.1f", m.ClockSpeedUp),
+		strconv.FormatFloat(m.Supers, 'f', -1, 64), fmt.Sprintf("%.3f", m.Density), fmt.Sprintf("%.1f", m.SpeedUp),
+		fmt.Sprintf("%.1f", m.ClockSpeedUp),
 		table.Percent(m.Accuracy), table.Percent(m.SuperAccuracy), fmt.Sprintf("%.1f", m.FitSeconds))
 }
 
 // byT combines Tables 5.1, 5.2 and 5.4: every variant at every T.
 func (r *report) byT() {
-	t := r.newTable("by_t", "Flat, clustered Gaussians, clustered raw data, by visits T (Tables 5.1, 5.2, 5.4)", "method", "T")
+	t := r.newTable("by_t", "Flat, clustered Gaussians, clustered raw data, by visits T (Tables 5.1, 5.2, 5.4)",
+		"method", "T")
 	for _, v := range r.runner.cfg.Variants {
 		for _, visits := range r.runner.cfg.T {
 			t.Add(cells(r.variant(v, visits), v, strconv.Itoa(visits))...)
@@ -144,7 +152,8 @@ func (r *report) byQ() {
 		return
 	}
 	visits := slices.Compact([]int{cfg.T[0], cfg.T[len(cfg.T)-1]})
-	t := table.Table{Name: "by_q", Title: "Components q = r (Table 5.5)", Note: "Accuracy in percent.", Header: []string{"q", "flat"}}
+	t := table.Table{Name: "by_q", Title: "Components q = r (Table 5.5)", Note: "Accuracy in percent.",
+		Header: []string{"q", "flat"}}
 	for _, v := range visits {
 		t.Header = append(t.Header, fmt.Sprintf("T = %d", v))
 	}
@@ -167,8 +176,10 @@ func (r *report) findings() []string {
 	out := []string{}
 	for _, v := range r.runner.cfg.Variants {
 		m := r.variant(v, visits)
-		out = append(out, fmt.Sprintf("%s, T = %d: %s %% (flat %s %%) with %.1f times fewer Gaussians, %.1f times by the clock (%.2f of it).",
-			v, visits, table.Percent(m.Accuracy), table.Percent(flat.Accuracy), m.SpeedUp, m.ClockSpeedUp, m.ClockSpeedUp/m.SpeedUp))
+		out = append(out,
+			fmt.Sprintf("%s, T = %d: %s %% (flat %s %%) with %.1f times fewer Gaussians, %.1f times by the clock (%.2f of it).",
+				v, visits, table.Percent(m.Accuracy), table.Percent(flat.Accuracy), m.SpeedUp, m.ClockSpeedUp,
+				m.ClockSpeedUp/m.SpeedUp))
 	}
 	return out
 }
@@ -191,6 +202,8 @@ func (r *report) figure() chart.Figure {
 		lines = append(lines, s)
 	}
 	flat := 100 * r.flat(r.runner.base().Q).Accuracy
-	lines = append(lines, chart.Series{Label: "flat", X: []float64{1, most}, Y: []float64{flat, flat}, Colour: chart.Grey(), Dashed: true, Bare: true})
-	return chart.Lines("accuracy_by_speed_up", chart.Axes{Title: "Hierarchical PPCA, T visits", X: "speed-up (Gaussians scored)", Y: "accuracy (%)"}, lines)
+	lines = append(lines, chart.Series{Label: "flat", X: []float64{1, most}, Y: []float64{flat, flat},
+		Colour: chart.Grey(), Dashed: true, Bare: true})
+	return chart.Lines("accuracy_by_speed_up",
+		chart.Axes{Title: "Hierarchical PPCA, T visits", X: "speed-up (Gaussians scored)", Y: "accuracy (%)"}, lines)
 }

@@ -106,7 +106,8 @@ func (r *runner) prepare(ctx context.Context, q int) error {
 	}
 	r.flat, r.classes, r.made, r.q = nil, nil, nil, -1 // free the old ones first
 	h := method.Get[hppca.Config](r.env.Heads, "hppca")
-	flat, err := ppca.New(ppca.Config{Preset: h.Preset, Q: q, Lambda: h.Lambda, Normalize: h.Normalize, LogDet: h.LogDet})
+	flat,
+		err := ppca.New(ppca.Config{Preset: h.Preset, Q: q, Lambda: h.Lambda, Normalize: h.Normalize, LogDet: h.LogDet})
 	if err != nil {
 		return err
 	}
@@ -146,7 +147,8 @@ func (r *runner) measure(ctx context.Context, c Cell) (Measure, error) {
 	for run := range r.cfg.Runs {
 		cfg := r.config(c, run)
 		name := fmt.Sprintf("%s_q%d_r%d_s%d_t%d_levels%d_run%d", c.Variant, c.Q, c.R, c.S, c.T, c.Levels, run+1)
-		m, err := experiment.Part(ctx, r.env, name, []any{r.data.fingerprint, cfg}, func() (Measure, error) { return r.once(ctx, c, cfg) })
+		m, err := experiment.Part(ctx, r.env, name, []any{r.data.fingerprint, cfg},
+			func() (Measure, error) { return r.once(ctx, c, cfg) })
 		if err != nil {
 			return mean, err
 		}

@@ -35,7 +35,8 @@ type Config struct {
 // DefaultConfig returns the default settings of every kind.
 func DefaultConfig() Config {
 	return Config{
-		Ablation: ablation.DefaultConfig(), ClosedSet: closedset.DefaultConfig(), DKL: dkl.DefaultConfig(), GPR: gpr.DefaultConfig(),
+		Ablation: ablation.DefaultConfig(), ClosedSet: closedset.DefaultConfig(), DKL: dkl.DefaultConfig(),
+		GPR:       gpr.DefaultConfig(),
 		Hierarchy: hierarchy.DefaultConfig(), PPCAOnline: ppcaonline.DefaultConfig(), VARGP: vargp.DefaultConfig(),
 	}
 }
@@ -54,15 +55,18 @@ func Kinds() []Kind {
 	return []Kind{
 		kind("ablation", "accuracy of ppca by components, λ and input size (Wang 2023, Tables 3.2–3.4)",
 			func(c Config) ablation.Config { return c.Ablation }, ablation.Run),
-		kind("closedset", "accuracy by number of classes, all learned at once, settings chosen on validation images (Achituve 2021, Table 1, Fig. 4)",
+		kind("closedset",
+			"accuracy by number of classes, all learned at once, settings chosen on validation images (Achituve 2021, Table 1, Fig. 4)",
 			func(c Config) closedset.Config { return c.ClosedSet }, closedset.Run),
-		kind("dkl", "deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without (Achituve 2021, Table 2 in shape)",
+		kind("dkl",
+			"deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without (Achituve 2021, Table 2 in shape)",
 			func(c Config) dkl.Config { return c.DKL }, dkl.Run),
 		kind("gpr", "time and accuracy of incremental GP regression (Lütz 2011, Figs. 1–4)",
 			func(c Config) gpr.Config { return c.GPR }, gpr.Run),
 		kind("hierarchy", "hppca against ppca, speed-up in neurons and by the clock (Wang 2023, Tables 5.1–5.7)",
 			func(c Config) hierarchy.Config { return c.Hierarchy }, hierarchy.Run),
-		kind("ppca-online", "naturally constrained online EM on synthetic classes (Pamplona and Manzanera 2020, Figures 1–4)",
+		kind("ppca-online",
+			"naturally constrained online EM on synthetic classes (Pamplona and Manzanera 2020, Figures 1–4)",
 			func(c Config) ppcaonline.Config { return c.PPCAOnline }, ppcaonline.Run),
 		kind("vargp", "VAR-GP and its ablations, task by task (Kapoor 2021, Table 1, Figs. 1, 3–7 and 9)",
 			func(c Config) vargp.Config { return c.VARGP }, vargp.Run),
@@ -71,7 +75,8 @@ func Kinds() []Kind {
 
 // kind returns a row of Kinds: of picks its settings from the Config, run is
 // its package's Run.
-func kind[C interface{ Validate() error }](name, summary string, of func(Config) C, run func(context.Context, C, experiment.Env) (experiment.Outcome, error)) Kind {
+func kind[C interface{ Validate() error }](name, summary string, of func(Config) C,
+	run func(context.Context, C, experiment.Env) (experiment.Outcome, error)) Kind {
 	return Kind{
 		Name: name, Summary: summary,
 		Run: func(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
@@ -106,5 +111,6 @@ func Find(name string) (Kind, error) {
 			return k, nil
 		}
 	}
-	return Kind{}, fmt.Errorf("unknown kind of experiment %q%s The kinds are %s", name, suggest.Sentence(name, names), strings.Join(names, ", "))
+	return Kind{}, fmt.Errorf("unknown kind of experiment %q%s The kinds are %s", name, suggest.Sentence(name, names),
+		strings.Join(names, ", "))
 }

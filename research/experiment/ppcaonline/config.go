@@ -46,7 +46,8 @@ func DefaultConfig() Config {
 	return Config{
 		Figure: 1, D: 16, Q: 3, Classes: 4, Train: 3200, Test: 800, CentroidNoise: 0.1, Seeds: 5,
 		Gamma: []float64{0.9, 0.5}, Exponent: 0.9, Beta: []float64{0.01, 0.1, 1, 10, 100},
-		Fisher: []string{engine.Exact, engine.Paper}, RStep: []string{engine.Paper, engine.ByFisher, engine.Identity}, Every: 50,
+		Fisher: []string{engine.Exact, engine.Paper}, RStep: []string{engine.Paper, engine.ByFisher, engine.Identity},
+		Every: 50,
 	}
 }
 

@@ -19,9 +19,11 @@ func (c Config) figures(seeds [][]trial, chosen []Row, r Results) []chart.Figure
 	}
 	var lines []chart.Series
 	for i, curve := range r.Curves {
-		lines = append(lines, chart.Series{Label: curve.text(false), X: r.Steps, Y: overClasses(curve.Test), Colour: chart.Palette(i), Bare: true})
+		lines = append(lines, chart.Series{Label: curve.text(false), X: r.Steps, Y: overClasses(curve.Test),
+			Colour: chart.Palette(i), Bare: true})
 	}
-	axes := chart.Axes{Title: "Test data of all classes · " + c.subject(), X: "step", Y: "log-likelihood (nats per example)", Events: c.starts()}
+	axes := chart.Axes{Title: "Test data of all classes · " + c.subject(), X: "step",
+		Y: "log-likelihood (nats per example)", Events: c.starts()}
 	return []chart.Figure{chart.Lines(fmt.Sprintf("figure%d", c.Figure), axes, lines), c.differences(seeds, chosen)}
 }
 
@@ -56,7 +58,8 @@ func (c Config) differences(seeds [][]trial, chosen []Row) chart.Figure {
 		if r.Policy == engine.None || r.Gamma != c.Gamma[0] {
 			continue
 		}
-		s := chart.Series{Label: short(r.variant), X: c.steps(), Colour: chart.Palette(len(lines) % 5), Bare: true, Dashed: r.Policy == engine.Class}
+		s := chart.Series{Label: short(r.variant), X: c.steps(), Colour: chart.Palette(len(lines) % 5), Bare: true,
+			Dashed: r.Policy == engine.Class}
 		for point := range s.X {
 			d := c.each(seeds, r.index, none, func(t trial) float64 {
 				return stat.Mean(table.Collect(t.Test, func(row []float64) float64 { return row[point] }), nil)
@@ -69,8 +72,9 @@ func (c Config) differences(seeds [][]trial, chosen []Row) chart.Figure {
 		lines = append(lines, s)
 	}
 	axes := chart.Axes{
-		Title: "Difference from plain online EM on the same seed · " + c.subject(), X: "step (band: one standard deviation over seeds)",
-		Y: "difference (nats per example)", Events: c.starts(),
+		Title: "Difference from plain online EM on the same seed · " + c.subject(),
+		X:     "step (band: one standard deviation over seeds)",
+		Y:     "difference (nats per example)", Events: c.starts(),
 	}
 	return chart.Lines(fmt.Sprintf("figure%d_differences", c.Figure), axes, lines)
 }
@@ -91,14 +95,17 @@ func (c Config) bySetting(r Results) []chart.Figure {
 	for i, curve := range r.Curves {
 		name := fmt.Sprintf("figure%d_%d_%s", c.Figure, i+1, curve.Policy)
 		if c.Figure == 4 {
-			figures = append(figures, chart.Matrix(name, chart.Axes{Title: curve.text(false), X: "learned second", Y: "learned first"}, r.Classes, curve.Test))
+			figures = append(figures, chart.Matrix(name,
+				chart.Axes{Title: curve.text(false), X: "learned second", Y: "learned first"}, r.Classes, curve.Test))
 			continue
 		}
 		var lines []chart.Series
 		for k, row := range curve.Test {
-			lines = append(lines, chart.Series{Label: r.Classes[k], X: r.Steps, Y: row, Colour: chart.Palette(k), Bare: true})
+			lines = append(lines,
+				chart.Series{Label: r.Classes[k], X: r.Steps, Y: row, Colour: chart.Palette(k), Bare: true})
 		}
-		figures = append(figures, chart.Lines(name, chart.Axes{Title: "Test data by class · " + curve.text(false), X: "step", Y: "log-likelihood (nats per example)", Events: c.starts()}, lines))
+		figures = append(figures, chart.Lines(name, chart.Axes{Title: "Test data by class · " + curve.text(false),
+			X: "step", Y: "log-likelihood (nats per example)", Events: c.starts()}, lines))
 	}
 	return figures
 }

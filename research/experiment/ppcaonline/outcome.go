@@ -43,7 +43,8 @@ type Curve struct {
 func (c Config) outcome(seeds [][]trial) experiment.Outcome {
 	rows := c.rows(seeds)
 	chosen := c.chosen(rows)
-	r := Results{Kind: "ppca-online", Figure: c.Figure, Seeds: len(seeds), Classes: c.names(), Chosen: chosen, Grid: rows}
+	r := Results{Kind: "ppca-online", Figure: c.Figure, Seeds: len(seeds), Classes: c.names(), Chosen: chosen,
+		Grid: rows}
 	if c.Figure != 4 {
 		r.Steps = c.steps()
 	}
@@ -60,7 +61,8 @@ func (c Config) outcome(seeds [][]trial) experiment.Outcome {
 
 func (c Config) subject() string {
 	return []string{
-		"independent examples", "one class after the other", "what is forgotten of every class", "interference between two classes",
+		"independent examples", "one class after the other", "what is forgotten of every class",
+		"interference between two classes",
 	}[c.Figure-1]
 }
 
@@ -161,7 +163,8 @@ func (c Config) tables(chosen, rows []Row) []table.Table {
 	}
 	note := fmt.Sprintf("Nats per example on test data, mean ± standard deviation over %d seeds; in brackets the number of seeds on which a difference is positive. "+
 		"Differences are to plain online EM (none) on the same seed. γ = factor·k^−%g, β likewise; β is chosen on validation data from %s; γ from %s. "+
-		"Clamped: the share of pulled elements whose pull would have overshot its reference.", len(chosen[0].End.Seeds), c.Exponent, list(c.Beta), list(c.Gamma))
+		"Clamped: the share of pulled elements whose pull would have overshot its reference.", len(chosen[0].End.Seeds),
+		c.Exponent, list(c.Beta), list(c.Gamma))
 	tables := []table.Table{c.table("chosen", "Every form of learning, with the best β", note, chosen)}
 	if c.Figure == 3 {
 		tables = append(tables, c.forgettingTable(chosen))
@@ -172,17 +175,20 @@ func (c Config) tables(chosen, rows []Row) []table.Table {
 func (c Config) table(name, title, note string, rows []Row) table.Table {
 	t := table.Table{
 		Name: name, Title: title, Note: note,
-		Header: []string{"policy", "R-step", "Fisher", "γ", "β", "over the run", "at the end", "over the run − none", "at the end − none", "over the run − none, first γ", "at the end − none, first γ", "clamped %"},
+		Header: []string{"policy", "R-step", "Fisher", "γ", "β", "over the run", "at the end", "over the run − none",
+			"at the end − none", "over the run − none, first γ", "at the end − none, first γ", "clamped %"},
 	}
 	if c.Figure == 4 {
-		t.Header = []string{"policy", "R-step", "Fisher", "γ", "β", "interference", "interference − none", "interference − none, first γ", "clamped %"}
+		t.Header = []string{"policy", "R-step", "Fisher", "γ", "β", "interference", "interference − none",
+			"interference − none, first γ", "clamped %"}
 	}
 	for _, r := range rows {
 		cells := r.cells()
 		if c.Figure == 4 {
 			cells = append(cells, r.End.text(true), r.EndGain.gain(), r.EndGainPaper.gain())
 		} else {
-			cells = append(cells, r.OverRun.text(false), r.End.text(false), r.OverRunGain.gain(), r.EndGain.gain(), r.OverRunGainPaper.gain(), r.EndGainPaper.gain())
+			cells = append(cells, r.OverRun.text(false), r.End.text(false), r.OverRunGain.gain(), r.EndGain.gain(),
+				r.OverRunGainPaper.gain(), r.EndGainPaper.gain())
 		}
 		t.Add(append(cells, table.Percent(r.ClampedShare))...)
 	}

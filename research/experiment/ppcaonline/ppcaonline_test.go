@@ -62,7 +62,8 @@ func TestData(t *testing.T) {
 		seed uint64
 		run  int
 	}{{2, 0}, {1, 1}} {
-		if other, err := c.draw(o.seed, o.run); err != nil || reflect.DeepEqual(w.train, other.train) || reflect.DeepEqual(w.start, other.start) || slices.Equal(w.order, other.order) {
+		if other, err := c.draw(o.seed, o.run); err != nil || reflect.DeepEqual(w.train, other.train) ||
+			reflect.DeepEqual(w.start, other.start) || slices.Equal(w.order, other.order) {
 			t.Errorf("%+v draws the same world (%v)", o, err)
 		}
 	}
@@ -85,18 +86,22 @@ func TestFigures(t *testing.T) {
 		r := o.Results.(Results)
 		// For each of two γ: none, and five forms of every policy.
 		forms := 2 * (1 + 5*len(c.policies()))
-		if len(r.Chosen) != forms || len(r.Grid) != 2*(1+10*len(c.policies())) || len(o.Figures) != pictures || len(r.Curves) < 2 {
-			t.Errorf("figure %d: %d chosen, %d of the grid, %d pictures", figure, len(r.Chosen), len(r.Grid), len(o.Figures))
+		if len(r.Chosen) != forms || len(r.Grid) != 2*(1+10*len(c.policies())) || len(o.Figures) != pictures ||
+			len(r.Curves) < 2 {
+			t.Errorf("figure %d: %d chosen, %d of the grid, %d pictures", figure, len(r.Chosen), len(r.Grid),
+				len(o.Figures))
 		}
 		for _, row := range r.Chosen {
-			if len(row.End.Seeds) != 3 || math.IsNaN(row.End.Mean) || row.Policy == engine.None && row.EndGain.Mean != 0 {
+			if len(row.End.Seeds) != 3 || math.IsNaN(row.End.Mean) || row.Policy == engine.None &&
+				row.EndGain.Mean != 0 {
 				t.Errorf("figure %d: %+v", figure, row)
 			}
 		}
 		for _, table := range o.Tables {
 			for _, row := range table.Rows {
 				if len(row) != len(table.Header) {
-					t.Errorf("figure %d, table %s: a row of %d cells under %d", figure, table.Name, len(row), len(table.Header))
+					t.Errorf("figure %d, table %s: a row of %d cells under %d", figure, table.Name, len(row),
+						len(table.Header))
 				}
 			}
 		}
@@ -214,10 +219,14 @@ func TestValidateNamesTheField(t *testing.T) {
 		t.Error(err)
 	}
 	for field, change := range map[string]func(*Config){
-		"figure": func(c *Config) { c.Figure = 5 }, "d": func(c *Config) { c.D = 1 }, "q": func(c *Config) { c.Q = 16 }, "classes": func(c *Config) { c.Classes = 27 },
-		"train": func(c *Config) { c.Train = 7 }, "test": func(c *Config) { c.Test = 3 }, "seeds": func(c *Config) { c.Seeds = 0 }, "every": func(c *Config) { c.Every = 0 },
-		"centroid_noise": func(c *Config) { c.CentroidNoise = -1 }, "gamma": func(c *Config) { c.Gamma = []float64{2} }, "beta": func(c *Config) { c.Beta = []float64{-1} },
-		"gamma and beta": func(c *Config) { c.Beta = nil }, "fisher": func(c *Config) { c.Fisher = []string{"x"} }, "rstep": func(c *Config) { c.RStep = nil }, "gamma_exponent": func(c *Config) { c.Exponent = 2 },
+		"figure": func(c *Config) { c.Figure = 5 }, "d": func(c *Config) { c.D = 1 }, "q": func(c *Config) { c.Q = 16 },
+		"classes": func(c *Config) { c.Classes = 27 },
+		"train":   func(c *Config) { c.Train = 7 }, "test": func(c *Config) { c.Test = 3 },
+		"seeds": func(c *Config) { c.Seeds = 0 }, "every": func(c *Config) { c.Every = 0 },
+		"centroid_noise": func(c *Config) { c.CentroidNoise = -1 }, "gamma": func(c *Config) { c.Gamma = []float64{2} },
+		"beta":           func(c *Config) { c.Beta = []float64{-1} },
+		"gamma and beta": func(c *Config) { c.Beta = nil }, "fisher": func(c *Config) { c.Fisher = []string{"x"} },
+		"rstep": func(c *Config) { c.RStep = nil }, "gamma_exponent": func(c *Config) { c.Exponent = 2 },
 	} {
 		c := DefaultConfig()
 		change(&c)

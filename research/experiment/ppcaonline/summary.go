@@ -89,9 +89,11 @@ func (c Config) rows(seeds [][]trial) []Row {
 		r.OverRunGainPaper, r.EndGainPaper = c.each(seeds, i, paper, c.overRun), c.each(seeds, i, paper, c.end)
 		if c.Figure == 3 {
 			for k := range c.Classes {
-				r.Forgotten = append(r.Forgotten, c.each(seeds, i, -1, func(t trial) float64 { return c.forgotten(t)[k] }))
+				r.Forgotten = append(r.Forgotten,
+					c.each(seeds, i, -1, func(t trial) float64 { return c.forgotten(t)[k] }))
 			}
-			gain := c.each(seeds, none, i, func(t trial) float64 { return stat.Mean(c.forgotten(t)[:c.Classes-1], nil) })
+			gain := c.each(seeds, none, i,
+				func(t trial) float64 { return stat.Mean(c.forgotten(t)[:c.Classes-1], nil) })
 			r.ForgottenGain = &gain
 		}
 		rows[i] = r
@@ -182,16 +184,19 @@ func (c Config) findings(chosen, drawn []Row) []string {
 		return out // interference is a difference already
 	}
 	none := drawn[0]
-	return append(out, fmt.Sprintf("Over seeds the value itself varies by %.2f nats (standard deviation of none at the end), which hides differences of this size: only pairs on the same seed show them.", none.End.SD))
+	return append(out,
+		fmt.Sprintf("Over seeds the value itself varies by %.2f nats (standard deviation of none at the end), which hides differences of this size: only pairs on the same seed show them.", none.End.SD))
 }
 
 // finding compares one setting with plain online EM of the same γ.
 func (c Config) finding(r Row) string {
 	switch c.Figure {
 	case 3:
-		return fmt.Sprintf("%s: loses %s nats less than none with the same γ (%s).", r.variant, r.ForgottenGain.gain(), r.ForgottenGain.conclusion())
+		return fmt.Sprintf("%s: loses %s nats less than none with the same γ (%s).", r.variant, r.ForgottenGain.gain(),
+			r.ForgottenGain.conclusion())
 	case 4:
-		return fmt.Sprintf("%s: interference %s, against none with the same γ %s (%s).", r.variant, r.End.gain(), r.EndGain.gain(), r.EndGain.conclusion())
+		return fmt.Sprintf("%s: interference %s, against none with the same γ %s (%s).", r.variant, r.End.gain(),
+			r.EndGain.gain(), r.EndGain.conclusion())
 	}
 	return fmt.Sprintf("%s: over the run %s nats against none with the same γ (%s), at the end %s (%s); at the end against none with γ %s %s (%s).",
 		r.variant, r.OverRunGain.gain(), r.OverRunGain.conclusion(), r.EndGain.gain(), r.EndGain.conclusion(),
@@ -219,8 +224,9 @@ func (c Config) count(chosen []Row) []string {
 				worse++
 			}
 		}
-		out = append(out, fmt.Sprintf("%s, all %d forms (R-step, Fisher, γ) %s: %d better than none with the same γ, %d worse, %d undecided (two-sided t test of the paired differences, 5 %%); validation chose the weakest β for %d.",
-			p, all, c.measured(), better, worse, all-better-worse, weakest))
+		out = append(out,
+			fmt.Sprintf("%s, all %d forms (R-step, Fisher, γ) %s: %d better than none with the same γ, %d worse, %d undecided (two-sided t test of the paired differences, 5 %%); validation chose the weakest β for %d.",
+				p, all, c.measured(), better, worse, all-better-worse, weakest))
 	}
 	return out
 }

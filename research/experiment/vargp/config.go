@@ -108,7 +108,8 @@ func (c Config) Validate() error {
 	if len(c.Variants) == 0 {
 		return fmt.Errorf("variants: is empty; the values are %v", known)
 	}
-	if err := experiment.Each("variants", c.Variants, fmt.Sprintf("one of %v", known), func(v vargp.Variant) bool { return slices.Contains(known, v) }); err != nil {
+	if err := experiment.Each("variants", c.Variants, fmt.Sprintf("one of %v", known),
+		func(v vargp.Variant) bool { return slices.Contains(known, v) }); err != nil {
 		return err
 	}
 	for _, v := range c.Variants {

@@ -54,9 +54,11 @@ func meanSD(runs []Result, value func(Result) float64) (mean, sd float64) {
 func published(data string, v vargp.Variant) string {
 	switch data {
 	case Split:
-		return map[vargp.Variant]string{vargp.Full: "90.57 ± 1.06", vargp.BlockDiagonal: "78.64 ± 1.41", vargp.PointHypers: "10.09 ± 0.40", vargp.Global: "39.31 ± 0.28"}[v]
+		return map[vargp.Variant]string{vargp.Full: "90.57 ± 1.06", vargp.BlockDiagonal: "78.64 ± 1.41",
+			vargp.PointHypers: "10.09 ± 0.40", vargp.Global: "39.31 ± 0.28"}[v]
 	case Permuted:
-		return map[vargp.Variant]string{vargp.Full: "97.20 ± 0.08", vargp.BlockDiagonal: "96.31 ± 0.42", vargp.PointHypers: "10.07 ± 0.15", vargp.Global: "46.02 ± 1.09"}[v]
+		return map[vargp.Variant]string{vargp.Full: "97.20 ± 0.08", vargp.BlockDiagonal: "96.31 ± 0.42",
+			vargp.PointHypers: "10.07 ± 0.15", vargp.Global: "46.02 ± 1.09"}[v]
 	}
 	return ""
 }
@@ -99,7 +101,8 @@ func (c Config) findings(results []Result) []string {
 		runs := of(results, plan{v, c.Inducing})
 		final, sd := meanSD(runs, Result.final)
 		lost, _ := meanSD(runs, func(r Result) float64 { return r.Accuracy[0][0] - r.Accuracy[last][0] })
-		out = append(out, fmt.Sprintf("%s: %s %% on all tasks at the end; the first task lost %s points.", v, table.PlusMinus(final, sd), table.Percent(lost)))
+		out = append(out, fmt.Sprintf("%s: %s %% on all tasks at the end; the first task lost %s points.", v,
+			table.PlusMinus(final, sd), table.Percent(lost)))
 	}
 	return out
 }
@@ -116,7 +119,8 @@ func (c Config) afterTasks(name, title, note, first string) table.Table {
 // addCurves draws the accuracy after each task (Figs. 5 and 6).
 func (c Config) addCurves(o *experiment.Outcome, results []Result) {
 	var lines []chart.Series
-	t := c.afterTasks("tasks", "Accuracy on the tasks so far", "Percent; mean ± standard deviation over runs.", "variant")
+	t := c.afterTasks("tasks", "Accuracy on the tasks so far", "Percent; mean ± standard deviation over runs.",
+		"variant")
 	for i, v := range c.Variants {
 		runs := of(results, plan{v, c.Inducing})
 		line, row := chart.Series{Label: string(v), Colour: chart.Palette(i)}, []string{string(v)}
@@ -129,7 +133,8 @@ func (c Config) addCurves(o *experiment.Outcome, results []Result) {
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	o.Figures = append(o.Figures, chart.Lines("tasks", chart.Axes{Title: c.title(), X: "tasks learned", Y: "accuracy on the tasks so far (%)", Ticks: chart.WholeNumbers(c.Tasks)}, lines))
+	o.Figures = append(o.Figures, chart.Lines("tasks", chart.Axes{Title: c.title(), X: "tasks learned",
+		Y: "accuracy on the tasks so far (%)", Ticks: chart.WholeNumbers(c.Tasks)}, lines))
 }
 
 // addEntropy draws the entropy of the first variant (Fig. 3).
@@ -158,7 +163,8 @@ func (c Config) addEntropy(o *experiment.Outcome, results []Result) {
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	o.Figures = append(o.Figures, chart.Matrix("entropy", chart.Axes{Title: "Predictive entropy · " + string(c.Variants[0]), X: "task tested", Y: "tasks learned"}, chart.WholeNumbers(c.Tasks), cells))
+	o.Figures = append(o.Figures, chart.Matrix("entropy", chart.Axes{Title: "Predictive entropy · " +
+		string(c.Variants[0]), X: "task tested", Y: "tasks learned"}, chart.WholeNumbers(c.Tasks), cells))
 }
 
 // addSweep draws the accuracy by the number of inducing inputs (Fig. 9).
@@ -183,5 +189,6 @@ func (c Config) addSweep(o *experiment.Outcome, results []Result) {
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	o.Figures = append(o.Figures, chart.Lines("sweep", chart.Axes{Title: c.title(), X: "inducing inputs M of a task", Y: "accuracy on the tasks so far (%)"}, lines))
+	o.Figures = append(o.Figures, chart.Lines("sweep",
+		chart.Axes{Title: c.title(), X: "inducing inputs M of a task", Y: "accuracy on the tasks so far (%)"}, lines))
 }

@@ -43,8 +43,10 @@ func (r runner) addPictures(o *experiment.Outcome, results []Result) error {
 			density, places = append(density, row), append(places, r.places(lp, m, task))
 		}
 		o.Figures = append(o.Figures,
-			chart.Panels("density_"+string(v), fmt.Sprintf("%s: probability of each class, after each task", v), -reach, reach, density),
-			chart.Panels("inducing_"+string(v), fmt.Sprintf("%s: entropy and inducing inputs", v), -reach, reach, [][]chart.Panel{places}))
+			chart.Panels("density_"+string(v), fmt.Sprintf("%s: probability of each class, after each task", v), -reach,
+				reach, density),
+			chart.Panels("inducing_"+string(v), fmt.Sprintf("%s: entropy and inducing inputs", v), -reach, reach,
+				[][]chart.Panel{places}))
 	}
 	return nil
 }
@@ -70,7 +72,8 @@ func (r runner) densities(lp blas64.General, now step, task int) ([]chart.Panel,
 		if h < 0 {
 			h, title = 0, title+" (unseen)"
 		}
-		p := chart.Panel{Title: title, Z: experiment.Field(r.Grid, func(at int) float64 { return math.Exp(lp.Data[at*lp.Stride+h]) })}
+		p := chart.Panel{Title: title,
+			Z: experiment.Field(r.Grid, func(at int) float64 { return math.Exp(lp.Data[at*lp.Stride+h]) })}
 		if class/r.Classes <= task {
 			l, err := r.src.at(0, class/r.Classes)
 			if err != nil {
@@ -99,7 +102,8 @@ func (c Config) places(lp blas64.General, m *vargp.Model, task int) chart.Panel 
 	blocks := m.Inputs(0)
 	for t, z := range blocks {
 		of := t + task + 1 - len(blocks) // Global keeps the last
-		ring := chart.Points{Colour: []color.NRGBA{{220, 60, 60, 255}, {255, 255, 255, 255}, {0, 0, 0, 255}}[of%3], Ring: true}
+		ring := chart.Points{Colour: []color.NRGBA{{220, 60, 60, 255}, {255, 255, 255, 255}, {0, 0, 0, 255}}[of%3],
+			Ring: true}
 		for i := range z.Rows {
 			ring.XY = append(ring.XY, [2]float64{z.Data[i*z.Stride], z.Data[i*z.Stride+1]})
 		}

@@ -137,7 +137,8 @@ func (r runner) follow(ctx context.Context, p plan, run int) (Result, error) {
 			return out, err
 		}
 		out.steps = append(out.steps, now)
-		out.Accuracy, out.Entropy, out.Epochs = append(out.Accuracy, now.Accuracy), append(out.Entropy, now.Entropy), append(out.Epochs, now.Epochs)
+		out.Accuracy, out.Entropy, out.Epochs = append(out.Accuracy, now.Accuracy), append(out.Entropy, now.Entropy),
+			append(out.Epochs, now.Epochs)
 		before = now
 	}
 	return out, nil
@@ -148,7 +149,8 @@ const every = 50
 
 // learn learns a task, resuming from its draft if there is one, and tests all
 // tasks.
-func (r runner) learn(ctx context.Context, p plan, before step, draft checkpoint.Part[vargp.Checkpoint], run, task int) (step, error) {
+func (r runner) learn(ctx context.Context, p plan, before step, draft checkpoint.Part[vargp.Checkpoint], run,
+	task int) (step, error) {
 	l, err := r.src.at(run, task)
 	if err != nil {
 		return step{}, err
@@ -179,7 +181,8 @@ func (r runner) learn(ctx context.Context, p plan, before step, draft checkpoint
 		Resume: draft.Load(), Save: draft.Save, SaveEvery: r.Checkpoint,
 		Progress: func(e vargp.Epoch) {
 			if r.env.Note != nil && e.Number%every == 0 {
-				r.env.Note("training", "variant", p.variant, "run", run+1, "task", task+1, "epoch", e.Number, "of", e.Of, "nll", math.Round(e.NLL), "accuracy", e.Accuracy)
+				r.env.Note("training", "variant", p.variant, "run", run+1, "task", task+1, "epoch", e.Number, "of",
+					e.Of, "nll", math.Round(e.NLL), "accuracy", e.Accuracy)
 			}
 		},
 	}

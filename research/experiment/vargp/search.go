@@ -27,7 +27,8 @@ func (s Search) validate() error {
 	if err := setting.Int("search.draws", s.Draws, 0, 1000); err != nil {
 		return err
 	}
-	return cmp.Or(between("search.rate", s.Rate, 1e-6, 1), between("search.inducing", s.Inducing, 1, 1<<12), between("search.beta", s.Beta, 1e-3, 1e3))
+	return cmp.Or(between("search.rate", s.Rate, 1e-6, 1), between("search.inducing", s.Inducing, 1, 1<<12),
+		between("search.beta", s.Beta, 1e-3, 1e3))
 }
 
 // between returns an error unless ends are two values in order, from least to most.
@@ -100,7 +101,8 @@ func (c Config) searchTable(trials []Trial) table.Table {
 	trials = slices.Clone(trials)
 	slices.SortStableFunc(trials, func(a, b Trial) int { return cmp.Compare(b.Accuracy, a.Accuracy) })
 	for _, s := range trials {
-		t.Add(fmt.Sprintf("%.4f", s.Rate), fmt.Sprint(s.Inducing), fmt.Sprintf("%.1f", s.Beta), table.Percent(s.Accuracy))
+		t.Add(fmt.Sprintf("%.4f", s.Rate), fmt.Sprint(s.Inducing), fmt.Sprintf("%.1f", s.Beta),
+			table.Percent(s.Accuracy))
 	}
 	return t
 }

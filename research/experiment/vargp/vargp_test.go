@@ -35,7 +35,8 @@ func env(t *testing.T) experiment.Env { return experimenttest.Env(t, bench(t)) }
 func bench(t *testing.T) *fscil.Bench {
 	t.Helper()
 	return experimenttest.Bench(t, 5, 6, func(k int) experimenttest.Class {
-		return experimenttest.Class{Train: 12, Test: 6, Draw: experimenttest.Around(rand.New(rand.NewPCG(1, uint64(k))), 6, 0.3)}
+		return experimenttest.Class{Train: 12, Test: 6,
+			Draw: experimenttest.Around(rand.New(rand.NewPCG(1, uint64(k))), 6, 0.3)}
 	})
 }
 
@@ -101,13 +102,16 @@ func TestEveryKindOfData(t *testing.T) {
 			}
 			s := env(t)
 			o, r := run(t, c, s)
-			if want := 2 * len(append([]int{1}, c.Sweep[:len(c.Sweep)/2]...)); len(r.Runs) != want || len(o.Figures) != figures {
-				t.Errorf("%s, %s: %d runs, want %d, %d figures, want %d", data, protocol, len(r.Runs), want, len(o.Figures), figures)
+			if want := 2 * len(append([]int{1}, c.Sweep[:len(c.Sweep)/2]...)); len(r.Runs) != want ||
+				len(o.Figures) != figures {
+				t.Errorf("%s, %s: %d runs, want %d, %d figures, want %d", data, protocol, len(r.Runs), want,
+					len(o.Figures), figures)
 			}
 			for _, x := range r.Runs {
 				first, last := x.Accuracy[0], x.Accuracy[1]
 				if first[0] < 0.7 || last[1] < 0.5 || len(first) != 2 || len(x.Entropy) != 2 {
-					t.Errorf("%s, %s, run %d: accuracies %v, entropies %v", data, protocol, x.Run, x.Accuracy, x.Entropy)
+					t.Errorf("%s, %s, run %d: accuracies %v, entropies %v", data, protocol, x.Run, x.Accuracy,
+						x.Entropy)
 				}
 				if data != vargp.Permuted && protocol == vargp.Own && first[1] != 0 {
 					t.Errorf("%s: classes to come are right in %g", data, first[1])
@@ -119,7 +123,8 @@ func TestEveryKindOfData(t *testing.T) {
 			if _, again := run(t, c, s); !reflect.DeepEqual(again, r) {
 				t.Errorf("%s, %s: from its parts the results differ", data, protocol)
 			}
-			if data == vargp.Split && o.Tables[0].Rows[0][5] != "90.57 ± 1.06" || data == vargp.Permuted && o.Tables[0].Rows[0][5] != "97.20 ± 0.08" {
+			if data == vargp.Split && o.Tables[0].Rows[0][5] != "90.57 ± 1.06" || data == vargp.Permuted &&
+				o.Tables[0].Rows[0][5] != "97.20 ± 0.08" {
 				t.Errorf("%s: the paper's figure is %q", data, o.Tables[0].Rows[0][5])
 			}
 		}
@@ -168,7 +173,8 @@ func TestGoesOn(t *testing.T) {
 		if _, whole := run(t, c, env(t)); !reflect.DeepEqual(r, whole) {
 			t.Errorf("stopped at %s, the results differ", stop)
 		}
-		if drafts, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*.draft.safetensors")); err != nil || len(drafts) > 0 {
+		if drafts, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*.draft.safetensors")); err != nil ||
+			len(drafts) > 0 {
 			t.Errorf("left %q, %v", drafts, err)
 		}
 	}
@@ -200,7 +206,8 @@ func TestSearch(t *testing.T) {
 	if best.Accuracy == worst.Accuracy || r.Runs[0].Inducing != best.Inducing {
 		t.Errorf("M = %d after %+v", r.Runs[0].Inducing, r.Search)
 	}
-	if rows := o.Tables[1].Rows; o.Tables[1].Name != "search" || len(rows) != 4 || rows[0][1] != strconv.Itoa(best.Inducing) {
+	if rows := o.Tables[1].Rows; o.Tables[1].Name != "search" || len(rows) != 4 ||
+		rows[0][1] != strconv.Itoa(best.Inducing) {
 		t.Errorf("table %+v", o.Tables[1])
 	}
 	if _, again := run(t, c, s); !reflect.DeepEqual(again, r) {
@@ -228,7 +235,8 @@ func TestMistakesAreExplained(t *testing.T) {
 		c, s := small(vargp.Toy), env(t)
 		change(&c, &s)
 		var input *experiment.InputError
-		if _, err := vargp.Run(context.Background(), c, s); !errors.As(err, &input) || !strings.Contains(err.Error(), want) {
+		if _, err := vargp.Run(context.Background(), c, s); !errors.As(err, &input) ||
+			!strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

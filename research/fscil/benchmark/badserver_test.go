@@ -37,8 +37,9 @@ func TestPullFromBadServers(t *testing.T) {
 		}, "unexpected EOF"},
 		"too short": {func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(text[:5])) }, "refused"},
 		"too long":  {func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(text + "c")) }, "refused"},
-		"altered":   {func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(strings.ToUpper(text))) }, "SHA-256"},
-		"a page":    {func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusForbidden) }, "403"},
+		"altered": {func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(strings.ToUpper(text))) },
+			"SHA-256"},
+		"a page": {func(w http.ResponseWriter, r *http.Request) { http.Error(w, "no", http.StatusForbidden) }, "403"},
 		"partial": {func(w http.ResponseWriter, r *http.Request) {
 			w.Header().Set("Content-Range", "bytes 0-4/16")
 			w.WriteHeader(http.StatusPartialContent)
@@ -51,12 +52,15 @@ func TestPullFromBadServers(t *testing.T) {
 				}
 			}
 		}, "longer than"},
-		"file":     {http.RedirectHandler("file:///etc/passwd", http.StatusFound).ServeHTTP, "redirected to file:///etc/passwd"},
-		"inward":   {http.RedirectHandler("http://10.0.0.1/", http.StatusFound).ServeHTTP, "redirected to http://10.0.0.1/"},
+		"file": {http.RedirectHandler("file:///etc/passwd", http.StatusFound).ServeHTTP,
+			"redirected to file:///etc/passwd"},
+		"inward": {http.RedirectHandler("http://10.0.0.1/", http.StatusFound).ServeHTTP,
+			"redirected to http://10.0.0.1/"},
 		"metadata": {http.RedirectHandler("http://169.254.169.254/", http.StatusFound).ServeHTTP, "redirected to"},
 	} {
 		s := httptest.NewServer(c.answer)
-		abroad := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		abroad := &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network,
+			address string) (net.Conn, error) {
 			if address != "192.0.2.1:80" {
 				return nil, errors.New("out of reach")
 			}

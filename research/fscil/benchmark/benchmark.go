@@ -118,7 +118,8 @@ func (l Lists) Pull(ctx context.Context, dir string, client *http.Client) error 
 			return fmt.Errorf("pull lists %s: %w; without a connection, download the files of %s elsewhere and copy them to %s (their SHA-256 is checked)", l.Name, err, l.Address, dir)
 		}
 		if err := atomicfile.WriteFile(filepath.Join(dir, name), text); err != nil {
-			return fmt.Errorf("pull lists %s: %w", l.Name, download.Full(err, dir, int64(len(text)), download.OtherCache))
+			return fmt.Errorf("pull lists %s: %w", l.Name,
+				download.Full(err, dir, int64(len(text)), download.OtherCache))
 		}
 	}
 	return nil

@@ -32,7 +32,8 @@ func TestCatalogue(t *testing.T) {
 				}
 			}
 		}
-		if sessions*2 != len(l.Files) || !strings.HasPrefix(l.Address, "https://") || !strings.HasSuffix(l.Address, "/") || l.Licence == "" {
+		if sessions*2 != len(l.Files) || !strings.HasPrefix(l.Address, "https://") ||
+			!strings.HasSuffix(l.Address, "/") || l.Licence == "" {
 			t.Errorf("%+v", l)
 		}
 	}
@@ -76,7 +77,8 @@ func TestPull(t *testing.T) {
 		l.Files[name] = hex.EncodeToString(sum[:])
 	}
 	dir := l.Dir(t.TempDir())
-	if err := l.Pull(context.Background(), dir, nil); err == nil || !strings.Contains(err.Error(), "503") || l.Pulled(dir) {
+	if err := l.Pull(context.Background(), dir, nil); err == nil || !strings.Contains(err.Error(), "503") ||
+		l.Pulled(dir) {
 		t.Errorf("error %v", err)
 	}
 	broken = false

@@ -26,7 +26,8 @@ func Classes(r fscil.Result, run fscil.RunDetails) chart.Figure {
 		f.Fail(errors.New("no classes"))
 		return *f
 	}
-	colours := chart.Gradient(64, [3]float64{255, 247, 236}, [3]float64{253, 187, 132}, [3]float64{199, 64, 60}, [3]float64{72, 6, 34})
+	colours := chart.Gradient(64, [3]float64{255, 247, 236}, [3]float64{253, 187, 132}, [3]float64{199, 64, 60},
+		[3]float64{72, 6, 34})
 	heat := plotter.NewHeatMap(cells, colours)
 	heat.Min, heat.Max, heat.NaN = 0, 1, color.Gray{240}
 	f.Plot.Add(heat)
@@ -78,7 +79,8 @@ func addKey(f *chart.Figure, colours []color.Color, columns, rows int) {
 	for i, c := range colours {
 		// Overlapping boxes leave no seams.
 		low, high := keyAt(i, len(colours), rows), keyAt(min(i+2, len(colours)), len(colours), rows)
-		f.Area(plotter.XYs{{X: left, Y: low}, {X: left + width, Y: low}, {X: left + width, Y: high}, {X: left, Y: high}}, c)
+		f.Area(plotter.XYs{{X: left, Y: low}, {X: left + width, Y: low}, {X: left + width, Y: high},
+			{X: left, Y: high}}, c)
 	}
 	for _, percent := range []int{0, 25, 50, 75, 100} {
 		f.Text(fmt.Sprintf("%d %%", percent), color.Black, left+1.3*width, keyAt(percent, 100, rows))

@@ -28,7 +28,8 @@ func All(results []fscil.Result, published []fscil.PublishedRow) []chart.Figure 
 	}{
 		{"curves", "Accuracy on all classes so far", "accuracy (%)", append(accuracy(results), known...)},
 		{"base_novel", "Base classes against novel classes", "accuracy (%)", baseAgainstNovel(results)},
-		{"forgetting", "Average forgetting of earlier sessions", "forgetting (points)", curves(results, func(s fscil.SessionResult) float64 { return s.Forgetting })},
+		{"forgetting", "Average forgetting of earlier sessions", "forgetting (points)",
+			curves(results, func(s fscil.SessionResult) float64 { return s.Forgetting })},
 	} {
 		axes := chart.Axes{
 			Title: fmt.Sprintf("%s · %s, track %s", f.title, results[0].Dataset, results[0].Track),
@@ -85,13 +86,15 @@ func baseAgainstNovel(results []fscil.Result) []chart.Series {
 	var lines []chart.Series
 	for i, r := range results {
 		lines = append(lines,
-			chart.Series{Label: r.Name() + ", base", Colour: chart.Palette(i), Y: each(r, func(s fscil.SessionResult) float64 { return s.Base })},
-			chart.Series{Label: r.Name() + ", novel", Colour: chart.Palette(i), Dashed: true, Y: each(r, func(s fscil.SessionResult) float64 {
-				if s.Novel == nil {
-					return math.NaN()
-				}
-				return *s.Novel
-			})})
+			chart.Series{Label: r.Name() + ", base", Colour: chart.Palette(i),
+				Y: each(r, func(s fscil.SessionResult) float64 { return s.Base })},
+			chart.Series{Label: r.Name() + ", novel", Colour: chart.Palette(i), Dashed: true,
+				Y: each(r, func(s fscil.SessionResult) float64 {
+					if s.Novel == nil {
+						return math.NaN()
+					}
+					return *s.Novel
+				})})
 	}
 	return lines
 }

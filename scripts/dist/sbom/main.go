@@ -145,7 +145,8 @@ func shipped(root, platform string) (all []component, err error) {
 func origin(file, platform string) (component, error) {
 	for _, l := range []libraries.Library{libraries.ONNXRuntime(), libraries.TurboJPEG()} {
 		if f, ok := l.For(platform); ok && f.Name == file {
-			return library(l.Package, l.Version, "pkg:npm/"+strings.Replace(l.Package, "@", "%40", 1)+"@"+l.Version), nil
+			return library(l.Package, l.Version, "pkg:npm/"+strings.Replace(l.Package, "@", "%40", 1)+"@"+l.Version),
+				nil
 		}
 	}
 	network, err := backbone.Lookup(backbone.SetUpName)
@@ -168,9 +169,11 @@ func debianPackage(prefix, arch, file string) (component, error) {
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(pinned)); prefix != "" && lines.Scan(); {
 		_, name, _ := strings.Cut(lines.Text(), "  ")
-		if version, ok := strings.CutSuffix(strings.TrimPrefix(name, prefix), "_"+arch+".deb"); ok && strings.HasPrefix(name, prefix) {
+		if version, ok := strings.CutSuffix(strings.TrimPrefix(name, prefix), "_"+arch+".deb"); ok &&
+			strings.HasPrefix(name, prefix) {
 			name = strings.TrimSuffix(prefix, "_")
-			return library(name, version, "pkg:deb/debian/"+strings.ReplaceAll(name, "+", "%2B")+"@"+version+"?arch="+arch), nil
+			return library(name, version, "pkg:deb/debian/"+strings.ReplaceAll(name, "+", "%2B")+"@"+version+"?arch="+
+				arch), nil
 		}
 	}
 	return component{}, errors.New(file + " is of unknown origin")

@@ -18,7 +18,8 @@ func (l *Bed) SameLabels(what, out string) {
 	if got, want := l.SummaryWithoutTiming(out), l.SummaryWithoutTiming(l.Path("want")); got != want {
 		l.Errorf("%s: summary %s, want %s", what, got, want)
 	}
-	if got, want := l.CountFiles(filepath.Join(out, "by-class")), l.CountFiles(l.Path("want", "by-class")); got != want {
+	if got, want := l.CountFiles(filepath.Join(out, "by-class")),
+		l.CountFiles(l.Path("want", "by-class")); got != want {
 		l.Errorf("%s: %d organised photos, want %d", what, got, want)
 	}
 	l.NoLeftovers(out)

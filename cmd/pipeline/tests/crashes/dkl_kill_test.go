@@ -28,7 +28,8 @@ func TestKilledTraining(t *testing.T) {
 	l := commandtest.New(t)
 	features := l.Clouds(l.Path("features"))
 	args := func(out string) []string {
-		return append(commandtest.Quickly("train", "--features", features, "--out", l.Path(out)), "--set", "classifier.dkl.epochs=60", "--set", "classifier.dkl.pretrain=20", "--set", "classifier.dkl.patience=0")
+		return append(commandtest.Quickly("train", "--features", features, "--out", l.Path(out)), "--set",
+			"classifier.dkl.epochs=60", "--set", "classifier.dkl.pretrain=20", "--set", "classifier.dkl.patience=0")
 	}
 	l.Must(args("whole.model")...)
 	caught := 0

@@ -38,7 +38,8 @@ func TestDiskIsFull(t *testing.T) {
 		"cache":   {l.Path("out"), filepath.Join(disk, "cache")},
 	} {
 		args := append([]string{"label", model, "--images", images, "--out", c.out}, more...)
-		if r := l.RunWith(c.cache, args...); r.Code != command.ExitFailed || !strings.Contains(r.Stderr, "no space left") {
+		if r := l.RunWith(c.cache, args...); r.Code != command.ExitFailed ||
+			!strings.Contains(r.Stderr, "no space left") {
 			t.Fatalf("%s: exit code %d\n%s", what, r.Code, r.Stderr)
 		}
 		for _, name := range []string{"labels.csv", "labels.jsonl", "labels.parquet", "summary.json", "by-class"} {
@@ -66,7 +67,8 @@ func TestWritingIsForbiddenHalfWay(t *testing.T) {
 	model, _ := l.Trained()
 	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 30, "a", "b")
 	args := func(out string) []string {
-		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise", "link"}
+		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise",
+			"link"}
 	}
 	if r := l.RunWith(l.Path("other"), args(l.Path("want"))...); r.Code != command.ExitDone {
 		t.Fatal(r.Stderr)
@@ -110,7 +112,8 @@ func TestWritingIsForbiddenHalfWay(t *testing.T) {
 func TestDamagedCache(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	args := []string{"label", model, "--images", images, "--format", "csv,jsonl,parquet", "--organise", "link", "--out", l.Path("want")}
+	args := []string{"label", model, "--images", images, "--format", "csv,jsonl,parquet", "--organise", "link", "--out",
+		l.Path("want")}
 	const outAt = 9
 	l.Must(args...)
 	for round, damage := range []func([]byte) []byte{
@@ -152,7 +155,8 @@ func TestTwoJobsOneFolder(t *testing.T) {
 	if err := first.Lock(); err != nil {
 		t.Fatal(err)
 	}
-	l.Refused(command.ExitFailed, []string{"another job", "--out"}, "label", model, "--images", images, "--out", out, "--organise", "link", "--report")
+	l.Refused(command.ExitFailed, []string{"another job", "--out"}, "label", model, "--images", images, "--out", out,
+		"--organise", "link", "--report")
 	l.NoLeftovers(out)
 	if err := first.Unlock(); err != nil {
 		t.Fatal(err)
@@ -171,7 +175,8 @@ func TestEverythingIsKilled(t *testing.T) {
 	model, _ := l.Trained()
 	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 40, "a", "b")
 	args := func(out string) []string {
-		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise", "copy", "--xmp", "--report"}
+		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise",
+			"copy", "--xmp", "--report"}
 	}
 	if r := l.RunWith(l.Path("other"), args(l.Path("want"))...); r.Code != command.ExitDone {
 		t.Fatal(r.Stderr)

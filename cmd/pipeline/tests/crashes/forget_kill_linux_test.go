@@ -147,7 +147,8 @@ func decided(t *testing.T, journal string) string {
 // killedAtEveryStep runs a command in copies of a folder, each killed one step later than
 // the last, and again to its end, and compares their files, after check has seen them,
 // with those of a run that was not killed.
-func killedAtEveryStep(l *commandtest.Bed, start string, args func(dir string) []string, check func(files map[string]string)) {
+func killedAtEveryStep(l *commandtest.Bed, start string, args func(dir string) []string,
+	check func(files map[string]string)) {
 	l.Helper()
 	whole := copied(l, start, "whole")
 	l.Must(args(whole)...)

@@ -61,7 +61,8 @@ func TestLabelIsKilled(t *testing.T) {
 		cmd, _ := l.Process(cache, args(out)...)
 		code := l.SignalWhen(cmd, syscall.SIGKILL, farEnough)
 		cached := l.CachedRows(cache)
-		t.Logf("killed at %d of %d: %t, %d cached, labels.csv %t, summary.json %t", moment, n, code == commandtest.WasKilled, cached, l.Exists(out, "labels.csv"), l.Exists(out, "summary.json"))
+		t.Logf("killed at %d of %d: %t, %d cached, labels.csv %t, summary.json %t", moment, n,
+			code == commandtest.WasKilled, cached, l.Exists(out, "labels.csv"), l.Exists(out, "summary.json"))
 		if code == commandtest.WasKilled {
 			caught++
 		}
@@ -147,7 +148,8 @@ func TestLearnIsKilled(t *testing.T) {
 		code := l.SignalWhen(cmd, syscall.SIGKILL, learnMoment(l, i, rng, cache, model))
 		now := l.Read(model)
 		intact(l, model)
-		t.Logf("killed: %t, %d of %d cached, new model in place: %t", code == commandtest.WasKilled, l.CachedRows(cache), n, string(now) != string(old))
+		t.Logf("killed: %t, %d of %d cached, new model in place: %t", code == commandtest.WasKilled,
+			l.CachedRows(cache), n, string(now) != string(old))
 		if code == commandtest.WasKilled {
 			caught++
 		}
@@ -267,7 +269,8 @@ func TestNohup(t *testing.T) {
 	out, cache := l.Path("out"), l.Path("other cache")
 	cmd, stderr := l.Process(cache, "label", model, "--images", images, "--out", out)
 	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, cmd.Args...)
-	if code := l.SignalWhen(cmd, syscall.SIGHUP, func() bool { return l.CachedRows(cache) >= 5 }); code != command.ExitDone {
+	if code := l.SignalWhen(cmd, syscall.SIGHUP,
+		func() bool { return l.CachedRows(cache) >= 5 }); code != command.ExitDone {
 		t.Errorf("exit code %d\n%s", code, stderr)
 	}
 }
@@ -286,7 +289,8 @@ func TestTwoProcesses(t *testing.T) {
 	for name, outs := range map[string][2]string{"cache": {"one", "two"}, "folder": {"both", "both"}} {
 		var running [2]*exec.Cmd
 		for i, out := range outs {
-			running[i], _ = l.Process(l.Path("shared by "+name), "label", model, "--images", images, "--out", l.Path(out))
+			running[i],
+				_ = l.Process(l.Path("shared by "+name), "label", model, "--images", images, "--out", l.Path(out))
 			if err := running[i].Start(); err != nil {
 				t.Fatal(err)
 			}

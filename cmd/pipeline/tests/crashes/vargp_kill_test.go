@@ -24,7 +24,8 @@ func TestKilledVARGP(t *testing.T) {
 	l := commandtest.New(t)
 	features := l.Clouds(l.Path("features"))
 	slowly := func(args ...string) []string {
-		return append(args, "--set", "classifier.vargp.epochs=150", "--set", "classifier.vargp.patience=150", "--set", "classifier.temperature=1", "--set", "classifier.vargp.hyper_samples=1")
+		return append(args, "--set", "classifier.vargp.epochs=150", "--set", "classifier.vargp.patience=150", "--set",
+			"classifier.temperature=1", "--set", "classifier.vargp.hyper_samples=1")
 	}
 	train := func(out string) []string {
 		return slowly("train", "--features", features, "--classifier", "vargp", "--out", l.Path(out))

@@ -38,7 +38,8 @@ func TestOrganise(t *testing.T) {
 	if after := l.Tree(images); fmt.Sprint(after) != fmt.Sprint(before) {
 		t.Error("the originals changed")
 	}
-	l.Refused(command.ExitUsage, []string{"organise", "move"}, "label", model, "--images", images, "--out", l.Path("o"), "--organise", "move")
+	l.Refused(command.ExitUsage, []string{"organise", "move"}, "label", model, "--images", images, "--out", l.Path("o"),
+		"--organise", "move")
 }
 
 // TestXMP: the class is in dc:subject next to the photo, a sidecar of another
@@ -62,7 +63,8 @@ func TestXMP(t *testing.T) {
 	if string(l.Read(foreign)) != "<my-edits/>" {
 		t.Error("a sidecar of another program was changed")
 	}
-	if failed := l.Table(l.Path("out"), "errors.csv"); len(failed) != 2 || failed[1][0] != "kiwi/000.jpg" || !strings.Contains(failed[1][1], "left alone") {
+	if failed := l.Table(l.Path("out"), "errors.csv"); len(failed) != 2 || failed[1][0] != "kiwi/000.jpg" ||
+		!strings.Contains(failed[1][1], "left alone") {
 		t.Errorf("errors %q", failed)
 	}
 	rows := l.Table(l.Path("out"), "labels.csv")
@@ -74,7 +76,8 @@ func TestXMP(t *testing.T) {
 		var meta struct {
 			Subjects []string `xml:"RDF>Description>subject>Bag>li"`
 		}
-		if err := xml.Unmarshal(l.Read(images, path+".xmp"), &meta); err != nil || !slices.Equal(meta.Subjects, labels[i:i+1]) {
+		if err := xml.Unmarshal(l.Read(images, path+".xmp"), &meta); err != nil ||
+			!slices.Equal(meta.Subjects, labels[i:i+1]) {
 			t.Errorf("%s: %v, %v", path, meta, err)
 		}
 	}
@@ -87,11 +90,13 @@ func TestRank(t *testing.T) {
 	model, _ := l.Trained("--classifier", "ncm")
 	seen := l.Photos(l.Path("seen"), commandtest.SmallSide, 12, "kiwi", "lime")
 	for _, i := range []int{3, 4} {
-		l.Write(filepath.Join(seen, "lime", fmt.Sprintf("wrong%d.jpg", i)), commandtest.Photo("plum", 100+i, commandtest.SmallSide))
+		l.Write(filepath.Join(seen, "lime", fmt.Sprintf("wrong%d.jpg", i)),
+			commandtest.Photo("plum", 100+i, commandtest.SmallSide))
 	}
 	l.Must("rank", model, "--images", seen, "--by", "label-error", "--top", "2", "--out", l.Path("wrong.csv"))
 	rows := l.Table(l.Path("wrong.csv"))
-	if got := commandtest.Column(t, rows, "path"); !slices.Equal(sorted(got), []string{"lime/wrong3.jpg", "lime/wrong4.jpg"}) {
+	if got := commandtest.Column(t, rows, "path"); !slices.Equal(sorted(got),
+		[]string{"lime/wrong3.jpg", "lime/wrong4.jpg"}) {
 		t.Errorf("likely label errors: %q", rows)
 	}
 	for _, by := range []string{"entropy", "margin", "novelty"} {
@@ -100,9 +105,12 @@ func TestRank(t *testing.T) {
 			t.Errorf("%s: %d rows", by, n)
 		}
 	}
-	l.Refused(command.ExitFailed, []string{"variance", "gpr"}, "rank", model, "--images", seen, "--by", "variance", "--out", l.Path("v.csv"))
-	l.Refused(command.ExitUsage, []string{"entropy", "age"}, "rank", model, "--images", seen, "--by", "age", "--out", l.Path("v.csv"))
-	l.Refused(command.ExitFailed, []string{"DIR/<class>"}, "rank", model, "--images", l.Photos(l.Path("others"), commandtest.SmallSide, 1, "x"), "--by", "label-error", "--out", l.Path("v.csv"))
+	l.Refused(command.ExitFailed, []string{"variance", "gpr"}, "rank", model, "--images", seen, "--by", "variance",
+		"--out", l.Path("v.csv"))
+	l.Refused(command.ExitUsage, []string{"entropy", "age"}, "rank", model, "--images", seen, "--by", "age", "--out",
+		l.Path("v.csv"))
+	l.Refused(command.ExitFailed, []string{"DIR/<class>"}, "rank", model, "--images",
+		l.Photos(l.Path("others"), commandtest.SmallSide, 1, "x"), "--by", "label-error", "--out", l.Path("v.csv"))
 }
 
 // TestRankLearned: photos that were learned under a wrong class come first, each judged
@@ -112,24 +120,30 @@ func TestRankLearned(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("images"), commandtest.SmallSide, 6, "kiwi", "lime", "plum")
 	for _, i := range []int{3, 4} {
-		l.Write(filepath.Join(images, "lime", fmt.Sprintf("wrong%d.jpg", i)), commandtest.Photo("plum", 100+i, commandtest.SmallSide))
+		l.Write(filepath.Join(images, "lime", fmt.Sprintf("wrong%d.jpg", i)),
+			commandtest.Photo("plum", 100+i, commandtest.SmallSide))
 	}
 	model := l.Path("m.model")
 	l.Must("train", "--images", images, "--out", model, "--classifier", "gpr")
 	r := l.Must("rank", model, "--images", images, "--by", "label-error", "--top", "2", "--out", l.Path("wrong.csv"))
 	rows := l.Table(l.Path("wrong.csv"))
-	if got := commandtest.Column(t, rows, "path"); !slices.Equal(sorted(got), []string{"lime/wrong3.jpg", "lime/wrong4.jpg"}) {
+	if got := commandtest.Column(t, rows, "path"); !slices.Equal(sorted(got),
+		[]string{"lime/wrong3.jpg", "lime/wrong4.jpg"}) {
 		t.Errorf("likely label errors: %q", rows)
 	}
-	if got := commandtest.Column(t, rows, "label"); !slices.Equal(got, []string{"plum", "plum"}) || !strings.Contains(r.Stdout, "20 images learned by the model") {
+	if got := commandtest.Column(t, rows, "label"); !slices.Equal(got, []string{"plum", "plum"}) ||
+		!strings.Contains(r.Stdout, "20 images learned by the model") {
 		t.Errorf("labels %q, and rank says\n%s", got, r.Stdout)
 	}
-	if r := l.Must("eval", model, "--images", images); !strings.Contains(r.Stderr, "has learned some of these images") || !strings.Contains(r.Stderr, "images=20") {
+	if r := l.Must("eval", model, "--images", images); !strings.Contains(r.Stderr,
+		"has learned some of these images") || !strings.Contains(r.Stderr, "images=20") {
 		t.Errorf("eval of what was learned says\n%s%s", r.Stdout, r.Stderr)
 	}
 	large := l.Photos(l.Path("large"), commandtest.SmallSide, 24, "kiwi", "lime")
 	l.Must("train", "--images", large, "--out", l.Path("large.model"), "--classifier", "ncm")
-	if r := l.Must("rank", l.Path("large.model"), "--images", l.Path("large"), "--include", "kiwi/*", "--by", "label-error", "--out", l.Path("part.csv")); !strings.Contains(r.Stderr, "rank all that it has learned") || !strings.Contains(r.Stderr, "missing=24 of=48") {
+	if r := l.Must("rank", l.Path("large.model"), "--images", l.Path("large"), "--include", "kiwi/*", "--by",
+		"label-error", "--out", l.Path("part.csv")); !strings.Contains(r.Stderr, "rank all that it has learned") ||
+		!strings.Contains(r.Stderr, "missing=24 of=48") {
 		t.Errorf("rank of a part of many images says\n%s%s", r.Stdout, r.Stderr)
 	}
 }
@@ -148,7 +162,8 @@ func TestUnknownGroupsBecomeClasses(t *testing.T) {
 	model := l.Path("base.model")
 	l.Must("train", "--images", images, "--out", model)
 	all := l.Photos(l.Path("all"), commandtest.SmallSide, 6, "kiwi", "plum", "quince", "medlar")
-	l.Must("rank", model, "--images", all, "--by", "novelty", "--cluster-unknown", l.Path("unknown"), "--out", l.Path("novel.csv"))
+	l.Must("rank", model, "--images", all, "--by", "novelty", "--cluster-unknown", l.Path("unknown"), "--out",
+		l.Path("novel.csv"))
 	groups, err := filepath.Glob(l.Path("unknown", "group-*"))
 	if err != nil || len(groups) < 1 {
 		t.Fatalf("groups %q, %v", groups, err)
@@ -197,7 +212,8 @@ func TestUnknownGroupsBecomeClasses(t *testing.T) {
 	if pure == 0 {
 		t.Errorf("no group shows one new class only: %q", groups)
 	}
-	l.Refused(command.ExitUsage, []string{"not empty"}, "rank", model, "--images", all, "--by", "novelty", "--cluster-unknown", l.Path("base"), "--out", l.Path("novel.csv"))
+	l.Refused(command.ExitUsage, []string{"not empty"}, "rank", model, "--images", all, "--by", "novelty",
+		"--cluster-unknown", l.Path("base"), "--out", l.Path("novel.csv"))
 }
 
 // TestLabelReport: the report shows every photo of a small run, evaluates those
@@ -214,7 +230,8 @@ func TestLabelReport(t *testing.T) {
 			t.Errorf("%q occurs %d times, want %d", what, n, want)
 		}
 	}
-	l.Expect(command.ExitPartial, "label", model, "--images", images, "--out", l.Path("few"), "--report", "--set", "label.thumbnails=5")
+	l.Expect(command.ExitPartial, "label", model, "--images", images, "--out", l.Path("few"), "--report", "--set",
+		"label.thumbnails=5")
 	few := string(l.Read(l.Path("few"), "report.html"))
 	if n := strings.Count(few, `<li class="card`); n != 5 || !strings.Contains(few, "21 of 26 pictures are not shown") {
 		t.Errorf("%d cards with a limit of 5", n)

@@ -26,7 +26,8 @@ func TestSlurmRecipe(t *testing.T) {
 	}
 	for i := 1; i <= 3; i++ {
 		cmd := exec.Command("bash", script, model, images, l.Path("labels"))
-		cmd.Env = append(l.OnPath(), "SLURM_ARRAY_TASK_COUNT=3", fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", i), "PIPELINE_CACHE="+l.Path("cache"))
+		cmd.Env = append(l.OnPath(), "SLURM_ARRAY_TASK_COUNT=3", fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", i),
+			"PIPELINE_CACHE="+l.Path("cache"))
 		if out, err := cmd.CombinedOutput(); err != nil {
 			t.Fatalf("task %d: %v\n%s", i, err, out)
 		}
@@ -38,7 +39,8 @@ func TestSlurmRecipe(t *testing.T) {
 		l.Run("label", model, "--images", images, "--out", l.Path("csv"), "--shard", fmt.Sprintf("%d/3", i))
 	}
 	l.Expect(command.ExitPartial, "label", model, "--images", images, "--out", l.Path("whole"))
-	cmd := exec.Command("bash", "-c", "head -n 1 csv/shard-1-of-3/labels.csv; tail -q -n +2 csv/shard-*-of-3/labels.csv | LC_ALL=C sort")
+	cmd := exec.Command("bash", "-c",
+		"head -n 1 csv/shard-1-of-3/labels.csv; tail -q -n +2 csv/shard-*-of-3/labels.csv | LC_ALL=C sort")
 	cmd.Dir = l.Dir
 	got, err := cmd.Output()
 	if err != nil || string(got) != string(l.Read(l.Path("whole"), "labels.csv")) {
@@ -53,10 +55,12 @@ func TestKubernetesRecipe(t *testing.T) {
 	text := string(l.Read("../../../../deploy/kubernetes/label-job.yaml"))
 	_, command, found := strings.Cut(text, "- |\n")
 	command, _, ended := strings.Cut(command, "          resources:")
-	if !found || !ended || !strings.Contains(text, "completions: 16") || !strings.Contains(text, `{name: PARTS, value: "16"}`) {
+	if !found || !ended || !strings.Contains(text, "completions: 16") ||
+		!strings.Contains(text, `{name: PARTS, value: "16"}`) {
 		t.Fatal("the job does not look as this test thinks")
 	}
-	command = strings.NewReplacer("/results/photos.model", model, "/results", l.Path("results"), "/photos", images).Replace(command)
+	command = strings.NewReplacer("/results/photos.model", model, "/results", l.Path("results"), "/photos",
+		images).Replace(command)
 	for i := range 2 {
 		cmd := exec.Command("sh", "-c", command)
 		cmd.Env = append(l.OnPath(), "PARTS=2", fmt.Sprintf("JOB_COMPLETION_INDEX=%d", i))

@@ -18,7 +18,8 @@ func TestRankFirst(t *testing.T) {
 	copied := filepath.Join(images, "kiwi", "copy.jpg")
 	l.Write(copied, l.Read(images, "kiwi", "000.jpg"))
 	out := l.Path("first.csv")
-	if said := l.Must("rank", "--first", "3", "--images", images, "--out", out).Stdout; !strings.Contains(said, "chose 3 of 19") {
+	if said := l.Must("rank", "--first", "3", "--images", images, "--out", out).Stdout; !strings.Contains(said,
+		"chose 3 of 19") {
 		t.Errorf("said %s", said)
 	}
 	rows := l.Table(out)
@@ -46,11 +47,13 @@ func TestRankFirst(t *testing.T) {
 	}
 	l.Must("rank", "--first", "3", "--images", images, "--out", out)
 	l.Same("the second run", want, out)
-	if said := l.Must("rank", "--first", "30", "--images", images, "--out", out).Stdout; !strings.Contains(said, "are near-duplicates") {
+	if said := l.Must("rank", "--first", "30", "--images", images, "--out", out).Stdout; !strings.Contains(said,
+		"are near-duplicates") {
 		t.Errorf("with more than there are: %s", said)
 	}
 	l.Write(filepath.Join(images, "bad.jpg"), []byte("no JPEG"))
-	l.Refused(command.ExitPartial, []string{"first.csv.errors.csv"}, "rank", "--first", "3", "--images", images, "--out", out)
+	l.Refused(command.ExitPartial, []string{"first.csv.errors.csv"}, "rank", "--first", "3", "--images", images,
+		"--out", out)
 	if err := os.Remove(filepath.Join(images, "bad.jpg")); err != nil {
 		t.Fatal(err)
 	}

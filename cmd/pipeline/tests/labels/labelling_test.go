@@ -98,7 +98,8 @@ func TestSummary(t *testing.T) {
 	l.Write(filepath.Join(images, "film.mp4"), []byte("film"))
 	l.Write(filepath.Join(images, "Thumbs.db"), []byte("thumbs"))
 	out := l.Path("out")
-	l.Refused(command.ExitPartial, []string{"1 of the inputs failed", "errors.csv"}, "label", model, "--images", images, "--out", out)
+	l.Refused(command.ExitPartial, []string{"1 of the inputs failed", "errors.csv"}, "label", model, "--images", images,
+		"--out", out)
 	s := l.Object(out, "summary.json")
 	for key, want := range map[string]any{"labelled": 24., "failed": 1., "rejected": 0.} {
 		if s[key] != want {
@@ -121,7 +122,8 @@ func TestSummary(t *testing.T) {
 	if _, ok := s["settings"].(map[string]any); !ok {
 		t.Error("no settings")
 	}
-	if rows := l.Table(out, "errors.csv"); len(rows) != 2 || strings.Join(rows[0], ",") != "path,error" || rows[1][0] != "bad.jpg" {
+	if rows := l.Table(out, "errors.csv"); len(rows) != 2 || strings.Join(rows[0], ",") != "path,error" ||
+		rows[1][0] != "bad.jpg" {
 		t.Errorf("errors.csv: %q", rows)
 	}
 }
@@ -145,7 +147,8 @@ func TestSecondRunInfersNothing(t *testing.T) {
 	if _, inferred := label(); inferred != 0 {
 		t.Errorf("after renaming a folder: %d inferred", inferred)
 	}
-	if want := bytes.ReplaceAll(first, []byte("\nkiwi/"), []byte("\nkiwis/")); !bytes.Equal(l.Read(out, "labels.csv"), want) {
+	if want := bytes.ReplaceAll(first, []byte("\nkiwi/"), []byte("\nkiwis/")); !bytes.Equal(l.Read(out, "labels.csv"),
+		want) {
 		t.Error("renaming a folder changed more than the paths")
 	}
 	l.Write(filepath.Join(images, "lime", "new.jpg"), commandtest.Photo("lime", 99, commandtest.SmallSide))
@@ -166,7 +169,8 @@ func TestSameBytes(t *testing.T) {
 		cache := l.Path("cold", threads)
 		m, out := fmt.Sprintf("again%d.model", i), fmt.Sprintf("again%d", i)
 		train := l.RunWith(cache, "train", "--images", "base", "--out", m, "--threads", threads)
-		label := l.RunWith(cache, "label", m, "--images", filepath.Join(".", "base"), "--out", out, "--format", "jsonl,csv", "--reject", "0.1", "--threads", threads)
+		label := l.RunWith(cache, "label", m, "--images", filepath.Join(".", "base"), "--out", out, "--format",
+			"jsonl,csv", "--reject", "0.1", "--threads", threads)
 		if train.Code != command.ExitDone || label.Code != command.ExitDone {
 			t.Fatalf("%s%s", train.Stderr, label.Stderr)
 		}
@@ -210,7 +214,8 @@ func TestReject(t *testing.T) {
 	held := l.Path("held")
 	for _, class := range []string{"kiwi", "lime", "plum"} {
 		for i := range 40 {
-			l.Write(filepath.Join(held, class, fmt.Sprintf("%d.jpg", i)), commandtest.Photo(class, 1000+i, commandtest.SmallSide))
+			l.Write(filepath.Join(held, class, fmt.Sprintf("%d.jpg", i)),
+				commandtest.Photo(class, 1000+i, commandtest.SmallSide))
 		}
 	}
 	share := func(reject string) float64 {
@@ -267,8 +272,10 @@ func TestFormulasAreNeutralised(t *testing.T) {
 func TestLists(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	l.Write(l.Path("some.csv"), []byte("label,path\nred,plum/001.jpg\ngreen,lime/000.jpg\n,kiwi/000.jpg\ngreen,lime/404.jpg\n"))
-	l.Expect(command.ExitPartial, "train", "--images", images, "--list", l.Path("some.csv"), "--out", l.Path("listed.model"), "--classifier", "ncm")
+	l.Write(l.Path("some.csv"),
+		[]byte("label,path\nred,plum/001.jpg\ngreen,lime/000.jpg\n,kiwi/000.jpg\ngreen,lime/404.jpg\n"))
+	l.Expect(command.ExitPartial, "train", "--images", images, "--list", l.Path("some.csv"), "--out",
+		l.Path("listed.model"), "--classifier", "ncm")
 	if shown := l.Must("inspect", l.Path("listed.model")).Stdout; !strings.Contains(shown, "2 classes from 2 samples") {
 		t.Errorf("the listed model: %s", shown)
 	}

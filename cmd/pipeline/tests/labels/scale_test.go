@@ -46,12 +46,14 @@ func TestShards(t *testing.T) {
 	}
 	l.Must("embed", "--images", images, "--out", l.Path("features"), "--shard", "1/2", "--exclude", "broken.*")
 	l.Must("embed", "--images", images, "--out", l.Path("features"), "--shard", "2/2", "--exclude", "broken.*")
-	one, two := l.Table(l.Path("features", "shard-1-of-2"), "samples.csv"), l.Table(l.Path("features", "shard-2-of-2"), "samples.csv")
+	one, two := l.Table(l.Path("features", "shard-1-of-2"), "samples.csv"),
+		l.Table(l.Path("features", "shard-2-of-2"), "samples.csv")
 	if len(one)+len(two)-2 != len(rows) {
 		t.Errorf("%d and %d rows embedded, want %d", len(one)-1, len(two)-1, len(rows))
 	}
 	for _, bad := range []string{"0/3", "4/3", "x"} {
-		l.Refused(command.ExitUsage, []string{"shard", "i/n"}, "label", model, "--images", images, "--out", l.Path("o"), "--shard", bad)
+		l.Refused(command.ExitUsage, []string{"shard", "i/n"}, "label", model, "--images", images, "--out", l.Path("o"),
+			"--shard", bad)
 	}
 }
 
@@ -59,10 +61,12 @@ func TestPatternsOnTheCommandLine(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
 	classes := classesIn(l, images)
-	l.Must("label", model, "--images", images, "--out", l.Path("out"), "--include", classes[0]+"/**", "--include", "**/{"+classes[1]+",none}/*", "--exclude", "*000.jpg", "--format", "csv,parquet")
+	l.Must("label", model, "--images", images, "--out", l.Path("out"), "--include", classes[0]+"/**", "--include",
+		"**/{"+classes[1]+",none}/*", "--exclude", "*000.jpg", "--format", "csv,parquet")
 	rows := l.Table(l.Path("out"), "labels.csv")
 	for _, path := range commandtest.Column(t, rows, "path") {
-		if !strings.HasPrefix(path, classes[0]+"/") && !strings.HasPrefix(path, classes[1]+"/") || strings.HasSuffix(path, "000.jpg") {
+		if !strings.HasPrefix(path, classes[0]+"/") && !strings.HasPrefix(path, classes[1]+"/") ||
+			strings.HasSuffix(path, "000.jpg") {
 			t.Errorf("%s was labelled", path)
 		}
 	}
@@ -82,8 +86,10 @@ func TestPatternsOnTheCommandLine(t *testing.T) {
 			t.Errorf("row %d: %+v, csv %q", i, same[i], rows[i+1])
 		}
 	}
-	l.Refused(command.ExitUsage, []string{"glob", "[a"}, "label", model, "--images", images, "--out", l.Path("o"), "--include", "[a")
-	l.Refused(command.ExitUsage, []string{"symlinks", "follow"}, "label", model, "--images", images, "--out", l.Path("o"), "--symlinks", "no")
+	l.Refused(command.ExitUsage, []string{"glob", "[a"}, "label", model, "--images", images, "--out", l.Path("o"),
+		"--include", "[a")
+	l.Refused(command.ExitUsage, []string{"symlinks", "follow"}, "label", model, "--images", images, "--out",
+		l.Path("o"), "--symlinks", "no")
 }
 
 // classesIn lists the first-level folders.
@@ -121,13 +127,15 @@ func TestEmbedStdin(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("photos"), commandtest.SmallSide, 1, "a", "b")
 	cmd, stderr := l.Process(l.Path("cache"), "embed", "--stdin", "--images", images)
-	cmd.Stdin = strings.NewReader("{\"path\":\"a/000.jpg\",\"id\":1}\nnowhere.jpg\n" + filepath.Join(images, "b", "000.jpg") + "\n")
+	cmd.Stdin = strings.NewReader("{\"path\":\"a/000.jpg\",\"id\":1}\nnowhere.jpg\n" +
+		filepath.Join(images, "b", "000.jpg") + "\n")
 	got, _ := cmd.Output()
 	lines := strings.Split(strings.TrimSpace(string(got)), "\n")
 	if cmd.ProcessState.ExitCode() != command.ExitPartial || len(lines) != 3 {
 		t.Fatalf("exit code %d\n%s\n%s", cmd.ProcessState.ExitCode(), stderr, got)
 	}
-	for i, want := range []string{`{"id":1,"path":"a/000.jpg","embedding":[`, `{"path":"nowhere.jpg","error":"`, `{"path":"/`} {
+	for i, want := range []string{`{"id":1,"path":"a/000.jpg","embedding":[`, `{"path":"nowhere.jpg","error":"`,
+		`{"path":"/`} {
 		if !strings.HasPrefix(lines[i], want) {
 			t.Errorf("answer %d: %.80s", i, lines[i])
 		}
@@ -136,8 +144,10 @@ func TestEmbedStdin(t *testing.T) {
 		name, _, _ := strings.Cut(flag, "=")
 		l.Refused(command.ExitUsage, []string{"--stdin", name}, "embed", "--stdin", flag)
 	}
-	l.Refused(command.ExitUsage, []string{"--stdin", "--report", "--xmp"}, "label", l.Path("no.model"), "--stdin", "--report", "--xmp")
-	l.Refused(command.ExitUsage, []string{"--stdin", "label.report"}, "label", l.Path("no.model"), "--stdin", "--set", "label.report=true")
+	l.Refused(command.ExitUsage, []string{"--stdin", "--report", "--xmp"}, "label", l.Path("no.model"), "--stdin",
+		"--report", "--xmp")
+	l.Refused(command.ExitUsage, []string{"--stdin", "label.report"}, "label", l.Path("no.model"), "--stdin", "--set",
+		"label.report=true")
 }
 
 func TestRowsPerFile(t *testing.T) {

@@ -17,7 +17,8 @@ func TestDemo(t *testing.T) {
 	}
 	l := commandtest.New(t)
 	r := l.Must("demo", "--out", l.Path("demo"))
-	for _, name := range []string{"report.html", "demo.model", "labels/labels.csv", "labels/errors.csv", "features/embeddings.npy"} {
+	for _, name := range []string{"report.html", "demo.model", "labels/labels.csv", "labels/errors.csv",
+		"features/embeddings.npy"} {
 		if !l.Exists(l.Path("demo", name)) {
 			t.Errorf("no %s", name)
 		}
@@ -72,9 +73,12 @@ func checkDemo(t *testing.T, l *commandtest.Bed, said, dir string) {
 	percent := fmt.Sprintf("%.1f %%", 100*float64(known.right)/float64(known.photos))
 	for _, want := range []string{
 		fmt.Sprintf("accuracy           %s\n", percent),
-		fmt.Sprintf("rejected           %d of %d known, %d of %d unknown\n", known.rejected, known.photos, unknown.rejected, unknown.photos),
-		fmt.Sprintf("Of %d photos of things that it was taught, it labels %d correctly (%s) and rejects %d as unknown.", known.photos, known.right, percent, known.rejected),
-		fmt.Sprintf("Of %d photos of things that it was never taught, it rejects %d.", unknown.photos, unknown.rejected),
+		fmt.Sprintf("rejected           %d of %d known, %d of %d unknown\n", known.rejected, known.photos,
+			unknown.rejected, unknown.photos),
+		fmt.Sprintf("Of %d photos of things that it was taught, it labels %d correctly (%s) and rejects %d as unknown.",
+			known.photos, known.right, percent, known.rejected),
+		fmt.Sprintf("Of %d photos of things that it was never taught, it rejects %d.", unknown.photos,
+			unknown.rejected),
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("the demo does not say %q:\n%s", want, said)

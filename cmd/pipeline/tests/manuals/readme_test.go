@@ -124,7 +124,8 @@ func serveOnce(l *commandtest.Bed, cmd *exec.Cmd) {
 			_ = cmd.Process.Signal(syscall.SIGINT)
 		}
 	}
-	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != command.ExitInterrupted && cmd.ProcessState.ExitCode() != command.ExitDone {
+	if _ = cmd.Wait(); cmd.ProcessState.ExitCode() != command.ExitInterrupted &&
+		cmd.ProcessState.ExitCode() != command.ExitDone {
 		l.Errorf("%s: %s", cmd.Args[2], cmd.ProcessState)
 	}
 }
@@ -133,7 +134,8 @@ func serveOnce(l *commandtest.Bed, cmd *exec.Cmd) {
 // exists, with its flags and the number of its arguments.
 func TestCommandsInDocs(t *testing.T) {
 	n := 0
-	for _, top := range []string{"../../../../README.md", "../../../../docs", "../../../../deploy", "../../../../models", "../../../../configs", "../../../../bench"} {
+	for _, top := range []string{"../../../../README.md", "../../../../docs", "../../../../deploy",
+		"../../../../models", "../../../../configs", "../../../../bench"} {
 		err := filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || filepath.Ext(file) != ".md" || strings.Contains(file, "docs/cli/") {
 				return err
@@ -146,7 +148,8 @@ func TestCommandsInDocs(t *testing.T) {
 				command, _, _ = strings.Cut(regexp.MustCompile(`(['"]).*?['"]`).ReplaceAllString(command, "X"), "#")
 				command, _, _ = strings.Cut(command, "|")
 				command, _, _ = strings.Cut(command, "&&")
-				if !t.Run(filepath.Base(file), func(t *testing.T) { commandtest.CheckExample(t, strings.Fields(command)[1:]) }) {
+				if !t.Run(filepath.Base(file),
+					func(t *testing.T) { commandtest.CheckExample(t, strings.Fields(command)[1:]) }) {
 					t.Logf("%s: %s", file, command)
 				}
 				n++

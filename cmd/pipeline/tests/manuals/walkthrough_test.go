@@ -35,10 +35,12 @@ func TestWalkthrough(t *testing.T) {
 			n, last = n+1, typed(l, env, "bash", "-c", command)
 		}
 	}
-	if n != 14 || !strings.Contains(last, "chose 20") || !l.Exists(l.Path("labels", "by-class", "hot-air-balloon")) || !l.Exists(l.Path("labels", "report.html")) {
+	if n != 14 || !strings.Contains(last, "chose 20") || !l.Exists(l.Path("labels", "by-class", "hot-air-balloon")) ||
+		!l.Exists(l.Path("labels", "report.html")) {
 		t.Errorf("%d commands were run; the last one says\n%s", n, last)
 	}
-	if labelled := string(l.Read(l.Path("labels", "labels.csv"))); strings.Count(labelled, ",hot-air-balloon,") < 2 || strings.Count(labelled, ",cactus,") < 2 {
+	if labelled := string(l.Read(l.Path("labels", "labels.csv"))); strings.Count(labelled, ",hot-air-balloon,") < 2 ||
+		strings.Count(labelled, ",cactus,") < 2 {
 		t.Errorf("the new classes are not recognised:\n%s", labelled)
 	}
 }
@@ -75,13 +77,15 @@ func TestPythonDocs(t *testing.T) {
 		}
 	}
 	out := typed(l, env, python, "-c", program.String())
-	for _, want := range []string{"304) 12 classes", "plda 16 classes", "more than 90 %", "both files are the same: True", "training photos"} {
+	for _, want := range []string{"304) 12 classes", "plda 16 classes", "more than 90 %",
+		"both files are the same: True", "training photos"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("docs/python.md does not print %q:\n%s", want, out)
 		}
 	}
 	var right, of int
-	if _, err := fmt.Sscanf(out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:], "%d of %d", &right, &of); err != nil || right < of*9/10 {
+	if _, err := fmt.Sscanf(out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:], "%d of %d", &right,
+		&of); err != nil || right < of*9/10 {
 		t.Errorf("the exported model names %d of %d training photos: %v", right, of, err)
 	}
 }
@@ -95,7 +99,8 @@ func TestNotebook(t *testing.T) {
 	l := commandtest.New(t)
 	program := filepath.Join(testenv.ModuleRoot(t), "scripts", "notebook", "notebook.py")
 	notebook := filepath.Join(testenv.ModuleRoot(t), "docs", "walkthrough.ipynb")
-	typed(l, l.Env, python, program, "make", filepath.Join(filepath.Dir(program), "walkthrough.py"), l.Path("made.ipynb"))
+	typed(l, l.Env, python, program, "make", filepath.Join(filepath.Dir(program), "walkthrough.py"),
+		l.Path("made.ipynb"))
 	if !bytes.Equal(l.Read(l.Path("made.ipynb")), l.Read(notebook)) {
 		t.Error("docs/walkthrough.ipynb is out of date: run scripts/notebook/notebook.py make scripts/notebook/walkthrough.py docs/walkthrough.ipynb")
 	}

@@ -33,11 +33,14 @@ func TestLabelAdapt(t *testing.T) {
 	if !bytes.Equal(adapted, label("adapted", "--adapt")) || !bytes.Equal(plain, label("plain")) {
 		t.Error("another run, other labels")
 	}
-	if summary := string(l.Read(l.Path("adapted", "summary.json"))); !strings.Contains(summary, "adapted to 88 different images: moved 4 of the 4 classes") || !strings.Contains(summary, `"adapt": true`) {
+	if summary := string(l.Read(l.Path("adapted", "summary.json"))); !strings.Contains(summary,
+		"adapted to 88 different images: moved 4 of the 4 classes") || !strings.Contains(summary, `"adapt": true`) {
 		t.Errorf("summary.json: %s", summary)
 	}
 	l.Must("train", "--features", train, "--classifier", "lda", "--out", l.Path("lda.model"))
-	l.Refused(command.ExitFailed, []string{"lda", "only plda"}, "label", l.Path("lda.model"), "--features", all, "--adapt", "--out", l.Path("x"))
-	l.Refused(command.ExitUsage, []string{"--adapt", "--shard"}, "label", model, "--features", all, "--adapt", "--shard", "1/2", "--out", l.Path("x"))
+	l.Refused(command.ExitFailed, []string{"lda", "only plda"}, "label", l.Path("lda.model"), "--features", all,
+		"--adapt", "--out", l.Path("x"))
+	l.Refused(command.ExitUsage, []string{"--adapt", "--shard"}, "label", model, "--features", all, "--adapt",
+		"--shard", "1/2", "--out", l.Path("x"))
 	l.Refused(command.ExitUsage, []string{"--adapt", "--stdin"}, "label", model, "--adapt", "--stdin")
 }

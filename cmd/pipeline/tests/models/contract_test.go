@@ -143,7 +143,8 @@ func forgetAndRelearn(l *commandtest.Bed, model, more string) {
 		l.Error("forget --samples did not leave three pears")
 	}
 	before := l.Read(model)
-	l.Refused(command.ExitFailed, []string{"pear/000.jpg"}, "forget", model, "--samples", l.Path("gone.txt"), "--images", more)
+	l.Refused(command.ExitFailed, []string{"pear/000.jpg"}, "forget", model, "--samples", l.Path("gone.txt"),
+		"--images", more)
 	l.Same("a refused forget", before, model)
 	l.Must("learn", model, "--images", more)
 	if !shows("fig", 5) || !shows("pear", 5) {
@@ -156,7 +157,8 @@ func TestLearnElsewhere(t *testing.T) {
 	l := commandtest.New(t)
 	model, _ := l.Trained()
 	base := l.Read(model)
-	l.Must("learn", model, "--images", l.Photos(l.Path("more"), commandtest.SmallSide, 2, "fig"), "--out", l.Path("next.model"))
+	l.Must("learn", model, "--images", l.Photos(l.Path("more"), commandtest.SmallSide, 2, "fig"), "--out",
+		l.Path("next.model"))
 	l.Same("learn --out", base, model)
 	if shown := l.Must("inspect", l.Path("next.model")).Stdout; !strings.Contains(shown, "4 classes from 26 samples") {
 		t.Errorf("the new model: %s", shown)
@@ -183,7 +185,8 @@ func TestForeignFeatures(t *testing.T) {
 	l.Must("label", model, "--images", images, "--out", l.Path("out"), "--backbone", "default")
 
 	l.Must("train", "--features", l.Foreign(own.X.Cols+1), "--out", model)
-	l.Refused(command.ExitFailed, []string{fmt.Sprint(own.X.Cols), fmt.Sprint(own.X.Cols + 1)}, "label", model, "--images", images, "--out", l.Path("out"), "--backbone", "default")
+	l.Refused(command.ExitFailed, []string{fmt.Sprint(own.X.Cols), fmt.Sprint(own.X.Cols + 1)}, "label", model,
+		"--images", images, "--out", l.Path("out"), "--backbone", "default")
 }
 
 // TestFeaturesOfAnotherSize are refused, naming both sizes.
@@ -211,7 +214,8 @@ func TestFeaturesOfAnotherOrigin(t *testing.T) {
 	} {
 		features := l.Path(word)
 		l.Must(append([]string{"embed", "--images", images, "--out", features}, setting...)...)
-		l.Refused(command.ExitFailed, []string{word}, "learn", model, "--features", features, "--out", l.Path("x.model"))
+		l.Refused(command.ExitFailed, []string{word}, "learn", model, "--features", features, "--out",
+			l.Path("x.model"))
 		l.Refused(command.ExitFailed, []string{word}, "eval", model, "--features", features)
 	}
 	own := l.Path("own")
@@ -222,7 +226,8 @@ func TestFeaturesOfAnotherOrigin(t *testing.T) {
 	if err := os.Remove(filepath.Join(own, "meta.json")); err != nil {
 		t.Fatal(err)
 	}
-	if r := l.Must("learn", model, "--features", own, "--out", l.Path("x.model")); !strings.Contains(r.Stderr, "do not say which backbone") {
+	if r := l.Must("learn", model, "--features", own, "--out", l.Path("x.model")); !strings.Contains(r.Stderr,
+		"do not say which backbone") {
 		t.Errorf("features of unknown origin: %q", r.Stderr)
 	}
 }
@@ -247,7 +252,8 @@ func TestAnotherBackbone(t *testing.T) {
 		words := []string{builtIn.SHA256[:8], otherHash[:8], "other.onnx"}
 		l.Refused(command.ExitFailed, words, append(args, "--backbone", other)...)
 	}
-	l.Refused(command.ExitFailed, []string{"nowhere.onnx"}, "train", "--images", images, "--out", l.Path("x"), "--backbone", "nowhere.onnx")
+	l.Refused(command.ExitFailed, []string{"nowhere.onnx"}, "train", "--images", images, "--out", l.Path("x"),
+		"--backbone", "nowhere.onnx")
 }
 
 // TestOtherPixels: settings that would change the embeddings under a model are
@@ -255,8 +261,10 @@ func TestAnotherBackbone(t *testing.T) {
 func TestOtherPixels(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	l.Refused(command.ExitFailed, []string{"preprocessing"}, "label", model, "--images", images, "--out", l.Path("out"), "--set", "preprocess.orientation=false")
-	l.Refused(command.ExitUsage, []string{"extractor"}, "label", model, "--images", images, "--out", l.Path("out"), "--set", "extractor.pool=max")
+	l.Refused(command.ExitFailed, []string{"preprocessing"}, "label", model, "--images", images, "--out", l.Path("out"),
+		"--set", "preprocess.orientation=false")
+	l.Refused(command.ExitUsage, []string{"extractor"}, "label", model, "--images", images, "--out", l.Path("out"),
+		"--set", "extractor.pool=max")
 	l.Must("label", model, "--images", images, "--out", l.Path("out"), "--set", "extractor.batch=3")
 }
 
@@ -268,12 +276,14 @@ func TestDamagedModel(t *testing.T) {
 	whole := l.Read(model)
 	altered := slices.Clone(whole)
 	altered[len(altered)/2] ^= 1
-	for name, data := range map[string][]byte{"cut": whole[:len(whole)/2], "altered": altered, "empty": nil, "text": []byte("hello")} {
+	for name, data := range map[string][]byte{"cut": whole[:len(whole)/2], "altered": altered, "empty": nil,
+		"text": []byte("hello")} {
 		file := l.Path(name + ".model")
 		l.Write(file, data)
 		for _, args := range [][]string{
 			{"inspect", file}, {"label", file, "--images", images, "--out", l.Path("out")},
-			{"eval", file, "--images", images}, {"learn", file, "--images", images}, {"forget", file, "--class", "kiwi"},
+			{"eval", file, "--images", images}, {"learn", file, "--images", images},
+			{"forget", file, "--class", "kiwi"},
 		} {
 			l.Refused(command.ExitFailed, []string{name + ".model"}, args...)
 		}
@@ -290,7 +300,8 @@ func TestEvalJSON(t *testing.T) {
 	file := l.Path("eval.json")
 	l.Must("eval", model, "--images", images, "--json", file)
 	e := l.Object(file)
-	for _, key := range []string{"n", "accuracy", "balanced_accuracy", "nll", "ece", "novelty_auroc", "per_class", "confusion"} {
+	for _, key := range []string{"n", "accuracy", "balanced_accuracy", "nll", "ece", "novelty_auroc", "per_class",
+		"confusion"} {
 		if _, ok := e[key]; !ok {
 			t.Errorf("no key %s in %q", key, slices.Sorted(maps.Keys(e)))
 		}
@@ -341,7 +352,8 @@ func TestEvalReport(t *testing.T) {
 	model, images := l.Trained()
 	l.Write(filepath.Join(images, "kiwi", "bad.jpg"), []byte("no JPEG"))
 	l.Expect(command.ExitPartial, "eval", model, "--images", images, "--report", l.Path("report"))
-	if page := l.Read(l.Path("report", "report.html")); !bytes.Contains(page, []byte("kiwi/bad.jpg")) || !bytes.Contains(page, []byte("data:image/jpeg")) {
+	if page := l.Read(l.Path("report", "report.html")); !bytes.Contains(page, []byte("kiwi/bad.jpg")) ||
+		!bytes.Contains(page, []byte("data:image/jpeg")) {
 		t.Error("the page lacks the failure or the pictures")
 	}
 	if rows := l.Table(l.Path("report", "errors.csv")); len(rows) != 2 || rows[1][0] != "kiwi/bad.jpg" {

@@ -20,7 +20,8 @@ func TestForgetAgain(t *testing.T) {
 	unknown := []string{"unknown class"}
 	l.Refused(command.ExitFailed, unknown, "forget", model, "--class", "d", "--features", all, "--keep-previous")
 	l.Refused(command.ExitFailed, unknown, "forget", model, "--class", "d", "--class", "a", "--features", all)
-	l.Refused(command.ExitFailed, unknown, "forget", model, "--class", "d", "--features", all, "--out", l.Path("b.model"))
+	l.Refused(command.ExitFailed, unknown, "forget", model, "--class", "d", "--features", all, "--out",
+		l.Path("b.model"))
 	if !l.Exists(model + ".prev") {
 		t.Fatal("a refused forget has removed the previous version")
 	}

@@ -22,7 +22,8 @@ func TestForgetBaseImages(t *testing.T) {
 	l.Write(l.Path("gone.txt"), []byte("kiwi/000.jpg\nkiwi/003.jpg\nlime/001.jpg\n"))
 
 	done := l.Must("forget", model, "--samples", l.Path("gone.txt"), "--images", images)
-	for _, word := range []string{"learned the other 24 again", "removed " + model + ".prev", "removed " + model + ".stats-"} {
+	for _, word := range []string{"learned the other 24 again", "removed " + model + ".prev", "removed " + model +
+		".stats-"} {
 		if !strings.Contains(done.Stdout, word) {
 			t.Errorf("forget does not say %q: %s", word, done.Stdout)
 		}
@@ -41,7 +42,8 @@ func TestForgetBaseImages(t *testing.T) {
 	l.Same("forgetting", l.Read(never), model)
 
 	r := l.Must("forget", kept, "--class", "kiwi", "--keep-previous")
-	if !l.Exists(kept+".prev") || !strings.Contains(r.Stderr, "still hold what was forgotten") || strings.Contains(r.Stdout, "removed "+kept+".prev") {
+	if !l.Exists(kept+".prev") || !strings.Contains(r.Stderr, "still hold what was forgotten") ||
+		strings.Contains(r.Stdout, "removed "+kept+".prev") {
 		t.Errorf("--keep-previous: %s%s", r.Stdout, r.Stderr)
 	}
 	r = l.Must("forget", kept, "--class", "lime", "--out", l.Path("elsewhere.model"))
@@ -69,20 +71,23 @@ func TestForgetFromALargeModel(t *testing.T) {
 	forgotten := l.Read(model)
 	l.Write(model, original)
 	r := l.RunWith(l.Path("other"), "forget", model, "--class", "cat")
-	for _, word := range []string{"66 of the 66 embeddings are missing", "--images", "--features", "--approximate", "base session"} {
+	for _, word := range []string{"66 of the 66 embeddings are missing", "--images", "--features", "--approximate",
+		"base session"} {
 		if r.Code != command.ExitFailed || !strings.Contains(r.Stderr, word) {
 			t.Errorf("exit code %d, %q is not in: %s", r.Code, word, r.Stderr)
 		}
 	}
 	l.Same("a refused forget", original, model)
-	if r = l.RunWith(l.Path("other"), "forget", model, "--class", "cat", "--approximate"); r.Code != command.ExitDone || !strings.Contains(r.Stderr, "approximately") {
+	if r = l.RunWith(l.Path("other"), "forget", model, "--class", "cat", "--approximate"); r.Code != command.ExitDone ||
+		!strings.Contains(r.Stderr, "approximately") {
 		t.Errorf("exit code %d: %s", r.Code, r.Stderr)
 	}
 	if r := l.Must("inspect", model); !strings.Contains(r.Stdout, "traces") {
 		t.Errorf("inspect does not tell of traces: %s", r.Stdout)
 	}
 	l.Write(model, original)
-	if r = l.RunWith(l.Path("other"), "forget", model, "--class", "cat", "--images", moved); r.Code != command.ExitDone {
+	if r = l.RunWith(l.Path("other"), "forget", model, "--class", "cat", "--images",
+		moved); r.Code != command.ExitDone {
 		t.Errorf("exit code %d: %s", r.Code, r.Stderr)
 	}
 	l.Same("other embeddings", forgotten, model)
@@ -113,8 +118,10 @@ func TestForgetFeatures(t *testing.T) {
 	l.Must("forget", model, "--samples", l.Path("gone.txt"), "--features", all)
 	l.Same("forgetting", l.Read(never), model)
 	l.Write(l.Path("no.txt"), []byte("b/99.jpg\n"))
-	l.Refused(command.ExitFailed, []string{"b/99.jpg is not in"}, "forget", model, "--samples", l.Path("no.txt"), "--features", all)
-	l.Refused(command.ExitUsage, []string{"only one"}, "forget", model, "--class", "d", "--features", all, "--images", l.Dir)
+	l.Refused(command.ExitFailed, []string{"b/99.jpg is not in"}, "forget", model, "--samples", l.Path("no.txt"),
+		"--features", all)
+	l.Refused(command.ExitUsage, []string{"only one"}, "forget", model, "--class", "d", "--features", all, "--images",
+		l.Dir)
 }
 
 // TestForgetFromStatistics: a model of statistics forgets by learning these
@@ -131,7 +138,8 @@ func TestForgetFromStatistics(t *testing.T) {
 	model, never := l.Path("a.model"), l.Path("never.model")
 	l.Must("train", "--stats", stats, "--out", model)
 	l.Must("train", "--stats", without, "--out", never)
-	if r := l.RunWith(l.Path("other"), "forget", model, "--class", "dog"); r.Code != command.ExitFailed || !strings.Contains(r.Stderr, "--stats") {
+	if r := l.RunWith(l.Path("other"), "forget", model, "--class", "dog"); r.Code != command.ExitFailed ||
+		!strings.Contains(r.Stderr, "--stats") {
 		t.Errorf("exit code %d: %s", r.Code, r.Stderr)
 	}
 	l.Must("forget", model, "--class", "dog", "--stats", stats)

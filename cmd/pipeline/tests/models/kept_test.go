@@ -32,7 +32,8 @@ func keep(l *commandtest.Bed, dir string) {
 	}
 	for _, m := range method.Methods() {
 		model := filepath.Join(dir, m.Name+".model")
-		l.Must("train", "--features", features, "--classifier", m.Name, "--out", model, "--set", "classifier.vargp.epochs=20")
+		l.Must("train", "--features", features, "--classifier", m.Name, "--out", model, "--set",
+			"classifier.vargp.epochs=20")
 		l.Must("label", model, "--features", features, "--out", l.Path("kept"))
 		l.Write(filepath.Join(dir, m.Name+".csv"), l.Read(l.Path("kept"), "labels.csv"))
 	}
@@ -61,7 +62,8 @@ func TestKeptFiles(t *testing.T) {
 		}
 		features := filepath.Join(dir, "features")
 		l.Write(l.Path("more", "embeddings.npy"), l.Read(features, "embeddings.npy"))
-		l.Write(l.Path("more", "samples.csv"), []byte(strings.NewReplacer(",a", ",d", ",b", ",d", ",c", ",d").Replace(string(l.Read(features, "samples.csv")))))
+		l.Write(l.Path("more", "samples.csv"), []byte(strings.NewReplacer(",a", ",d", ",b", ",d", ",c",
+			",d").Replace(string(l.Read(features, "samples.csv")))))
 		for _, model := range models {
 			out := l.Path("labelled")
 			l.Must("label", model, "--features", features, "--out", out)

@@ -24,7 +24,8 @@ func TestPriorFromTrainToForget(t *testing.T) {
 	}
 	l.Must("train", "--images", mine, "--prior", file, "--out", model)
 	l.Must("train", "--images", mine, "--out", l.Path("without.model"))
-	if r := l.Must("inspect", model); !strings.Contains(r.Stdout, "4 classes in 2 folders; for the spread within classes it counts as 300 images") {
+	if r := l.Must("inspect", model); !strings.Contains(r.Stdout,
+		"4 classes in 2 folders; for the spread within classes it counts as 300 images") {
 		t.Errorf("inspect says:\n%s", r.Stdout)
 	}
 	label := func(model string) string {
@@ -40,10 +41,12 @@ func TestPriorFromTrainToForget(t *testing.T) {
 		t.Errorf("learn and forget lose the prior:\n%s", r.Stdout)
 	}
 
-	l.Refused(command.ExitFailed, []string{"6 of these", "prior must come from other images"}, "train", "--images", more, "--prior", file, "--out", l.Path("x"))
+	l.Refused(command.ExitFailed, []string{"6 of these", "prior must come from other images"}, "train", "--images",
+		more, "--prior", file, "--out", l.Path("x"))
 	l.Refused(command.ExitFailed, []string{"prior must come from other images"}, "learn", model, "--images", more)
 	tests := l.Photos(l.Path("tests"), 40, 4, "ant", "bee", "fox")
-	if r := l.Must("eval", model, "--images", tests); !strings.Contains(r.Stderr, "result is too good") || !strings.Contains(r.Stderr, "images=8") {
+	if r := l.Must("eval", model, "--images", tests); !strings.Contains(r.Stderr, "result is too good") ||
+		!strings.Contains(r.Stderr, "images=8") {
 		t.Errorf("eval says:\n%s", r.Stderr)
 	}
 }
@@ -68,13 +71,15 @@ func TestBuiltInPrior(t *testing.T) {
 		l.Must(append([]string{"train", "--images", images, "--out", l.Path("m.model")}, flags...)...)
 		return l.Must("inspect", l.Path("m.model")).Stdout
 	}
-	if out := says("--backbone", "default", "--prior", "default"); !strings.Contains(out, "of 29999 other images, 60 classes in 1 folder; for the spread") || !strings.Contains(out, "; the prior's)") {
+	if out := says("--backbone", "default", "--prior", "default"); !strings.Contains(out,
+		"of 29999 other images, 60 classes in 1 folder; for the spread") || !strings.Contains(out, "; the prior's)") {
 		t.Errorf("inspect says:\n%s", out)
 	}
 	if out := says("--backbone", "default"); strings.Contains(out, "prior ") {
 		t.Errorf("a prior that nobody asked for:\n%s", out)
 	}
-	l.Refused(command.ExitFailed, []string{"prior", "backbone"}, "train", "--images", images, "--backbone", "default-0.1", "--prior", "default", "--out", l.Path("x"))
+	l.Refused(command.ExitFailed, []string{"prior", "backbone"}, "train", "--images", images, "--backbone",
+		"default-0.1", "--prior", "default", "--out", l.Path("x"))
 }
 
 func TestPriorRefuses(t *testing.T) {
@@ -84,10 +89,14 @@ func TestPriorRefuses(t *testing.T) {
 	file := l.Path("p.prior")
 	l.Must("prior", "--images", images, "--out", file)
 	l.Refused(command.ExitUsage, []string{"--images or --features"}, "prior", "--out", l.Path("x"))
-	l.Refused(command.ExitFailed, []string{alone, "no class has two images"}, "prior", "--images", alone, "--out", l.Path("x"))
-	l.Refused(command.ExitFailed, []string{"not a prior"}, "prior", "--images", images, "--out", l.Path("images", "ant", "000.jpg"))
-	l.Refused(command.ExitFailed, []string{"gptree does not start from one", "plda+"}, "train", "--images", alone, "--classifier", "gptree", "--prior", file, "--out", l.Path("x"))
-	l.Refused(command.ExitUsage, []string{"classifier.prior", "fscil"}, "fscil", "--images", images, "--out", l.Path("x"), "--set", "classifier.prior="+file)
+	l.Refused(command.ExitFailed, []string{alone, "no class has two images"}, "prior", "--images", alone, "--out",
+		l.Path("x"))
+	l.Refused(command.ExitFailed, []string{"not a prior"}, "prior", "--images", images, "--out",
+		l.Path("images", "ant", "000.jpg"))
+	l.Refused(command.ExitFailed, []string{"gptree does not start from one", "plda+"}, "train", "--images", alone,
+		"--classifier", "gptree", "--prior", file, "--out", l.Path("x"))
+	l.Refused(command.ExitUsage, []string{"classifier.prior", "fscil"}, "fscil", "--images", images, "--out",
+		l.Path("x"), "--set", "classifier.prior="+file)
 }
 
 // TestPriorKnowsItsRows: a prior recognises its images by content, as photos, as what
@@ -101,8 +110,10 @@ func TestPriorKnowsItsRows(t *testing.T) {
 	l.Must("prior", "--images", photos, "--out", l.Path("photos.prior"))
 	l.Must("prior", "--features", embedded, "--out", l.Path("embedded.prior"))
 	for _, file := range []string{"photos.prior", "embedded.prior"} {
-		l.Refused(command.ExitFailed, []string{refusal}, "train", "--images", photos, "--prior", l.Path(file), "--out", l.Path("x"))
-		l.Refused(command.ExitFailed, []string{refusal}, "train", "--features", embedded, "--prior", l.Path(file), "--out", l.Path("x"))
+		l.Refused(command.ExitFailed, []string{refusal}, "train", "--images", photos, "--prior", l.Path(file), "--out",
+			l.Path("x"))
+		l.Refused(command.ExitFailed, []string{refusal}, "train", "--features", embedded, "--prior", l.Path(file),
+			"--out", l.Path("x"))
 	}
 
 	rows := l.Features("rows")
@@ -111,6 +122,7 @@ func TestPriorKnowsItsRows(t *testing.T) {
 	table := strings.ReplaceAll(string(l.Read(filepath.Join(renamed, "samples.csv"))), ".jpg", ".png")
 	l.Write(filepath.Join(renamed, "samples.csv"), []byte(table))
 	for _, name := range []string{"plda", "plda+"} {
-		l.Refused(command.ExitFailed, []string{refusal}, "train", "--features", renamed, "--classifier", name, "--prior", l.Path("rows.prior"), "--out", l.Path("x"))
+		l.Refused(command.ExitFailed, []string{refusal}, "train", "--features", renamed, "--classifier", name,
+			"--prior", l.Path("rows.prior"), "--out", l.Path("x"))
 	}
 }

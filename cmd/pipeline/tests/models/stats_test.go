@@ -49,10 +49,12 @@ func TestStatsAcrossMachines(t *testing.T) {
 	if !slices.Equal(commandtest.Column(t, a, "label"), commandtest.Column(t, b, "label")) || len(a) != 28 {
 		t.Error("the models label differently")
 	}
-	if r := l.Must("learn", l.Path("merged.model"), "--images", all); !strings.Contains(r.Stdout, "27 samples known already") {
+	if r := l.Must("learn", l.Path("merged.model"), "--images", all); !strings.Contains(r.Stdout,
+		"27 samples known already") {
 		t.Errorf("what was counted is learned again:\n%s", r.Stdout)
 	}
-	if r := l.Must("inspect", l.Path("merged.model")); !strings.Contains(r.Stdout, "27 samples") || !strings.Contains(r.Stdout, "no examples to hold out") {
+	if r := l.Must("inspect", l.Path("merged.model")); !strings.Contains(r.Stdout, "27 samples") ||
+		!strings.Contains(r.Stdout, "no examples to hold out") {
 		t.Errorf("inspect:\n%s", r.Stdout)
 	}
 }
@@ -74,27 +76,34 @@ func TestLearnStats(t *testing.T) {
 	l.Write(l.Path("there", "cat", "x.jpg"), commandtest.Photo("cat", 0, 40))
 	l.Write(l.Path("there", "cat", "y.jpg"), commandtest.Photo("cat", 1, 40))
 	l.Write(l.Path("there", "cat", "z.jpg"), commandtest.Photo("cat", 2, 40))
-	same := []string{"--classifier", "ppca", "--set", "classifier.ppca.lambda=0.01", "--set", "classifier.temperature=1"}
+	same := []string{"--classifier", "ppca", "--set", "classifier.ppca.lambda=0.01", "--set",
+		"classifier.temperature=1"}
 	l.Must(append([]string{"train", "--images", l.Path("here"), "--out", l.Path("here.model")}, same...)...)
 	l.Must(append([]string{"train", "--images", all, "--out", l.Path("all.model")}, same...)...)
 	l.Must("stats", "collect", "--images", l.Path("there"), "--out", l.Path("there.stats"))
 	r := l.Must("learn", l.Path("here.model"), "--stats", l.Path("there.stats"), "--out", l.Path("sum.model"))
-	if !strings.Contains(r.Stdout, "learned 12 samples, 1 new class") || !strings.Contains(r.Stdout, "more samples of ant, bee") {
+	if !strings.Contains(r.Stdout, "learned 12 samples, 1 new class") ||
+		!strings.Contains(r.Stdout, "more samples of ant, bee") {
 		t.Errorf("learn says:\n%s", r.Stdout)
 	}
 	for _, m := range []string{"sum", "all"} {
 		l.Must("label", l.Path(m+".model"), "--images", all, "--out", l.Path(m))
 	}
 	a, b := l.Table(l.Path("sum", "labels.csv")), l.Table(l.Path("all", "labels.csv"))
-	if !slices.Equal(commandtest.Column(t, a, "label"), commandtest.Column(t, b, "label")) || !slices.Equal(commandtest.Column(t, a, "probability"), commandtest.Column(t, b, "probability")) || len(a) != 19 {
+	if !slices.Equal(commandtest.Column(t, a, "label"), commandtest.Column(t, b, "label")) ||
+		!slices.Equal(commandtest.Column(t, a, "probability"), commandtest.Column(t, b, "probability")) ||
+		len(a) != 19 {
 		t.Errorf("the models label differently:\n%v\n%v", a, b)
 	}
-	if r := l.Must("learn", l.Path("sum.model"), "--stats", l.Path("there.stats")); !strings.Contains(r.Stdout, "12 samples known already") {
+	if r := l.Must("learn", l.Path("sum.model"), "--stats", l.Path("there.stats")); !strings.Contains(r.Stdout,
+		"12 samples known already") {
 		t.Errorf("statistics are learned twice:\n%s", r.Stdout)
 	}
-	l.Refused(command.ExitUsage, []string{"different inputs"}, "learn", l.Path("sum.model"), "--stats", l.Path("there.stats"), "--images", all)
+	l.Refused(command.ExitUsage, []string{"different inputs"}, "learn", l.Path("sum.model"), "--stats",
+		l.Path("there.stats"), "--images", all)
 	l.Must("train", "--images", all, "--classifier", "hppca", "--out", l.Path("h.model"))
-	l.Refused(command.ExitFailed, []string{"there.stats", "hppca learns only from examples", "stats --help"}, "learn", l.Path("h.model"), "--stats", l.Path("there.stats"))
+	l.Refused(command.ExitFailed, []string{"there.stats", "hppca learns only from examples", "stats --help"}, "learn",
+		l.Path("h.model"), "--stats", l.Path("there.stats"))
 }
 
 // Features and images of the same folder give the same statistics, but count
@@ -105,8 +114,10 @@ func TestStatsOfFeatures(t *testing.T) {
 	l.Must("embed", "--images", photos, "--out", l.Path("features"))
 	l.Must("stats", "collect", "--features", l.Path("features"), "--out", l.Path("f.stats"))
 	l.Must("train", "--stats", l.Path("f.stats"), "--out", l.Path("f.model"))
-	l.Must("label", l.Path("f.model"), "--images", photos, "--out", l.Path("labels")) // the backbone is known from meta.json
-	r := l.Must("stats", "collect", "--features", l.Path("features"), "--except", l.Path("f.stats"), "--out", l.Path("rest.stats"))
+	// the backbone is known from meta.json
+	l.Must("label", l.Path("f.model"), "--images", photos, "--out", l.Path("labels"))
+	r := l.Must("stats", "collect", "--features", l.Path("features"), "--except", l.Path("f.stats"), "--out",
+		l.Path("rest.stats"))
 	if !strings.Contains(r.Stdout, "counted 0 samples") || !strings.Contains(r.Stdout, "8 samples counted before") {
 		t.Errorf("--except:\n%s", r.Stdout)
 	}
@@ -122,7 +133,8 @@ func TestStatsRefusals(t *testing.T) {
 	good, raw := l.Path("good.stats"), l.Path("raw.stats")
 	l.Must("stats", "collect", "--images", photos, "--out", good)
 	l.Must("stats", "collect", "--images", photos, "--raw", "--out", raw)
-	l.Must("stats", "collect", "--images", photos, "--set", "preprocess.orientation=false", "--out", l.Path("pixels.stats"))
+	l.Must("stats", "collect", "--images", photos, "--set", "preprocess.orientation=false", "--out",
+		l.Path("pixels.stats"))
 	foreign := l.Foreign(7)
 	l.Must("stats", "collect", "--features", foreign, "--out", l.Path("foreign.stats"))
 	l.Must("train", "--images", photos, "--out", l.Path("m.model"))
@@ -134,13 +146,16 @@ func TestStatsRefusals(t *testing.T) {
 		args  []string
 	}{
 		{command.ExitFailed, []string{"--raw"}, []string{"merge", good, raw}},
-		{command.ExitFailed, []string{"another preprocessing", "orientation is"}, []string{"merge", good, l.Path("pixels.stats")}},
-		{command.ExitFailed, []string{"another backbone", "dimensions"}, []string{"merge", good, l.Path("foreign.stats")}},
+		{command.ExitFailed, []string{"another preprocessing", "orientation is"},
+			[]string{"merge", good, l.Path("pixels.stats")}},
+		{command.ExitFailed, []string{"another backbone", "dimensions"},
+			[]string{"merge", good, l.Path("foreign.stats")}},
 		{command.ExitFailed, []string{"cut.stats", "too short"}, []string{"merge", cut, good}},
 		{command.ExitFailed, []string{"not a statistics file"}, []string{"merge", good, l.Path("m.model")}},
 		{command.ExitUsage, []string{"STATS is missing"}, []string{"merge"}},
 		{command.ExitUsage, []string{"--images"}, []string{"collect"}},
-		{command.ExitUsage, []string{"two different inputs"}, []string{"collect", "--images", photos, "--features", foreign}},
+		{command.ExitUsage, []string{"two different inputs"},
+			[]string{"collect", "--images", photos, "--features", foreign}},
 	} {
 		l.Refused(c.code, c.words, append(append([]string{"stats"}, c.args...), "--out", l.Path("out.stats"))...)
 		if l.Exists(l.Path("out.stats")) {
@@ -149,9 +164,12 @@ func TestStatsRefusals(t *testing.T) {
 	}
 	l.Refused(command.ExitUsage, []string{"--out is missing"}, "stats", "merge", good)
 	l.Refused(command.ExitFailed, []string{"not replaced"}, "stats", "merge", good, "--out", l.Path("m.model"))
-	l.Refused(command.ExitFailed, []string{"with --raw"}, "train", "--stats", good, "--classifier", "ppca", "--set", "classifier.ppca.preset=paper", "--out", l.Path("p.model"))
-	l.Refused(command.ExitUsage, []string{"different inputs"}, "train", "--stats", good, "--images", photos, "--out", l.Path("p.model"))
-	l.Must("train", "--stats", raw, "--classifier", "ppca", "--set", "classifier.ppca.preset=paper", "--out", l.Path("p.model"))
+	l.Refused(command.ExitFailed, []string{"with --raw"}, "train", "--stats", good, "--classifier", "ppca", "--set",
+		"classifier.ppca.preset=paper", "--out", l.Path("p.model"))
+	l.Refused(command.ExitUsage, []string{"different inputs"}, "train", "--stats", good, "--images", photos, "--out",
+		l.Path("p.model"))
+	l.Must("train", "--stats", raw, "--classifier", "ppca", "--set", "classifier.ppca.preset=paper", "--out",
+		l.Path("p.model"))
 }
 
 // One image that cannot be read is reported, and the others are counted.

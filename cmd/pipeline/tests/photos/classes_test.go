@@ -14,14 +14,17 @@ import (
 // --class-from keeps them apart. Learning another level is not silent.
 func TestClassesFromFolders(t *testing.T) {
 	l := commandtest.New(t)
-	images := l.Photos(l.Path("photos"), commandtest.SmallSide, 2, "Fruit/Apple", "Fruit/Pear", "Tree/Apple", "Not sure")
+	images := l.Photos(l.Path("photos"), commandtest.SmallSide, 2, "Fruit/Apple", "Fruit/Pear", "Tree/Apple",
+		"Not sure")
 	model := l.Path("m.model")
 	for _, c := range []struct {
 		rule, classes, said string
 	}{
-		{"", "3 classes from 8", `--class-from leaf or path makes these the classes, --class-from top confirms" merged_classes=1 first="\"Fruit\" from Fruit/Apple and Fruit/Pear"`},
+		{"", "3 classes from 8",
+			`--class-from leaf or path makes these the classes, --class-from top confirms" merged_classes=1 first="\"Fruit\" from Fruit/Apple and Fruit/Pear"`},
 		{"top", "3 classes from 8", ""},
-		{"leaf", "3 classes from 8", `--class-from path keeps them apart" merged_classes=1 first="\"Apple\" from Fruit/Apple and Tree/Apple"`},
+		{"leaf", "3 classes from 8",
+			`--class-from path keeps them apart" merged_classes=1 first="\"Apple\" from Fruit/Apple and Tree/Apple"`},
 		{"path", "4 classes from 8", ""},
 	} {
 		args := []string{"train", "--images", images, "--classifier", "ncm", "--out", model}
@@ -36,17 +39,21 @@ func TestClassesFromFolders(t *testing.T) {
 			t.Errorf("%q: %s", c.rule, shown)
 		}
 	}
-	if said := l.Must("learn", model, "--images", images).Stderr; !strings.Contains(said, "nest inside others") || !strings.Contains(said, `\"Fruit\" beside \"Fruit/Apple\"`) {
+	if said := l.Must("learn", model, "--images", images).Stderr; !strings.Contains(said, "nest inside others") ||
+		!strings.Contains(said, `\"Fruit\" beside \"Fruit/Apple\"`) {
 		t.Errorf("top after path: %s", said)
 	}
-	l.Must("train", "--images", images, "--classifier", "ncm", "--class-from", "path", "--drop-label", "Not sure", "--drop-label", "Tree/Apple", "--out", model)
+	l.Must("train", "--images", images, "--classifier", "ncm", "--class-from", "path", "--drop-label", "Not sure",
+		"--drop-label", "Tree/Apple", "--out", model)
 	if shown := l.Must("inspect", model).Stdout; !strings.Contains(shown, "2 classes from 4") {
 		t.Error(shown)
 	}
-	if said := l.Must("eval", model, "--images", images, "--class-from", "path", "--drop-label", "Unsure"); !strings.Contains(said.Stderr, "no image has a class that --drop-label") {
+	if said := l.Must("eval", model, "--images", images, "--class-from", "path", "--drop-label",
+		"Unsure"); !strings.Contains(said.Stderr, "no image has a class that --drop-label") {
 		t.Error(said.Stderr)
 	}
-	if said := l.Must("label", model, "--images", images, "--out", l.Path("out")); strings.Contains(said.Stderr, "merged_classes") {
+	if said := l.Must("label", model, "--images", images, "--out", l.Path("out")); strings.Contains(said.Stderr,
+		"merged_classes") {
 		t.Errorf("label needs no classes: %s", said.Stderr)
 	}
 }
@@ -57,9 +64,11 @@ func TestLearnOneFolder(t *testing.T) {
 	l := commandtest.New(t)
 	model, _ := l.Trained()
 	otter := filepath.Join(l.Photos(l.Path("new"), commandtest.SmallSide, 2, "otter"), "otter")
-	l.Refused(command.ExitFailed, []string{"no labelled images", "--class-from root"}, "learn", model, "--images", otter)
+	l.Refused(command.ExitFailed, []string{"no labelled images", "--class-from root"}, "learn", model, "--images",
+		otter)
 	l.Refused(command.ExitFailed, []string{"no labelled images"}, "train", "--images", otter, "--out", l.Path("m2"))
-	if said := l.Must("learn", model, "--images", otter, "--class-from", "root"); !strings.Contains(said.Stdout+said.Stderr, "otter") {
+	if said := l.Must("learn", model, "--images", otter, "--class-from", "root"); !strings.Contains(said.Stdout+
+		said.Stderr, "otter") {
 		t.Errorf("%s%s", said.Stdout, said.Stderr)
 	}
 	if shown := l.Must("inspect", model, "--json").Stdout; !strings.Contains(shown, `"otter"`) {
@@ -74,8 +83,10 @@ func TestTablesAsTheyAre(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("photos"), commandtest.SmallSide, 2, "a", "b")
 	model := l.Path("m.model")
-	l.Write(l.Path("photos", "Export.csv"), []byte("Nr;Datei;Art\r\n1;a\\000;Kiwi\r\n2;a\\001;Kiwi\r\n3;b\\000;Lime\r\n4;b\\001;Not sure\r\n5;b\\404;Lime\r\n"))
-	r := l.Expect(command.ExitPartial, "train", "--list", l.Path("photos", "Export.csv"), "--label-column", "art", "--drop-label", "Not sure", "--classifier", "ncm", "--out", model)
+	l.Write(l.Path("photos", "Export.csv"),
+		[]byte("Nr;Datei;Art\r\n1;a\\000;Kiwi\r\n2;a\\001;Kiwi\r\n3;b\\000;Lime\r\n4;b\\001;Not sure\r\n5;b\\404;Lime\r\n"))
+	r := l.Expect(command.ExitPartial, "train", "--list", l.Path("photos", "Export.csv"), "--label-column", "art",
+		"--drop-label", "Not sure", "--classifier", "ncm", "--out", model)
 	for _, word := range []string{`column \"Datei\"`, "end in .jpg", "1 of the inputs failed"} {
 		if !strings.Contains(r.Stderr, word) {
 			t.Errorf("no %s in %s", word, r.Stderr)
@@ -85,15 +96,19 @@ func TestTablesAsTheyAre(t *testing.T) {
 		t.Error(shown)
 	}
 	l.Write(l.Path("list.txt"), []byte("a/000.jpg Kiwi\na/001.jpg Kiwi\nb/000.jpg green lime\n"))
-	if r := l.Must("eval", model, "--images", images, "--list", l.Path("list.txt")); !strings.Contains(r.Stderr, "no header") {
+	if r := l.Must("eval", model, "--images", images, "--list", l.Path("list.txt")); !strings.Contains(r.Stderr,
+		"no header") {
 		t.Error(r.Stderr)
 	}
-	l.Refused(command.ExitFailed, []string{"none of its 3 paths exists", "give --images " + images}, "label", model, "--images", filepath.Join(images, "a"), "--list", l.Path("list.txt"), "--out", l.Path("out"))
+	l.Refused(command.ExitFailed, []string{"none of its 3 paths exists", "give --images " + images}, "label", model,
+		"--images", filepath.Join(images, "a"), "--list", l.Path("list.txt"), "--out", l.Path("out"))
 	l.Write(l.Path("odd.csv"), []byte("path,colour,size\na/000.jpg,red,big\n"))
-	l.Refused(command.ExitUsage, []string{"--label-column"}, "train", "--images", images, "--list", l.Path("odd.csv"), "--out", model)
+	l.Refused(command.ExitUsage, []string{"--label-column"}, "train", "--images", images, "--list", l.Path("odd.csv"),
+		"--out", model)
 	l.Must("label", model, "--images", images, "--list", l.Path("odd.csv"), "--out", l.Path("labels"))
 	l.Write(l.Path("wrong.csv"), []byte("Datei;Art;Grund\na\\001;Kiwi;blurred\n"))
-	l.Must("forget", model, "--images", images, "--samples", l.Path("wrong.csv"), "--path-column", "Datei", "--label-column", "Art", "--path-suffix", ".jpg")
+	l.Must("forget", model, "--images", images, "--samples", l.Path("wrong.csv"), "--path-column", "Datei",
+		"--label-column", "Art", "--path-suffix", ".jpg")
 }
 
 // TestLabelFeatures: embeddings are labelled as the photos are, with or without
@@ -115,11 +130,13 @@ func TestLabelFeatures(t *testing.T) {
 	}
 	l.Must("label", model, "--features", features, "--out", l.Path("numbered"))
 	rows, want := l.Table(l.Path("numbered"), "labels.csv"), l.Table(l.Path("photos"), "labels.csv")
-	if len(rows) != len(want) || rows[1][0] != "0" || strings.Join(rows[24][1:], ",") != strings.Join(want[24][1:], ",") {
+	if len(rows) != len(want) || rows[1][0] != "0" ||
+		strings.Join(rows[24][1:], ",") != strings.Join(want[24][1:], ",") {
 		t.Errorf("%q, want the labels of %q", rows[1], want[1])
 	}
 	l.Must("rank", model, "--features", features, "--by", "margin", "--out", l.Path("rank.csv"))
-	for _, args := range [][]string{{"eval", model}, {"train", "--out", l.Path("m2")}, {"stats", "collect", "--out", l.Path("s")}} {
+	for _, args := range [][]string{{"eval", model}, {"train", "--out", l.Path("m2")},
+		{"stats", "collect", "--out", l.Path("s")}} {
 		l.Refused(command.ExitFailed, []string{"samples.csv"}, append(args, "--features", features)...)
 	}
 }

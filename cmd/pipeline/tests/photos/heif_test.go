@@ -33,7 +33,8 @@ func TestHEICFeatures(t *testing.T) {
 		}
 		l.Write(l.Path(folder, e.Name()), file)
 	}
-	l.Write(l.Path("files", "film.heic"), []byte("\x00\x00\x00\x18ftyphevc\x00\x00\x00\x00msf1hevc\x00\x00\x00\x08moov"))
+	l.Write(l.Path("files", "film.heic"),
+		[]byte("\x00\x00\x00\x18ftyphevc\x00\x00\x00\x00msf1hevc\x00\x00\x00\x08moov"))
 	l.Write(l.Path("files", "next.jxl"), []byte("\xff\x0a\x00\x00"))
 	l.Expect(command.ExitPartial, "embed", "--images", l.Path("files"), "--out", l.Path("a"))
 	l.Must("embed", "--images", l.Path("pixels"), "--out", l.Path("b"))

@@ -141,5 +141,6 @@ func TestHostileLists(t *testing.T) {
 		}
 	}
 	l.Write(l.Path("empty"), nil)
-	l.Refused(command.ExitFailed, []string{"no images"}, "label", model, "--images", images, "--list", l.Path("empty"), "--out", l.Path("out"))
+	l.Refused(command.ExitFailed, []string{"no images"}, "label", model, "--images", images, "--list", l.Path("empty"),
+		"--out", l.Path("out"))
 }

@@ -37,7 +37,8 @@ func labelBombs(t *testing.T, backbone ...string) {
 
 	for i := range 4 {
 		l.Write(l.Path("images", fmt.Sprintf("progressive %d.jpg", i)), imagebomb.Progressive(1100+8*i, 1100, 3, 64))
-		l.Write(l.Path("images", fmt.Sprintf("interlaced %d.png", i)), imagebomb.PNG(1100, 1100+i, imagebomb.RGBA, 16, true))
+		l.Write(l.Path("images", fmt.Sprintf("interlaced %d.png", i)),
+			imagebomb.PNG(1100, 1100+i, imagebomb.RGBA, 16, true))
 	}
 	l.Write(l.Path("images", "wide.png"), imagebomb.PNG(100_000, 50, imagebomb.RGB, 8, false))
 	l.Write(l.Path("images", "tall.png"), imagebomb.PNG(50, 100_000, imagebomb.RGB, 8, false))

@@ -82,7 +82,8 @@ func ramp(w, h int) *image.NRGBA {
 }
 
 func paletted() *image.Paletted {
-	img := image.NewPaletted(image.Rect(0, 0, 20, 10), color.Palette{color.NRGBA{}, color.NRGBA{255, 0, 0, 128}, color.White})
+	img := image.NewPaletted(image.Rect(0, 0, 20, 10),
+		color.Palette{color.NRGBA{}, color.NRGBA{255, 0, 0, 128}, color.White})
 	for i := range img.Pix {
 		img.Pix[i] = byte(i % 3)
 	}
@@ -136,7 +137,8 @@ func (m *menagerie) goldens() {
 func (m *menagerie) oddNames() {
 	jpg := commandtest.Photo("lime", 2, 40)
 	for _, name := range []string{
-		"caf\xe9.jpg", "new\nline.jpg", "carriage\r\nreturn.jpg", "a,b;c.jpg", `quote"d'.jpg`, "=cmd|' /C calc'!A0.jpg", "<script>alert(1)<.jpg",
+		"caf\xe9.jpg", "new\nline.jpg", "carriage\r\nreturn.jpg", "a,b;c.jpg", `quote"d'.jpg`, "=cmd|' /C calc'!A0.jpg",
+		"<script>alert(1)<.jpg",
 		"-rf.jpg", "@at.jpg", " space .jpg", "tab\t.jpg", "%41.jpg", "100%.jpg", "日本語 \u202egpj.jpg", "\U0001f34b.jpg",
 		strings.Repeat("n", 251) + ".jpg", "back\\slash.jpg", "..two dots.jpg.jpg",
 	} {
@@ -161,7 +163,8 @@ func (m *menagerie) badImages() {
 	m.broken("phone.heic", "heic", ftyp("heic"))
 	m.broken("modern.avif", "avif", ftyp("avif"))
 	m.broken("heic named.jpg", "heic", ftyp("heic"))
-	m.broken("drawing.png", "svg", []byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script/></svg>`))
+	m.broken("drawing.png", "svg",
+		[]byte(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg"><script/></svg>`))
 	m.broken("page.jpg", "html", []byte("<!DOCTYPE html><html><body>404</body></html>"))
 	m.broken("bomb.png", "too large", pngHeader(100000, 100000))
 	m.broken("archive.jpg", "zip", encoded(func(b *bytes.Buffer) error {

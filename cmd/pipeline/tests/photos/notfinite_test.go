@@ -63,18 +63,20 @@ func TestEmbeddingIsNotFinite(t *testing.T) {
 	const bad = "lime/white.jpg"
 	l.Write(filepath.Join(images, bad), whitePhoto(commandtest.SmallSide))
 	errorsOf := map[string][]string{
-		l.Path("features", "errors.csv"):     of("embed", "--images", images, "--out", l.Path("features")),
-		l.Path("new.model.errors.csv"):       of("train", "--images", images, "--out", l.Path("new.model")),
-		l.Path("learned.model.errors.csv"):   of("learn", model, "--images", images, "--out", l.Path("learned.model")),
-		l.Path("labels", "errors.csv"):       of("label", model, "--images", images, "--out", l.Path("labels")),
-		l.Path("rank.csv.errors.csv"):        of("rank", model, "--images", images, "--out", l.Path("rank.csv")),
-		l.Path("eval.json.errors.csv"):       of("eval", model, "--images", images, "--json", l.Path("eval.json")),
-		l.Path("collected.stats.errors.csv"): of("stats", "collect", "--images", images, "--out", l.Path("collected.stats")),
+		l.Path("features", "errors.csv"):   of("embed", "--images", images, "--out", l.Path("features")),
+		l.Path("new.model.errors.csv"):     of("train", "--images", images, "--out", l.Path("new.model")),
+		l.Path("learned.model.errors.csv"): of("learn", model, "--images", images, "--out", l.Path("learned.model")),
+		l.Path("labels", "errors.csv"):     of("label", model, "--images", images, "--out", l.Path("labels")),
+		l.Path("rank.csv.errors.csv"):      of("rank", model, "--images", images, "--out", l.Path("rank.csv")),
+		l.Path("eval.json.errors.csv"):     of("eval", model, "--images", images, "--json", l.Path("eval.json")),
+		l.Path("collected.stats.errors.csv"): of("stats", "collect", "--images", images, "--out",
+			l.Path("collected.stats")),
 	}
 	for file, args := range errorsOf {
 		for range 2 {
 			l.Expect(command.ExitPartial, args...)
-			if rows := l.Table(file); len(rows) != 2 || rows[1][0] != bad || !strings.Contains(rows[1][1], "NaN or Inf") {
+			if rows := l.Table(file); len(rows) != 2 || rows[1][0] != bad ||
+				!strings.Contains(rows[1][1], "NaN or Inf") {
 				t.Errorf("%q: %q", args, rows)
 			}
 		}
@@ -82,13 +84,16 @@ func TestEmbeddingIsNotFinite(t *testing.T) {
 	if rows := l.Table(l.Path("labels"), "labels.csv"); len(rows) != 10 {
 		t.Errorf("%d rows of labels.csv, want a header and 9", len(rows))
 	}
-	l.Refused(command.ExitFailed, []string{bad, "NaN or Inf"}, of("fscil", "--images", images, "--out", l.Path("fscil"), "--set", "fscil.protocol=few-shot", "--set", "fscil.base_classes=1", "--set", "fscil.ways=1", "--set", "fscil.shots=1")...)
+	l.Refused(command.ExitFailed, []string{bad, "NaN or Inf"},
+		of("fscil", "--images", images, "--out", l.Path("fscil"), "--set", "fscil.protocol=few-shot", "--set",
+			"fscil.base_classes=1", "--set", "fscil.ways=1", "--set", "fscil.shots=1")...)
 	for _, args := range [][]string{of("embed", "--stdin"), of("label", model, "--stdin")} {
 		cmd, stderr := l.Process(l.Path("cache"), append(args, "--images", images)...)
 		cmd.Stdin = strings.NewReader("kiwi/000.jpg\n" + bad + "\nplum/000.jpg\n")
 		stdout, _ := cmd.Output() // the exit code says how it ended
 		answers := strings.Split(strings.TrimSpace(string(stdout)), "\n")
-		if cmd.ProcessState.ExitCode() != command.ExitPartial || len(answers) != 3 || !strings.Contains(answers[1], "NaN or Inf") || strings.Contains(answers[0]+answers[2], "error") {
+		if cmd.ProcessState.ExitCode() != command.ExitPartial || len(answers) != 3 ||
+			!strings.Contains(answers[1], "NaN or Inf") || strings.Contains(answers[0]+answers[2], "error") {
 			t.Errorf("%q: exit code %d, %q\n%s", args, cmd.ProcessState.ExitCode(), answers, stderr)
 		}
 	}

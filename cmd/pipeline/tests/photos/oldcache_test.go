@@ -21,7 +21,8 @@ func TestCacheElsewhereAndOlder(t *testing.T) {
 	l := commandtest.New(t)
 	model, _ := l.Trained()
 	const n = 12
-	images, filled, want := l.Photos(l.Path("photos"), commandtest.SmallSide, n/2, "kiwi", "lime"), l.Path("filled"), l.Path("want")
+	images, filled, want := l.Photos(l.Path("photos"), commandtest.SmallSide, n/2, "kiwi", "lime"), l.Path("filled"),
+		l.Path("want")
 	args := func(out string) []string { return []string{"label", model, "--images", images, "--out", out} }
 	if r := l.RunWith(filled, args(want)...); r.Code != command.ExitDone {
 		t.Fatal(r.Stderr)

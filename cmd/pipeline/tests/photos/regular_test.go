@@ -26,7 +26,8 @@ func TestPipesAndDevicesAreNoFiles(t *testing.T) {
 	out := l.Path("out")
 	for _, special := range []string{pipe, "/dev/zero"} {
 		const words = "not a regular file"
-		l.Refused(command.ExitUsage, []string{special, words}, "train", "--images", images, "--out", out, "--config", special)
+		l.Refused(command.ExitUsage, []string{special, words}, "train", "--images", images, "--out", out, "--config",
+			special)
 		for _, args := range [][]string{
 			{"label", special, "--images", images, "--out", out},
 			{"learn", special, "--images", images},
@@ -50,7 +51,8 @@ func TestPipesAndDevicesAreNoFiles(t *testing.T) {
 			if err := os.Symlink(special, file); err != nil {
 				t.Fatal(err)
 			}
-			l.Refused(command.ExitFailed, []string{features, name, words}, "train", "--features", features, "--out", out)
+			l.Refused(command.ExitFailed, []string{features, name, words}, "train", "--features", features, "--out",
+				out)
 			if err := os.Rename(file+".kept", file); err != nil {
 				t.Fatal(err)
 			}

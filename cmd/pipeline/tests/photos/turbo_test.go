@@ -56,7 +56,8 @@ func TestModelIsNotTiedToADecoder(t *testing.T) {
 			if decoder != here {
 				want = 1
 			}
-			if notes := notes(l, out); len(notes) != want || strings.Count(r.Stderr, decoderNote) != want || slices.ContainsFunc(notes, func(n string) bool { return !strings.HasPrefix(n, decoderNote) }) {
+			if notes := notes(l, out); len(notes) != want || strings.Count(r.Stderr, decoderNote) != want ||
+				slices.ContainsFunc(notes, func(n string) bool { return !strings.HasPrefix(n, decoderNote) }) {
 				t.Errorf("model of %s, labelled with %s: notes %q\n%s", decoder, here, notes, r.Stderr)
 			}
 		}
@@ -65,7 +66,8 @@ func TestModelIsNotTiedToADecoder(t *testing.T) {
 	features, statistics := l.Path("features"), func(decoder string) string { return l.Path(decoder + ".stats") }
 	l.Must("embed", "--images", images, "--out", features, "--set", "preprocess.jpeg=go")
 	for decoder := range models {
-		l.Must("stats", "collect", "--images", l.Path(map[string]string{"turbo": "base", "go": "more"}[decoder]), "--out", statistics(decoder), "--set", "preprocess.jpeg="+decoder)
+		l.Must("stats", "collect", "--images", l.Path(map[string]string{"turbo": "base", "go": "more"}[decoder]),
+			"--out", statistics(decoder), "--set", "preprocess.jpeg="+decoder)
 	}
 	l.Write(l.Path("forget.csv"), []byte("path,label\nkiwi/000.jpg,kiwi\n"))
 	for name, args := range map[string][]string{
@@ -74,8 +76,9 @@ func TestModelIsNotTiedToADecoder(t *testing.T) {
 		"rank":          {"rank", models["go"], "--images", images, "--out", l.Path("rank.csv")},
 		"learn":         {"learn", models["go"], "--images", more, "--out", l.Path("learned.model")},
 		"learn stats":   {"learn", models["turbo"], "--stats", statistics("go"), "--out", l.Path("summed.model")},
-		"forget":        {"forget", models["go"], "--samples", l.Path("forget.csv"), "--images", images, "--out", l.Path("forgotten.model")},
-		"stats merge":   {"stats", "merge", statistics("turbo"), statistics("go"), "--out", l.Path("all.stats")},
+		"forget": {"forget", models["go"], "--samples", l.Path("forget.csv"), "--images", images, "--out",
+			l.Path("forgotten.model")},
+		"stats merge": {"stats", "merge", statistics("turbo"), statistics("go"), "--out", l.Path("all.stats")},
 	} {
 		if r := l.Must(args...); strings.Count(r.Stderr, decoderNote) != 1 {
 			t.Errorf("%s: %s", name, r.Stderr)
@@ -110,6 +113,7 @@ func TestOtherFeaturesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.Must("label", other, "--images", images, "--out", l.Path("o"))
-		l.Refused(command.ExitFailed, []string{"preprocessing", "libjpeg-turbo", "train again", word}, "label", other, "--images", images, "--out", l.Path("o"), "--set", "preprocess.jpeg=go")
+		l.Refused(command.ExitFailed, []string{"preprocessing", "libjpeg-turbo", "train again", word}, "label", other,
+			"--images", images, "--out", l.Path("o"), "--set", "preprocess.jpeg=go")
 	}
 }

@@ -22,7 +22,8 @@ func undisturbed(l *commandtest.Bed, out string) (images string, args func(out s
 	model, _ := l.Trained()
 	images = l.Photos(l.Path("photos"), commandtest.LargeSide, 30, "a", "b", "c")
 	args = func(out string) []string {
-		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise", "link"}
+		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise",
+			"link"}
 	}
 	if r := l.RunWith(l.Path("other"), args(out)...); r.Code != command.ExitDone {
 		l.Fatal(r.Stderr)

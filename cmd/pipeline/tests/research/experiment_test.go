@@ -31,7 +31,8 @@ func pool(l *commandtest.Bed, dir string) string {
 	for class := range 10 {
 		centre := commandtest.Cloud(rng, make([]float32, 6), 1)
 		for i := range 18 {
-			s := dataset.Sample{Path: fmt.Sprintf("c%d/%02d.jpg", class, i), Label: fmt.Sprintf("c%d", class), Split: "train"}
+			s := dataset.Sample{Path: fmt.Sprintf("c%d/%02d.jpg", class, i), Label: fmt.Sprintf("c%d", class),
+				Split: "train"}
 			if i >= 12 {
 				s.Split = "test"
 			}
@@ -84,17 +85,27 @@ func TestExperimentsByName(t *testing.T) {
 	l := commandtest.NewBare(t)
 	features, other := pool(l, l.Path("small")), pool(l, l.Path("larger"))
 	small := []string{"--set", "experiment.ablation.q=0,2,20", "--features", features}
-	synthetic := []string{"--set", "experiment.ppca_online.train=40", "--set", "experiment.ppca_online.test=8", "--set", "experiment.ppca_online.seeds=2", "--set", "experiment.ppca_online.d=4", "--set", "experiment.ppca_online.q=1", "--set", "experiment.ppca_online.beta=1"}
-	tiny := []string{"--set", "experiment.vargp.seeds=2", "--set", "experiment.vargp.epochs=2", "--set", "experiment.vargp.inducing=3", "--set", "experiment.vargp.predict_hypers=2"}
+	synthetic := []string{"--set", "experiment.ppca_online.train=40", "--set", "experiment.ppca_online.test=8", "--set",
+		"experiment.ppca_online.seeds=2", "--set", "experiment.ppca_online.d=4", "--set", "experiment.ppca_online.q=1",
+		"--set", "experiment.ppca_online.beta=1"}
+	tiny := []string{"--set", "experiment.vargp.seeds=2", "--set", "experiment.vargp.epochs=2", "--set",
+		"experiment.vargp.inducing=3", "--set", "experiment.vargp.predict_hypers=2"}
 	for name, args := range map[string][]string{
 		"ablation_q":      small,
 		"ablation_lambda": append([]string{"--set", "experiment.ablation.lambda=0.01,0.1"}, small...),
-		"ablation_input":  {"--set", "experiment.ablation.q=0,2", "--set", "experiment.ablation.inputs=small=" + features + "," + other},
-		"gpr_incremental": {"--features", features, "--set", "fscil.protocol=class-incremental", "--set", "fscil.steps=1", "--set", "experiment.gpr.n=", "--set", "experiment.gpr.classes=2", "--set", "experiment.gpr.examples=2",
-			"--set", "experiment.gpr.start=1", "--set", "experiment.gpr.step=1", "--set", "experiment.gpr.steps=1", "--set", "experiment.gpr.runs=2"},
-		"gpr_toy":          {"--set", "experiment.gpr.grid=5"},
-		"vargp_features":   append([]string{"--features", features, "--set", "fscil.protocol=class-incremental", "--set", "fscil.steps=1", "--set", "experiment.vargp.tasks=2", "--set", "experiment.vargp.classes=1", "--set", "experiment.vargp.sweep=3,4"}, tiny...),
-		"vargp_toy":        append([]string{"--set", "experiment.vargp.grid=5", "--set", "experiment.vargp.train=10"}, tiny...),
+		"ablation_input": {"--set", "experiment.ablation.q=0,2", "--set", "experiment.ablation.inputs=small=" +
+			features + "," + other},
+		"gpr_incremental": {"--features", features, "--set", "fscil.protocol=class-incremental", "--set",
+			"fscil.steps=1", "--set", "experiment.gpr.n=", "--set", "experiment.gpr.classes=2", "--set",
+			"experiment.gpr.examples=2",
+			"--set", "experiment.gpr.start=1", "--set", "experiment.gpr.step=1", "--set", "experiment.gpr.steps=1",
+			"--set", "experiment.gpr.runs=2"},
+		"gpr_toy": {"--set", "experiment.gpr.grid=5"},
+		"vargp_features": append([]string{"--features", features, "--set", "fscil.protocol=class-incremental",
+			"--set", "fscil.steps=1", "--set", "experiment.vargp.tasks=2", "--set", "experiment.vargp.classes=1",
+			"--set", "experiment.vargp.sweep=3,4"}, tiny...),
+		"vargp_toy": append([]string{"--set", "experiment.vargp.grid=5", "--set", "experiment.vargp.train=10"},
+			tiny...),
 		"ppca_online_fig1": synthetic,
 		"ppca_online_fig2": synthetic,
 		"ppca_online_fig3": synthetic,
@@ -117,7 +128,8 @@ func TestExperimentsByName(t *testing.T) {
 		sameResults(l, name+" from its config.yaml", out, out+"_again")
 	}
 	rows := l.Table(l.Path("out", "ablation_q", "table.csv"))
-	if want := []string{"input", "λ", "source", "q = 0", "q = 2", "q = 20"}; !slices.Equal(rows[0], want) || len(rows) != 8 {
+	if want := []string{"input", "λ", "source", "q = 0", "q = 2", "q = 20"}; !slices.Equal(rows[0], want) ||
+		len(rows) != 8 {
 		t.Errorf("table.csv has %d rows, header %q", len(rows), rows[0])
 	}
 }
@@ -126,7 +138,8 @@ func TestExperimentsByName(t *testing.T) {
 // resumes without repeating that part.
 func TestExperimentGoesOn(t *testing.T) {
 	l := commandtest.NewBare(t)
-	args := []string{"experiment", "--config", "ablation_q", "--set", "experiment.ablation.q=0,2", "--features", pool(l, l.Path("features")), "--cache", l.Path("cache"), "--out"}
+	args := []string{"experiment", "--config", "ablation_q", "--set", "experiment.ablation.q=0,2", "--features",
+		pool(l, l.Path("features")), "--cache", l.Path("cache"), "--out"}
 	ctx, cancel := context.WithCancel(context.Background())
 	var stderr bytes.Buffer
 	stop := writer(func(p []byte) { cancel(); stderr.Write(p) }) // at the first line of the log
@@ -155,9 +168,13 @@ func TestExperimentMistakes(t *testing.T) {
 	out := l.Path("out")
 	l.Refused(command.ExitUsage, []string{"--out"}, "experiment", "--config", "ablation_q")
 	l.Refused(command.ExitUsage, []string{"experiment.kind is empty"}, "experiment", "--out", out)
-	l.Refused(command.ExitUsage, []string{"experiment.kind", `did you mean "ablation"`}, "experiment", "--set", "experiment.kind=ablations", "--out", out)
-	l.Refused(command.ExitUsage, []string{`did you mean "experiment.ablation.q"`}, "experiment", "--set", "experiment.ablation.qs=3", "--out", out)
+	l.Refused(command.ExitUsage, []string{"experiment.kind", `did you mean "ablation"`}, "experiment", "--set",
+		"experiment.kind=ablations", "--out", out)
+	l.Refused(command.ExitUsage, []string{`did you mean "experiment.ablation.q"`}, "experiment", "--set",
+		"experiment.ablation.qs=3", "--out", out)
 	l.Refused(command.ExitUsage, []string{"--features"}, "experiment", "--config", "ablation_q", "--out", out)
-	l.Refused(command.ExitUsage, []string{`did you mean "ablation_q"`}, "experiment", "--config", "ablation_qs", "--out", out)
-	l.Refused(command.ExitFailed, []string{"nowhere"}, "experiment", "--config", "ablation_q", "--features", l.Path("nowhere"), "--out", out)
+	l.Refused(command.ExitUsage, []string{`did you mean "ablation_q"`}, "experiment", "--config", "ablation_qs",
+		"--out", out)
+	l.Refused(command.ExitFailed, []string{"nowhere"}, "experiment", "--config", "ablation_q", "--features",
+		l.Path("nowhere"), "--out", out)
 }

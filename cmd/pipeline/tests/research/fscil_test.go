@@ -38,11 +38,14 @@ func TestFSCILBesideResults(t *testing.T) {
 func TestFSCILFromFeatures(t *testing.T) {
 	l := commandtest.NewBare(t)
 	features := l.Clouds(l.Path("features"))
-	l.Must("fscil", "--features", features, "--classifier", "ncm,ppca,plda,gptree,gpr", "--out", l.Path("one"), "--threads", "1")
-	l.Must("fscil", "--features", features, "--classifier", "ncm,ppca,plda,gptree,gpr", "--out", l.Path("three"), "--threads", "3")
+	l.Must("fscil", "--features", features, "--classifier", "ncm,ppca,plda,gptree,gpr", "--out", l.Path("one"),
+		"--threads", "1")
+	l.Must("fscil", "--features", features, "--classifier", "ncm,ppca,plda,gptree,gpr", "--out", l.Path("three"),
+		"--threads", "3")
 	names := []string{"table.md", "table.csv", "curves.png", "curves.svg", "base_novel.png", "forgetting.png"}
 	for _, method := range []string{"ncm", "ppca", "plda", "gptree", "gpr"} {
-		names = append(names, filepath.Join(method, "results.json"), filepath.Join(method, "details.json"), filepath.Join(method, "classes.png"))
+		names = append(names, filepath.Join(method, "results.json"), filepath.Join(method, "details.json"),
+			filepath.Join(method, "classes.png"))
 	}
 	for _, name := range names {
 		if !bytes.Equal(l.Read(l.Path("one", name)), l.Read(l.Path("three", name))) {
@@ -50,7 +53,8 @@ func TestFSCILFromFeatures(t *testing.T) {
 		}
 	}
 	r := l.Object(l.Path("one", "plda"), "results.json")
-	if r["dataset"] != "images" || r["method"] != "plda" || r["track"] != "foundation" || r["runs"] != 1.0 || r["backbone"] != "unknown (features)" {
+	if r["dataset"] != "images" || r["method"] != "plda" || r["track"] != "foundation" || r["runs"] != 1.0 ||
+		r["backbone"] != "unknown (features)" {
 		t.Errorf("results.json says %v", r)
 	}
 	sessions := r["sessions"].([]any)
@@ -59,11 +63,13 @@ func TestFSCILFromFeatures(t *testing.T) {
 	}
 	for i, want := range []float64{4, 6, 8} {
 		s := sessions[i].(map[string]any)
-		if s["session"] != float64(i+1) || s["classes"] != want || s["accuracy"].(float64) < 0.5 || s["accuracy"].(float64) > 1 {
+		if s["session"] != float64(i+1) || s["classes"] != want || s["accuracy"].(float64) < 0.5 ||
+			s["accuracy"].(float64) > 1 {
 			t.Errorf("session %d: %v", i+1, s)
 		}
 		keys := slices.Sorted(maps.Keys(s))
-		if got, want := strings.Join(keys, " "), "accuracy accuracy_sem base_accuracy classes ece forgetting harmonic_mean nll novel_accuracy session"; got != want {
+		if got, want := strings.Join(keys, " "),
+			"accuracy accuracy_sem base_accuracy classes ece forgetting harmonic_mean nll novel_accuracy session"; got != want {
 			t.Errorf("session %d has the keys %s, want %s", i+1, got, want)
 		}
 	}
@@ -81,7 +87,8 @@ func TestFSCILFromFeatures(t *testing.T) {
 // repeatedFromItsConfig: config.yaml is enough to get the same again.
 func repeatedFromItsConfig(l *commandtest.Bed, features string) {
 	l.Helper()
-	l.Must("fscil", "--features", features, "--classifier", "ncm", "--set", "classifier.ncm.metric=euclidean", "--out", l.Path("first"))
+	l.Must("fscil", "--features", features, "--classifier", "ncm", "--set", "classifier.ncm.metric=euclidean", "--out",
+		l.Path("first"))
 	l.Must("fscil", "--config", l.Path("first", "config.yaml"), "--out", l.Path("again"))
 	if !bytes.Equal(l.Read(l.Path("first", "results.json")), l.Read(l.Path("again", "results.json"))) {
 		l.Error("the run that config.yaml describes gives other results")
@@ -93,9 +100,11 @@ func repeatedFromItsConfig(l *commandtest.Bed, features string) {
 func TestFSCILVariants(t *testing.T) {
 	l := commandtest.NewBare(t)
 	features := l.Clouds(l.Path("features"))
-	l.Write(l.Path("c.yaml"), []byte("fscil:\n  methods: [ncm]\n  variants:\n    - {name: far means, classifier: ncm, set: {metric: euclidean}}\n"))
+	l.Write(l.Path("c.yaml"),
+		[]byte("fscil:\n  methods: [ncm]\n  variants:\n    - {name: far means, classifier: ncm, set: {metric: euclidean}}\n"))
 	l.Must("fscil", "--config", l.Path("c.yaml"), "--features", features, "--out", l.Path("out"))
-	l.Must("fscil", "--features", features, "--classifier", "ncm", "--set", "classifier.ncm.metric=euclidean", "--out", l.Path("one"))
+	l.Must("fscil", "--features", features, "--classifier", "ncm", "--set", "classifier.ncm.metric=euclidean", "--out",
+		l.Path("one"))
 	got, want := l.Object(l.Path("out", "far means"), "results.json"), l.Object(l.Path("one"), "results.json")
 	if got["method"] != "far means" || want["method"] != "ncm" {
 		t.Errorf("methods %v and %v", got["method"], want["method"])
@@ -108,8 +117,10 @@ func TestFSCILVariants(t *testing.T) {
 	if !bytes.Equal(l.Read(l.Path("out", "table.csv")), l.Read(l.Path("again", "table.csv"))) {
 		t.Error("the run that config.yaml describes gives another table")
 	}
-	l.Write(l.Path("bad.yaml"), []byte("fscil:\n  variants:\n    - {name: x, classifier: ncm, set: {metrik: euclidean}}\n"))
-	l.Refused(command.ExitUsage, []string{"fscil.variants", "metrik"}, "fscil", "--config", l.Path("bad.yaml"), "--features", features, "--out", l.Path("bad"))
+	l.Write(l.Path("bad.yaml"),
+		[]byte("fscil:\n  variants:\n    - {name: x, classifier: ncm, set: {metrik: euclidean}}\n"))
+	l.Refused(command.ExitUsage, []string{"fscil.variants", "metrik"}, "fscil", "--config", l.Path("bad.yaml"),
+		"--features", features, "--out", l.Path("bad"))
 }
 
 // TestFSCILSeeds: on official sessions, runs differ by the seed of methods that draw,
@@ -117,15 +128,19 @@ func TestFSCILVariants(t *testing.T) {
 func TestFSCILSeeds(t *testing.T) {
 	l := commandtest.NewBare(t)
 	features := l.Clouds(l.Path("features"))
-	args := []string{"fscil", "--features", features, "--classifier", "ncm,gptree", "--set", "classifier.gptree.mean=zero", "--out"}
+	args := []string{"fscil", "--features", features, "--classifier", "ncm,gptree", "--set",
+		"classifier.gptree.mean=zero", "--out"}
 	l.Must(append(args, l.Path("one"))...)
 	l.Must(append(args, l.Path("three"), "--set", "fscil.runs=3")...)
 	for method, runs := range map[string]int{"ncm": 1, "gptree": 3} {
-		r, details := l.Object(l.Path("three", method), "results.json"), l.Object(l.Path("three", method), "details.json")
+		r, details := l.Object(l.Path("three", method), "results.json"),
+			l.Object(l.Path("three", method), "details.json")
 		last := r["sessions"].([]any)[2].(map[string]any)
-		if all := details["runs"].([]any); r["runs"] != float64(runs) || len(all) != runs || (last["accuracy_sem"] != nil) != (runs > 1) {
+		if all := details["runs"].([]any); r["runs"] != float64(runs) || len(all) != runs ||
+			(last["accuracy_sem"] != nil) != (runs > 1) {
 			t.Errorf("%s: %d runs, %v", method, len(all), r)
-		} else if one := l.Object(l.Path("one", method), "details.json"); !reflect.DeepEqual(all[0], one["runs"].([]any)[0]) || runs > 1 && reflect.DeepEqual(all[0], all[1]) {
+		} else if one := l.Object(l.Path("one", method), "details.json"); !reflect.DeepEqual(all[0],
+			one["runs"].([]any)[0]) || runs > 1 && reflect.DeepEqual(all[0], all[1]) {
 			t.Errorf("%s: the runs are %v", method, all)
 		}
 	}
@@ -157,9 +172,11 @@ func TestFSCILLeak(t *testing.T) {
 	} {
 		l.Write(l.Path("lists", name), []byte(text))
 	}
-	l.Refused(command.ExitFailed, []string{"leak", "c4/00.jpg", "session 2"}, "fscil", "--features", features, "--lists", l.Path("lists"), "--out", l.Path("out"))
+	l.Refused(command.ExitFailed, []string{"leak", "c4/00.jpg", "session 2"}, "fscil", "--features", features,
+		"--lists", l.Path("lists"), "--out", l.Path("out"))
 	l.Write(l.Path("lists", "test_2.txt"), []byte("c4/99.jpg\n"))
-	l.Refused(command.ExitFailed, []string{"c4/99.jpg"}, "fscil", "--features", features, "--lists", l.Path("lists"), "--out", l.Path("out"))
+	l.Refused(command.ExitFailed, []string{"c4/99.jpg"}, "fscil", "--features", features, "--lists", l.Path("lists"),
+		"--out", l.Path("out"))
 	if l.Exists(l.Path("out")) {
 		t.Error("a refused run wrote something")
 	}
@@ -193,7 +210,8 @@ func TestFSCILOnFolder(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("images"), 32, 6, "ash", "birch", "cedar", "date", "elm", "fir")
 	args := []string{"fscil", "--images", images, "--set", "fscil.protocol=few-shot", "--set", "fscil.base_classes=4",
-		"--set", "fscil.ways=1", "--set", "fscil.shots=2", "--set", "fscil.test_per_class=2", "--set", "fscil.runs=2", "--classifier", "ncm", "--out", l.Path("out")}
+		"--set", "fscil.ways=1", "--set", "fscil.shots=2", "--set", "fscil.test_per_class=2", "--set", "fscil.runs=2",
+		"--classifier", "ncm", "--out", l.Path("out")}
 	if r := l.Must(args...); !strings.Contains(r.Stdout, "embedded 36 images (0 from the cache)") {
 		t.Errorf("first run: %s", r.Stdout)
 	}
@@ -201,7 +219,8 @@ func TestFSCILOnFolder(t *testing.T) {
 		t.Errorf("the second run embeds again: %s", r.Stdout)
 	}
 	r := l.Object(l.Path("out"), "results.json")
-	if _, ok := r["sessions"].([]any)[2].(map[string]any)["accuracy_sem"].(float64); !ok || r["runs"] != 2.0 || r["backbone"] != "default" || r["dataset"] != "images_drawn" {
+	if _, ok := r["sessions"].([]any)[2].(map[string]any)["accuracy_sem"].(float64); !ok || r["runs"] != 2.0 ||
+		r["backbone"] != "default" || r["dataset"] != "images_drawn" {
 		t.Errorf("results.json says %v", r)
 	}
 	l.Write(l.Path("images", "ash", "broken.jpg"), commandtest.Photo("ash", 9, 32)[:100])
@@ -221,16 +240,19 @@ func TestFSCILOnCUBNames(t *testing.T) {
 		class, name := filepath.Base(filepath.Dir(image)), filepath.Base(image)
 		l.Write(l.Path(filepath.FromSlash(image)), commandtest.Photo(class, int(commandtest.HashText(name)%1000), 16))
 	}
-	args := []string{"fscil", "--config", "cub200_fscil", "--images", l.Path("CUB_200_2011"), "--lists", l.Path("lists"), "--out", l.Path("out")}
+	args := []string{"fscil", "--config", "cub200_fscil", "--images", l.Path("CUB_200_2011"), "--lists",
+		l.Path("lists"), "--out", l.Path("out")}
 	l.Must(args...)
 	for _, method := range []string{"ncm", "ppca", "plda"} {
 		r := l.Object(l.Path("out", method), "results.json")
 		sessions := r["sessions"].([]any)
-		if last := sessions[len(sessions)-1].(map[string]any); len(sessions) != 11 || last["classes"] != 200.0 || r["dataset"] != "cub200" || r["track"] != "pretrained-disjoint" {
+		if last := sessions[len(sessions)-1].(map[string]any); len(sessions) != 11 || last["classes"] != 200.0 ||
+			r["dataset"] != "cub200" || r["track"] != "pretrained-disjoint" {
 			t.Errorf("%s: %v", method, r)
 		}
 	}
-	if methods := commandtest.Column(t, l.Table(l.Path("out", "table.csv")), "method"); !slices.Contains(methods, "GP-Tree, Rebuild Tree") {
+	if methods := commandtest.Column(t, l.Table(l.Path("out", "table.csv")), "method"); !slices.Contains(methods,
+		"GP-Tree, Rebuild Tree") {
 		t.Errorf("no published rows: %v", methods)
 	}
 	missingCUBImage(l, args)
@@ -248,7 +270,8 @@ func pulledCUBLists(l *commandtest.Bed, official string) {
 	for _, file := range lists {
 		l.Write(l.Path("cache", "datasets", "cub200-lists", filepath.Base(file)), l.Read(file))
 	}
-	l.Refused(command.ExitFailed, []string{"missing image", "Black_Footed_Albatross"}, "fscil", "--config", "cub200_fscil", "--images", l.Dir, "--out", l.Path("out"))
+	l.Refused(command.ExitFailed, []string{"missing image", "Black_Footed_Albatross"}, "fscil", "--config",
+		"cub200_fscil", "--images", l.Dir, "--out", l.Path("out"))
 }
 
 // reducedLists keeps two training images of every base class, one of every
@@ -291,7 +314,8 @@ func TestFSCILOnMiniImageNet(t *testing.T) {
 	images := shared.Path(t, "data", "mini_imagenet")
 	l := commandtest.New(t)
 	reducedLists(l, official, 9)
-	said := l.Must("fscil", "--config", "miniimagenet_fscil", "--images", images, "--lists", l.Path("lists"), "--out", l.Path("out"))
+	said := l.Must("fscil", "--config", "miniimagenet_fscil", "--images", images, "--lists", l.Path("lists"), "--out",
+		l.Path("out"))
 	if !strings.Contains(said.Stderr, "not the published lists") {
 		t.Errorf("no word about the reduced lists: %s", said.Stderr)
 	}
@@ -303,7 +327,8 @@ func TestFSCILOnMiniImageNet(t *testing.T) {
 	if len(methods) != 3+12 || !slices.Contains(methods, "TOPIC") {
 		t.Errorf("rows %v", methods)
 	}
-	l.Must("fscil", "--config", "miniimagenet_fscil", "--images", images, "--lists", l.Path("lists"), "--classifier", "ncm", "--set", "fscil.track=foundation", "--out", l.Path("other"))
+	l.Must("fscil", "--config", "miniimagenet_fscil", "--images", images, "--lists", l.Path("lists"), "--classifier",
+		"ncm", "--set", "fscil.track=foundation", "--out", l.Path("other"))
 	if rows := l.Table(l.Path("other", "table.csv")); len(rows) != 2 {
 		t.Errorf("published rows of another track are in the table: %v", rows)
 	}
@@ -326,7 +351,8 @@ func TestWangsSteps(t *testing.T) {
 	for steps, name := range map[int]string{5: "wang_5steps", 10: "wang_10steps"} {
 		l.Must("fscil", "--config", name, "--images", l.Path("images"), "--out", l.Path(name))
 		r := l.Object(l.Path(name, "ppca"), "results.json")
-		if sessions := r["sessions"].([]any); len(sessions) != steps+1 || sessions[0].(map[string]any)["classes"] != 10.0 || r["runs"] != 5.0 {
+		if sessions := r["sessions"].([]any); len(sessions) != steps+1 ||
+			sessions[0].(map[string]any)["classes"] != 10.0 || r["runs"] != 5.0 {
 			t.Errorf("%s: %v", name, r)
 		}
 	}
@@ -360,7 +386,8 @@ func TestFSCILOnCIFAR10(t *testing.T) {
 	}
 	l.Write(l.Path("lists", "session_1.txt"), lines(100))
 	l.Write(l.Path("lists", "test_1.txt"), lines(10))
-	l.Must("fscil", "--config", "cifar10_table2", "--images", l.Path("bin"), "--lists", l.Path("lists"), "--out", l.Path("out"), "--set", "fscil.track=base-only")
+	l.Must("fscil", "--config", "cifar10_table2", "--images", l.Path("bin"), "--lists", l.Path("lists"), "--out",
+		l.Path("out"), "--set", "fscil.track=base-only")
 	text := string(l.Read(l.Path("out"), "table.md"))
 	for _, want := range []string{"GP-Tree around plda", "SV-DKL", "93.25"} {
 		if !strings.Contains(text, want) {
@@ -392,7 +419,8 @@ func TestFSCILOnCIFARFiles(t *testing.T) {
 	} {
 		l.Write(l.Path(filepath.FromSlash(name)), data)
 	}
-	l.Must("fscil", "--config", "cifar100_fscil", "--images", l.Path("bin"), "--lists", l.Path("lists"), "--classifier", "ncm", "--out", l.Path("out"))
+	l.Must("fscil", "--config", "cifar100_fscil", "--images", l.Path("bin"), "--lists", l.Path("lists"), "--classifier",
+		"ncm", "--out", l.Path("out"))
 	classes := l.Object(l.Path("out"), "details.json")["runs"].([]any)[0].(map[string]any)["classes"]
 	if got := fmt.Sprint(classes); got != "[[class0 class1 class2] [class3]]" {
 		t.Errorf("classes %s", got)
@@ -409,7 +437,8 @@ func missingCUBImage(l *commandtest.Bed, args []string) {
 	if err := os.Remove(folders[1]); err != nil {
 		l.Fatal(err)
 	}
-	l.Refused(command.ExitFailed, []string{"missing image images/" + name + "/" + filepath.Base(folders[1]), "1 of the 500"}, args...)
+	l.Refused(command.ExitFailed,
+		[]string{"missing image images/" + name + "/" + filepath.Base(folders[1]), "1 of the 500"}, args...)
 }
 
 // TestFSCILGoesOn: stopped in its second run it keeps the first, and the same
@@ -417,7 +446,8 @@ func missingCUBImage(l *commandtest.Bed, args []string) {
 // everything.
 func TestFSCILGoesOn(t *testing.T) {
 	l := commandtest.NewBare(t)
-	args := []string{"fscil", "--features", pool(l, l.Path("features")), "--set", "fscil.protocol=few-shot", "--set", "fscil.base_classes=6", "--set", "fscil.ways=2",
+	args := []string{"fscil", "--features", pool(l, l.Path("features")), "--set", "fscil.protocol=few-shot", "--set",
+		"fscil.base_classes=6", "--set", "fscil.ways=2",
 		"--set", "fscil.shots=3", "--set", "fscil.runs=3", "--classifier", "ncm", "--cache", l.Path("cache")}
 	ctx, cancel := context.WithCancel(context.Background())
 	var stderr bytes.Buffer
@@ -426,14 +456,16 @@ func TestFSCILGoesOn(t *testing.T) {
 			cancel()
 		}
 	})
-	if code := command.Run(ctx, append(args, "--out", l.Path("out")), io.Discard, stop); code != command.ExitInterrupted {
+	if code := command.Run(ctx, append(args, "--out", l.Path("out")), io.Discard,
+		stop); code != command.ExitInterrupted {
 		t.Fatalf("exit code %d\n%s", code, stderr.String())
 	}
 	parts, err := filepath.Glob(l.Path("out", "parts", "*.safetensors"))
 	if err != nil || len(parts) != 1 || l.Exists("out", "results.json") {
 		t.Fatalf("interrupted with parts %q (%v)", parts, err)
 	}
-	if r := l.Must(append(args, "--out", l.Path("out"))...); strings.Contains(r.Stderr, "run=1") || !strings.Contains(r.Stderr, "run=2") {
+	if r := l.Must(append(args, "--out", l.Path("out"))...); strings.Contains(r.Stderr, "run=1") ||
+		!strings.Contains(r.Stderr, "run=2") {
 		t.Errorf("a finished run was measured again: %s", r.Stderr)
 	}
 	l.Must(append(args, "--out", l.Path("whole"))...)
@@ -441,7 +473,8 @@ func TestFSCILGoesOn(t *testing.T) {
 	if r := l.Must(append(args, "--out", l.Path("out"), "--resume=false")...); !strings.Contains(r.Stderr, "run=1") {
 		t.Errorf("it does not start over: %s", r.Stderr)
 	}
-	if r := l.Must(append(args, "--out", l.Path("out"), "--set", "fscil.shots=2")...); !strings.Contains(r.Stderr, "run=1") {
+	if r := l.Must(append(args, "--out", l.Path("out"), "--set", "fscil.shots=2")...); !strings.Contains(r.Stderr,
+		"run=1") {
 		t.Errorf("other sessions take the runs of these: %s", r.Stderr)
 	}
 	if r := l.Must(append(args, "--out", l.Path("out"), "--seed", "7")...); !strings.Contains(r.Stderr, "run=1") {

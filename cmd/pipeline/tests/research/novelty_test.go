@@ -34,7 +34,8 @@ func unknownClasses(l *commandtest.Bed, t *testing.T, photos, vit string) {
 		for draw := range unknownDraws {
 			train, test := holdOut(l, f, uint64(draw))
 			model, file := l.Path(c.head+".model"), l.Path("e.json")
-			l.Must("train", "--features", train, "--classifier", c.head, "--set", "classifier.temperature=1", "--set", "classifier.statistics=false", "--out", model)
+			l.Must("train", "--features", train, "--classifier", c.head, "--set", "classifier.temperature=1", "--set",
+				"classifier.statistics=false", "--out", model)
 			l.Must("eval", model, "--features", test, "--json", file)
 			auroc = append(auroc, l.Object(file)["novelty_auroc"].(float64))
 		}
@@ -59,7 +60,8 @@ func holdOut(l *commandtest.Bed, f embed.Embeddings, draw uint64) (train, test s
 		byClass[s.Label] = append(byClass[s.Label], i)
 	}
 	slices.Sort(classes)
-	rand.New(rand.NewPCG(draw, 20)).Shuffle(len(classes), func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
+	rand.New(rand.NewPCG(draw, 20)).Shuffle(len(classes),
+		func(i, j int) { classes[i], classes[j] = classes[j], classes[i] })
 	var learn, try []int
 	for k, class := range classes {
 		rows := byClass[class]

@@ -36,12 +36,15 @@ func referenceFigures(l *commandtest.Bed, t *testing.T, photos, vit string) {
 		{"ncm", 0.866, []string{"--classifier", "ncm"}},
 		// The reference is for L2 and λ = 0.01 without the log-determinant; with
 		// it, as by default, the accuracy must be the same.
-		{"ppca without log-determinant", 0.856, []string{"--classifier", "ppca", "--set", "classifier.ppca.logdet=false"}},
+		{"ppca without log-determinant", 0.856,
+			[]string{"--classifier", "ppca", "--set", "classifier.ppca.logdet=false"}},
 		{"ppca", 0.856, []string{"--classifier", "ppca"}},
-		{"plda, ε = 0.3 and lengths of means as in the reference", 0.848, []string{"--classifier", "plda", "--set", "classifier.plda.leave_out=false", "--set", "classifier.plda.mean_length=0"}},
+		{"plda, ε = 0.3 and lengths of means as in the reference", 0.848, []string{"--classifier", "plda", "--set",
+			"classifier.plda.leave_out=false", "--set", "classifier.plda.mean_length=0"}},
 	} {
 		model, file := l.Path("caltech.model"), l.Path("caltech.json")
-		l.Must(append([]string{"train", "--images", photos, "--list", train, "--backbone", vit, "--out", model}, c.settings...)...)
+		l.Must(append([]string{"train", "--images", photos, "--list", train, "--backbone", vit, "--out", model},
+			c.settings...)...)
 		l.Must("eval", model, "--images", photos, "--list", test, "--json", file)
 		e := l.Object(file)
 		accuracy := e["accuracy"].(float64)

@@ -180,7 +180,8 @@ func (p *person) answer(t tile) {
 	default:
 		p.name(class)
 	}
-	p.page.Wait(fmt.Sprintf("!document.getElementById('grid').checkVisibility() || !document.querySelector(%q)", ".tile.current img[alt='"+t.Name+"']"))
+	p.page.Wait(fmt.Sprintf("!document.getElementById('grid').checkVisibility() || !document.querySelector(%q)",
+		".tile.current img[alt='"+t.Name+"']"))
 }
 
 // acceptsMany accepts what the page offers to accept, and reports whether that is

@@ -35,7 +35,8 @@ func TestServeOnAFullDisk(t *testing.T) {
 		t.Errorf("%d decisions are unsaved, and the problem is %q", n, problem)
 	}
 	code = s.end()
-	if said := s.stderr.String(); code != command.ExitFailed || !strings.Contains(said, "was not written") || !strings.Contains(said, "no space left") {
+	if said := s.stderr.String(); code != command.ExitFailed || !strings.Contains(said, "was not written") ||
+		!strings.Contains(said, "no space left") {
 		t.Errorf("exit code %d: %s", code, s.stderr)
 	}
 	if err := os.Remove(filler); err != nil {

@@ -190,7 +190,8 @@ func TestServeKeepsAModelOfAnotherProgram(t *testing.T) {
 			t.Errorf("save: %d %s", code, text)
 		}
 	}
-	if code := s.end(); code != command.ExitFailed || !strings.Contains(s.stderr.String(), "error: "+model+" was not written") {
+	if code := s.end(); code != command.ExitFailed ||
+		!strings.Contains(s.stderr.String(), "error: "+model+" was not written") {
 		t.Errorf("exit code %d: %s", code, s.stderr)
 	}
 	l.Same("the model of another program", l.Read(theirs), model)

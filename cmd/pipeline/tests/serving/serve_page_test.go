@@ -78,7 +78,8 @@ func TestServePage(t *testing.T) {
 	other.press("Control+y")
 	other.openClass("mango")
 	other.page.Press("End") // where those that are decided are
-	if now := other.look(); now.Heading != "mango" || !slices.ContainsFunc(now.Tiles, func(t tile) bool { return t.Name == one.Name && t.Sure == "by you" }) {
+	if now := other.look(); now.Heading != "mango" ||
+		!slices.ContainsFunc(now.Tiles, func(t tile) bool { return t.Name == one.Name && t.Sure == "by you" }) {
 		t.Errorf("the other browser shows %+v, not %s as mango", now, one.Name)
 	}
 	if said := other.rename("grape"); said != "rename mango to grape" {

@@ -210,7 +210,8 @@ func TestServeEnds(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("photos"), 32, 3, "a", "b")
 	s := serve(l, 6, l.Path("m.model"), "--images", images)
-	l.Refused(command.ExitFailed, []string{"another server"}, "serve", l.Path("m.model"), "--images", images, "--addr", "127.0.0.1:0")
+	l.Refused(command.ExitFailed, []string{"another server"}, "serve", l.Path("m.model"), "--images", images, "--addr",
+		"127.0.0.1:0")
 	ids, folders := s.photoIDs()
 	for i, id := range ids {
 		s.decide(id, folders[i])

@@ -43,7 +43,8 @@ func TestStories(t *testing.T) {
 	if commandtest.Wanted.Stories > 0 {
 		s.common = []string{"--backbone", shared.Path(t, "models", "vit_tiny_patch16_224.onnx")}
 		s.take(shared.Path(t, "data", "mini_imagenet", "test"), commandtest.Wanted.Stories)
-		if err := os.Symlink(filepath.Join(user, "pipeline"), l.Path("cache")); err != nil { // embedding them takes minutes
+		// embedding them takes minutes
+		if err := os.Symlink(filepath.Join(user, "pipeline"), l.Path("cache")); err != nil {
 			t.Fatal(err)
 		}
 	} else {
@@ -119,7 +120,8 @@ func (s *story) model(name string, labels map[string]string) string {
 	}
 	s.Write(s.Path(name+".csv"), []byte(list.String()))
 	model := s.Path(name + ".model")
-	s.Must(append([]string{"train", "--images", s.photos, "--list", s.Path(name + ".csv"), "--out", model}, s.common...)...)
+	s.Must(append([]string{"train", "--images", s.photos, "--list", s.Path(name + ".csv"), "--out", model},
+		s.common...)...)
 	return model
 }
 
@@ -256,7 +258,8 @@ func (p *person) follows(budget int) {
 			last = used / 200
 			p.Logf("%s; %s", now.Quality, now.Advice)
 		}
-		if used+screenful > budget || strings.Contains(now.Advice, "more labels change little") || strings.Contains(now.Advice, "Every photo has a label") {
+		if used+screenful > budget || strings.Contains(now.Advice, "more labels change little") ||
+			strings.Contains(now.Advice, "Every photo has a label") {
 			return
 		}
 		if strings.Contains(now.Advice, "accept the") {
