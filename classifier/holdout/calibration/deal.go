@@ -7,6 +7,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"gonum.org/v1/gonum/floats"
 )
 
 // A deal divides the examples into folds: held has the fold of each example of each
@@ -101,6 +102,32 @@ func (t Task) deal(classes []classExamples, groups, folds [][]int, parts int) de
 		}
 	}
 	return d
+}
+
+// A groupTally counts the examples of each group of a class that are named right, and all.
+type groupTally map[groupOf][2]int
+
+type groupOf struct {
+	class string
+	group int
+}
+
+func (t groupTally) add(class string, group int, right bool) {
+	n := t[groupOf{class, group}]
+	if n[1]++; right {
+		n[0]++
+	}
+	t[groupOf{class, group}] = n
+}
+
+// accuracy is the mean of those of the groups.
+func (t groupTally) accuracy() float64 {
+	var shares []float64
+	for _, n := range t {
+		shares = append(shares, float64(n[0])/float64(n[1]))
+	}
+	slices.Sort(shares) // the sum must not depend on the order
+	return floats.Sum(shares) / float64(len(t))
 }
 
 // left returns the number of groups of each class that a fold leaves, and that of all.

@@ -17,10 +17,10 @@
 //	                 examples; there is no threshold and no expected accuracy.
 //
 // Like examples. Examples are held out one by one, and again with groups of like ones whole
-// (package holdout). If that makes a quarter more errors, photos of one occasion have given
-// each other away: temperature, thresholds and everything else are then those of the groups,
-// and the accuracy of single examples is announced for photos like those learned, that of
-// the groups (Elsewhere) for others.
+// (package holdout). If that makes a quarter more errors, and more by two standard errors,
+// photos of one occasion have given each other away: temperature, confusions and the
+// comparison of methods are then those of the groups (Elsewhere is their accuracy). The
+// accuracy of single examples, and the thresholds, are for photos like those learned.
 //
 // Leaving out. A left-out example x is compared with the mean μ of the m examples
 // that are left of its class; a new one will be with the mean of all n > m, and

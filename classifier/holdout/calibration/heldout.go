@@ -3,6 +3,7 @@ package calibration
 import (
 	"context"
 	"fmt"
+	"maps"
 	"math"
 	"slices"
 
@@ -37,10 +38,10 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 		return v, c, err
 	}
 	apart, a, err := t.inEpisodes(ctx, true)
-	if err != nil || 1-a.Accuracy <= moreErrors*(1-c.Accuracy) {
+	if err != nil || !worse(a.Accuracy, c.Accuracy, a.Samples) {
 		return v, c, err
 	}
-	a.Accuracy, a.Elsewhere = c.Accuracy, a.Accuracy
+	a.Accuracy, a.Elsewhere, a.Novelty = c.Accuracy, a.Accuracy, c.Novelty
 	return apart, a, nil
 }
 
@@ -104,8 +105,8 @@ func (t Task) inEpisodes(ctx context.Context, apart bool) (*temperature.Value, C
 	v := temperature.Staged(&alone.likelihood, &both)
 	v.Config = &cfg
 	c := Calibration{Source: PseudoSessions, Samples: plan.HeldOut(), Accuracy: many.accuracy(),
-		Parts: parts, Novelty: noveltyOf(many.novelty)}
-	if other := noveltyOf(few.novelty); c.Quantiles != nil && other.Quantiles != nil {
+		Parts: parts, Novelty: noveltyOf(many.novelty, nil)}
+	if other := noveltyOf(few.novelty, nil); c.Quantiles != nil && other.Quantiles != nil {
 		c.Few, c.Shots = other.Quantiles, cfg.Shots
 	}
 	return v, c, nil
@@ -115,8 +116,11 @@ func (t Task) inEpisodes(ctx context.Context, apart bool) (*temperature.Value, C
 type tally struct {
 	likelihood temperature.Likelihood
 	novelty    []float64
-	right      int
-	wrong      map[[2]string]int
+	// Where examples are left out: the classes of these, and what their groups tell.
+	classes []string
+	groups  groupTally
+	right   int
+	wrong   map[[2]string]int
 }
 
 func (t *tally) accuracy() float64 { return float64(t.right) / float64(max(1, len(t.novelty))) }
@@ -124,9 +128,22 @@ func (t *tally) accuracy() float64 { return float64(t.right) / float64(max(1, le
 func (t *tally) merge(other tally) {
 	t.likelihood.Merge(&other.likelihood)
 	t.novelty, t.right = append(t.novelty, other.novelty...), t.right+other.right
+	t.classes = append(t.classes, other.classes...)
+	maps.Copy(t.groups, other.groups)
 	for pair, n := range other.wrong {
 		t.wrong[pair] += n
 	}
+}
+
+// balanced returns the distribution of novelty in which every class counts the same,
+// however many of its examples are left out (of): the photos that the thresholds are for
+// may show any class, and a class of few images looks less familiar than one of many.
+func (t *tally) balanced(of map[string]int) Novelty {
+	weights := make([]float64, len(t.novelty))
+	for i, name := range t.classes {
+		weights[i] = 1 / float64(of[name])
+	}
+	return noveltyOf(t.novelty, weights)
 }
 
 // leftOut calibrates by folds over all sessions. If there are groups of like examples and
@@ -143,18 +160,18 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	c, d := Calibration{Source: LeftOut, Accuracy: all.accuracy()}, singles
+	c, d := Calibration{Source: LeftOut, Accuracy: all.accuracy(), Novelty: all.balanced(singles.of)}, singles
 	if groups != nil && 2*len(groups.of) >= groups.classes {
 		apart, parts, err := t.tallied(ctx, *groups)
 		if err != nil {
 			return nil, Calibration{}, err
 		}
-		if 1-apart.accuracy() > moreErrors*(1-all.accuracy()) {
+		if worse(apart.groups.accuracy(), all.accuracy(), len(apart.groups)) {
 			all, accuracies, d = apart, parts, *groups
 			c.Elsewhere = apart.accuracy()
 		}
 	}
-	c.Samples, c.Parts, c.Novelty = len(all.novelty), accuracies, noveltyOf(all.novelty)
+	c.Samples, c.Parts = len(all.novelty), accuracies
 	c.Confusions, c.Weak = confusions(all.wrong, d.of), weak(all.wrong, d.of)
 	return all.likelihood.Minimum(), c, nil
 }
@@ -164,6 +181,17 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 // alike does so by chance, they grew by 2 to 15 %; on shelves by 39 to 50 %.
 const moreErrors = 1.25
 
+// fewGroups is the number of groups below which their errors may be those of a class.
+const fewGroups = 20
+
+// worse reports whether the examples of n groups that are held out whole are named so much
+// worse than single ones that it is no accident: by two standard errors.
+func worse(apart, single float64, n int) bool {
+	wrong := 1 - apart
+	return n >= fewGroups && wrong > moreErrors*(1-single) &&
+		single-apart > 2*math.Sqrt(wrong*apart/float64(n))
+}
+
 // tallied counts the answers for everything that is held out, and returns the accuracy in
 // each fold that holds out something.
 func (t Task) tallied(ctx context.Context, d deal) (all tally, accuracies []float64, err error) {
@@ -172,7 +200,7 @@ func (t Task) tallied(ctx context.Context, d deal) (all tally, accuracies []floa
 		folds[f], err = t.leave(ctx, d, f)
 		return err
 	})
-	all = tally{wrong: map[[2]string]int{}}
+	all = tally{wrong: map[[2]string]int{}, groups: groupTally{}}
 	for _, f := range folds {
 		if len(f.novelty) > 0 {
 			accuracies = append(accuracies, f.accuracy())
@@ -265,11 +293,12 @@ func (f fold) answers(visit func(i int, a episodes.Answer)) error {
 
 // leave counts the answers of a head that has learned everything but fold f.
 func (t Task) leave(ctx context.Context, d deal, f int) (tally, error) {
-	out := tally{wrong: map[[2]string]int{}}
+	out := tally{wrong: map[[2]string]int{}, groups: groupTally{}}
 	fold, err := t.without(ctx, d.held, f)
 	if err != nil || len(fold.places) == 0 {
 		return out, err
 	}
+	out.classes = fold.test.Y
 	keep := func(_ int, a episodes.Answer) { out.novelty = append(out.novelty, a.Novelty) }
 	if err := fold.answers(keep); err != nil {
 		return out, err
@@ -279,7 +308,9 @@ func (t Task) leave(ctx context.Context, d deal, f int) (tally, error) {
 	moved := !ok || !comparing.Comparing()
 	err = fold.answers(func(i int, a episodes.Answer) {
 		out.likelihood.Add(a.LogProb, a.Own)
-		if best := floats.MaxIdx(a.LogProb); best == a.Own {
+		best, at := floats.MaxIdx(a.LogProb), fold.places[i]
+		out.groups.add(fold.test.Y[i], d.group[at.Session][at.Row], best == a.Own)
+		if best == a.Own {
 			out.right++
 			if moved {
 				out.novelty[i] = a.Novelty

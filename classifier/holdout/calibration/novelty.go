@@ -27,15 +27,16 @@ type Novelty struct {
 	Reason string `json:"reason,omitempty"`
 }
 
-// noveltyOf returns the distribution of the given values.
-func noveltyOf(held []float64) Novelty {
+// noveltyOf returns the distribution of the given values, which count as much as their
+// weights; equally if these are nil.
+func noveltyOf(held, weights []float64) Novelty {
 	switch i := slices.IndexFunc(held, notFinite); {
 	case i >= 0:
 		return Novelty{Reason: fmt.Sprintf("a held-out example has novelty %v", held[i])}
 	case len(held) < minNovelty:
 		return Novelty{Reason: fmt.Sprintf("a threshold needs at least %d images in classes of two or more, there are %d", minNovelty, len(held))}
 	}
-	return Novelty{Quantiles: quantiles(held)}
+	return Novelty{Quantiles: quantiles(held, weights)}
 }
 
 // Check returns an error unless the quantiles are complete.
@@ -116,12 +117,42 @@ func quantile(sorted []float64, q float64) float64 {
 }
 
 // quantiles returns the quantiles of order 0, 0.001, …, 1.
-func quantiles(held []float64) []float64 {
-	slices.Sort(held)
+func quantiles(held, weights []float64) []float64 {
 	out := make([]float64, Quantiles)
-	for i := range out {
-		out[i] = quantile(held, float64(i)/(Quantiles-1))
+	if slices.Equal(weights, slices.Repeat(weights[:min(1, len(weights))], len(weights))) {
+		held = slices.Sorted(slices.Values(held))
+		for i := range out {
+			out[i] = quantile(held, float64(i)/(Quantiles-1))
+		}
+	} else {
+		weighted(out, held, weights)
 	}
 	slices.Sort(out) // interpolation may perturb ties in the last bit
 	return out
+}
+
+// weighted writes the quantiles of values with weights: a value lies at the middle of its
+// weight in the sum of all, and the first and the last at the orders 0 and 1. With equal
+// weights that is quantile.
+func weighted(out, held, weights []float64) {
+	order := make([]int, len(held))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(held[i], held[j]) })
+	at, sum := make([]float64, len(order)), 0.0
+	for k, i := range order {
+		at[k] = sum + weights[i]/2
+		sum += weights[i]
+	}
+	first, last := at[0], at[len(at)-1]
+	k := 0
+	for i := range out {
+		q := first + (last-first)*float64(i)/float64(len(out)-1)
+		for k+2 < len(at) && at[k+1] < q {
+			k++
+		}
+		low, high := held[order[k]], held[order[k+1]]
+		out[i] = low + (high-low)*min(max((q-at[k])/(at[k+1]-at[k]), 0), 1)
+	}
 }

@@ -17,6 +17,29 @@ func TestQuantileIsNumpys(t *testing.T) {
 	}
 }
 
+// With weights every class counts the same; with equal ones the quantiles are the same.
+func TestWeightedQuantiles(t *testing.T) {
+	held, equal := []float64{4, 1, 8, 2}, []float64{3, 3, 3, 3}
+	want, got := quantiles(held, nil), make([]float64, Quantiles)
+	weighted(got, held, equal)
+	for i, w := range want {
+		if math.Abs(got[i]-w) > 1e-12 {
+			t.Fatalf("quantile %d is %v, want %v", i, got[i], w)
+		}
+	}
+	var values, weights []float64
+	for i := range 1000 { // of a class at 0 to 1, and ten of one at 2 to 3
+		values, weights = append(values, float64(i)/1000), append(weights, 1.0/1000)
+		if i%100 == 0 {
+			values, weights = append(values, 2+float64(i)/1000), append(weights, 1.0/10)
+		}
+	}
+	q := quantiles(values, weights)
+	if q[250] < 0.4 || q[250] > 0.6 || q[750] < 2.35 || q[750] > 2.6 || q[0] != 0 || q[1000] != 2.9 {
+		t.Errorf("quartiles %v and %v, from %v to %v", q[250], q[750], q[0], q[1000])
+	}
+}
+
 // In a mixture the threshold leaves the requested share above it.
 func TestMixedThreshold(t *testing.T) {
 	c := Novelty{Quantiles: ramp(0, 1), Few: ramp(2, 6), Shots: 5}
