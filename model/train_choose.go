@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/method"
 )
@@ -42,7 +43,23 @@ type contender struct {
 	outcome Outcome
 }
 
-func (c contender) parts() []float64 { return c.model.Predictor.Calibration.Parts }
+func (c contender) held() calibration.Calibration { return c.model.Predictor.Calibration }
+
+// parts returns the accuracies of two contenders on the same examples: where groups of
+// like examples matter to either of them, with these held out whole.
+func parts(own, rival contender) (a, b []float64) {
+	x, y := own.held(), rival.held()
+	if (x.Elsewhere > 0 || y.Elsewhere > 0) && len(x.Apart) == len(y.Apart) {
+		return x.Apart, y.Apart
+	}
+	return x.Parts, y.Parts
+}
+
+// first returns the accuracies of a contender without a rival.
+func (c contender) first() []float64 {
+	a, _ := parts(c, c)
+	return a
+}
 
 // trainChosen trains the method that does best on held-out examples of the base
 // session. A candidate takes the place of the one before it only if it is more
@@ -124,15 +141,13 @@ func (c contender) against(best contender) (Trial, bool) {
 	if v := c.model.Predictor.Temperature; v != nil {
 		t.NLL = v.After
 	}
-	own := c.parts()
-	for _, a := range own {
-		t.Accuracy += a / float64(len(own))
-	}
 	if best.model == nil {
+		t.Accuracy = mean(c.first())
 		return t, true
 	}
-	t.Against = best.model.Method
-	before, n := best.parts(), float64(len(own))
+	own, before := parts(c, best)
+	n := float64(len(own))
+	t.Against, t.Accuracy = best.model.Method, mean(own)
 	if len(own) != len(before) || len(own) < 2 {
 		return t, false // one of them could not be calibrated
 	}
@@ -144,6 +159,13 @@ func (c contender) against(best contender) (Trial, bool) {
 	}
 	t.Error = math.Sqrt(t.Error / (n * (n - 1)))
 	return t, t.Gain > sureGain*t.Error
+}
+
+func mean(of []float64) (sum float64) {
+	for _, v := range of {
+		sum += v / float64(len(of))
+	}
+	return sum
 }
 
 // why says why a method was chosen.

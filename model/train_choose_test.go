@@ -179,3 +179,18 @@ func contending(parts ...float64) contender {
 	p.Calibration.Parts = slices.Clone(parts)
 	return contender{model: &Model{Method: "plda", Predictor: p}}
 }
+
+// Two methods are compared on the same examples: where groups of like examples matter to
+// one of them, both with these held out whole.
+func TestComparesTheSameParts(t *testing.T) {
+	best, next := contending(0.9, 0.9, 0.9), contending(0.99, 0.99, 0.99)
+	best.model.Predictor.Calibration.Apart = []float64{0.8, 0.81, 0.8}
+	next.model.Predictor.Calibration.Apart = []float64{0.7, 0.71, 0.72}
+	if trial, sure := next.against(best); !sure || trial.Accuracy < 0.98 {
+		t.Errorf("groups that matter to neither: %+v", trial)
+	}
+	best.model.Predictor.Calibration.Elsewhere = 0.8
+	if trial, sure := next.against(best); sure || trial.Accuracy > 0.72 || trial.Gain > 0 {
+		t.Errorf("groups that matter to one: %+v", trial)
+	}
+}

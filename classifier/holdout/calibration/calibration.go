@@ -44,6 +44,9 @@ type Calibration struct {
 	// those of base and of later classes. They tell whether one head does better
 	// than another on the same examples.
 	Parts []float64 `json:"parts,omitempty"`
+	// Apart holds the same with groups of like examples held out whole; nil if no two are
+	// alike.
+	Apart []float64 `json:"apart,omitempty"`
 	// Weak lists up to ten classes of which half or more of the left-out examples
 	// were named wrongly, worst first.
 	Weak []string `json:"weak,omitempty"`

@@ -38,10 +38,14 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 		return v, c, err
 	}
 	apart, a, err := t.inEpisodes(ctx, true)
-	if err != nil || !worse(a.Accuracy, c.Accuracy, a.Samples) {
-		return v, c, err
+	if err != nil {
+		return nil, Calibration{}, err
 	}
-	a.Accuracy, a.Elsewhere, a.Novelty = c.Accuracy, a.Accuracy, c.Novelty
+	c.Apart = a.Parts
+	if !worse(a.Accuracy, c.Accuracy, a.Samples) {
+		return v, c, nil
+	}
+	a.Accuracy, a.Elsewhere, a.Novelty, a.Parts, a.Apart = c.Accuracy, a.Accuracy, c.Novelty, c.Parts, c.Apart
 	return apart, a, nil
 }
 
@@ -160,18 +164,20 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	c, d := Calibration{Source: LeftOut, Accuracy: all.accuracy(), Novelty: all.balanced(singles.of)}, singles
+	c, d := Calibration{Source: LeftOut, Accuracy: all.accuracy(), Parts: accuracies}, singles
+	c.Novelty = all.balanced(singles.of)
 	if groups != nil && 2*len(groups.of) >= groups.classes {
 		apart, parts, err := t.tallied(ctx, *groups)
 		if err != nil {
 			return nil, Calibration{}, err
 		}
+		c.Apart = parts
 		if worse(apart.groups.accuracy(), all.accuracy(), len(apart.groups)) {
-			all, accuracies, d = apart, parts, *groups
+			all, d = apart, *groups
 			c.Elsewhere = apart.accuracy()
 		}
 	}
-	c.Samples, c.Parts = len(all.novelty), accuracies
+	c.Samples = len(all.novelty)
 	c.Confusions, c.Weak = confusions(all.wrong, d.of), weak(all.wrong, d.of)
 	return all.likelihood.Minimum(), c, nil
 }
