@@ -16,8 +16,8 @@
 //	                 left out. The temperature is fitted to simulated second
 //	                 examples; there is no threshold and no expected accuracy.
 //
-// Like examples. Examples are held out one by one, and again with groups of like ones whole
-// (package holdout). If that makes a quarter more errors, and more by two standard errors,
+// Like examples. LeftOut holds examples out one by one, and again with groups of like ones
+// whole (package holdout). If that makes a quarter more errors, and more by two standard errors,
 // photos of one occasion have given each other away: temperature, confusions and the
 // comparison of methods are then those of the groups (Elsewhere is their accuracy). The
 // accuracy of single examples, and the thresholds, are for photos like those learned.

@@ -5,14 +5,12 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -30,49 +28,15 @@ const (
 const maxScores = 4 << 20
 
 // pseudoSessions calibrates on episodes of the base session: with base classes alone,
-// and with later ones, whose weight is their share of the classes. If there are groups of
-// like examples and the head does worse without them, they are held out whole.
+// and with later ones, whose weight is their share of the classes. Like examples are not
+// held together: in large classes of few dimensions everything has a neighbour.
 func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
-	v, c, err := t.inEpisodes(ctx, false)
-	if err != nil || !t.alike() {
-		return v, c, err
-	}
-	apart, a, err := t.inEpisodes(ctx, true)
-	if err != nil {
-		return nil, Calibration{}, err
-	}
-	c.Apart = a.Parts
-	if !worse(a.Accuracy, c.Accuracy, a.Samples) {
-		return v, c, nil
-	}
-	a.Accuracy, a.Elsewhere, a.Novelty, a.Parts, a.Apart = c.Accuracy, a.Accuracy, c.Novelty, c.Parts, c.Apart
-	return apart, a, nil
-}
-
-// alike reports whether so many examples of the base session are like another one that
-// holding them out whole could matter: a tenth.
-func (t Task) alike() bool {
-	classes := t.classes()
-	like := make([]int, len(classes))
-	dense.Parallel(len(classes), func(c int) {
-		rows := t.rows(classes[c].examples)
-		like[c] = len(rows) - 1 - slices.Max(holdout.Groups(rows))
-	})
-	n, some := 0, 0
-	for c, class := range classes {
-		n, some = n+len(class.examples), some+like[c]
-	}
-	return 10*some >= n
-}
-
-// inEpisodes calibrates on episodes that keep like examples together, or do not.
-func (t Task) inEpisodes(ctx context.Context, apart bool) (*temperature.Value, Calibration, error) {
 	z, drawn := t.Sessions[0], t.Embeddings
 	if drawn.Rows == 0 {
 		drawn = z.X
 	}
 	cfg := episodes.Seeded(t.Seed)
-	cfg.Splits, cfg.Apart = 5, apart
+	cfg.Splits = 5
 	classes := len(classifier.GroupByClass(z.Y))
 	cfg.TestPerClass = max(1, min(cfg.TestPerClass, maxScores/(classes*classes)))
 	plan, err := episodes.NewPlan(drawn, z.Y, cfg)

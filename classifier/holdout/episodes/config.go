@@ -28,8 +28,6 @@ type Config struct {
 	// TestPerClass is the maximum number of held-out examples of a class that are
 	// scored.
 	TestPerClass int `json:"test_per_class"`
-	// Apart keeps groups of like examples on one side: learned or held out.
-	Apart bool `json:"apart,omitempty"`
 	// Seed is the seed of the draws.
 	Seed uint64 `json:"seed"`
 }

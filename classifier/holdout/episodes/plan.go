@@ -1,7 +1,6 @@
 package episodes
 
 import (
-	"cmp"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -10,7 +9,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 )
@@ -43,9 +41,6 @@ type Split struct {
 // NewPlan draws the splits of a base session: row i of x is an example of class
 // y[i]. The error is a *TooLittleError if there is too little data.
 //
-// With cfg.Apart no held-out example is like one that is learned (package holdout), unless
-// all of its class are.
-//
 // The classes in Shots are drawn from those with more than cfg.Shots examples
 // and have exactly that many in Shots. Any other class has cfg.KeepShare of its
 // examples in Base, at least one, and at least one held out unless it has only
@@ -68,35 +63,11 @@ func NewPlan(x blas32.General, y []string, cfg Config) (*Plan, error) {
 		return nil, &TooLittleError{Classes: len(groups), Usable: len(usable), Shots: cfg.Shots}
 	}
 	byContent(groups, x)
-	p, like := &Plan{}, likes(groups, x, cfg.Apart)
+	p := &Plan{}
 	for s := range cfg.Splits {
-		p.Splits = append(p.Splits, draw(groups, like, usable, cfg, s))
+		p.Splits = append(p.Splits, draw(groups, usable, cfg, s))
 	}
 	return p, nil
-}
-
-// likes returns for each row the first row of its class that it is like: itself, unless
-// like examples are to stay together.
-func likes(groups []classifier.Group, x blas32.General, apart bool) []int {
-	like := dense.Range(0, x.Rows)
-	if !apart {
-		return like
-	}
-	dense.Parallel(len(groups), func(c int) {
-		rows := make([][]float32, len(groups[c].Rows))
-		for i, r := range groups[c].Rows {
-			rows[i] = dense.Row32(x, r)
-		}
-		first := map[int]int{}
-		for i, g := range holdout.Groups(rows) {
-			r := groups[c].Rows[i]
-			if _, ok := first[g]; !ok {
-				first[g] = r
-			}
-			like[r] = first[g]
-		}
-	})
-	return like
 }
 
 // NewFolds divides a base session that is too small for pseudo-sessions: every
@@ -136,7 +107,7 @@ func byContent(groups []classifier.Group, x blas32.General) {
 }
 
 // draw draws one split.
-func draw(groups []classifier.Group, like, usable []int, cfg Config, split int) Split {
+func draw(groups []classifier.Group, usable []int, cfg Config, split int) Split {
 	novel := drawNovel(usable, cfg, split)
 	var s Split
 	for i, g := range groups {
@@ -144,57 +115,14 @@ func draw(groups []classifier.Group, like, usable []int, cfg Config, split int) 
 		shuffle(rows, random.StreamOf(cfg.Seed, "classifier/episodes/examples", []string{g.Class}, split))
 		if slices.Contains(novel, i) {
 			s.Shots = append(s.Shots, rows[:cfg.Shots]...)
-			s.NovelTest = append(s.NovelTest,
-				first(unlike(rows[:cfg.Shots], rows[cfg.Shots:], like), cfg.TestPerClass)...)
+			s.NovelTest = append(s.NovelTest, first(rows[cfg.Shots:], cfg.TestPerClass)...)
 			continue
 		}
 		keep := max(1, min(len(rows)-1, int(math.Round(cfg.KeepShare*float64(len(rows))))))
-		rows, keep = together(rows, keep, like)
 		s.Base = append(s.Base, rows[:keep]...)
 		s.BaseTest = append(s.BaseTest, first(rows[keep:], cfg.TestPerClass)...)
 	}
 	return s
-}
-
-// unlike returns the rows that are like none of those learned; all of them if there are
-// none.
-func unlike(learned, rows, like []int) []int {
-	var out []int
-	for _, r := range rows {
-		if !slices.ContainsFunc(learned, func(l int) bool { return like[l] == like[r] }) {
-			out = append(out, r)
-		}
-	}
-	if len(out) == 0 {
-		return rows
-	}
-	return out
-}
-
-// together brings like rows together, in the order of the first of them, and moves keep to
-// a place between two groups: the next one, or else the last. A class of one group stays
-// as it is.
-func together(rows []int, keep int, like []int) ([]int, int) {
-	place := map[int]int{}
-	for i, r := range rows {
-		if _, ok := place[like[r]]; !ok {
-			place[like[r]] = i
-		}
-	}
-	ordered := slices.Clone(rows)
-	slices.SortStableFunc(ordered, func(a, b int) int { return cmp.Compare(place[like[a]], place[like[b]]) })
-	between := func(i int) bool { return like[ordered[i-1]] != like[ordered[i]] }
-	for at := keep; at < len(ordered); at++ {
-		if between(at) {
-			return ordered, at
-		}
-	}
-	for at := keep - 1; at > 0; at-- {
-		if between(at) {
-			return ordered, at
-		}
-	}
-	return rows, keep
 }
 
 // drawNovel returns which of the usable classes act as later ones: at least
