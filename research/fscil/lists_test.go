@@ -186,6 +186,5 @@ func ExampleReadLists() {
 	}
 	_, err = lists.Protocol(Stripped(1))
 	fmt.Println(err)
-	// Output: leak: train/emu/1.jpg (class emu) is among the training images of session 2 and among the test images of
-	// session 2
+	// Output: leak: train/emu/1.jpg (class emu) is among the training images of session 2 and among the test images of session 2
 }
