@@ -118,14 +118,12 @@ func (e Entry) validate() error {
 	if e.Licence == "" || e.StatedAt == "" {
 		return errors.New("licence and stated_at are required")
 	}
-	addresses := e.URLs
 	if e.Package != nil {
 		if err := e.Package.validate(); err != nil {
 			return fmt.Errorf("package: %w", err)
 		}
-		addresses = append(slices.Clip(addresses), e.Package.URL)
 	}
-	for _, address := range addresses {
+	for _, address := range e.URLs {
 		if u, err := url.Parse(address); err != nil || u.Scheme != "https" || u.Host == "" {
 			return fmt.Errorf("url %q: not an https address", address)
 		}

