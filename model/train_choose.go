@@ -55,12 +55,6 @@ func parts(own, rival contender) (a, b []float64) {
 	return x.Parts, y.Parts
 }
 
-// first returns the accuracies of a contender without a rival.
-func (c contender) first() []float64 {
-	a, _ := parts(c, c)
-	return a
-}
-
 // trainChosen trains the method that does best on held-out examples of the base
 // session. A candidate takes the place of the one before it only if it is more
 // accurate by two standard errors of the difference, measured on the same examples
@@ -142,7 +136,8 @@ func (c contender) against(best contender) (Trial, bool) {
 		t.NLL = v.After
 	}
 	if best.model == nil {
-		t.Accuracy = mean(c.first())
+		own, _ := parts(c, c)
+		t.Accuracy = mean(own)
 		return t, true
 	}
 	own, before := parts(c, best)

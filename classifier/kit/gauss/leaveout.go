@@ -1,15 +1,14 @@
 package gauss
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -49,13 +48,11 @@ func (b *Basis) LeaveOut(s *moments.Session) *LeaveOut {
 		if !ok {
 			return nil
 		}
-		hashes := make([][sha256.Size]byte, x.Rows)
-		for i := range hashes {
-			hashes[i] = dense.Hash32(dense.Row32(x, i))
+		rows := make([][]float32, x.Rows)
+		for i := range rows {
+			rows[i] = dense.Row32(x, i)
 		}
-		order := dense.Range(0, x.Rows)
-		slices.SortStableFunc(order, func(i, j int) int { return bytes.Compare(hashes[i][:], hashes[j][:]) })
-		for _, i := range order[:min(each, x.Rows)] {
+		for _, i := range holdout.Order(rows)[:min(each, x.Rows)] {
 			row := make([]float64, x.Cols)
 			dense.Widen(row, dense.Row32(x, i))
 			l.rows.Data, l.of = append(l.rows.Data, row...), append(l.of, c)
