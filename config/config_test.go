@@ -79,7 +79,8 @@ func TestLaterSourcesWin(t *testing.T) {
 		t.Fatal(err)
 	}
 	if c.Label.TopK != 2 || c.Classifier.Name != "ppca" || c.Threads != 3 || c.Seed != 4 {
-		t.Errorf("top_k %d (want 2: file), name %s (want ppca: environment), threads %d (want 3: flag), seed %d (want 4: --set)",
+		t.Errorf("top_k %d (want 2: file), name %s (want ppca: environment), threads %d (want 3: flag), seed %d (want "+
+			"4: --set)",
 			c.Label.TopK, c.Classifier.Name, c.Threads, c.Seed)
 	}
 }

@@ -345,7 +345,8 @@ func (g guesser) labelColumn(names []string, path int) (int, error) {
 		return -1, nil
 	}
 	return 0,
-		&ColumnError{fmt.Sprintf("which column has the labels? Name one of %s with --label-column, or take classes from folders with --class-from", list(names))}
+		&ColumnError{fmt.Sprintf("which column has the labels? Name one of %s with --label-column, or take classes "+
+			"from folders with --class-from", list(names))}
 }
 
 // usualColumns returns the columns with one of the plain names.

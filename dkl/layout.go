@@ -45,7 +45,8 @@ func newShape(in int, cfg Config) (shape, error) {
 	}
 	if s.residual && s.hidden == 0 && in != s.out {
 		return s,
-			fmt.Errorf("residual: a linear head can have it only from %d to %d values: set dim to %d or add a hidden layer", in, in, in)
+			fmt.Errorf("residual: a linear head can have it only from %d to %d values: set dim to %d or add a hidden "+
+				"layer", in, in, in)
 	}
 	if n := s.parameters(); n > maxParameters {
 		return s, fmt.Errorf("%d parameters, more than %d: choose a smaller dim or hidden", n, maxParameters)

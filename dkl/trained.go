@@ -109,7 +109,8 @@ func (h *Projection) Project(x blas32.General) (blas32.General, error) {
 				to[j] = float32(v)
 				if to[j]-to[j] != 0 {
 					return out,
-						fmt.Errorf("projection head: result of row %d is beyond float32: training diverged, lower the rate", first+i)
+						fmt.Errorf("projection head: result of row %d is beyond float32: training diverged, lower the "+
+							"rate", first+i)
 				}
 			}
 		}

@@ -23,7 +23,8 @@ func (e *Embedder) chooseSpec(wanted *preprocess.Spec) error {
 		}
 		wanted = &guess
 		if asked.Preset == PresetAuto {
-			e.options.Log.Warn("the backbone does not state its preprocessing; using the preset imagenet (set preprocess.preset to choose)", "backbone", e.file.Name)
+			e.options.Log.Warn("the backbone does not state its preprocessing; using the preset imagenet (set "+
+				"preprocess.preset to choose)", "backbone", e.file.Name)
 		}
 	}
 	var err error
@@ -31,7 +32,8 @@ func (e *Embedder) chooseSpec(wanted *preprocess.Spec) error {
 		return &SettingsError{err}
 	}
 	if side > 0 && side != e.spec.Side() {
-		return &SettingsError{fmt.Errorf("backbone %s takes images of side %d, but the preprocessing produces %d: set preprocess.size and preprocess.crop", e.file.Name, side, e.spec.Side())}
+		return &SettingsError{fmt.Errorf("backbone %s takes images of side %d, but the preprocessing produces %d: set "+
+			"preprocess.size and preprocess.crop", e.file.Name, side, e.spec.Side())}
 	}
 	return nil
 }
@@ -64,7 +66,8 @@ func (e *Embedder) chooseJPEG(model string) (preprocess.JPEGDecoder, error) {
 		return nil, fmt.Errorf("preprocess.jpeg: turbo: %w", err)
 	case model != "":
 		return nil,
-			fmt.Errorf("the model was trained on photos decoded by libjpeg-turbo: %w; or train again with preprocess.jpeg=go", err)
+			fmt.Errorf("the model was trained on photos decoded by libjpeg-turbo: %w; or train again with "+
+				"preprocess.jpeg=go", err)
 	case !errors.Is(err, turbojpeg.ErrNoLibrary) || os.Getenv(turbojpeg.EnvLibrary) != "":
 		e.options.Log.Warn("libjpeg-turbo is not used", "reason", err)
 		return nil, nil
@@ -73,7 +76,8 @@ func (e *Embedder) chooseJPEG(model string) (preprocess.JPEGDecoder, error) {
 	}
 	if model != "" && model != JPEGGo && e.spec.JPEG != model {
 		return nil,
-			fmt.Errorf("the model was trained on photos decoded by another libjpeg-turbo (%s, here %s), whose pixels differ; train again, or set %s to that library", model, e.spec.JPEG, turbojpeg.EnvLibrary)
+			fmt.Errorf("the model was trained on photos decoded by another libjpeg-turbo (%s, here %s), whose pixels "+
+				"differ; train again, or set %s to that library", model, e.spec.JPEG, turbojpeg.EnvLibrary)
 	}
 	return decoder, nil
 }

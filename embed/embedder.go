@@ -123,7 +123,8 @@ func (o Options) openNamed() (*Embedder, error) {
 		return nil, err
 	}
 	if o.Log != nil && o.Backbone == "" && o.SetUp != nil && file.Source == backbone.BuiltIn {
-		o.Log.Info("using the built-in network, which is weak: pipeline setup gets a far better one, --backbone names any other")
+		o.Log.Info("using the built-in network, which is weak: pipeline setup gets a far better one, --backbone names " +
+			"any other")
 	}
 	return o.open(file, file.Preprocess, o.Extractor, "")
 }
@@ -159,7 +160,8 @@ func (o Options) openFor(p Provenance) (*Embedder, error) {
 	if p.Backbone.SHA256 == "" {
 		if o.Backbone == "" {
 			return nil,
-				&SettingsError{errors.New("the model was trained on features of an unknown backbone: name the one that computed them with --backbone")}
+				&SettingsError{errors.New("the model was trained on features of an unknown backbone: name the one " +
+					"that computed them with --backbone")}
 		}
 		return o.openNamed()
 	}
@@ -200,7 +202,8 @@ func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 	set(&wanted.Side, said.Side, standard.Side)
 	if wanted != settings {
 		return settings,
-			&SettingsError{fmt.Errorf("the model was trained with the extractor settings %s; other settings give other embeddings", p.Extractor)}
+			&SettingsError{fmt.Errorf("the model was trained with the extractor settings %s; other settings give "+
+				"other embeddings", p.Extractor)}
 	}
 	return settings, nil
 }

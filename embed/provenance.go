@@ -80,7 +80,8 @@ func (p Provenance) Compatible(other Provenance, where string) error {
 		return fmt.Errorf("%w: %s (SHA-256 %s) here, %s (SHA-256 %s) %s", ErrOtherBackbone, a.Name, a.SHA256, b.Name,
 			b.SHA256, where)
 	case p.otherExtractor(other):
-		return fmt.Errorf("%w: the same file %s with other extractor settings (input, output, pooling or token): %s here, %s %s",
+		return fmt.Errorf("%w: the same file %s with other extractor settings (input, output, pooling or token): %s "+
+			"here, %s %s",
 			ErrOtherBackbone, b.Name, p.Extractor, other.Extractor, where)
 	case !differ(p.PreprocessFingerprint, other.PreprocessFingerprint):
 		return nil
@@ -100,17 +101,20 @@ func (p Provenance) comparePixels(other Provenance, where string) error {
 		return fmt.Errorf("%w: %s", ErrOtherPreprocessing, strings.Join(fields, ", "))
 	}
 	if differ(p.GeometryFingerprint, other.GeometryFingerprint) {
-		return fmt.Errorf("%w: the settings are the same, but this version of pipeline resizes or converts pictures differently: "+
+		return fmt.Errorf("%w: the settings are the same, but this version of pipeline resizes or converts pictures "+
+			"differently: "+
 			"use the same version everywhere, or train again", ErrOtherPreprocessing)
 	}
 	cosine, known := p.Probes.cosine(other.Probes)
 	switch {
 	case !known:
-		return fmt.Errorf("%w: fingerprints %.12s… here, %.12s… %s: the settings are the same, but the decoders are not (%s), and cannot be compared without the features of the probe pictures on both sides: "+
+		return fmt.Errorf("%w: fingerprints %.12s… here, %.12s… %s: the settings are the same, but the decoders are "+
+			"not (%s), and cannot be compared without the features of the probe pictures on both sides: "+
 			"use the same decoder everywhere, or train again", ErrOtherPreprocessing, here, there, where,
 			p.decoders(other, where))
 	case !(cosine >= leastProbeCosine):
-		return fmt.Errorf("%w: %s, and gives other features: mean cosine %.5f on the probe pictures, at least %.3f is needed: "+
+		return fmt.Errorf("%w: %s, and gives other features: mean cosine %.5f on the probe pictures, at least %.3f is "+
+			"needed: "+
 			"use the same decoder (preprocess.jpeg, %s), or train again", ErrOtherPreprocessing,
 			p.decoders(other, where), cosine, leastProbeCosine, turbojpeg.EnvLibrary)
 	}

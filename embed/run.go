@@ -62,7 +62,8 @@ func (r *run) openChecked() (Extractor, error) {
 	}
 	if side := e.Side(); side != 0 && side != r.Side {
 		return nil,
-			fmt.Errorf("the backbone takes images of %d×%d pixels, the preprocessing produces %d×%d; choose a preprocessing of that size",
+			fmt.Errorf("the backbone takes images of %d×%d pixels, the preprocessing produces %d×%d; choose a "+
+				"preprocessing of that size",
 				side, side, r.Side, r.Side)
 	}
 	if e.Dim() <= 0 || e.Batch() <= 0 {

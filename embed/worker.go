@@ -187,7 +187,8 @@ func (w *worker) flush() error {
 
 // errNotFinite fails one item rather than the run: half-precision models
 // overflow on single images.
-var errNotFinite = errors.New("the backbone returned NaN or Inf for this image: a float16 model may overflow (export it as float32), or the normalisation is not the model's own")
+var errNotFinite = errors.New("the backbone returned NaN or Inf for this image: a float16 model may overflow (export " +
+	"it as float32), or the normalisation is not the model's own")
 
 // keep stores a computed embedding before it is delivered.
 func (w *worker) keep(c claimed, v []float32) error {

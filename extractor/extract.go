@@ -19,7 +19,8 @@ type NonFiniteError struct {
 
 // Error names the likely causes.
 func (e *NonFiniteError) Error() string {
-	return fmt.Sprintf("backbone %s: row %d: the embedding is not finite: a float16 model may overflow (export as float32), or the normalisation is not the model's own", e.Backbone, e.Row)
+	return fmt.Sprintf("backbone %s: row %d: the embedding is not finite: a float16 model may overflow (export as "+
+		"float32), or the normalisation is not the model's own", e.Backbone, e.Row)
 }
 
 // ErrClosed is returned after Close.
@@ -52,7 +53,8 @@ func (e *Extractor) run(a shape, dst blas32.General, pixels []float32) error {
 	}
 	defer e.slots.put(s)
 	if s.reduction.channels != e.dim {
-		return fmt.Errorf("backbone %s: %d numbers a photo at side %d but %d at the side it was opened with: set extractor.pool to mean, or extractor.side", e.name, s.reduction.channels, s.side, e.dim)
+		return fmt.Errorf("backbone %s: %d numbers a photo at side %d but %d at the side it was opened with: set "+
+			"extractor.pool to mean, or extractor.side", e.name, s.reduction.channels, s.side, e.dim)
 	}
 	s.fill(pixels, dst.Rows, e.plan.layout)
 	if err := e.session.Run([]*ort.Tensor{s.in}, []*ort.Tensor{s.out}); err != nil {

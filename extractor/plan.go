@@ -55,7 +55,8 @@ func chooseInput(m *onnx.Model, cfg Config) (onnx.Value, error) {
 	}
 	if !in.Elem.IsFloat() {
 		return onnx.Value{},
-			fmt.Errorf("input %s: only float32 and float16 images are supported; export without the built-in normalisation", in)
+			fmt.Errorf("input %s: only float32 and float16 images are supported; export without the built-in "+
+				"normalisation", in)
 	}
 	if in.HasShape && len(in.Shape) != 4 {
 		return onnx.Value{}, fmt.Errorf("input %s: an image input has 4 axes, [n,3,H,W] or [n,H,W,3]", in)
@@ -133,7 +134,8 @@ func chooseBatch(fixed int64, want int) (int, error) {
 		return 0, fmt.Errorf("fixed batch of %d: more than %d", fixed, maxBatch)
 	case want != 0 && int64(want) != fixed:
 		return 0,
-			fmt.Errorf("has a fixed batch of %d, but extractor.batch is %d: set it to 0 or %d, or export with a free batch axis", fixed, want, fixed)
+			fmt.Errorf("has a fixed batch of %d, but extractor.batch is %d: set it to 0 or %d, or export with a free "+
+				"batch axis", fixed, want, fixed)
 	}
 	return int(fixed), nil
 }

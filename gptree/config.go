@@ -155,13 +155,16 @@ func (c Config) validateRoot() error {
 	}
 	given := c.RootBias != 0 || c.RootLengthscale != 0
 	if c.Growth == GrowRebuild && (c.Calibrate || given) {
-		return fmt.Errorf("root_bias: growth %s has no root between base and novel classes; set root_bias and root_lengthscale to 0 and calibrate to false", c.Growth)
+		return fmt.Errorf("root_bias: growth %s has no root between base and novel classes; set root_bias and "+
+			"root_lengthscale to 0 and calibrate to false", c.Growth)
 	}
 	if c.Growth == GrowSession && c.Calibrate {
-		return fmt.Errorf("calibrate: growth %s puts a root over every session, so a bias chosen for one root adds up over several; set growth to %s, or set root_bias by hand", c.Growth, GrowShared)
+		return fmt.Errorf("calibrate: growth %s puts a root over every session, so a bias chosen for one root adds up "+
+			"over several; set growth to %s, or set root_bias by hand", c.Growth, GrowShared)
 	}
 	if c.Calibrate && given {
-		return fmt.Errorf("root_bias: %g and root_lengthscale: %g are set, but calibrate chooses them; set one or the other", c.RootBias, c.RootLengthscale)
+		return fmt.Errorf("root_bias: %g and root_lengthscale: %g are set, but calibrate chooses them; set one or the "+
+			"other", c.RootBias, c.RootLengthscale)
 	}
 	return nil
 }

@@ -71,8 +71,10 @@ func TestFormatsOfARow(t *testing.T) {
 	dir := t.TempDir()
 	for format, want := range map[string]string{
 		"csv": "path,label,probability,margin,entropy,novelty,rejected,top_k\n" +
-			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",0.75,0.5,0.5623351,-1.5,false,\"[[\"\"cat, \\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\"\n" +
-			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",,,,-1.5,true,\"[[\"\"cat, \\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\"\n",
+			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",0.75,0.5,0.5623351,-1.5,false,\"[[\"\"cat, " +
+			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\"\n" +
+			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",,,,-1.5,true,\"[[\"\"cat, " +
+			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\"\n",
 		"jsonl": `{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":0.75,"margin":0.5,"entropy":0.5623351,"novelty":-1.5,"rejected":false,"top_k":[["cat, \"big\"",0.75],["dog",0.25]]}` + "\n" +
 			`{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":null,"margin":null,"entropy":null,"novelty":-1.5,"rejected":true,"top_k":[["cat, \"big\"",0.75],["dog",0.25]]}` + "\n",
 	} {

@@ -155,7 +155,8 @@ func (m *Model) loadPredictor(f *safetensors.File, d document, makes heads) erro
 	}
 	sameDim := m.Dim() == d.Dim || len(d.Classes) == 0
 	if !sameDim || !slices.Equal(m.Classes(), d.Classes) {
-		return fmt.Errorf("its %s head has %d dimensions and %d classes, its description says %d and %d (or names others)",
+		return fmt.Errorf("its %s head has %d dimensions and %d classes, its description says %d and %d (or names "+
+			"others)",
 			d.Method, m.Dim(), len(m.Classes()), d.Dim, len(d.Classes))
 	}
 	if _, _, err := m.Predictor.probe(); err != nil {

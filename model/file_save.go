@@ -105,7 +105,8 @@ func existing(path string) (*safetensors.Written, error) {
 	}
 	if err != nil {
 		return nil,
-			fmt.Errorf("the existing file is not a complete model and is not replaced (%w): move it away or choose another name", err)
+			fmt.Errorf("the existing file is not a complete model and is not replaced (%w): move it away or choose "+
+				"another name", err)
 	}
 	return &written, nil
 }

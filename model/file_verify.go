@@ -18,7 +18,8 @@ import (
 const probeRows = 3
 
 // errReadBack wraps why a file that Save has just written is not the model.
-var errReadBack = errors.New("the new file could not be read back and was removed, nothing else changed; this is a defect of pipeline, please report it")
+var errReadBack = errors.New("the new file could not be read back and was removed, nothing else changed; this is a " +
+	"defect of pipeline, please report it")
 
 // readBack loads the file that Save is about to make the model. It must encode to
 // the same bytes, which covers everything stored, and score the same.

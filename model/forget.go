@@ -191,7 +191,8 @@ func (m *Model) trace(gone map[SampleID][]float32) string {
 		touched = touched || here > 0
 		switch {
 		case here > 0 && base:
-			return fmt.Sprintf("%d samples of the base session, from which everything that classes share was estimated, are to be forgotten", here)
+			return fmt.Sprintf("%d samples of the base session, from which everything that classes share was "+
+				"estimated, are to be forgotten", here)
 		case touched && s.Refreshed:
 			return "super-classes were rebuilt with what is to be forgotten"
 		}

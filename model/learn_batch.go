@@ -41,7 +41,8 @@ func (b Batch) validate(dim int) error {
 		return fmt.Errorf("there are no samples")
 	}
 	if dim != 0 && b.X.Cols != dim {
-		return fmt.Errorf("the embeddings have %d dimensions, the model has %d: use the backbone that the model was trained with", b.X.Cols, dim)
+		return fmt.Errorf("the embeddings have %d dimensions, the model has %d: use the backbone that the model was "+
+			"trained with", b.X.Cols, dim)
 	}
 	err := classifier.CheckRows(b.X, 0)
 	var bad *classifier.NotFiniteError

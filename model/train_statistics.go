@@ -125,12 +125,14 @@ func (p *Predictor) learnMoments(ctx context.Context, head moments.Learner, name
 func (p *Predictor) momentsLearner(method string, unit bool) (moments.Learner, error) {
 	if p.dkl != nil {
 		return nil,
-			fmt.Errorf("the model projects embeddings before it learns them, and statistics cannot be projected: give --images or --features: %w", classifier.ErrUnsupported)
+			fmt.Errorf("the model projects embeddings before it learns them, and statistics cannot be projected: give "+
+				"--images or --features: %w", classifier.ErrUnsupported)
 	}
 	learner, ok := p.Head.(moments.Learner)
 	if !ok {
 		return nil,
-			fmt.Errorf("%s learns only from examples, not from collected statistics: give --images or --features, or choose a method that pipeline stats --help lists: %w", method, classifier.ErrUnsupported)
+			fmt.Errorf("%s learns only from examples, not from collected statistics: give --images or --features, or "+
+				"choose a method that pipeline stats --help lists: %w", method, classifier.ErrUnsupported)
 	}
 	if learner.TakesUnit() != unit {
 		wants, advice := "unscaled", "with --raw"

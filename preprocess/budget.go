@@ -143,7 +143,8 @@ func (b *Budget) checkArea(f format, width, height int) error {
 }
 
 func (b *Budget) tooLarge(f format, width, height int, n int64) error {
-	return fmt.Errorf("decode %s: %w: it takes %s of memory (%d×%d pixels), preprocess.memory is %s; raise it or scale the picture down",
+	return fmt.Errorf("decode %s: %w: it takes %s of memory (%d×%d pixels), preprocess.memory is %s; raise it or "+
+		"scale the picture down",
 		f, ErrTooLarge, mebibytes(n), width, height, mebibytes(b.bytes))
 }
 

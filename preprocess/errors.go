@@ -40,7 +40,8 @@ func decodeError(f format, err error) error {
 	case isTruncated(err):
 		return fmt.Errorf("decode %s: %w: copy the file again from its source (%v)", f, ErrTruncated, err)
 	case errors.Is(err, quota.ErrExceeded):
-		return fmt.Errorf("decode %s: %w: its header describes more than a photo has; raise preprocess.memory or convert it to JPEG", f, ErrTooLarge)
+		return fmt.Errorf("decode %s: %w: its header describes more than a photo has; raise preprocess.memory or "+
+			"convert it to JPEG", f, ErrTooLarge)
 	case isTooLarge(err):
 		return fmt.Errorf("decode %s: %w: scale the picture down (%v)", f, ErrTooLarge, err)
 	case isUnsupported(err):

@@ -12,7 +12,8 @@ import (
 // blue returns the texts of the primary buttons that can be seen and pressed.
 func blue(p *testenv.Page) []string {
 	return evaluate[[]string](p,
-		"Array.from(document.querySelectorAll('.primary')).filter((b) => b.checkVisibility() && !b.disabled && (!document.querySelector('dialog[open]') || b.closest('dialog[open]'))).map((b) => b.textContent)")
+		"Array.from(document.querySelectorAll('.primary')).filter((b) => b.checkVisibility() && !b.disabled && "+
+			"(!document.querySelector('dialog[open]') || b.closest('dialog[open]'))).map((b) => b.textContent)")
 }
 
 const current = "document.querySelector('.tile.current').photo"
@@ -90,7 +91,8 @@ func TestUnknownIsNotAccepted(t *testing.T) {
 	s, url := newStandIn(t, 158, true)
 	p := browse(t, url)
 	group := aspect{"group", "document.querySelector('.group .row > button').click()",
-		"document.getElementById('heading').textContent === 'A group of unknown photos' && document.querySelectorAll('.tile').length > 1"}
+		"document.getElementById('heading').textContent === 'A group of unknown photos' && " +
+			"document.querySelectorAll('.tile').length > 1"}
 	for _, keys := range [][]string{{}, {"Control+a"}, {"Alt+Enter"}} {
 		fresh(p, url, views[1])
 		group.show(p)

@@ -12,7 +12,8 @@ const cookieName = "pipeline-token"
 
 // policy lets the page load only what the server itself serves; pictures that are
 // dropped on the page are blobs.
-const policy = "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+const policy = "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; " +
+	"frame-ancestors 'none'"
 
 // guarded checks where a request comes from before next sees it.
 func (s *Server) guarded(next http.Handler) http.Handler {
@@ -78,7 +79,8 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	refuse(w, http.StatusUnauthorized,
-		"the token is missing or wrong: use the address with the token that the server printed, or the header Authorization: Bearer TOKEN")
+		"the token is missing or wrong: use the address with the token that the server printed, or the header "+
+			"Authorization: Bearer TOKEN")
 	return false
 }
 

@@ -228,7 +228,8 @@ func (h *hostile) malformed(ctx context.Context, round int) {
 		rawRequest("POST /v1/label", h.address, "Content-Type: image/jpeg\r\n", string(noise)),
 		rawRequest("POST /v1/back", h.address, "Content-Type: application/json\r\n", `{"seq":-1e99}`),
 		fmt.Appendf(nil,
-			"POST /v1/label HTTP/1.1\r\nHost: %s\r\nContent-Type: image/jpeg\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\n%s", h.address, noise),
+			"POST /v1/label HTTP/1.1\r\nHost: %s\r\nContent-Type: image/jpeg\r\nTransfer-Encoding: "+
+				"chunked\r\n\r\nzz\r\n%s", h.address, noise),
 	} {
 		short, cancel := context.WithTimeout(ctx, time.Second) // some wait for more
 		h.send(short, b)

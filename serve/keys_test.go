@@ -56,7 +56,8 @@ func TestEveryKey(t *testing.T) {
 	at := func(n int) string {
 		return fmt.Sprintf("document.querySelector('.tile.current').getAttribute('aria-posinset') === '%d'", n)
 	}
-	last := "document.querySelector('.tile.current')?.getAttribute('aria-posinset') === document.querySelector('.tile.current')?.getAttribute('aria-setsize')"
+	last := "document.querySelector('.tile.current')?.getAttribute('aria-posinset') === " +
+		"document.querySelector('.tile.current')?.getAttribute('aria-setsize')"
 	picked := func(n int) string {
 		return fmt.Sprintf("document.querySelectorAll('.tile[aria-selected=true]').length === %d", n)
 	}
@@ -270,7 +271,8 @@ func TestTypingGoesOn(t *testing.T) {
 func composingIsTyping(t *testing.T, p *testenv.Page, url string) {
 	t.Helper()
 	fresh(p, url, views[0])
-	const enter = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', isComposing: true, bubbles: true, cancelable: true}))"
+	const enter = "document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', isComposing: " +
+		"true, bubbles: true, cancelable: true}))"
 	p.Eval(enter, nil)
 	quiet(t, p, "composing on the photos")
 	p.Press("r", "a", "c")
@@ -286,7 +288,8 @@ func heldKeysDecideOnce(t *testing.T, p *testenv.Page, url string) {
 	t.Helper()
 	fresh(p, url, views[0])
 	held := func(key string) {
-		p.Eval(fmt.Sprintf("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: %q, repeat: true, bubbles: true, cancelable: true}))", key), nil)
+		p.Eval(fmt.Sprintf("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: %q, repeat: true, "+
+			"bubbles: true, cancelable: true}))", key), nil)
 	}
 	for _, key := range []string{"Enter", "1", "Delete", "Shift+Delete", "+", "?", "<"} {
 		held(key)

@@ -80,7 +80,8 @@ func (s *Server) writeMetrics(w http.ResponseWriter, _ *http.Request) error {
 		fmt.Fprintf(&out, "pipeline_request_seconds_bucket{le=\"%v\"} %d\n", b, m.buckets[i])
 	}
 	fmt.Fprintf(&out,
-		"pipeline_request_seconds_bucket{le=\"+Inf\"} %d\npipeline_request_seconds_sum %v\npipeline_request_seconds_count %[1]d\n", m.n, m.seconds)
+		"pipeline_request_seconds_bucket{le=\"+Inf\"} %d\npipeline_request_seconds_sum "+
+			"%v\npipeline_request_seconds_count %[1]d\n", m.n, m.seconds)
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	_, _ = w.Write([]byte(out.String()))
 	return nil

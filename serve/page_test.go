@@ -17,13 +17,17 @@ type aspect struct{ name, open, there string }
 
 var views = []aspect{
 	{"check", "document.querySelector('[data-view=check]').click()",
-		"document.getElementById('heading').textContent === 'To check' && document.querySelectorAll('.tile').length > 0"},
+		"document.getElementById('heading').textContent === 'To check' && document.querySelectorAll('.tile').length > " +
+			"0"},
 	{"unknown", "document.querySelector('[data-view=unknown]').click()",
-		"document.querySelectorAll('.group').length > 0 || document.getElementById('empty').textContent === 'No photo looks unknown.'"},
+		"document.querySelectorAll('.group').length > 0 || document.getElementById('empty').textContent === 'No photo " +
+			"looks unknown.'"},
 	{"suspicious", "document.querySelector('[data-view=suspicious]').click()",
-		"document.querySelectorAll('.tile').length > 1 && document.getElementById('heading').textContent === 'Maybe mislabelled'"},
+		"document.querySelectorAll('.tile').length > 1 && document.getElementById('heading').textContent === 'Maybe " +
+			"mislabelled'"},
 	{"class", "document.querySelector('[data-view=class]').click()",
-		"document.querySelectorAll('#class-list button').length > 1 && document.getElementById('heading').textContent === document.querySelector('.tile .what')?.textContent"},
+		"document.querySelectorAll('#class-list button').length > 1 && document.getElementById('heading').textContent " +
+			"=== document.querySelector('.tile .what')?.textContent"},
 }
 
 var dialogs = []aspect{
@@ -33,7 +37,8 @@ var dialogs = []aspect{
 	{"lines",
 		"document.querySelector('#history-list > li:last-child details').open = true; document.getElementById('history').showModal()", "document.querySelectorAll('#history-list ol li').length > 4"},
 	{"forget",
-		"document.querySelector('.tile:not([aria-selected=true]) .tick')?.click(); document.getElementById('forget').click()", "document.getElementById('ask').open"},
+		"document.querySelector('.tile:not([aria-selected=true]) .tick')?.click(); " +
+			"document.getElementById('forget').click()", "document.getElementById('ask').open"},
 	{"bulk", "document.getElementById('bulk').click()", "document.getElementById('outlook')?.textContent"},
 	{"keys", "document.getElementById('help').click()", "document.getElementById('keys').open"},
 }
@@ -228,9 +233,11 @@ func TestClassesAndSearch(t *testing.T) {
 	expect("confirm", "label 1 "+label)
 
 	p.Click("[data-view=check]")
-	p.Wait("document.getElementById('heading').textContent === 'To check' && document.querySelectorAll('.tile').length > 5 && document.activeElement.id === 'grid'")
+	p.Wait("document.getElementById('heading').textContent === 'To check' && " +
+		"document.querySelectorAll('.tile').length > 5 && document.activeElement.id === 'grid'")
 	p.Press("+")
-	p.Wait("document.getElementById('heading').textContent === 'Similar photos' && document.querySelectorAll('[aria-selected=true]').length > 1")
+	p.Wait("document.getElementById('heading').textContent === 'Similar photos' && " +
+		"document.querySelectorAll('[aria-selected=true]').length > 1")
 	n := evaluate[int](p, "document.querySelectorAll('.tile[aria-selected=true]').length")
 	p.Press("z", "o", "o", "Enter")
 	expect("all like this", fmt.Sprintf("label %d zoo", n))
@@ -241,7 +248,8 @@ func TestClassesAndSearch(t *testing.T) {
 	p.Press("0", "0", "1", "0", "1")
 	p.Wait("document.getElementById('empty').hidden === false || document.querySelectorAll('.tile').length === 1")
 
-	p.Eval("document.querySelector('#search input').value = ''; document.querySelector('#search input').dispatchEvent(new Event('input', {bubbles: true}))", nil)
+	p.Eval("document.querySelector('#search input').value = ''; document.querySelector('#search "+
+		"input').dispatchEvent(new Event('input', {bubbles: true}))", nil)
 	p.Wait("document.querySelectorAll('.tile').length > 5")
 	p.Click("#bulk")
 	p.Wait("document.getElementById('outlook') && document.getElementById('outlook').textContent.includes('97 %')")
@@ -262,7 +270,8 @@ func TestHistoryAndForgetting(t *testing.T) {
 	p.Press("<")
 	p.Wait("document.getElementById('history').open")
 	if got := evaluate[[]string](p,
-		"Array.from(document.querySelectorAll('#history-list > li'), (e) => e.querySelector('p').textContent.split(' · ')[1])"); !slices.Equal(got, []string{"now", "saved"}) {
+		"Array.from(document.querySelectorAll('#history-list > li'), (e) => e.querySelector('p').textContent.split(' "+
+			"· ')[1])"); !slices.Equal(got, []string{"now", "saved"}) {
 		t.Errorf("the history has %q", got)
 	}
 	p.Press("Tab", "Tab", "Enter") // past the changes since
@@ -336,7 +345,8 @@ func TestLateAnswer(t *testing.T) {
 	other.Wait("document.getElementById('quality').textContent.startsWith('1 decided')")
 	other.Press("Control+z")
 	other.Wait("document.getElementById('quality').textContent.startsWith('0 decided')")
-	one.Wait("document.getElementById('quality').textContent.startsWith('0 decided') && document.getElementById('undo').disabled")
+	one.Wait("document.getElementById('quality').textContent.startsWith('0 decided') && " +
+		"document.getElementById('undo').disabled")
 	<-answered
 	one.Wait("window.said !== '' && document.getElementById('stage').getAttribute('aria-busy') === 'false'")
 	if got := evaluate[string](one, "document.getElementById('quality').textContent"); !strings.HasPrefix(got,

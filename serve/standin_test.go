@@ -108,7 +108,8 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	mux.HandleFunc("GET /v1/events", s.events)
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Security-Policy",
-			"default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'")
+			"default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; "+
+				"frame-ancestors 'none'")
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		mux.ServeHTTP(w, r)

@@ -20,7 +20,8 @@ type TooManyError struct {
 
 func (e *TooManyError) Error() string {
 	if e.Class != "" {
-		return fmt.Sprintf("%d examples of class %q, at most %d are stored: give it fewer, or raise classifier.%s.max_per_class", e.Examples, e.Class, e.Most, e.Method)
+		return fmt.Sprintf("%d examples of class %q, at most %d are stored: give it fewer, or raise "+
+			"classifier.%s.max_per_class", e.Examples, e.Class, e.Most, e.Method)
 	}
 	what := "n"
 	if e.Method == OVE {

@@ -7,9 +7,11 @@ import "github.com/seed-90d10d51/pipeline/classifier"
 func Methods() []classifier.Method {
 	return []classifier.Method{
 		define(LSM, DefaultLSM(),
-			"Gaussian process classification with the logistic-softmax likelihood, by Gibbs sampling (Galy-Fajou 2020), a baseline for gptree; its files contain embeddings"),
+			"Gaussian process classification with the logistic-softmax likelihood, by Gibbs sampling (Galy-Fajou "+
+				"2020), a baseline for gptree; its files contain embeddings"),
 		define(OVE, DefaultOVE(),
-			"Gaussian process classification with the one-vs-each likelihood, by Gibbs sampling (Snell 2021), a baseline for gptree with few classes; its files contain embeddings"),
+			"Gaussian process classification with the one-vs-each likelihood, by Gibbs sampling (Snell 2021), a "+
+				"baseline for gptree with few classes; its files contain embeddings"),
 	}
 }
 

@@ -6,13 +6,16 @@ import "github.com/seed-90d10d51/pipeline/classifier"
 func Methods() []classifier.Method {
 	plus := classifier.Method{
 		Name: PLDAPlus, Key: "plda_plus",
-		Summary: "plda with class covariances shrunk toward the shared one, and scores of base and later classes calibrated on the base session; the most accurate method with a large base session",
+		Summary: "plda with class covariances shrunk toward the shared one, and scores of base and later classes " +
+			"calibrated on the base session; the most accurate method with a large base session",
 		Novelty: "log-density of a class that has not been seen, less the largest of the classes, before calibration",
 	}
 	eb := classifier.Method{
 		Name: PPCAEB, Key: "ppca_eb",
-		Summary: "ppca with class covariances shrunk toward the shared one and uncertain class means: between ppca and plda",
-		Novelty: "log-density of a class that has not been seen, less the largest of the classes, all with the shared covariance",
+		Summary: "ppca with class covariances shrunk toward the shared one and uncertain class means: between ppca " +
+			"and plda",
+		Novelty: "log-density of a class that has not been seen, less the largest of the classes, all with the shared " +
+			"covariance",
 	}
 	return []classifier.Method{define(plus, DefaultPLDAPlus()), define(eb, DefaultPPCAEB())}
 }

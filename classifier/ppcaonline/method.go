@@ -6,7 +6,8 @@ import "github.com/seed-90d10d51/pipeline/classifier"
 func Method() classifier.Method {
 	return classifier.Define(classifier.Method{
 		Name: "ppca-online", Key: "ppca_online",
-		Summary: "one low-rank Gaussian per class that learns one image at a time (NAT-oEM, Pamplona and Manzanera 2020)",
+		Summary: "one low-rank Gaussian per class that learns one image at a time (NAT-oEM, Pamplona and Manzanera " +
+			"2020)",
 		Novelty: "negative largest log-density",
 		Extend:  "one example at a time; their order matters",
 		Forget:  "classes",

@@ -154,7 +154,8 @@ func (d *transfer) fromAny(ctx context.Context) error {
 			break
 		}
 	}
-	return fmt.Errorf("%w%s; without a connection, download the file elsewhere and copy it to %s (its SHA-256, %s, is checked), or give its path with --backbone",
+	return fmt.Errorf("%w%s; without a connection, download the file elsewhere and copy it to %s (its SHA-256, %s, is "+
+		"checked), or give its path with --backbone",
 		failures, d.saved(), strings.TrimSuffix(d.part, partSuffix), d.entry.SHA256)
 }
 

@@ -149,10 +149,12 @@ func (m *Model) fits() error {
 		n += b.z.Rows
 	}
 	if n > maxInputs {
-		return fmt.Errorf("%d inducing inputs in all tasks: a model takes at most %d; use fewer per task, or start a new model", n, maxInputs)
+		return fmt.Errorf("%d inducing inputs in all tasks: a model takes at most %d; use fewer per task, or start a "+
+			"new model", n, maxInputs)
 	}
 	if draws := m.cfg.PredictHypers * len(m.groups); n*n > maxNumbers/draws {
-		return fmt.Errorf("%d inducing inputs in all tasks, for %d draws and sets of them: more than %d numbers; use fewer inducing inputs or prediction draws", n, draws, maxNumbers)
+		return fmt.Errorf("%d inducing inputs in all tasks, for %d draws and sets of them: more than %d numbers; use "+
+			"fewer inducing inputs or prediction draws", n, draws, maxNumbers)
 	}
 	return nil
 }

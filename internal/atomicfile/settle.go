@@ -34,7 +34,8 @@ func settle(old, new string, ours Ours) error {
 		err = s.merge("")
 	}
 	if err != nil {
-		return fmt.Errorf("%s is complete, but the old one, now %s, has files that could not be moved into it: %w; move them by hand",
+		return fmt.Errorf("%s is complete, but the old one, now %s, has files that could not be moved into it: %w; "+
+			"move them by hand",
 			new, old, err)
 	}
 	return nil
@@ -125,7 +126,8 @@ func inherit(from, to string) error {
 			err = movable(name)
 		}
 		if err != nil {
-			return fmt.Errorf("%w: it holds what would have to be moved; make it readable and writable, or move it away", err)
+			return fmt.Errorf("%w: it holds what would have to be moved; make it readable and writable, or move it "+
+				"away", err)
 		}
 		if !e.IsDir() {
 			return nil

@@ -15,7 +15,8 @@ const EnvLibrary = "OPENBLAS_LIB"
 var ErrNoLibrary = errors.New("no usable OpenBLAS library")
 
 // Remedy tells users without a library what to do.
-const Remedy = "install one with POSIX threads (Debian, Ubuntu: libopenblas0-pthread; macOS: brew install openblas), or set " + EnvLibrary + " to its library file"
+const Remedy = "install one with POSIX threads (Debian, Ubuntu: libopenblas0-pthread; macOS: brew install openblas), " +
+	"or set " + EnvLibrary + " to its library file"
 
 // setThreads is a function that distinguishes OpenBLAS from other BLAS
 // libraries.

@@ -26,7 +26,8 @@ func (rt *Runtime) NewSession(model []byte, inputs, outputs []string, p Provider
 	defer options.Destroy()
 	if err := p.enable(options); err != nil {
 		return nil,
-			fmt.Errorf("provider %s: the library %s (%s) cannot use it here: %w; use provider cpu, or point %s at a build of ONNX Runtime with %s",
+			fmt.Errorf("provider %s: the library %s (%s) cannot use it here: %w; use provider cpu, or point %s at a "+
+				"build of ONNX Runtime with %s",
 				p, rt.library.Path, rt.library.Version, firstLine(err), EnvLibrary, p)
 	}
 	s, err := onnxruntime.NewDynamicAdvancedSessionWithONNXData(model, inputs, outputs, options)
@@ -65,7 +66,8 @@ func (rt *Runtime) explainLoad(err error) error {
 		strings.Contains(text, "no opset import"):
 		remedy = "the model uses an operator that this library lacks: export it with ONNX's standard operators"
 	case strings.Contains(text, "ir version"), strings.Contains(text, "opset"):
-		remedy = "this library is older than the model: export with a lower opset (17 works everywhere) or use a newer ONNX Runtime"
+		remedy = "this library is older than the model: export with a lower opset (17 works everywhere) or use a " +
+			"newer ONNX Runtime"
 	case strings.Contains(text, "protobuf"):
 		remedy = "the file is damaged: download or export it again"
 	}

@@ -21,7 +21,8 @@ const EnvLibrary = "TURBOJPEG_LIB"
 var ErrNoLibrary = errors.New("no usable TurboJPEG library")
 
 // Remedy tells users without a library what to do.
-const Remedy = "run `pipeline setup`, or install it (Debian, Ubuntu: libturbojpeg0; Fedora: turbojpeg; macOS: brew install jpeg-turbo), or set " + EnvLibrary + " to its library file"
+const Remedy = "run `pipeline setup`, or install it (Debian, Ubuntu: libturbojpeg0; Fedora: turbojpeg; macOS: brew " +
+	"install jpeg-turbo), or set " + EnvLibrary + " to its library file"
 
 // Find locates the library and opens it.
 func Find() (*Decoder, error) {

@@ -89,7 +89,8 @@ func (a *Accumulator) Report() (*Report, error) {
 	r := a.sums
 	if r.N == 0 {
 		return nil,
-			fmt.Errorf("evaluate: no sample belongs to any of the model's %d classes (%d of other classes, %d without a label)",
+			fmt.Errorf("evaluate: no sample belongs to any of the model's %d classes (%d of other classes, %d without "+
+				"a label)",
 				len(r.Classes), len(a.unknown), r.NUnlabelled)
 	}
 	r.NLLNats /= float64(r.N)

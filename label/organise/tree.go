@@ -78,7 +78,8 @@ func separate(root, tree string) error {
 		return nil // there is none yet, or making it says why not
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("%s is a link, but the class folders need a folder of their own: remove the link, or give another --out",
+		return fmt.Errorf("%s is a link, but the class folders need a folder of their own: remove the link, or give "+
+			"another --out",
 			tree)
 	}
 	if real, err := filepath.EvalSymlinks(root); err == nil {

@@ -25,7 +25,8 @@ func TestDistributions(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := fmt.Sprint(v.Confidence.Choices); got != "[{90.0% 88.0% 12.5%} {95.0% 84.0% 16.5%} {98.0% 81.0% 19.5%} {99.9% 80.0% 20.5%}]" {
+	if got := fmt.Sprint(v.Confidence.Choices); got != "[{90.0% 88.0% 12.5%} {95.0% 84.0% 16.5%} {98.0% 81.0% 19.5%} "+
+		"{99.9% 80.0% 20.5%}]" {
 		t.Error(got)
 	}
 	if n := len(v.Confidence.Histogram.Bars); n != confidenceBins {

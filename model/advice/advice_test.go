@@ -88,7 +88,8 @@ func TestExpected(t *testing.T) {
 		want  []string
 	}{
 		{"many", known, 3, []string{
-			"expect about 88 % of photos like these to be named correctly (from 200 left-out images); guessing names 50 %",
+			"expect about 88 % of photos like these to be named correctly (from 200 left-out images); guessing names " +
+				"50 %",
 			"probabilities are off by 4 points on average (ECE 0.042)",
 		}},
 		{"two of each", known, 2, []string{
@@ -101,8 +102,10 @@ func TestExpected(t *testing.T) {
 				"estimate); guessing names 50 %",
 		}},
 		{"bursts", bursts, 3, []string{
-			"expect about 88 % of photos like these to be named correctly (from 200 left-out images); guessing names 50 %",
+			"expect about 88 % of photos like these to be named correctly (from 200 left-out images); guessing names " +
+				"50 %",
 			"many of the photos are alike, such as those of a burst: of photos of another occasion expect about 61 %, " +
+				"" +
 				"or less; probabilities are for these",
 			"probabilities are off by 4 points on average (ECE 0.042)",
 		}},

@@ -193,7 +193,8 @@ func (p *Prior) knows(h classstats.Hash) bool {
 // and could not be forgotten.
 func (p *Prior) CheckLearned(content, rows []classstats.Hash) error {
 	if n := p.Count(content, rows); n > 0 {
-		return fmt.Errorf("%w: it was made from %d of these %d images too. Make one without them (pipeline prior), or train without --prior", ErrLearned, n, len(content))
+		return fmt.Errorf("%w: it was made from %d of these %d images too. Make one without them (pipeline prior), or "+
+			"train without --prior", ErrLearned, n, len(content))
 	}
 	return nil
 }

@@ -81,7 +81,8 @@ func (p *Pool) add(s dataset.Sample) error {
 	case splitTest, splitVal:
 		p.test[x.Class] = append(p.test[x.Class], x)
 	default:
-		return fmt.Errorf("%s: is marked neither for training nor for testing: it has no split and is not in train/CLASS or test/CLASS; set fscil.test_per_class to hold images out by seed", s.Path)
+		return fmt.Errorf("%s: is marked neither for training nor for testing: it has no split and is not in "+
+			"train/CLASS or test/CLASS; set fscil.test_per_class to hold images out by seed", s.Path)
 	}
 	return nil
 }

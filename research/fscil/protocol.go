@@ -106,7 +106,8 @@ func Recorded(samples []dataset.Sample) (*Protocol, error) {
 	}
 	if len(rows) == 0 {
 		return nil,
-			errors.New("samples.csv has no sessions (columns split and session): give the official lists with --lists, or another fscil.protocol")
+			errors.New("samples.csv has no sessions (columns split and session): give the official lists with " +
+				"--lists, or another fscil.protocol")
 	}
 	var sessions []Session
 	for i, n := range slices.Sorted(maps.Keys(rows)) {

@@ -42,7 +42,8 @@ func NewTable(results []Result) (table.Table, error) {
 			"the last session.",
 	}
 	if len(published) == 0 {
-		t.Note += " No published row is known for this data set and track; rows of other\ntracks are not comparable and are left out."
+		t.Note += " No published row is known for this data set and track; rows of other\ntracks are not comparable " +
+			"and are left out."
 	}
 	for s := range sessions {
 		t.Header = append(t.Header, strconv.Itoa(s+1))

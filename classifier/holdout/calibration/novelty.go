@@ -34,7 +34,8 @@ func noveltyOf(held, weights []float64) Novelty {
 	case i >= 0:
 		return Novelty{Reason: fmt.Sprintf("a held-out example has novelty %v", held[i])}
 	case len(held) < minNovelty:
-		return Novelty{Reason: fmt.Sprintf("a threshold needs at least %d images in classes of two or more, there are %d", minNovelty, len(held))}
+		return Novelty{Reason: fmt.Sprintf("a threshold needs at least %d images in classes of two or more, there are "+
+			"%d", minNovelty, len(held))}
 	}
 	return Novelty{Quantiles: quantiles(held, weights)}
 }

@@ -38,7 +38,8 @@ func simulated(ctx context.Context, t Task) (*temperature.Value, Calibration, er
 	}
 	return l.Minimum(), Calibration{
 		Source: Simulated, Samples: l.Len(),
-		Novelty: Novelty{Reason: "most classes have a single image, so that none can be left out: a threshold needs two or more images of most classes"},
+		Novelty: Novelty{Reason: "most classes have a single image, so that none can be left out: a threshold needs " +
+			"two or more images of most classes"},
 	}, nil
 }
 

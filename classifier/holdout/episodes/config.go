@@ -70,6 +70,7 @@ type TooLittleError struct {
 }
 
 func (e *TooLittleError) Error() string {
-	return fmt.Sprintf("pseudo-sessions need %d classes with more than %d examples each; of the %d classes of the base session, %d have that many",
+	return fmt.Sprintf("pseudo-sessions need %d classes with more than %d examples each; of the %d classes of the "+
+		"base session, %d have that many",
 		minClasses, e.Shots, e.Classes, e.Usable)
 }

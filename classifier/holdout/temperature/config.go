@@ -38,7 +38,8 @@ func (c Config) Value(fit func() (*Value, error)) (*Value, error) {
 
 func check(T float64) error {
 	if !(T >= least && T <= most) {
-		return fmt.Errorf("temperature: %g is outside %g … %g; 0 means fit it on the base session, 1 leaves probabilities as they are", T, float64(least), float64(most))
+		return fmt.Errorf("temperature: %g is outside %g … %g; 0 means fit it on the base session, 1 leaves "+
+			"probabilities as they are", T, float64(least), float64(most))
 	}
 	return nil
 }

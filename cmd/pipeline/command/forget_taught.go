@@ -14,7 +14,8 @@ import (
 // forgetTaught forgets photos of a model that follows from a journal.
 func (a *app) forgetTaught(ctx context.Context, file string, f forgetting) (err error) {
 	if f.samples == "" || a.config.Out != "" || f.approximate || f.keepPrevious || len(f.stats) > 0 {
-		return usagef("%s was taught with serve, and its journal forgets photos, not classes: give only --samples, the list of the photos, with --images or --features", file)
+		return usagef("%s was taught with serve, and its journal forgets photos, not classes: give only --samples, "+
+			"the list of the photos, with --images or --features", file)
 	}
 	m, err := model.Load(teach.StartFile(file))
 	if err != nil {

@@ -157,7 +157,8 @@ func summaryLines(s label.Summary, dir string) (l lines) {
 	l.add("labelled %s (%d rejected, %d failed) into %s", plural(s.Labelled, "image", "images"), s.Rejected, s.Failed,
 		dir)
 	if e := s.Expected; e != nil {
-		l.add("expect about %.0f %% of these labels to be right, likely %.0f to %.0f %%, if the photos show classes of "+
+		l.add("expect about %.0f %% of these labels to be right, likely %.0f to %.0f %%, if the photos show classes "+
+			"of "+
 			"the model", 100*e.Accuracy, 100*e.Low, 100*e.High)
 	}
 	if len(s.Skipped) > 0 {

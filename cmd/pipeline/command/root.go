@@ -124,8 +124,9 @@ func bind(flags *pflag.FlagSet, section string, names ...string) {
 // inputFlags adds the named flags for images or features.
 func inputFlags(cmd *cobra.Command, names ...string) {
 	usage := map[string]string{
-		"images":   "`folder` of images, whose folders are classes",
-		"list":     "`file` that lists images: paths, or a table (CSV, JSON lines, Parquet), relative to --images or by default to its own folder; - for stdin",
+		"images": "`folder` of images, whose folders are classes",
+		"list": "`file` that lists images: paths, or a table (CSV, JSON lines, Parquet), relative to --images or " +
+			"by default to its own folder; - for stdin",
 		"features": "`folder` of embeddings made by pipeline embed, or of embeddings.npy and perhaps samples.csv",
 	}
 	for _, name := range names {
@@ -180,6 +181,7 @@ func outFlag(cmd *cobra.Command, usage string) {
 // backboneFlag adds --backbone.
 func backboneFlag(cmd *cobra.Command) {
 	cmd.Flags().String("backbone", "",
-		"ONNX `file`, or a name from pipeline backbones list (default: the model's own; for a new model that of pipeline setup, else the built-in one)")
+		"ONNX `file`, or a name from pipeline backbones list (default: the model's own; for a new model that of "+
+			"pipeline setup, else the built-in one)")
 	config.Bind(cmd.Flags(), "backbone", "backbone")
 }

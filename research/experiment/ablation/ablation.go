@@ -45,7 +45,8 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	if len(inputs) == 0 {
 		if env.Features == "" {
 			return experiment.Outcome{},
-				experiment.Inputf("no embeddings: give a feature folder with --features, or several with experiment.ablation.inputs")
+				experiment.Inputf("no embeddings: give a feature folder with --features, or several with " +
+					"experiment.ablation.inputs")
 		}
 		inputs = []string{env.Features}
 	}
@@ -105,7 +106,8 @@ func (c Config) outcome(r Results) (experiment.Outcome, error) {
 	o := experiment.Outcome{
 		Title: "PPCA by components, noise variance and input", Results: r, Tables: []table.Table{byQ},
 		Figures: c.figures(r.Results),
-		Findings: []string{fmt.Sprintf("Best of %d settings: %s %% with q = %d, λ = %s on %s; chosen on test images and therefore optimistic.",
+		Findings: []string{fmt.Sprintf("Best of %d settings: %s %% with q = %d, λ = %s on %s; chosen on test images "+
+			"and therefore optimistic.",
 			len(r.Results), table.Percent(best.Accuracy), best.Q, lambdaText(best.Lambda), best.Input)},
 	}
 	if len(c.Lambda) > 1 {

@@ -41,7 +41,8 @@ func row(cells []Cell, text func(int, Cell) string) []string {
 func (c Config) accuracies(r Results) (table.Table, error) {
 	t := table.Table{
 		Name: "table", Title: "Accuracy by number of classes", Header: c.header("classes"),
-		Note: fmt.Sprintf("Percent on test images, mean of %d runs ± standard error; %d training images per class. Empty: the head refuses so many.", c.Runs, c.PerClass),
+		Note: fmt.Sprintf("Percent on test images, mean of %d runs ± standard error; %d training images per class. "+
+			"Empty: the head refuses so many.", c.Runs, c.PerClass),
 	}
 	for _, cells := range r.Cells {
 		t.Add(row(cells, func(_ int, c Cell) string { return table.PlusMinus(table.MeanSEM(c.Accuracies)) })...)

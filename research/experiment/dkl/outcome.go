@@ -84,7 +84,8 @@ func (c Curve) finals() []float64 {
 func (c Config) choiceTable(choice Choice) table.Table {
 	t := table.Table{
 		Name: "choice", Title: "Choosing by pseudo-sessions", Header: []string{"setting"},
-		Note: fmt.Sprintf("Means over %d pseudo-sessions inside the base session; pseudo-novel classes take no part in training. Chosen: %s.", c.Splits, choice.Setting),
+		Note: fmt.Sprintf("Means over %d pseudo-sessions inside the base session; pseudo-novel classes take no part "+
+			"in training. Chosen: %s.", c.Splits, choice.Setting),
 	}
 	for _, m := range c.ChooseBy {
 		t.Header = append(t.Header, m+": base %", m+": novel %")

@@ -48,7 +48,8 @@ func (c Config) addTimings(o *experiment.Outcome, timings []Timing) {
 	}
 	t := table.Table{
 		Name: "time", Title: "Time to add k examples to n (Fig. 2)",
-		Note:   "Milliseconds on this machine; they vary from run to run. batch is a fit of n+k: kernel matrix, Cholesky factor, weights. gain is batch over the fastest update.",
+		Note: "Milliseconds on this machine; they vary from run to run. batch is a fit of n+k: kernel matrix, " +
+			"Cholesky factor, weights. gain is batch over the fastest update.",
 		Header: []string{"n", "k", "batch", "iterative", "direct", "cholesky", "gain"},
 	}
 	for _, m := range timings {
@@ -114,7 +115,8 @@ func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, t
 	figure := map[string]string{"classes": "fig3", "examples": "fig4"}[name]
 	t := table.Table{
 		Name: name, Title: "Accuracy by " + x + ", " + title + " (Fig. " + figure[3:] + ")",
-		Note:   "Percent on test images of all classes, including those not yet learned; mean over runs ± standard error.",
+		Note: "Percent on test images of all classes, including those not yet learned; mean over runs ± standard " +
+			"error.",
 		Header: []string{x, "gpr", "ncm"},
 	}
 	lines := []chart.Series{{Label: "gpr", Colour: chart.Palette(0)}, {Label: "ncm", Colour: chart.Palette(1)}}

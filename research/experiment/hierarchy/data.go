@@ -34,7 +34,8 @@ func (c Config) data(env experiment.Env) (data, error) {
 	}
 	if env.Features == "" {
 		return data{},
-			experiment.Inputf("no embeddings: give a feature folder with --features, or generate classes with experiment.hierarchy.synthetic.k")
+			experiment.Inputf("no embeddings: give a feature folder with --features, or generate classes with " +
+				"experiment.hierarchy.synthetic.k")
 	}
 	f, err := featdir.Read(env.Features)
 	if err != nil {
@@ -67,7 +68,8 @@ func (c Config) data(env experiment.Env) (data, error) {
 	}
 	if len(rows[0]) == 0 || len(rows[1]) == 0 {
 		return data{},
-			experiment.Inputf("no class has at least %d training and any test examples: the folder's samples.csv needs a column split that says train or test, or set experiment.hierarchy.min_train lower", c.MinTrain)
+			experiment.Inputf("no class has at least %d training and any test examples: the folder's samples.csv "+
+				"needs a column split that says train or test, or set experiment.hierarchy.min_train lower", c.MinTrain)
 	}
 	d := data{
 		name: fmt.Sprintf("%d classes of features", len(classes)), classes: len(classes),

@@ -177,7 +177,8 @@ func (r *report) findings() []string {
 	for _, v := range r.runner.cfg.Variants {
 		m := r.variant(v, visits)
 		out = append(out,
-			fmt.Sprintf("%s, T = %d: %s %% (flat %s %%) with %.1f times fewer Gaussians, %.1f times by the clock (%.2f of it).",
+			fmt.Sprintf("%s, T = %d: %s %% (flat %s %%) with %.1f times fewer Gaussians, %.1f times by the clock "+
+				"(%.2f of it).",
 				v, visits, table.Percent(m.Accuracy), table.Percent(flat.Accuracy), m.SpeedUp, m.ClockSpeedUp,
 				m.ClockSpeedUp/m.SpeedUp))
 	}

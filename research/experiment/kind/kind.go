@@ -56,10 +56,12 @@ func Kinds() []Kind {
 		kind("ablation", "accuracy of ppca by components, λ and input size (Wang 2023, Tables 3.2–3.4)",
 			func(c Config) ablation.Config { return c.Ablation }, ablation.Run),
 		kind("closedset",
-			"accuracy by number of classes, all learned at once, settings chosen on validation images (Achituve 2021, Table 1, Fig. 4)",
+			"accuracy by number of classes, all learned at once, settings chosen on validation images (Achituve 2021, "+
+				"Table 1, Fig. 4)",
 			func(c Config) closedset.Config { return c.ClosedSet }, closedset.Run),
 		kind("dkl",
-			"deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without (Achituve 2021, Table 2 in shape)",
+			"deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without "+
+				"(Achituve 2021, Table 2 in shape)",
 			func(c Config) dkl.Config { return c.DKL }, dkl.Run),
 		kind("gpr", "time and accuracy of incremental GP regression (Lütz 2011, Figs. 1–4)",
 			func(c Config) gpr.Config { return c.GPR }, gpr.Run),

@@ -161,8 +161,10 @@ func (c Config) tables(chosen, rows []Row) []table.Table {
 	list := func(values []float64) string {
 		return strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ", "), "[]")
 	}
-	note := fmt.Sprintf("Nats per example on test data, mean ± standard deviation over %d seeds; in brackets the number of seeds on which a difference is positive. "+
-		"Differences are to plain online EM (none) on the same seed. γ = factor·k^−%g, β likewise; β is chosen on validation data from %s; γ from %s. "+
+	note := fmt.Sprintf("Nats per example on test data, mean ± standard deviation over %d seeds; in brackets the "+
+		"number of seeds on which a difference is positive. "+
+		"Differences are to plain online EM (none) on the same seed. γ = factor·k^−%g, β likewise; β is chosen on "+
+		"validation data from %s; γ from %s. "+
 		"Clamped: the share of pulled elements whose pull would have overshot its reference.", len(chosen[0].End.Seeds),
 		c.Exponent, list(c.Beta), list(c.Gamma))
 	tables := []table.Table{c.table("chosen", "Every form of learning, with the best β", note, chosen)}

@@ -170,8 +170,10 @@ func (c Config) chosen(rows []Row) []Row {
 // findings states which claims of the paper hold here, from the numbers.
 func (c Config) findings(chosen, drawn []Row) []string {
 	claim := []string{
-		"The paper: the constraint (step) raises the log-likelihood from the first steps on, by about the same amount throughout.",
-		"The paper: step rises throughout and ends above plain online EM; class rises slowly and ends about where plain online EM does.",
+		"The paper: the constraint (step) raises the log-likelihood from the first steps on, by about the same amount " +
+			"throughout.",
+		"The paper: step rises throughout and ends above plain online EM; class rises slowly and ends about where " +
+			"plain online EM does.",
 		"The paper: plain online EM forgets classes, step forgets less, class nothing visible.",
 		"The paper: plain online EM shows no positive interference, step and class show some.",
 	}[c.Figure-1]
@@ -185,7 +187,8 @@ func (c Config) findings(chosen, drawn []Row) []string {
 	}
 	none := drawn[0]
 	return append(out,
-		fmt.Sprintf("Over seeds the value itself varies by %.2f nats (standard deviation of none at the end), which hides differences of this size: only pairs on the same seed show them.", none.End.SD))
+		fmt.Sprintf("Over seeds the value itself varies by %.2f nats (standard deviation of none at the end), which "+
+			"hides differences of this size: only pairs on the same seed show them.", none.End.SD))
 }
 
 // finding compares one setting with plain online EM of the same γ.
@@ -198,7 +201,8 @@ func (c Config) finding(r Row) string {
 		return fmt.Sprintf("%s: interference %s, against none with the same γ %s (%s).", r.variant, r.End.gain(),
 			r.EndGain.gain(), r.EndGain.conclusion())
 	}
-	return fmt.Sprintf("%s: over the run %s nats against none with the same γ (%s), at the end %s (%s); at the end against none with γ %s %s (%s).",
+	return fmt.Sprintf("%s: over the run %s nats against none with the same γ (%s), at the end %s (%s); at the end "+
+		"against none with γ %s %s (%s).",
 		r.variant, r.OverRunGain.gain(), r.OverRunGain.conclusion(), r.EndGain.gain(), r.EndGain.conclusion(),
 		number(c.Gamma[0]), r.EndGainPaper.gain(), r.EndGainPaper.conclusion())
 }
@@ -225,7 +229,8 @@ func (c Config) count(chosen []Row) []string {
 			}
 		}
 		out = append(out,
-			fmt.Sprintf("%s, all %d forms (R-step, Fisher, γ) %s: %d better than none with the same γ, %d worse, %d undecided (two-sided t test of the paired differences, 5 %%); validation chose the weakest β for %d.",
+			fmt.Sprintf("%s, all %d forms (R-step, Fisher, γ) %s: %d better than none with the same γ, %d worse, %d "+
+				"undecided (two-sided t test of the paired differences, 5 %%); validation chose the weakest β for %d.",
 				p, all, c.measured(), better, worse, all-better-worse, weakest))
 	}
 	return out

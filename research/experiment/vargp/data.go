@@ -101,7 +101,8 @@ func (c Config) features(env experiment.Env) (source, error) {
 	names := classifier.GroupByClass(y)
 	if len(names) < c.classesInAll() {
 		return source{},
-			experiment.Inputf("%d classes in the first session, %d are needed: change experiment.vargp.tasks or classes", len(names), c.classesInAll())
+			experiment.Inputf("%d classes in the first session, %d are needed: change experiment.vargp.tasks or "+
+				"classes", len(names), c.classesInAll())
 	}
 	return source{of: m.Fingerprint, at: func(run, task int) (l lesson, err error) {
 		order := random.Stream(env.Seed, "experiment/vargp/classes", run).Perm(len(names))
@@ -152,7 +153,8 @@ func (c Config) divide(l *lesson, z blas64.General, class int, rng *rand.Rand) {
 func (c Config) idx(seed uint64) (source, error) {
 	if c.Folder == "" {
 		return source{},
-			experiment.Inputf("experiment.vargp.folder is empty: give the folder of train-images-idx3-ubyte and its three companions with --set experiment.vargp.folder=DIR")
+			experiment.Inputf("experiment.vargp.folder is empty: give the folder of train-images-idx3-ubyte and its " +
+				"three companions with --set experiment.vargp.folder=DIR")
 	}
 	var of [2]idx.Labelled
 	for i, name := range []string{idx.Train, idx.Test} {

@@ -152,7 +152,8 @@ func (c Config) addEntropy(o *experiment.Outcome, results []Result) {
 	}
 	t := table.Table{
 		Name: "entropy", Title: fmt.Sprintf("Entropy of %s (Fig. 3)", c.Variants[0]),
-		Note:   "Of the test examples of each task (columns) after each task learned (rows), as a share of the logarithm of the number of heads; tasks above the diagonal are not learned yet.",
+		Note: "Of the test examples of each task (columns) after each task learned (rows), as a share of the " +
+			"logarithm of the number of heads; tasks above the diagonal are not learned yet.",
 		Header: append([]string{"after"}, chart.WholeNumbers(c.Tasks)...),
 	}
 	for i, r := range cells {

@@ -68,7 +68,8 @@ func (r *runner) search(ctx context.Context) ([]Trial, error) {
 	held.src.at = func(run, task int) (lesson, error) {
 		l, err := r.src.at(run, task)
 		if l.test = l.valid; err == nil && len(l.test.y) == 0 {
-			err = experiment.Inputf("task %d: no image is held out to search by: raise experiment.vargp.train or validation", task+1)
+			err = experiment.Inputf("task %d: no image is held out to search by: raise experiment.vargp.train or "+
+				"validation", task+1)
 		}
 		return l, err
 	}
@@ -95,7 +96,8 @@ func (r *runner) search(ctx context.Context) ([]Trial, error) {
 func (c Config) searchTable(trials []Trial) table.Table {
 	t := table.Table{
 		Name: "search", Title: "Search for hyper-parameters (Table 2)",
-		Note:   fmt.Sprintf("Percent of the images held out of the training images of the first run, after the last task; %s. The first row is used.", c.Variants[0]),
+		Note: fmt.Sprintf("Percent of the images held out of the training images of the first run, after the last "+
+			"task; %s. The first row is used.", c.Variants[0]),
 		Header: []string{"rate", "M", "β", "held out"},
 	}
 	trials = slices.Clone(trials)

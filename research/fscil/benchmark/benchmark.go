@@ -115,7 +115,8 @@ func (l Lists) Pull(ctx context.Context, dir string, client *http.Client) error 
 		}
 		text, err := l.download(ctx, name, client)
 		if err != nil {
-			return fmt.Errorf("pull lists %s: %w; without a connection, download the files of %s elsewhere and copy them to %s (their SHA-256 is checked)", l.Name, err, l.Address, dir)
+			return fmt.Errorf("pull lists %s: %w; without a connection, download the files of %s elsewhere and copy "+
+				"them to %s (their SHA-256 is checked)", l.Name, err, l.Address, dir)
 		}
 		if err := atomicfile.WriteFile(filepath.Join(dir, name), text); err != nil {
 			return fmt.Errorf("pull lists %s: %w", l.Name,

@@ -102,7 +102,8 @@ func TestNotebook(t *testing.T) {
 	typed(l, l.Env, python, program, "make", filepath.Join(filepath.Dir(program), "walkthrough.py"),
 		l.Path("made.ipynb"))
 	if !bytes.Equal(l.Read(l.Path("made.ipynb")), l.Read(notebook)) {
-		t.Error("docs/walkthrough.ipynb is out of date: run scripts/notebook/notebook.py make scripts/notebook/walkthrough.py docs/walkthrough.ipynb")
+		t.Error("docs/walkthrough.ipynb is out of date: run scripts/notebook/notebook.py make " +
+			"scripts/notebook/walkthrough.py docs/walkthrough.ipynb")
 	}
 	out := typed(l, append(l.OnPath(), "PIPELINE_CACHE="+l.Path("cache")), python, program, "run", notebook)
 	if !strings.Contains(out, "photos of cacti") || strings.Contains(out, "\n0 photos of cacti") {

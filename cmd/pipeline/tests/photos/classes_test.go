@@ -84,7 +84,8 @@ func TestTablesAsTheyAre(t *testing.T) {
 	images := l.Photos(l.Path("photos"), commandtest.SmallSide, 2, "a", "b")
 	model := l.Path("m.model")
 	l.Write(l.Path("photos", "Export.csv"),
-		[]byte("Nr;Datei;Art\r\n1;a\\000;Kiwi\r\n2;a\\001;Kiwi\r\n3;b\\000;Lime\r\n4;b\\001;Not sure\r\n5;b\\404;Lime\r\n"))
+		[]byte("Nr;Datei;Art\r\n1;a\\000;Kiwi\r\n2;a\\001;Kiwi\r\n3;b\\000;Lime\r\n4;b\\001;Not "+
+			"sure\r\n5;b\\404;Lime\r\n"))
 	r := l.Expect(command.ExitPartial, "train", "--list", l.Path("photos", "Export.csv"), "--label-column", "art",
 		"--drop-label", "Not sure", "--classifier", "ncm", "--out", model)
 	for _, word := range []string{`column \"Datei\"`, "end in .jpg", "1 of the inputs failed"} {

@@ -69,7 +69,8 @@ func TestFSCILFromFeatures(t *testing.T) {
 		}
 		keys := slices.Sorted(maps.Keys(s))
 		if got, want := strings.Join(keys, " "),
-			"accuracy accuracy_sem base_accuracy classes ece forgetting harmonic_mean nll novel_accuracy session"; got != want {
+			"accuracy accuracy_sem base_accuracy classes ece forgetting harmonic_mean nll novel_accuracy "+
+				"session"; got != want {
 			t.Errorf("session %d has the keys %s, want %s", i+1, got, want)
 		}
 	}
@@ -101,7 +102,8 @@ func TestFSCILVariants(t *testing.T) {
 	l := commandtest.NewBare(t)
 	features := l.Clouds(l.Path("features"))
 	l.Write(l.Path("c.yaml"),
-		[]byte("fscil:\n  methods: [ncm]\n  variants:\n    - {name: far means, classifier: ncm, set: {metric: euclidean}}\n"))
+		[]byte("fscil:\n  methods: [ncm]\n  variants:\n    - {name: far means, classifier: ncm, set: {metric: "+
+			"euclidean}}\n"))
 	l.Must("fscil", "--config", l.Path("c.yaml"), "--features", features, "--out", l.Path("out"))
 	l.Must("fscil", "--features", features, "--classifier", "ncm", "--set", "classifier.ncm.metric=euclidean", "--out",
 		l.Path("one"))

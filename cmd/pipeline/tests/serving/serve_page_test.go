@@ -70,7 +70,8 @@ func TestServePage(t *testing.T) {
 	p.settles()
 	one := p.current()
 	p.name("mango")
-	other.page.Wait("!document.getElementById('undo').disabled && document.getElementById('undo').title.endsWith('mango')")
+	other.page.Wait("!document.getElementById('undo').disabled && " +
+		"document.getElementById('undo').title.endsWith('mango')")
 	if said := other.press("Control+z"); said != "Undone: label a photo mango" {
 		t.Errorf("undo says %q", said)
 	}
@@ -198,7 +199,8 @@ func TestServeHands(t *testing.T) {
 	one := tiles[slices.IndexFunc(tiles, func(t tile) bool { return t.Sure != "by you" })].Name
 	p.page.Tap(on(one))
 	p.page.Tap(on(one))
-	p.page.Wait(fmt.Sprintf("document.getElementById('photo').open && document.getElementById('photo-name').textContent === %q", one))
+	p.page.Wait(fmt.Sprintf("document.getElementById('photo').open && "+
+		"document.getElementById('photo-name').textContent === %q", one))
 	p.page.Tap("#photo-naming input")
 	p.hears(func() { p.page.Press("l", "i", "m", "e", "Enter") })
 	p.has("with a finger", map[string]int{"plum": 3, "kiwi": 1, "lime": 1})
@@ -232,7 +234,8 @@ func TestServeReturns(t *testing.T) {
 
 	p.page.Press("<")
 	p.page.Wait("document.querySelectorAll('#history-list > li').length > 1")
-	p.page.Eval("[...document.querySelectorAll('#history-list > li')].find((e) => e.textContent.includes(' · saved · ')).querySelector('button').id = 'there'", nil)
+	p.page.Eval("[...document.querySelectorAll('#history-list > li')].find((e) => e.textContent.includes(' · saved · "+
+		"')).querySelector('button').id = 'there'", nil)
 	said := p.click("#there")
 	if !strings.HasPrefix(said, "Everything is as after line ") {
 		t.Errorf("going back says %q", said)

@@ -66,7 +66,8 @@ func TestStories(t *testing.T) {
 			mine := *s
 			mine.Bed, mine.began = l.With(t), time.Now()
 			r := person.live(&mine)
-			t.Logf("%d labels, accuracy %.1f %%, %.1f %% of that with all labels; of %d accepted at once %d are right; %.1f minutes",
+			t.Logf("%d labels, accuracy %.1f %%, %.1f %% of that with all labels; of %d accepted at once %d are "+
+				"right; %.1f minutes",
 				r.labels, 100*r.accuracy, 100*r.accuracy/best, r.accepted, r.right, time.Since(mine.began).Minutes())
 			if r.labels > s.budget || r.accuracy < 0.95*best {
 				t.Errorf("the goal is at most %d labels and at least %.1f %%", s.budget, 95*best)
