@@ -148,7 +148,7 @@ func TestInitialHeadKeepsDistances(t *testing.T) {
 	for name, cfg := range map[string]dkl.Config{
 		"linear": {Dim: 50}, "square": {Dim: 20}, "identity": {Dim: 20, Residual: true},
 		"a hidden layer and the identity": {Dim: 20, Hidden: 9, Residual: true},
-		"hidden beside a wider skip": {Dim: 50, Hidden: 9, Residual: true},
+		"hidden beside a wider skip":      {Dim: 50, Hidden: 9, Residual: true},
 	} {
 		h := newHead(t, 20, cfg)
 		z := forward(t, h, x)
