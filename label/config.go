@@ -15,6 +15,9 @@ type Config struct {
 	// Reject is the share of known-class images that may be rejected as
 	// unknown; 0 rejects nothing.
 	Reject float64 `mapstructure:"reject" json:"reject"`
+	// NewShare is the share of images that is taken to be of new classes for the column
+	// p_new.
+	NewShare float64 `mapstructure:"new_share" json:"new_share"`
 	// Adapt moves the means of classes of few images towards the photos first
 	// (package adapt).
 	Adapt bool `mapstructure:"adapt" json:"adapt"`
@@ -37,9 +40,10 @@ const DefaultRowsPerFile = 1_000_000
 const maxThumbnails = 20_000
 
 // DefaultConfig returns the configuration that writes CSV with the five best
-// classes and rejects nothing.
+// classes and rejects nothing. New and known classes have even odds: what is new more often
+// than not says the photo, and not what is usual in a folder.
 func DefaultConfig() Config {
-	return Config{Format: []string{"csv"}, TopK: 5, RowsPerFile: DefaultRowsPerFile, Thumbnails: 2000}
+	return Config{Format: []string{"csv"}, TopK: 5, NewShare: 0.5, RowsPerFile: DefaultRowsPerFile, Thumbnails: 2000}
 }
 
 // Validate returns an error that names the field, its value and what is
@@ -70,6 +74,9 @@ func (c Config) Validate() error {
 	}
 	if !(c.Reject >= 0 && c.Reject < 1) { // NaN is neither
 		return fmt.Errorf("reject: %g is not in [0, 1)", c.Reject)
+	}
+	if !(c.NewShare > 0 && c.NewShare < 1) {
+		return fmt.Errorf("new_share: %g is not between 0 and 1", c.NewShare)
 	}
 	return nil
 }

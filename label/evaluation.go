@@ -59,6 +59,9 @@ func (e *Evaluation) Put(row Scored) error {
 	var novelty []float64
 	if !e.knownOnly {
 		novelty = []float64{row.Prediction.Novelty}
+		if row.New != nil {
+			e.sums.AddNew(*row.New, !e.known[truth])
+		}
 	}
 	c := len(row.LogProb)
 	return e.sums.Add([]string{truth}, blas64.General{Rows: 1, Cols: c, Stride: c, Data: row.LogProb}, novelty)

@@ -58,10 +58,10 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 		return Summary{}, err
 	}
 	last := &summarySink{
-		Summary: j.summary(), dir: j.Out, start: time.Now(), tables: tables, hopes: hopes{held: j.Held},
+		Summary: j.summary(), dir: j.Out, start: time.Now(), tables: tables, held: j.Held,
 	}
 	pass := Pass{
-		Scorer: Scorer{Head: j.Head, TopK: j.Config.TopK, Threshold: j.Threshold},
+		Scorer: j.Config.Scorer(j.Head, j.Threshold, j.Held),
 		Rows:   j.Images,
 		Sinks:  append(append([]Sink{tables}, j.Sinks...), last),
 	}
@@ -191,7 +191,8 @@ type summarySink struct {
 	start  time.Time
 	took   time.Duration // until the last row
 	tables *tables
-	hopes  hopes
+	held   calibration.Calibration
+	folder calibration.Folder
 }
 
 func (s *summarySink) Put(row Scored) error {
@@ -200,7 +201,9 @@ func (s *summarySink) Put(row Scored) error {
 	if row.Rejected {
 		s.Rejected++
 	}
-	s.hopes.add(row)
+	if !row.Rejected {
+		s.folder.Add(row.Prediction.Probability)
+	}
 	return nil
 }
 
@@ -208,7 +211,7 @@ func (s *summarySink) Put(row Scored) error {
 func (s *summarySink) Commit(o embed.Outcome) error {
 	took := max(s.took, time.Nanosecond) // a coarse clock must not make the rate infinite
 	s.Failed, s.Skipped, s.Files = len(o.Problems), o.Skipped, s.tables.files
-	s.Expected = s.hopes.expectation()
+	s.Expected = expect(s.folder, s.held)
 	s.Timing = Timing{
 		Seconds:         number(took.Seconds()),
 		ImagesPerSecond: number(float64(s.Labelled) / took.Seconds()),

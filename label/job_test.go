@@ -310,6 +310,6 @@ func ExampleJob_Run() {
 	fmt.Print(string(labels))
 	// Output:
 	// 2 labelled, 1 failed
-	// {"path":"a.jpg","label":"kiwi","probability":0.8807971,"margin":0.7615942,"entropy":0.3653339,"novelty":-0.5625,"rejected":false,"top_k":[["kiwi",0.8807971]]}
-	// {"path":"b.jpg","label":"lime","probability":0.9525741,"margin":0.9051483,"entropy":0.190865,"novelty":-0.375,"rejected":false,"top_k":[["lime",0.9525741]]}
+	// {"path":"a.jpg","label":"kiwi","probability":0.8807971,"margin":0.7615942,"entropy":0.3653339,"novelty":-0.5625,"rejected":false,"top_k":[["kiwi",0.8807971]],"p_new":null}
+	// {"path":"b.jpg","label":"lime","probability":0.9525741,"margin":0.9051483,"entropy":0.190865,"novelty":-0.375,"rejected":false,"top_k":[["lime",0.9525741]],"p_new":null}
 }

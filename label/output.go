@@ -138,7 +138,8 @@ type csvTable struct{ w *csv.Writer }
 
 func newCSVTable(file io.Writer) (csvTable, error) {
 	t := csvTable{csv.NewWriter(file)}
-	return t, t.w.Write([]string{"path", "label", "probability", "margin", "entropy", "novelty", "rejected", "top_k"})
+	return t, t.w.Write([]string{"path", "label", "probability", "margin", "entropy", "novelty", "rejected", "top_k",
+		"p_new"})
 }
 
 func (t csvTable) write(r Row) error {
@@ -149,7 +150,7 @@ func (t csvTable) write(r Row) error {
 	return t.w.Write([]string{
 		dataset.SafeCell(r.Path), dataset.SafeCell(r.Label),
 		r.Probability.cell(), r.Margin.cell(), r.Entropy.cell(), r.Novelty.String(),
-		strconv.FormatBool(r.Rejected), string(topK),
+		strconv.FormatBool(r.Rejected), string(topK), r.New.cell(),
 	})
 }
 
@@ -233,6 +234,9 @@ type Row struct {
 	Rejected bool `json:"rejected" parquet:"rejected"`
 	// TopK lists the nearest classes even if the image is rejected.
 	TopK []pair `json:"top_k" parquet:"top_k,list"`
+	// New is the probability that the image is of no known class, nil if the model cannot
+	// tell. That of a class c is 1 − New times the one in TopK.
+	New *number `json:"p_new" parquet:"p_new,optional"`
 }
 
 func newRow(s Scored) Row {
@@ -244,6 +248,9 @@ func newRow(s Scored) Row {
 	if !s.Rejected {
 		probability, margin, entropy := rounded(p.Probability), rounded(p.Margin), rounded(p.Entropy)
 		r.Probability, r.Margin, r.Entropy = &probability, &margin, &entropy
+	}
+	if s.New != nil {
+		r.New = new(rounded(*s.New))
 	}
 	for i, t := range p.TopK {
 		r.TopK[i] = pair{t.Label, rounded(t.Probability)}

@@ -58,7 +58,11 @@ func finish(o *output) error {
 
 // oddRow has every character that a format must take care of.
 func oddRow(rejected bool) Row {
-	return newRow(Scored{Sample: dataset.Sample{Path: "=a,\"b\"\n\xe9<&.jpg"}, Rejected: rejected,
+	var unseen *float64
+	if rejected {
+		unseen = new(0.875)
+	}
+	return newRow(Scored{Sample: dataset.Sample{Path: "=a,\"b\"\n\xe9<&.jpg"}, Rejected: rejected, New: unseen,
 		Prediction: classifier.Prediction{
 			Label: "cat, \"big\"", Probability: 0.75, Margin: 0.5, Entropy: 0.5623351446, Novelty: -1.5,
 			TopK: []classifier.Ranked{{Label: "cat, \"big\"", Probability: 0.75}, {Label: "dog", Probability: 0.25}},
@@ -70,13 +74,13 @@ func oddRow(rejected bool) Row {
 func TestFormatsOfARow(t *testing.T) {
 	dir := t.TempDir()
 	for format, want := range map[string]string{
-		"csv": "path,label,probability,margin,entropy,novelty,rejected,top_k\n" +
+		"csv": "path,label,probability,margin,entropy,novelty,rejected,top_k,p_new\n" +
 			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",0.75,0.5,0.5623351,-1.5,false,\"[[\"\"cat, " +
-			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\"\n" +
+			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\",\n" +
 			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",,,,-1.5,true,\"[[\"\"cat, " +
-			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\"\n",
-		"jsonl": `{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":0.75,"margin":0.5,"entropy":0.5623351,"novelty":-1.5,"rejected":false,"top_k":[["cat, \"big\"",0.75],["dog",0.25]]}` + "\n" +
-			`{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":null,"margin":null,"entropy":null,"novelty":-1.5,"rejected":true,"top_k":[["cat, \"big\"",0.75],["dog",0.25]]}` + "\n",
+			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\",0.875\n",
+		"jsonl": `{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":0.75,"margin":0.5,"entropy":0.5623351,"novelty":-1.5,"rejected":false,"top_k":[["cat, \"big\"",0.75],["dog",0.25]],"p_new":null}` + "\n" +
+			`{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":null,"margin":null,"entropy":null,"novelty":-1.5,"rejected":true,"top_k":[["cat, \"big\"",0.75],["dog",0.25]],"p_new":0.875}` + "\n",
 	} {
 		o, err := createOutput(dir, format, 0)
 		if err != nil {
@@ -113,15 +117,16 @@ func TestParquetReadsBack(t *testing.T) {
 	if err != nil || len(rows) != 2*batchRows+1 {
 		t.Fatalf("%d rows, %v", len(rows), err)
 	}
-	probability, margin, entropy := number(0.75), number(0.5), number(0.5623351)
+	probability, margin, entropy, unseen := number(0.75), number(0.5), number(0.5623351), number(0.875)
 	want := parquetRow{
 		Path: "=a,\"b\"\n%E9<&.jpg", Label: "cat, \"big\"", Novelty: -1.5, Rejected: true,
-		TopK: []pair{{"cat, \"big\"", 0.75}, {"dog", 0.25}},
+		TopK: []pair{{"cat, \"big\"", 0.75}, {"dog", 0.25}}, New: &unseen,
 	}
 	if got := rows[1]; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	want.Probability, want.Margin, want.Entropy, want.Rejected = &probability, &margin, &entropy, false
+	want.New = nil
 	if got := rows[2*batchRows]; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

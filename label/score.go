@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -35,6 +36,9 @@ type Scored struct {
 	LogProb []float64
 	// Variance is the predictive variance, if Scorer.Varier is set.
 	Variance float64
+	// New is the probability that the image is of no class that the head has learned, nil
+	// if it is not known.
+	New *float64
 	// Rejected reports that the image looks like no known class.
 	Rejected bool
 }
@@ -47,8 +51,17 @@ type Scorer struct {
 	// Threshold is the novelty above which a row is rejected; +Inf rejects
 	// nothing.
 	Threshold float64
+	// Unseen tells new classes from known ones, unless nil, if a share NewShare of the
+	// images is of new ones.
+	Unseen   *calibration.Unseen
+	NewShare float64
 	// Varier, unless nil, computes the variance of every row.
 	Varier classifier.Varier
+}
+
+// Scorer returns the Scorer of a head about which held is known.
+func (c Config) Scorer(head classifier.Head, threshold float64, held calibration.Calibration) Scorer {
+	return Scorer{Head: head, TopK: c.TopK, Threshold: threshold, Unseen: held.Unseen, NewShare: c.NewShare}
 }
 
 // A batch collects rows to be scored together.
@@ -110,6 +123,9 @@ func (b *batch) flush(emit func(Scored) error) error {
 		}
 		row.Prediction = classifier.FromLogProb(b.Head.Classes(), row.LogProb, b.TopK)
 		row.Prediction.Novelty = b.novelty[i]
+		if b.Unseen != nil {
+			row.New = new(b.Unseen.P(b.novelty[i], b.NewShare))
+		}
 		if err := emit(row); err != nil {
 			return err
 		}

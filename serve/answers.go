@@ -165,7 +165,14 @@ type statusAnswer struct {
 		Recent  *float64 `json:"recent"`
 	} `json:"checked"`
 	LeftOut *share `json:"left_out"`
-	Refit   struct {
+	Folder  struct {
+		N        int      `json:"n"`
+		Accuracy *float64 `json:"accuracy"`
+		Low      *float64 `json:"low"`
+		High     *float64 `json:"high"`
+	} `json:"folder"`
+	NoThreshold bool `json:"no_threshold"`
+	Refit       struct {
 		Running bool     `json:"running"`
 		Seq     int      `json:"seq"`
 		Seconds *float64 `json:"seconds"`
@@ -200,6 +207,9 @@ func (s *Server) newStatus() (a statusAnswer) {
 	}
 	if st.LeftOut > 0 {
 		a.LeftOut = &share{st.LeftOut, float64(st.LeftOutRight) / float64(st.LeftOut)}
+	}
+	if a.Folder.N, a.NoThreshold = st.Folder, st.NoThreshold; st.Expected != nil {
+		a.Folder.Accuracy, a.Folder.Low, a.Folder.High = &st.Expected.Share, &st.Expected.Low, &st.Expected.High
 	}
 	a.Refit.Running, a.Refit.Seq, a.Refit.Seconds = st.Refitting, st.RefitSeq, unlessZero(st.RefitSeconds)
 	a.Advice.Do, a.Advice.Class, a.Advice.Text = st.Advice.Do, unlessZero(st.Advice.Class), st.Advice.Text

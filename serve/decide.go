@@ -38,12 +38,44 @@ func (s *Server) acceptable(w http.ResponseWriter, r *http.Request) error {
 		return fail(http.StatusBadRequest, "above is %q: it is a probability from 0 to 1", r.URL.Query().Get("above"))
 	}
 	a := s.Session.Acceptable(above, r.URL.Query().Get("class"))
-	out := map[string]any{"images": a.Images, "precision": nil,
-		"checked": map[string]int{"n": a.Checked, "correct": a.Correct}}
+	out := map[string]any{"images": a.Images, "precision": nil, "expected_wrong": a.Wrong, "low": a.Low, "high": a.High,
+		"checked": map[string]int{"n": a.Checked, "correct": a.Correct}, "drawn": len(a.Drawn)}
 	if a.Images > 0 {
-		out["precision"] = a.Precision
+		out["precision"] = 1 - a.Wrong/float64(a.Images)
 	}
 	writeJSON(w, http.StatusOK, out)
+	return nil
+}
+
+// mostChecked is the largest number of photos of a spot check.
+const mostChecked = 500
+
+func (s *Server) check(w http.ResponseWriter, r *http.Request) error {
+	var body struct {
+		Above *float64 `json:"above"`
+		Class string   `json:"class"`
+		N     int      `json:"n"`
+	}
+	if err := readJSON(w, r, &body); err != nil {
+		return err
+	}
+	if body.Above == nil {
+		return fail(http.StatusBadRequest, "above is missing: the least probability")
+	}
+	if body.N < 1 || body.N > mostChecked {
+		return fail(http.StatusBadRequest, "n is %d: it is a number of photos from 1 to %d", body.N, mostChecked)
+	}
+	ids, err := s.Session.SpotCheck(*body.Above, body.Class, body.N)
+	if err != nil {
+		return err
+	}
+	items := make([]teach.Item, 0, len(ids))
+	for _, id := range ids {
+		if it, ok := s.Session.Get(id); ok {
+			items = append(items, it)
+		}
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"images": newImages(items), "status": s.newStatus()})
 	return nil
 }
 

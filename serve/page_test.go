@@ -252,9 +252,37 @@ func TestClassesAndSearch(t *testing.T) {
 		"input').dispatchEvent(new Event('input', {bubbles: true}))", nil)
 	p.Wait("document.querySelectorAll('.tile').length > 5")
 	p.Click("#bulk")
-	p.Wait("document.getElementById('outlook') && document.getElementById('outlook').textContent.includes('97 %')")
+	p.Wait("document.getElementById('outlook') && document.getElementById('outlook').textContent.includes('Nobody has checked')")
 	p.Click("#ask-yes")
 	expect("accept many", "accept 0")
+}
+
+// TestSpotCheckOnThePage: twenty photos are drawn, answered by Enter where the suggestion is
+// right and by a name where it is not; then the question comes back with what was found.
+func TestSpotCheckOnThePage(t *testing.T) {
+	s, url := newStandIn(t, 158, true)
+	p := browse(t, url)
+	p.Click("#bulk")
+	p.Wait("document.getElementById('outlook')?.textContent.includes('Nobody has checked')")
+	p.Eval("document.getElementById('above').value = 60; "+
+		"document.getElementById('above').dispatchEvent(new Event('input'))", nil)
+	p.Wait("!document.getElementById('spot-check').disabled")
+	p.Click("#spot-check")
+	p.Wait("document.getElementById('heading').textContent === 'A spot check' && " +
+		"document.querySelectorAll('.tile').length > 5 && document.activeElement.id === 'grid'")
+	p.Press("z", "o", "o", "Enter")
+	expectChange(t, p, s, "a wrong suggestion", "label 1 zoo")
+	for range 19 {
+		p.Wait(settled)
+		p.Press("Enter")
+	}
+	p.Wait("document.getElementById('outlook')?.textContent.includes('20 of 20')")
+	if above := evaluate[string](p, "document.getElementById('above').value"); above != "60" {
+		t.Errorf("the question comes back for photos above %s %%, not above 60 %%", above)
+	}
+	if asked := s.changed(); len(asked) != 19 || !strings.HasPrefix(asked[0], "label 1 ") {
+		t.Errorf("the server was asked for %q", asked)
+	}
 }
 
 // TestHistoryAndForgetting: with the keyboard, and with a finger on a narrow screen, a

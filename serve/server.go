@@ -149,6 +149,7 @@ func (s *Server) Handler() http.Handler {
 		"POST /v1/decisions":          s.decide,
 		"GET /v1/accept":              s.acceptable,
 		"POST /v1/accept":             s.accept,
+		"POST /v1/check":              s.check,
 		"POST /v1/undo":               s.undo,
 		"POST /v1/redo":               s.redo,
 		"POST /v1/back":               s.goBack,

@@ -390,6 +390,10 @@ func TestEveryRoute(t *testing.T) {
 	s.get("/v1/history?limit=3", nil)
 	s.get("/v1/status", nil)
 	s.get("/v1/accept?above=0.5", nil)
+	var drawn listing
+	if s.post("/v1/check", map[string]any{"above": 0.3, "n": 2}, &drawn); len(drawn.Images) != 2 {
+		t.Errorf("%d photos were drawn to check", len(drawn.Images))
+	}
 
 	var done struct{ Step step }
 	s.post("/v1/accept", map[string]any{"above": 0.3}, &done)

@@ -41,6 +41,7 @@ type standIn struct {
 	problem  any  // of the status; saving fails as long as there is one
 	// if it is not nil, the next change is answered, with what held when it was made, after a value is taken from it
 	delayed chan struct{}
+	drawn   []*shot // of a spot check
 }
 
 type shot struct {
@@ -103,6 +104,7 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	mux.HandleFunc("GET /v1/history", s.history)
 	mux.HandleFunc("POST /v1/forget", s.forget)
 	mux.HandleFunc("POST /v1/accept", s.change)
+	mux.HandleFunc("POST /v1/check", s.check)
 	mux.HandleFunc("POST /v1/decisions", s.change)
 	mux.HandleFunc("POST /v1/{back}", s.change)
 	mux.HandleFunc("GET /v1/events", s.events)
@@ -294,13 +296,42 @@ func (s *standIn) listClasses(w http.ResponseWriter, _ *http.Request) {
 
 func (s *standIn) outlook(above, class string) map[string]any {
 	least, _ := strconv.ParseFloat(above, 64)
-	n := 0
-	for _, p := range s.photos {
-		if p.label == "" && !s.unknown(p) && p.sure >= least && (class == "" || s.predicted(p) == class) {
-			n++
+	n := len(s.offered(least, class))
+	checked := 0
+	for _, p := range s.drawn {
+		if p.label != "" {
+			checked++
 		}
 	}
-	return map[string]any{"images": n, "precision": 0.97, "checked": map[string]any{"n": 20, "correct": 19}}
+	return map[string]any{"images": n, "precision": 0.97, "expected_wrong": 0.03 * float64(n), "low": 0.2,
+		"high": 0.4 * float64(n), "checked": map[string]any{"n": checked, "correct": checked},
+		"drawn": len(s.drawn) - checked}
+}
+
+// offered returns the photos that accepting would label.
+func (s *standIn) offered(least float64, class string) (out []*shot) {
+	for _, p := range s.photos {
+		if p.label == "" && !s.unknown(p) && p.sure >= least && (class == "" || s.predicted(p) == class) {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// check draws the first ones.
+func (s *standIn) check(w http.ResponseWriter, r *http.Request) {
+	var d struct {
+		Above float64
+		Class string
+		N     int
+	}
+	if err := json.NewDecoder(r.Body).Decode(&d); err != nil {
+		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	s.drawn = s.offered(d.Above, d.Class)
+	s.drawn = s.drawn[:min(d.N, len(s.drawn))]
+	answer(w, map[string]any{"images": s.all(s.drawn), "status": s.status()})
 }
 
 func (s *standIn) labelled(by string) (n int) {
@@ -329,7 +360,8 @@ func (s *standIn) status() map[string]any {
 		"labels":   map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk")},
 		"checked":  map[string]any{"n": 124, "correct": 110, "recent": 0.92},
 		"left_out": map[string]any{"n": 80, "accuracy": 0.946},
-		"refit":    map[string]any{"running": false, "seq": 0, "seconds": 0.4},
+		"folder":   map[string]any{"n": 77, "accuracy": 0.81, "low": 0.7, "high": 0.92}, "no_threshold": false,
+		"refit": map[string]any{"running": false, "seq": 0, "seconds": 0.4},
 		"advice": map[string]any{"do": "unknown", "class": nil,
 			"text": "30 photos look like none of the classes: name their groups."},
 	}

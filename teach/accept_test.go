@@ -3,6 +3,8 @@ package teach
 import (
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/model/advice"
@@ -60,16 +62,18 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 				t.Fatalf("%d known and %d unknown photos are surer than %v: nothing to tell apart", len(known),
 					len(unknown), advice.SureEnough)
 			}
-			mean, ofFirst := 0.0, 0
+			wrong, ofFirst := 0.0, 0
 			for _, it := range known {
-				mean += it.Top[0].Probability / float64(len(known))
+				wrong += 1 - it.Top[0].Probability
 				if it.Top[0].Label == known[0].Top[0].Label {
 					ofFirst++
 				}
 			}
-			if a := s.Acceptable(advice.SureEnough, ""); a.Images != len(known) || math.Abs(a.Precision-mean) > 1e-4 {
-				t.Errorf("%d photos are to be accepted, of which %.4f would be right; want %d and %.4f", a.Images,
-					a.Precision, len(known), mean)
+			// That photos may show what nobody has named comes on top.
+			if a := s.Acceptable(advice.SureEnough, ""); a.Images != len(known) || a.Wrong < wrong-1e-4 ||
+				!(a.Low <= a.Wrong && a.Wrong <= a.High && a.High <= float64(len(known))) {
+				t.Errorf("%d photos are to be accepted, %.4f of them wrong, %v to %v; want %d and %.4f", a.Images, a.Wrong,
+					a.Low, a.High, len(known), wrong)
 			}
 			if a := s.Acceptable(advice.SureEnough, known[0].Top[0].Label); a.Images != ofFirst {
 				t.Errorf("%d photos of %s are to be accepted, want %d", a.Images, known[0].Top[0].Label, ofFirst)
@@ -92,5 +96,106 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// What is said after a spot check holds: in 19 of 20 cases, the number of wrong labels among
+// the rest lies in the interval, however many there are.
+func TestSpotCheckCovers(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 1))
+	for _, c := range []struct{ all, wrong int }{{40, 0}, {40, 2}, {300, 3}, {300, 30}, {300, 105}, {2000, 100}} {
+		const draws, drawn = 400, 20
+		covered := 0
+		for range draws {
+			k := 0
+			for _, i := range rng.Perm(c.all)[:drawn] {
+				if i < c.wrong {
+					k++
+				}
+			}
+			wrong, low, high := checked(c.all-drawn, drawn, k)
+			if left := float64(c.wrong - k); low <= left && left <= high {
+				covered++
+			}
+			if !(0 <= low && low <= wrong && wrong <= high && high <= float64(c.all-drawn)) {
+				t.Fatalf("%+v: %d of %d wrong: %v, %v to %v", c, k, drawn, wrong, low, high)
+			}
+		}
+		if share := float64(covered) / draws; share < 0.95 {
+			t.Errorf("%+v: covered in %.3f of the draws", c, share)
+		}
+	}
+	// scipy.stats.beta.ppf(0.975, 3, 18) and (0.025, 2, 19)
+	if _, low, high := checked(80, 20, 2); math.Abs(low-max(0, 0.012348527170*100-2)) > 1e-6 ||
+		math.Abs(high-(0.316982748*100-2)) > 1e-5 {
+		t.Errorf("2 of 20 wrong: %v to %v of 80", low, high)
+	}
+}
+
+// A spot check draws from what would be accepted, once; decisions on these photos, and on
+// no others, are its answers; it ends when the rest is accepted, and outlives a restart.
+func TestSpotCheck(t *testing.T) {
+	s := strangers(t, "plda")
+	known, _ := open(t, s, advice.SureEnough)
+	before := s.Acceptable(advice.SureEnough, "")
+	drawn, err := s.SpotCheck(advice.SureEnough, "", 20)
+	if err != nil || len(drawn) != 20 {
+		t.Fatalf("%d drawn, %v", len(drawn), err)
+	}
+	for _, id := range drawn {
+		if !slices.ContainsFunc(known, func(it Item) bool { return it.ID == id }) {
+			t.Fatal("a photo was drawn that would not be accepted")
+		}
+	}
+	if again, err := s.SpotCheck(advice.SureEnough, "", 20); err != nil || !slices.Equal(again, drawn) {
+		t.Errorf("those that wait are not the ones to check: %v", err)
+	}
+	if a := s.Acceptable(advice.SureEnough, ""); a.Checked != 0 || len(a.Drawn) != 20 || a.Wrong != before.Wrong {
+		t.Errorf("nobody has decided: %+v", a)
+	}
+	predicted := map[ID]string{}
+	for _, it := range known {
+		predicted[it.ID] = it.Top[0].Label
+	}
+	others := 0
+	for _, it := range known { // says nothing of those drawn at random
+		if !slices.Contains(drawn, it.ID) && others < 3 {
+			do(t, s, Decision{Do: Label, Images: []ID{it.ID}, Class: "other"})
+			others++
+		}
+	}
+	for i, id := range drawn[:12] {
+		name := predicted[id]
+		if i < 2 {
+			name = "other"
+		}
+		do(t, s, Decision{Do: Label, Images: []ID{id}, Class: name})
+	}
+	s.Wait()
+	a := s.Acceptable(advice.SureEnough, "")
+	if a.Checked != 12 || a.Correct != 10 || len(a.Drawn) != 8 {
+		t.Errorf("10 of 12 are right: %+v", a)
+	}
+	wrong, low, high := checked(a.Images, 12, 2)
+	if a.Wrong != wrong || a.Low != low || a.High != high {
+		t.Errorf("%+v, want %v, %v to %v", a, wrong, low, high)
+	}
+	if b := s.Acceptable(0.9, ""); b.Checked != 0 {
+		t.Errorf("photos drawn above %v say nothing of those above 0.9: %+v", advice.SureEnough, b)
+	}
+	if _, err := s.Accept(advice.SureEnough, ""); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.Acceptable(advice.SureEnough, ""); a.Checked != 0 || len(a.Drawn) != 0 {
+		t.Errorf("the rest was accepted: %+v", a)
+	}
+	if _, err := s.Undo(); err != nil {
+		t.Fatal(err)
+	}
+	if a := s.Acceptable(advice.SureEnough, ""); a.Checked != 12 || a.Correct != 10 {
+		t.Errorf("accepting was undone: %+v", a)
+	}
+	if _, err := s.SpotCheck(1.5, "", 20); err == nil {
+		t.Error("a probability of 1.5")
 	}
 }

@@ -116,7 +116,7 @@ func (j *Journal) check(l Line) error {
 		return fmt.Errorf("its number is %d", l.Seq)
 	case (l.Do == Start) != (l.Seq == 1):
 		return fmt.Errorf("%q is only the first line", Start)
-	case l.Do == Accept && len(l.Classes) != len(l.Images):
+	case (l.Do == Accept || l.Do == SpotCheck) && len(l.Classes) != len(l.Images):
 		return fmt.Errorf("it has %d classes of %d photos", len(l.Classes), len(l.Images))
 	case l.Do == Undo || l.Do == Redo:
 		if !known || !j.lines[l.Of-1].decides() {
@@ -124,7 +124,7 @@ func (j *Journal) check(l Line) error {
 		}
 	case (l.Do == Saved || l.Do == Back) && !known:
 		return fmt.Errorf("it refers to line %d", l.Of)
-	case !l.decides() && !slices.Contains([]Do{Start, Refit, Save, Saved}, l.Do):
+	case !l.decides() && !slices.Contains([]Do{Start, SpotCheck, Refit, Save, Saved}, l.Do):
 		return fmt.Errorf("%q is unknown: a newer program wrote it", l.Do)
 	}
 	return nil
@@ -209,12 +209,15 @@ func (j *Journal) Forget(gone map[ID]bool) (named map[ID]bool, err error) {
 				continue
 			}
 			kept = append(kept, id)
-			if l.Do == Accept {
+			if len(l.Classes) > 0 {
 				classes = append(classes, l.Classes[k])
 			}
 		}
 		if len(kept) < len(l.Images) {
-			lines[i].Images, lines[i].Classes, lines[i].Was, lines[i].P = kept, classes, "", 0
+			lines[i].Images, lines[i].Classes = kept, classes
+			if l.Do == Label {
+				lines[i].Was, lines[i].P = "", 0
+			}
 		}
 	}
 	if len(named) == 0 {

@@ -37,13 +37,15 @@ const (
 	Rename  Do = "rename"  // Class is called To
 	Merge   Do = "merge"   // Class is part of To
 	Accept  Do = "accept"  // Images are of Classes, as predicted
-	Learn   Do = "learn"   // as Label, for photos that need not lie in the folder
-	Back    Do = "back"    // everything is as after the line Of
-	Undo    Do = "undo"    // the line Of does not count
-	Redo    Do = "redo"    // the line Of counts again
-	Refit   Do = "refit"   // the model is fitted to all lines before
-	Save    Do = "save"    // as Refit, for the file of the model
-	Saved   Do = "saved"   // the line Of wrote a file with SHA-256 Model, or is about to write one with To
+	// Images, predicted as Classes with at least P, were drawn to be decided one by one
+	SpotCheck Do = "spot-check"
+	Learn     Do = "learn" // as Label, for photos that need not lie in the folder
+	Back      Do = "back"  // everything is as after the line Of
+	Undo      Do = "undo"  // the line Of does not count
+	Redo      Do = "redo"  // the line Of counts again
+	Refit     Do = "refit" // the model is fitted to all lines before
+	Save      Do = "save"  // as Refit, for the file of the model
+	Saved     Do = "saved" // the line Of wrote a file with SHA-256 Model, or is about to write one with To
 )
 
 // A Line is one line of a journal.
@@ -54,11 +56,11 @@ type Line struct {
 	Images []ID      `json:"images,omitempty"`
 	Class  string    `json:"class,omitempty"`
 	To     string    `json:"to,omitempty"`
-	// Classes are those of Images in Accept.
+	// Classes are those of Images in Accept and SpotCheck.
 	Classes []string `json:"classes,omitempty"`
 	Of      int      `json:"of,omitempty"`
 	// Was is the class that was predicted for the only photo of a Label, with
-	// probability P; "" for none.
+	// probability P; "" for none. P is the least probability of a SpotCheck.
 	Was   string  `json:"was,omitempty"`
 	P     float64 `json:"p,omitempty"`
 	Model string  `json:"model,omitempty"`

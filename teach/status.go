@@ -5,6 +5,7 @@ import (
 	"math"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 )
@@ -39,10 +40,19 @@ type Status struct {
 	RefitSeq              int
 	RefitSeconds          float64 // 0 before the first
 	Problem               error   // of the last fit
-	Advice                advice.Step
+	// Folder has the labels that the model would give: of the photos without one that do not
+	// look unknown. Expected of them is right, if they show known classes.
+	Folder   int
+	Expected *Expected
+	// NoThreshold reports that nothing tells unknown photos from others.
+	NoThreshold bool
+	Advice      advice.Step
 	// Undo and Redo say what they would do, "" for nothing.
 	Undo, Redo string
 }
+
+// An Expected share lies from Low to High in 19 of 20 folders.
+type Expected struct{ Share, Low, High float64 }
 
 // Sizes of Status.Recent.
 const (
@@ -76,7 +86,27 @@ func (s *Session) Status() Status {
 	}
 	st.Undo, st.Redo = describeLast(s.state.done), describeLast(s.state.undone)
 	st.Advice = s.advise(st)
+	if s.live != nil {
+		st.NoThreshold = math.IsInf(s.live.threshold, 1)
+		st.Folder, st.Expected = s.expected()
+	}
 	return st
+}
+
+// expected returns what share of the labels that the model would give is right.
+func (g *gallery) expected() (int, *Expected) {
+	var f calibration.Folder
+	for i := range g.listed() {
+		if label, _ := g.label(i); label == "" && g.live.scored(i) && !g.live.unknown(i) {
+			_, p := g.live.predicted(i)
+			f.Add(p)
+		}
+	}
+	share, low, high, ok := f.Expect(g.live.Predictor.Calibration)
+	if !ok {
+		return f.N, nil
+	}
+	return f.N, &Expected{share, low, high}
 }
 
 // count returns how many are true.
@@ -146,6 +176,8 @@ func Describe(l Line) string {
 		return "remove the label of " + photos
 	case Accept:
 		return strings.TrimSpace("accept the labels of " + photos + " " + l.Class)
+	case SpotCheck:
+		return fmt.Sprintf("draw %s to check", photos)
 	case Rename:
 		return fmt.Sprintf("rename %s to %s", l.Class, l.To)
 	case Merge:

@@ -228,7 +228,7 @@ func (g *gallery) key(q Query, i int) (float64, bool) {
 		if label != "" || !g.live.scored(i) {
 			return 0, false
 		}
-		return -float64(g.live.scores.photos[i].novelty), math.IsInf(g.live.threshold, 1) || g.live.unknown(i)
+		return -float64(g.live.scores.photos[i].novelty), g.live.unknown(i)
 	case Suspicious:
 		rather, doubt := g.doubt(i, label, by)
 		return -doubt, rather != ""

@@ -25,6 +25,9 @@ type Accumulator struct {
 	// Novelty of the samples of known and of unknown classes.
 	known, unknown []float64
 	hasNovelty     bool
+	// Of the samples with a probability of being new: its sum in each bin, and how many were.
+	told     int
+	new, was [Bins]float64
 }
 
 type cell struct{ truth, predicted int }
@@ -71,6 +74,23 @@ func (a *Accumulator) Add(truth []string, logProb blas64.General, novelty []floa
 		}
 	}
 	return nil
+}
+
+// AddNew adds the probability that a sample is of an unknown class, and whether it is.
+func (a *Accumulator) AddNew(p float64, unknown bool) {
+	a.told++
+	a.new[binOf(p)] += p
+	if unknown {
+		a.was[binOf(p)]++
+	}
+}
+
+// newError is the expected calibration error of the probabilities of being new.
+func (a *Accumulator) newError() (sum float64) {
+	for b, p := range a.new {
+		sum += math.Abs(p-a.was[b]) / float64(a.told)
+	}
+	return sum
 }
 
 func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []float64) error {

@@ -83,7 +83,7 @@ func TestJSONContract(t *testing.T) {
 	if err := r.WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"n":1,"accuracy":1,"balanced_accuracy":1,"nll":0.2876820724517809,"ece":0.25,"novelty_auroc":null,` +
+	want := `{"n":1,"accuracy":1,"balanced_accuracy":1,"nll":0.2876820724517809,"ece":0.25,"novelty_auroc":null,"new_ece":null,` +
 		`"per_class":[{"class":"a","n":1,"accuracy":1},{"class":"b","n":0,"accuracy":null}],"confusion":[[1,0],[0,0]],` +
 		`"classes":["a","b"],"n_unknown":0,"n_unlabelled":0}` + "\n"
 	if b.String() != want {
@@ -256,5 +256,24 @@ func BenchmarkAccumulator256x1000(b *testing.B) {
 		if err := a.Add(truth, p, nil); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The calibration error of being new is the mean distance of probability and share in bins.
+func TestErrorOfBeingNew(t *testing.T) {
+	a, err := NewAccumulator([]string{"a"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := a.Add([]string{"a", "a", "x", "y"}, logs(1, 1, 1, 1, 1), []float64{0, 0, 1, 1}); err != nil {
+		t.Fatal(err)
+	}
+	a.AddNew(0.25, false)
+	a.AddNew(0.75, false)
+	a.AddNew(0.75, true)
+	a.AddNew(1, true)
+	r, err := a.Report()
+	if err != nil || r.NewECE == nil || math.Abs(*r.NewECE-(0.25+0.5)/4) > 1e-15 {
+		t.Errorf("%+v, %v", r, err)
 	}
 }

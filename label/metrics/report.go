@@ -29,7 +29,10 @@ type Report struct {
 	// NoveltyAUROC is nil without samples of unknown classes or without
 	// novelty.
 	NoveltyAUROC *float64 `json:"novelty_auroc"`
-	PerClass     []Class  `json:"per_class"`
+	// NewECE is the calibration error of the probability of being of an unknown class; nil
+	// as NoveltyAUROC, and without these probabilities.
+	NewECE   *float64 `json:"new_ece"`
+	PerClass []Class  `json:"per_class"`
 	// Confusion counts samples: row = true class, column = predicted class,
 	// both in the order of Classes.
 	Confusion [][]int  `json:"confusion"`
@@ -104,6 +107,9 @@ func (a *Accumulator) Report() (*Report, error) {
 	r.fillReliability()
 	if a.hasNovelty {
 		r.NoveltyAUROC = AUROC(a.known, a.unknown)
+	}
+	if a.told > 0 && len(a.unknown) > 0 {
+		r.NewECE = new(a.newError())
 	}
 	return &r, nil
 }

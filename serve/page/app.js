@@ -1,7 +1,7 @@
 // The page: which view is shown, what a decision is about, and what follows it.
 import { showAct } from "./act.js";
 import * as api from "./api.js";
-import { askBulk } from "./bulk.js";
+import { askBulk, spots } from "./bulk.js";
 import { Classes } from "./classes.js";
 import { byId, element, isField, say } from "./dom.js";
 import { askForget, tellForgotten } from "./forget.js";
@@ -23,6 +23,7 @@ const titles = {
   group: ["A group of unknown photos", "Select what belongs together and type its name. Esc goes back."],
   suspicious: ["Maybe mislabelled", "The label and the model disagree here. 0: the label is right. 1: take the first suggestion."],
   class: ["By class", "The least certain first."],
+  spot: ["A spot check", "Drawn at random from what would be accepted. Enter if the suggestion is right; otherwise type the class. Esc goes back."],
   similar: ["Similar photos", "Those that probably belong together are selected. Type a name. Esc goes back."],
 };
 
@@ -96,11 +97,14 @@ function lead() {
     tool("Rename…", async () => decideOn(await classes.rename())), tool("Merge…", async () => decideOn(await classes.merge())),
     tool("Accept many…", () => bulk(classes.current)),
   ];
-  if (view === "similar" || view === "group") {
+  if (passing()) {
     tools.push(tool("Back", leave));
   }
   byId("lead-tools").replaceChildren(...tools);
 }
+
+// passing reports whether the view is one that is left for the one before.
+const passing = () => ["similar", "spot", "group"].includes(view);
 
 function tool(text, run) {
   const button = element("button", { type: "button" }, text);
@@ -119,7 +123,7 @@ async function update() {
     if (turn !== groupsShown || byId("groups").hidden) { // another view has been opened meanwhile
       return;
     }
-    empty = n > 0 ? "" : computing ? "Looking for groups…" : "No photo looks unknown.";
+    empty = n > 0 ? "" : computing ? "Looking for groups…" : noneUnknown();
   } else if (list.loaded && list.total === 0) {
     empty = nothingHere();
   }
@@ -127,6 +131,12 @@ async function update() {
   byId("empty").hidden = empty === "";
   byId("empty").textContent = empty;
   choose();
+}
+
+function noneUnknown() {
+  return status?.no_threshold
+    ? "So far nothing tells unknown photos from others: that takes about twenty named photos, in classes of two or more."
+    : "No photo looks unknown.";
 }
 
 function nothingHere() {
@@ -201,7 +211,7 @@ async function decideOn(decision) {
 // open questions, and what is out of sight is put in the new order.
 function done(answer, ids, decision) {
   selection.drop(ids);
-  const leaves = view === "class" ? decision?.class !== classes.current : ["check", "unknown", "group", "suspicious", "similar"].includes(view);
+  const leaves = view === "class" ? decision?.class !== classes.current : ["check", "unknown", "group", "suspicious", "similar", "spot"].includes(view);
   if (leaves && decision?.do === "label") {
     list.remove(ids);
   }
@@ -209,6 +219,9 @@ function done(answer, ids, decision) {
   reloadSoon();
   if (view === "similar" && list.total === 0) {
     leave();
+  } else if (view === "spot" && list.total === 0) {
+    leave();
+    guard(() => bulk(spot.class, spot.above))();
   } else {
     toPhotos();
   }
@@ -276,9 +289,16 @@ async function forget() {
   }
 }
 
-async function bulk(name) {
-  const answer = await askBulk(name);
-  if (answer) {
+let spot = {}; // the question that a spot check answers
+
+async function bulk(name, above) {
+  const answer = await askBulk(name, above);
+  if (answer?.check) {
+    spot = answer;
+    const { images } = await api.spotCheck(answer.above, answer.class, spots);
+    await showPassing("spot", images);
+    toPhotos();
+  } else if (answer) {
     const result = await api.accept(answer.above, answer.class);
     say(result.step.text);
     done(result, []);
@@ -329,15 +349,20 @@ async function findLike(file) {
 let back = "check";
 
 async function showSimilar(found, selected) {
-  back = view === "similar" ? back : view === "group" ? "unknown" : view;
-  await show("similar", found);
+  await showPassing("similar", found);
   selection.set(selected);
+}
+
+// showPassing shows photos in a view that is left for the one before.
+async function showPassing(next, photosOf) {
+  back = view === "group" ? "unknown" : passing() ? back : view;
+  await show(next, photosOf);
 }
 
 function leave() {
   if (large.isOpen()) {
     large.close();
-  } else if (view === "similar") {
+  } else if (view === "similar" || view === "spot") {
     show(back);
   } else if (selection.size > 0) {
     selection.clear();
@@ -389,7 +414,7 @@ async function reload() {
   recent = recent.filter((name) => classes.names.includes(name));
   if (!byId("groups").hidden) {
     await update();
-  } else if (view === "similar" || view === "group") {
+  } else if (passing()) {
     await Promise.all(list.items.slice(0, grid.seen).map(async ({ id }) => list.renew(await api.image(id))));
   } else {
     await list.reload(() => grid.seen);
@@ -499,7 +524,7 @@ byId("search").addEventListener("input", (event) => {
   clearTimeout(typed);
   typed = setTimeout(guard(() => {
     searching = Object.fromEntries([...new FormData(byId("search"))].filter(([, value]) => typeof value === "string" && value !== ""));
-    return show({ similar: back, group: "unknown" }[view] ?? view);
+    return show({ similar: back, spot: back, group: "unknown" }[view] ?? view);
   }), 200);
 });
 byId("search").addEventListener("submit", (event) => event.preventDefault());

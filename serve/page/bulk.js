@@ -1,25 +1,41 @@
-// Accepting every prediction above a probability, with the precision to expect.
+// Accepting every prediction above a probability, and what is wrong of it to expect.
 import * as api from "./api.js";
-import { byId, element, percent, photos } from "./dom.js";
+import { byId, count, element, photos } from "./dom.js";
 import { question } from "./question.js";
 
-// askBulk returns a promise of {above, class}, or of null if nothing is to be
-// accepted. name is a class, or undefined for all.
-export async function askBulk(name) {
-  const slider = element("input", { type: "range", min: 50, max: 99.5, step: 0.5, value: 95, id: "above", "aria-describedby": "outlook" });
+// spots is the number of photos that a spot check draws.
+export const spots = 20;
+
+// askBulk returns a promise of {above, class, check}: whether to draw photos to check rather
+// than to accept; or of null if nothing is to be done. name is a class, or undefined for
+// all. After a spot check, above is where it was; whoever goes on pressing Enter then does
+// not accept the rest without a look.
+export async function askBulk(name, above) {
+  const slider = element("input", {
+    type: "range", min: 50, max: 99.5, step: 0.5, value: (above ?? 0.95) * 100, id: "above", "aria-describedby": "outlook",
+  });
   const value = element("output", { for: "above" });
   const outlook = element("p", { id: "outlook", role: "status" });
+  let check = false;
+  const spot = element("button", { type: "button", id: "spot-check" }, `Check ${spots} of them first`);
+  spot.addEventListener("click", () => {
+    check = true;
+    byId("ask").close("yes");
+  });
   let asked = 0;
   let n = 0;
   const look = async () => {
     const turn = ++asked;
     value.textContent = slider.value + " %";
     byId("ask-yes").disabled = true;
+    spot.disabled = true;
     try {
       const answer = await api.previewAccept(slider.value / 100, name);
       if (turn === asked) {
         n = answer.images;
         byId("ask-yes").disabled = n === 0;
+        spot.disabled = n === 0;
+        spot.hidden = n > 0 && n < spots;
         outlook.replaceChildren(...words(answer));
       }
     } catch (error) {
@@ -27,22 +43,31 @@ export async function askBulk(name) {
     }
   };
   slider.addEventListener("input", look);
+  const of = name ? `Accept the predictions “${name}” whose probability is at least` : "Accept every prediction whose probability is at least";
   const content = element("div", {},
-    element("p", {}, name ? `Accept the predictions “${name}” whose probability is at least` : "Accept every prediction whose probability is at least"),
-    element("p", { className: "row" }, element("label", { className: "hidden-text", for: "above" }, "Least probability"), slider, value), outlook,
+    element("p", {}, of),
+    element("p", { className: "row" },
+      element("label", { className: "hidden-text", for: "above" }, "Least probability"), slider, value),
+    outlook, element("p", {}, spot),
     element("p", {}, "Photos that look unknown are left out, however probable a class is."));
   const answer = question("Accept many", content, "Accept");
+  if (above) {
+    byId("ask-no").focus();
+  }
   look();
-  return (await answer) && n > 0 ? { above: slider.value / 100, class: name } : null;
+  return (await answer) && n > 0 ? { above: slider.value / 100, class: name, check } : null;
 }
 
-function words({ images, precision, checked }) {
+function words({ images, expected_wrong: wrong, low, high, checked }) {
   if (images === 0) {
     return ["No undecided photo that looks like one of the classes is that sure."];
   }
-  const out = [element("strong", {}, photos(images)), `, of which about ${percent(precision)} are right: expect ${photos(Math.round(images * (1 - precision)))} to be wrong.`];
+  const range = `likely ${count(Math.floor(low))} to ${count(Math.ceil(high))}`;
+  const out = [element("strong", {}, photos(images)), `, of which about ${count(Math.round(wrong))} are wrong, ${range}. `];
   if (checked.n > 0) {
-    out.push(` Of ${checked.n} that sure which you checked, ${checked.correct} were right.`);
+    out.push(`${count(checked.correct)} of ${count(checked.n)} that were drawn at random and that you checked are right.`);
+  } else {
+    out.push("Nobody has checked: that is what the model thinks, and it does not know how many photos show something that nobody has named.");
   }
   return out;
 }

@@ -39,7 +39,7 @@ function showSave({ model: { unsaved, saving }, problem }) {
   }
 }
 
-function quality({ images, labels, checked, left_out: leftOut }, complete) {
+function quality({ images, labels, checked, left_out: leftOut, folder }, complete) {
   const parts = [];
   if (!complete) {
     parts.push(`${count(images.embedded)} of ${count(images.found)} photos read`);
@@ -52,6 +52,10 @@ function quality({ images, labels, checked, left_out: leftOut }, complete) {
   }
   if (leftOut) {
     parts.push(`${percent(leftOut.accuracy)} right on learned photos left out in turn`);
+  }
+  if (folder.accuracy !== null) {
+    const range = `${Math.round(100 * folder.low)} to ${percent(folder.high)}`;
+    parts.push(`expect ${percent(folder.accuracy)} of the other ${photos(folder.n)} to be labelled right (${range}), if they show these classes`);
   }
   return parts.join(" · ");
 }

@@ -15,6 +15,7 @@ import (
 type deal struct {
 	held, group [][]int // group numbers those of a class
 	parts       int
+	slow        bool // the head is
 	of          map[string]int
 	groups      map[string]int // number of them
 	classes     int
@@ -27,7 +28,8 @@ func (t Task) splits() (singles deal, groups *deal, err error) {
 		return singles, nil, err
 	}
 	parts := Folds
-	if _, slow := head.(classifier.Slow); slow {
+	_, slow := head.(classifier.Slow)
+	if slow {
 		parts = slowFolds
 	}
 	counts, ok := head.(classifier.Counting)
@@ -45,6 +47,7 @@ func (t Task) splits() (singles deal, groups *deal, err error) {
 		alike = alike || !slices.Equal(of, alone[c])
 	}
 	singles = t.deal(classes, alone, holdout.Folds(alone, parts, counting), parts)
+	singles.slow = slow
 	if alike {
 		d := t.deal(classes, by, holdout.Folds(by, parts, counting), parts)
 		groups = &d

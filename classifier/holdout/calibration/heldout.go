@@ -43,10 +43,16 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	bySplit := make([]struct{ alone, many, few tally }, cfg.Splits)
+	bySplit := make([]struct {
+		alone, many, few tally
+		unseen           []float64
+	}, cfg.Splits)
 	err = episodes.HeldOut(ctx, plan, z.X, z.Y, t.Fresh, func(split int, a episodes.Answer) {
 		k := &bySplit[split].many
 		switch {
+		case a.Novel && a.Alone:
+			bySplit[split].unseen = append(bySplit[split].unseen, a.Novelty)
+			return
 		case a.Novel:
 			k = &bySplit[split].few
 		case a.Alone:
@@ -62,12 +68,14 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 		return nil, Calibration{}, err
 	}
 	var alone, many, few tally
+	var unseen []float64
 	var parts []float64
 	for _, split := range bySplit {
 		parts = append(parts, (split.many.accuracy()+split.few.accuracy())/2)
 		alone.merge(split.alone)
 		many.merge(split.many)
 		few.merge(split.few)
+		unseen = append(unseen, split.unseen...)
 	}
 	both := temperature.Mixed(&many.likelihood, &few.likelihood, cfg.NovelShare)
 	v := temperature.Staged(&alone.likelihood, &both)
@@ -77,6 +85,7 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	if other := noveltyOf(few.novelty, nil); c.Quantiles != nil && other.Quantiles != nil {
 		c.Few, c.Shots = other.Quantiles, cfg.Shots
 	}
+	c.Unseen = fitUnseen(alike(alone.novelty), alike(unseen))
 	return v, c, nil
 }
 
@@ -103,10 +112,10 @@ func (t *tally) merge(other tally) {
 	}
 }
 
-// balanced returns the distribution of novelty in which every class counts the same,
+// evenly returns the distribution of novelty in which every class counts the same,
 // however many of its examples are left out (of): the photos that the thresholds are for
 // may show any class, and a class of few images looks less familiar than one of many.
-func (t *tally) balanced(of map[string]int) Novelty {
+func (t *tally) evenly(of map[string]int) Novelty {
 	weights := make([]float64, len(t.novelty))
 	for i, name := range t.classes {
 		weights[i] = 1 / float64(of[name])
@@ -129,7 +138,7 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 		return nil, Calibration{}, err
 	}
 	c, d := Calibration{Source: LeftOut, Accuracy: all.accuracy(), Parts: accuracies}, singles
-	c.Novelty = all.balanced(singles.of)
+	c.Novelty = all.evenly(singles.of)
 	if groups != nil && 2*len(groups.of) >= groups.classes {
 		apart, parts, err := t.tallied(ctx, *groups)
 		if err != nil {
@@ -141,6 +150,11 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 			c.Elsewhere = apart.accuracy()
 		}
 	}
+	unseen, err := t.unseen(ctx, singles.slow)
+	if err != nil {
+		return nil, Calibration{}, err
+	}
+	c.Unseen = fitUnseen(perClass(all.novelty, all.classes, d.of), unseen)
 	c.Samples = len(all.novelty)
 	c.Confusions, c.Weak = confusions(all.wrong, d.of), weak(all.wrong, d.of)
 	return all.likelihood.Minimum(), c, nil

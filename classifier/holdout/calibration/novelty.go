@@ -23,6 +23,9 @@ type Novelty struct {
 	// there are none.
 	Few   []float64 `json:"-"`
 	Shots int       `json:"shots,omitempty"`
+	// Unseen tells how probable it is that an example is of no class that was learned; nil
+	// if there was too little to fit it to.
+	Unseen *Unseen `json:"new,omitempty"`
 	// Reason is why there are no quantiles.
 	Reason string `json:"reason,omitempty"`
 }
@@ -45,6 +48,11 @@ func (n Novelty) Check() error {
 	for _, q := range [][]float64{n.Quantiles, n.Few} {
 		if q != nil && (len(q) != Quantiles || !slices.IsSorted(q) || slices.ContainsFunc(q, notFinite)) {
 			return fmt.Errorf("%d quantiles, or not ascending finite numbers", len(q))
+		}
+	}
+	if n.Unseen != nil {
+		if err := n.Unseen.Check(); err != nil {
+			return err
 		}
 	}
 	if (n.Few != nil) != (n.Shots > 0) || n.Few != nil && n.Quantiles == nil {

@@ -15,7 +15,8 @@ type Answer struct {
 	// Novel reports whether its class was learned from a few examples after the
 	// others.
 	Novel bool
-	// Alone reports that no such classes had been learned yet.
+	// Alone reports that no such classes had been learned yet. Of a Novel example there is
+	// only the novelty then.
 	Alone bool
 	// LogProb holds the log-probabilities of all classes, valid until the next
 	// answer. Own is the column of the example's class.
@@ -27,13 +28,13 @@ type Answer struct {
 
 // HeldOut trains heads made by fresh on the episodes of a plan and calls visit
 // with their outputs for the held-out examples: those of one split in order,
-// several splits concurrently. Examples of base classes come twice if there are later
-// classes, before (Alone) and after these are learned. Row i of x, which the heads learn from, is the
+// several splits concurrently. Examples come twice if there are later classes, before
+// (Alone) and after these are learned. Row i of x, which the heads learn from, is the
 // example of class y[i] in the plan; x may be a projection of the embeddings
 // that the plan was drawn from.
 //
-// Cost: for each split one fit and the scores of TestPerClass examples of every
-// class, twice those of base classes.
+// Cost: for each split one fit, and twice the scores of TestPerClass examples of every
+// class.
 func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fresh func() (classifier.Learner, error),
 	visit func(split int, a Answer)) error {
 	_, err := each(ctx, plan, Episode{x, y}, func(ctx context.Context, d Draw) (none struct{}, err error) {
@@ -54,6 +55,13 @@ func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fres
 		learn(d.Base)
 		if len(d.Shots.Y) > 0 {
 			ask(d.BaseTest, Answer{Alone: true})
+			if err == nil {
+				var novelties []float64
+				novelties, err = Novelties(head, d.NovelTest.X)
+				for _, v := range novelties {
+					visit(d.Number, Answer{Novel: true, Alone: true, Novelty: v})
+				}
+			}
 			learn(d.Shots)
 		}
 		ask(d.BaseTest, Answer{})
@@ -81,4 +89,14 @@ func Answers(head classifier.Head, s Episode, visit func(i int, a Answer)) error
 		}
 		return nil
 	})
+}
+
+// Novelties returns the novelty of every row of x, of which the head may not have learned
+// the class.
+func Novelties(head classifier.Head, x blas32.General) (out []float64, err error) {
+	err = classifier.ScoreBatches(head, x, func(_ int, _ blas64.General, novelty []float64) error {
+		out = append(out, novelty...)
+		return nil
+	})
+	return out, err
 }

@@ -69,8 +69,9 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	}
 	known := &seen{Rows: in, learnedAs: m.LearnedAs(), prior: m.Prior}
 	rows := &embed.Labelled{Rows: known}
-	pass := label.Pass{Scorer: label.Scorer{Head: m.Predictor, TopK: 3, Threshold: threshold}, Rows: rows,
-		Sinks: []label.Sink{evaluation}}
+	scorer := a.config.Label.Scorer(m.Predictor, threshold, m.Predictor.Calibration)
+	scorer.TopK = 3
+	pass := label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{evaluation}}
 	if reportDir != "" {
 		page := report.PageOf(m, version)
 		page.Title = pageTitle(file, in.root)
@@ -181,6 +182,9 @@ func reportLines(r *metrics.Report) (l lines) {
 	if r.NoveltyAUROC != nil {
 		l.add("unknown classes    AUROC %.3f over %d images (1: the novelty sets all of them apart, 0.5: none)",
 			*r.NoveltyAUROC, r.NUnknown)
+	}
+	if r.NewECE != nil {
+		l.add("new or not         probabilities of being new are off by %.1f points on average", 100**r.NewECE)
 	}
 	return l
 }

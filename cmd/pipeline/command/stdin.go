@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/worker"
 )
 
@@ -87,7 +86,7 @@ func (a *app) labelStdin(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	return a.serve(ctx, e, label.Scorer{Head: m.Predictor, TopK: a.config.Label.TopK, Threshold: threshold}.Answer)
+	return a.serve(ctx, e, a.config.Label.Scorer(m.Predictor, threshold, m.Predictor.Calibration).Answer)
 }
 
 // embedded is the answer of embed --stdin to one request.

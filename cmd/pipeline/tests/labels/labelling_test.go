@@ -25,7 +25,7 @@ func TestLabelFormats(t *testing.T) {
 	out := l.Path("out")
 	l.Must("label", model, "--images", images, "--out", out, "--format", "csv,jsonl", "--top-k", "2")
 	rows := l.Table(out, "labels.csv")
-	if got := strings.Join(rows[0], ","); got != "path,label,probability,margin,entropy,novelty,rejected,top_k" {
+	if got := strings.Join(rows[0], ","); got != "path,label,probability,margin,entropy,novelty,rejected,top_k,p_new" {
 		t.Errorf("header %s", got)
 	}
 	if paths := commandtest.Column(t, rows, "path"); len(paths) != 30 || !slices.IsSorted(paths) {
@@ -52,6 +52,7 @@ func csvOfJSON(t *testing.T, line []byte) []string {
 		Probability, Margin, Entropy, Novelty json.Number
 		Rejected                              bool
 		TopK                                  json.RawMessage `json:"top_k"`
+		New                                   json.Number     `json:"p_new"`
 	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
@@ -60,7 +61,7 @@ func csvOfJSON(t *testing.T, line []byte) []string {
 	}
 	return []string{
 		r.Path, r.Label, r.Probability.String(), r.Margin.String(), r.Entropy.String(), r.Novelty.String(),
-		strconv.FormatBool(r.Rejected), string(r.TopK),
+		strconv.FormatBool(r.Rejected), string(r.TopK), r.New.String(),
 	}
 }
 

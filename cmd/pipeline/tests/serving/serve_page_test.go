@@ -94,6 +94,19 @@ func TestServePage(t *testing.T) {
 	named[known[1]]++
 	p.has("after renaming and merging", named)
 
+	// Two classes of three photos do not tell what is unknown; most of their photos do.
+	if now := p.open("unknown", "Unknown"); len(now.Groups) > 0 {
+		t.Errorf("photos look unknown after three decisions: %+v", now)
+	}
+	for _, class := range known {
+		for _, id := range s.open(truth, class) {
+			s.decide(id, class)
+			named[class]++
+		}
+	}
+	s.wait(func(st servedStatus) bool { return !st.NoThreshold && !st.Refit.Running })
+	p.settles()
+
 	// A group of unknown photos, without the first, is named in one step, while the
 	// other is typing the name of another group.
 	now := p.open("unknown", "Unknown")

@@ -61,7 +61,28 @@ type servedStatus struct {
 		Embedded int
 		Scanning bool
 	}
-	Model struct{ Ready bool }
+	Model       struct{ Ready bool }
+	Refit       struct{ Running bool }
+	NoThreshold bool `json:"no_threshold"`
+}
+
+// open returns the ids of the photos of a class that nobody has decided, by the truth of
+// their names.
+func (s *served) open(truth map[string]string, class string) (ids []string) {
+	s.Helper()
+	var list struct {
+		Images []struct{ ID, Name string }
+	}
+	code, body := s.ask("GET", "/v1/images?limit=500&decided=false", "")
+	if err := json.Unmarshal([]byte(body), &list); err != nil {
+		s.Fatalf("%d, %v", code, err)
+	}
+	for _, p := range list.Images {
+		if truth[p.Name] == class {
+			ids = append(ids, p.ID)
+		}
+	}
+	return ids
 }
 
 // wait follows the events of the server until its status is as wanted.

@@ -1,0 +1,120 @@
+package calibration
+
+import (
+	"context"
+	"math"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+)
+
+// Of the examples that are new with probability p, a share p is of classes that were not
+// learned, where half of all are and where a fifth is; both with few examples of a class
+// and with many, which are held out in other ways.
+func TestProbabilityOfBeingNew(t *testing.T) {
+	for n, most := range map[int]float64{4: 0.05, 12: 0.05, 40: 0.08} { // of 40, two fifths of the classes are left out
+		var off, flat float64
+		const draws = 4
+		for seed := range uint64(draws) {
+			w := newWorld(seed, 24, 3)
+			sessions := []episodes.Episode{w.session(0, 30, n)}
+			head := taught(t, sessions...)
+			_, found, err := Fit(context.Background(), Task{Sessions: sessions, Fresh: head.(classifier.Unfitter).Unfitted})
+			if err != nil || found.Unseen == nil || found.Unseen.Slope <= 0 {
+				t.Fatalf("%d examples: %+v, %v", n, found.Unseen, err)
+			}
+			for _, share := range []float64{0.5, 0.2} {
+				known, unknown := asked(t, head, w.session(0, 30, 20)), asked(t, head, w.session(30, 60, 20))
+				unknown = unknown[:int(float64(len(known))*share/(1-share))]
+				e := calibrationError(*found.Unseen, known, unknown, share)
+				off += e / draws / 2
+			}
+			flat += calibrationError(Unseen{}, asked(t, head, w.session(0, 30, 20)), nil, 0.5) / draws
+		}
+		if t.Logf("%d examples: off by %.3f", n, off); off > most || flat < 0.4 {
+			t.Errorf("%d examples: probabilities of being new are off by %.3f; of no use, by %.3f", n, off, flat)
+		}
+	}
+}
+
+func asked(t *testing.T, head classifier.Head, s episodes.Episode) []float64 {
+	t.Helper()
+	out, err := episodes.Novelties(head, s.X)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// calibrationError is the mean difference, in ten bins, of probability and share.
+func calibrationError(u Unseen, known, unknown []float64, share float64) float64 {
+	type bin struct{ p, new float64 }
+	bins := map[int]bin{}
+	for kind, novelties := range [][]float64{known, unknown} {
+		for _, v := range novelties {
+			p := u.P(v, share)
+			b := bins[int(10*p)]
+			bins[int(10*p)] = bin{b.p + p, b.new + float64(kind)}
+		}
+	}
+	var sum float64
+	for _, b := range bins {
+		sum += math.Abs(b.p - b.new)
+	}
+	return sum / float64(len(known)+len(unknown))
+}
+
+// The curve is that of logistic regression in which both kinds have half of the weight:
+// at its minimum the gradient is nought.
+func TestPlattIsLogisticRegression(t *testing.T) {
+	known := []sighting{{-3, 1}, {-1, 2}, {0, 1}, {2, 1}}
+	unseen := []sighting{{-1, 1}, {1, 1}, {4, 3}}
+	k, u := standard(known, 0, 1), standard(unseen, 0, 1)
+	slope, offset := platt(k, u)
+	loss := func(slope, offset float64) float64 {
+		sum := ridge * slope * slope / 2
+		for _, s := range k {
+			sum += s.weight * math.Log1p(math.Exp(offset+slope*s.novelty))
+		}
+		for _, s := range u {
+			sum += s.weight * math.Log1p(math.Exp(-offset-slope*s.novelty))
+		}
+		return sum
+	}
+	const h = 1e-5
+	da := (loss(slope+h, offset) - loss(slope-h, offset)) / (2 * h)
+	db := (loss(slope, offset+h) - loss(slope, offset-h)) / (2 * h)
+	if math.Abs(da) > 1e-8 || math.Abs(db) > 1e-8 {
+		t.Errorf("at %v, %v the gradient is %v, %v", slope, offset, da, db)
+	}
+}
+
+// What is the other way round, or the same for all, says nothing of new classes; and too
+// little to fit gives nothing.
+func TestNoveltyThatTellsNothing(t *testing.T) {
+	low, high := make([]float64, 30), make([]float64, 30)
+	for i := range low {
+		low[i], high[i] = float64(i), 100+float64(i)
+	}
+	if u := fitUnseen(alike(high), alike(low)); u == nil || u.P(50, 0.3) != 0.3 {
+		t.Errorf("new examples are less novel than known ones: %+v", u)
+	}
+	if u := fitUnseen(alike(make([]float64, 30)), alike(make([]float64, 30))); u == nil || u.P(0, 0.3) != 0.3 {
+		t.Errorf("all are equally novel: %+v", u)
+	}
+	if u := fitUnseen(alike(low), alike(high)); u == nil || u.P(10, 0.5) > 0.05 || u.P(120, 0.5) < 0.95 {
+		t.Errorf("apart: %+v", u)
+	}
+	if u := fitUnseen(alike(low), alike(high[:10])); u != nil {
+		t.Errorf("ten examples of new classes: %+v", u)
+	}
+	if u := (Unseen{1, 0}); u.P(-1e300, 0.5) != 0 || u.P(1e300, 0.5) != 1 {
+		t.Error("far values are not certain")
+	}
+	for _, u := range []Unseen{{-1, 0}, {math.NaN(), 0}, {1, math.Inf(1)}} {
+		if u.Check() == nil {
+			t.Errorf("%+v passes", u)
+		}
+	}
+}

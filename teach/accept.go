@@ -1,0 +1,216 @@
+package teach
+
+import (
+	"math"
+
+	"gonum.org/v1/gonum/stat/distuv"
+
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/internal/random"
+)
+
+// The share of photos that is taken to be of classes that nobody has named: at the least,
+// to expect, and at the most. Nothing that the model has learned tells it.
+const (
+	fewNew  = 0.05
+	someNew = 0.25
+	manyNew = 0.5
+)
+
+// An Acceptance is what accepting predictions does.
+type Acceptance struct {
+	Images int
+	// Wrong of the predictions are to be expected wrong, Low to High in 19 of 20 cases.
+	Wrong, Low, High float64
+	// Checked photos were drawn at random from such predictions and decided since, and of
+	// Correct the prediction was right. Without any, Wrong is what the model expects.
+	Checked, Correct int
+	// Drawn are the photos that were drawn and wait for a decision.
+	Drawn []ID
+}
+
+// An offer is the predictions that are accepted at once.
+type offer struct {
+	images  []ID
+	classes []string
+	// prob has the probability of each, novelty the novelty of its photo.
+	prob, novelty []float64
+}
+
+// acceptable returns the photos without a label, and not unknown, that are predicted with
+// at least a probability, of a class unless that is "". An unknown photo may have a high
+// probability: that says only which class it is least unlike.
+func (g *gallery) acceptable(above float64, class string) (o offer) {
+	for i, p := range g.listed() {
+		if label, _ := g.label(i); label != "" || !g.live.scored(i) || g.live.unknown(i) {
+			continue
+		}
+		predicted, prob := g.live.predicted(i)
+		if prob < above || class != "" && predicted != class {
+			continue
+		}
+		o.images, o.classes = append(o.images, p.ID), append(o.classes, predicted)
+		o.prob, o.novelty = append(o.prob, prob), append(o.novelty, float64(g.live.scores.photos[i].novelty))
+	}
+	return o
+}
+
+// expected returns how many of the predictions are wrong as far as the model can tell: each
+// is right with its probability, unless the photo is of a class that nobody has named.
+func (o offer) expected(unseen *calibration.Unseen) (wrong, low, high float64) {
+	at := func(share float64) (wrong, variance float64) {
+		for i, p := range o.prob {
+			if unseen != nil {
+				p *= 1 - unseen.P(o.novelty[i], share)
+			}
+			wrong, variance = wrong+1-p, variance+p*(1-p)
+		}
+		return wrong, variance
+	}
+	n := float64(len(o.images))
+	edge := func(share, side float64) float64 {
+		wrong, variance := at(share)
+		return min(max(wrong+side*1.96*math.Sqrt(variance+n*n*calibration.FolderError*calibration.FolderError), 0), n)
+	}
+	wrong, _ = at(someNew)
+	return wrong, edge(fewNew, -1), edge(manyNew, 1)
+}
+
+// checked returns how many of n predictions are wrong, after k of m others that were drawn
+// from the same ones were (Clopper and Pearson 1934, two-sided, 95 %).
+func checked(n, m, k int) (wrong, low, high float64) {
+	all, found := float64(n+m), float64(k)
+	share := (found + 0.5) / (float64(m) + 1)
+	lowShare, highShare := 0.0, 1.0
+	if k > 0 {
+		lowShare = distuv.Beta{Alpha: found, Beta: float64(m-k) + 1}.Quantile(0.025)
+	}
+	if k < m {
+		highShare = distuv.Beta{Alpha: found + 1, Beta: float64(m - k)}.Quantile(0.975)
+	}
+	left := func(share float64) float64 { return min(max(share*all-found, 0), float64(n)) }
+	return min(share*float64(n), left(highShare)), left(lowShare), left(highShare)
+}
+
+// Acceptable tells what Accept would do.
+func (s *Session) Acceptable(above float64, class string) Acceptance {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	o := s.acceptable(above, class)
+	a := Acceptance{Images: len(o.images)}
+	a.Checked, a.Correct, a.Drawn = s.state.spotChecks(above, class)
+	switch {
+	case a.Images == 0:
+	case a.Checked > 0:
+		a.Wrong, a.Low, a.High = checked(a.Images, a.Checked, a.Checked-a.Correct)
+	default:
+		a.Wrong, a.Low, a.High = o.expected(s.live.Predictor.Calibration.Unseen)
+	}
+	return a
+}
+
+// spotChecks returns what was found of the photos that were drawn at random from such
+// predictions, since any were accepted: how many were decided by a person, of how many the prediction
+// was right, and which wait.
+func (s *state) spotChecks(above float64, class string) (n, right int, wait []ID) {
+	accepted := 0
+	for _, l := range s.inForce {
+		if l.Do == Accept {
+			accepted = l.Seq
+		}
+	}
+	for _, l := range s.lines {
+		if l.Do != SpotCheck || l.Seq < accepted || l.P != above || l.Class != "" && l.Class != class {
+			continue
+		}
+		for i, id := range l.Images {
+			predicted := s.nameSince(l.Classes[i], l.Seq)
+			m, decided := s.marks[id]
+			switch {
+			case class != "" && predicted != class:
+			case !decided:
+				wait = append(wait, id)
+			case m.by == Person:
+				if n++; m.class == predicted {
+					right++
+				}
+			}
+		}
+	}
+	return n, right, wait
+}
+
+// nameSince returns what a class is called that had a name when line seq was written.
+func (s *state) nameSince(class string, seq int) string {
+	for _, l := range s.inForce {
+		if l.Seq > seq && (l.Do == Rename || l.Do == Merge) && l.Class == class {
+			class = l.To
+		}
+	}
+	return class
+}
+
+// SpotCheck draws n photos at random from those that Accept would label, to be decided one
+// by one; those drawn before that wait are among them. They tell how many of the rest are right.
+func (s *Session) SpotCheck(above float64, class string, n int) ([]ID, error) {
+	if err := checkAbove(above); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	o := s.acceptable(above, class)
+	_, _, drawn := s.state.spotChecks(above, class)
+	offered := make(map[ID]bool, len(o.images))
+	for _, id := range o.images {
+		offered[id] = true
+	}
+	var wait []ID // some may look unknown now, or have left the folder
+	for _, id := range drawn {
+		if offered[id] && len(wait) < n {
+			wait = append(wait, id)
+			delete(offered, id)
+		}
+	}
+	if len(o.images) == 0 {
+		return nil, nothingOffered()
+	}
+	l := Line{Do: SpotCheck, P: above, Class: class}
+	order := random.Stream(uint64(len(s.state.lines)), "teach/spot check").Perm(len(o.images))
+	for _, i := range order {
+		if id := o.images[i]; offered[id] && len(wait)+len(l.Images) < n {
+			l.Images, l.Classes = append(l.Images, id), append(l.Classes, o.classes[i])
+		}
+	}
+	if len(l.Images) > 0 {
+		if _, err := s.append(l); err != nil {
+			return nil, err
+		}
+	}
+	return append(wait, l.Images...), nil
+}
+
+func checkAbove(above float64) error {
+	if !(above >= 0 && above <= 1) {
+		return refuse(Invalid, "above is %v: it is a probability from 0 to 1", above)
+	}
+	return nil
+}
+
+func nothingOffered() error {
+	return refuse(Conflict, "no photo without a label is predicted with that probability")
+}
+
+// Accept labels every photo without a label that is not unknown and whose most probable
+// class has at least a probability; class "" is any.
+func (s *Session) Accept(above float64, class string) (Line, error) {
+	if err := checkAbove(above); err != nil {
+		return Line{}, err
+	}
+	return s.decide(func() (Line, error) {
+		o := s.acceptable(above, class)
+		if len(o.images) == 0 {
+			return Line{}, nothingOffered()
+		}
+		return Line{Do: Accept, Images: o.images, Classes: o.classes, Class: class}, nil
+	})
+}
