@@ -21,7 +21,9 @@ func TestEscapePath(t *testing.T) {
 
 func TestSafeCell(t *testing.T) {
 	seen := map[string]string{}
-	for _, cell := range []string{"", "a", "'a", "=a", "'=a", "''=a", "-", "'-", "'", "''", "\ta", "'\ta", "a=", "'a="} {
+	for _, cell := range []string{
+		"", "a", "'a", "=a", "'=a", "''=a", "-", "'-", "'", "''", "\ta", "'\ta", "a=", "'a=",
+	} {
 		safe := SafeCell(cell)
 		if other, twice := seen[safe]; twice {
 			t.Errorf("%q and %q are both written as %q", other, cell, safe)

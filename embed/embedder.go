@@ -123,8 +123,8 @@ func (o Options) openNamed() (*Embedder, error) {
 		return nil, err
 	}
 	if o.Log != nil && o.Backbone == "" && o.SetUp != nil && file.Source == backbone.BuiltIn {
-		o.Log.Info("using the built-in network, which is weak: pipeline setup gets a far better one, --backbone names " +
-			"any other")
+		o.Log.Info("using the built-in network, which is weak: pipeline setup gets a far better one, --backbone " +
+			"names any other")
 	}
 	return o.open(file, file.Preprocess, o.Extractor, "")
 }

@@ -8,7 +8,9 @@ import (
 )
 
 func TestMemorySetting(t *testing.T) {
-	for text, want := range map[string]int64{"512MiB": 512 << 20, "1MiB": 1 << 20, "2GiB": 2 << 30, "64 MiB": 64 << 20} {
+	for text, want := range map[string]int64{
+		"512MiB": 512 << 20, "1MiB": 1 << 20, "2GiB": 2 << 30, "64 MiB": 64 << 20,
+	} {
 		p := DefaultPreprocess()
 		p.Memory = text
 		b, err := p.Budget()

@@ -38,9 +38,12 @@ func TestContract(t *testing.T) {
 		"sbm":                 paper(func(c *gptree.Config) { gibbs(c); c.Tree = gptree.BuildStickBreaking }),
 		"random":              paper(func(c *gptree.Config) { gibbs(c); c.Tree = gptree.BuildRandom }),
 		"rebuild":             paper(func(c *gptree.Config) { gibbs(c); c.Growth = gptree.GrowRebuild }),
-		"matérn, raw":         paper(func(c *gptree.Config) { gibbs(c); c.Kernel, c.Normalize, c.Lengthscale = kernel.Matern52, false, 4 }),
-		"root":                paper(func(c *gptree.Config) { c.RootBias, c.RootLengthscale = -1, 0.5 }),
-		"plug-in":             paper(func(c *gptree.Config) { c.Prediction, c.RootBias = gp.PlugIn, 1 }),
+		"matérn, raw": paper(func(c *gptree.Config) {
+			gibbs(c)
+			c.Kernel, c.Normalize, c.Lengthscale = kernel.Matern52, false, 4
+		}),
+		"root":    paper(func(c *gptree.Config) { c.RootBias, c.RootLengthscale = -1, 0.5 }),
+		"plug-in": paper(func(c *gptree.Config) { c.Prediction, c.RootBias = gp.PlugIn, 1 }),
 	} {
 		t.Run(name, func(t *testing.T) {
 			classifiertest.Run(t, factory(cfg))

@@ -79,8 +79,12 @@ func TestFormatsOfARow(t *testing.T) {
 			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\",\n" +
 			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",,,,-1.5,true,\"[[\"\"cat, " +
 			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\",0.875\n",
-		"jsonl": `{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":0.75,"margin":0.5,"entropy":0.5623351,"novelty":-1.5,"rejected":false,"top_k":[["cat, \"big\"",0.75],["dog",0.25]],"p_new":null}` + "\n" +
-			`{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":null,"margin":null,"entropy":null,"novelty":-1.5,"rejected":true,"top_k":[["cat, \"big\"",0.75],["dog",0.25]],"p_new":0.875}` + "\n",
+		"jsonl": `{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":0.75,"margin":0.5,` +
+			`"entropy":0.5623351,"novelty":-1.5,"rejected":false,` +
+			`"top_k":[["cat, \"big\"",0.75],["dog",0.25]],"p_new":null}` + "\n" +
+			`{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":null,"margin":null,` +
+			`"entropy":null,"novelty":-1.5,"rejected":true,` +
+			`"top_k":[["cat, \"big\"",0.75],["dog",0.25]],"p_new":0.875}` + "\n",
 	} {
 		o, err := createOutput(dir, format, 0)
 		if err != nil {

@@ -121,8 +121,10 @@ func TestLoadRefusesInconsistentFiles(t *testing.T) {
 		"quantiles": func(c *container.File) {
 			c.Tensors[noveltyTensor] = safetensors.Tensor{Shape: []int{1}, F64: []float64{1}}
 		},
-		"byte tensor": func(c *container.File) { c.Tensors["head.x"] = safetensors.Tensor{Shape: []int{1}, U8: []byte{1}} },
-		"no head":     func(c *container.File) { delete(c.Tensors, "head.mean") },
+		"byte tensor": func(c *container.File) {
+			c.Tensors["head.x"] = safetensors.Tensor{Shape: []int{1}, U8: []byte{1}}
+		},
+		"no head": func(c *container.File) { delete(c.Tensors, "head.mean") },
 		"class dtype": func(c *container.File) {
 			c.Tensors[classTensor] = safetensors.Tensor{Shape: []int{24}, F64: make([]float64, 24)}
 		},

@@ -326,7 +326,8 @@ func TestLoadRefusesForgedFits(t *testing.T) {
 			t.Errorf("%s: loaded", name)
 		}
 	}
-	good := classifier.State{Settings: []byte(`{"temperature":0,"temperature_fit":{"temperature":2},"calibration":{"reason":"none"},"head":{}}`)}
+	good := classifier.State{Settings: []byte(
+		`{"temperature":0,"temperature_fit":{"temperature":2},"calibration":{"reason":"none"},"head":{}}`)}
 	if p, err := loadPredictor(good, full, nil); err != nil || p.Temperature.T != 2 {
 		t.Error(err)
 	}

@@ -37,11 +37,12 @@ func matrix(t *testing.T) map[string][]byte {
 		files[name+" 8.png"] = imagebomb.PNG(w, h, kind, 8, false)
 		files[name+" 16 interlaced.png"] = imagebomb.PNG(w, h, kind, 16, true)
 	}
+	paletted := image.NewPaletted(photo.Rect, palette.Plan9)
 	for name, encode := range map[string]func(*bytes.Buffer) error{
 		"rgb.bmp":       func(b *bytes.Buffer) error { return bmp.Encode(b, photo) },
 		"raw.tif":       func(b *bytes.Buffer) error { return tiff.Encode(b, photo, nil) },
-		"palette.gif":   func(b *bytes.Buffer) error { return gif.Encode(b, image.NewPaletted(photo.Rect, palette.Plan9), nil) },
-		"palette 2.bmp": func(b *bytes.Buffer) error { return bmp.Encode(b, image.NewPaletted(photo.Rect, palette.Plan9)) },
+		"palette.gif":   func(b *bytes.Buffer) error { return gif.Encode(b, paletted, nil) },
+		"palette 2.bmp": func(b *bytes.Buffer) error { return bmp.Encode(b, paletted) },
 	} {
 		var b bytes.Buffer
 		if err := encode(&b); err != nil {

@@ -22,7 +22,8 @@
 //	PNG, GIF, BMP, TIFF      exact for 8 bits and fewer
 //	WebP                     exact, lossy (libwebp's triangle filter and BT.601 tables) and lossless
 //	HEIC                     at most 1 level from pillow-heif 1.8; the same pixels with either decoder
-//	AVIF                     4:4:4 exact; otherwise Pillow's plugin upsamples chroma differently (on photos 0.5 levels on average)
+//	AVIF                     4:4:4 exact; otherwise Pillow's plugin upsamples chroma differently
+//	                         (on photos 0.5 levels on average)
 //
 // The order of the resize's two passes follows Pillow 13, which differs from
 // earlier versions when the height shrinks by more than twice as many pixels as

@@ -17,17 +17,17 @@ type aspect struct{ name, open, there string }
 
 var views = []aspect{
 	{"check", "document.querySelector('[data-view=check]').click()",
-		"document.getElementById('heading').textContent === 'To check' && document.querySelectorAll('.tile').length > " +
-			"0"},
+		"document.getElementById('heading').textContent === 'To check' && " +
+			"document.querySelectorAll('.tile').length > 0"},
 	{"unknown", "document.querySelector('[data-view=unknown]').click()",
-		"document.querySelectorAll('.group').length > 0 || document.getElementById('empty').textContent === 'No photo " +
-			"looks unknown.'"},
+		"document.querySelectorAll('.group').length > 0 || " +
+			"document.getElementById('empty').textContent === 'No photo looks unknown.'"},
 	{"suspicious", "document.querySelector('[data-view=suspicious]').click()",
 		"document.querySelectorAll('.tile').length > 1 && document.getElementById('heading').textContent === 'Maybe " +
 			"mislabelled'"},
 	{"class", "document.querySelector('[data-view=class]').click()",
-		"document.querySelectorAll('#class-list button').length > 1 && document.getElementById('heading').textContent " +
-			"=== document.querySelector('.tile .what')?.textContent"},
+		"document.querySelectorAll('#class-list button').length > 1 && " +
+			"document.getElementById('heading').textContent === document.querySelector('.tile .what')?.textContent"},
 }
 
 var dialogs = []aspect{
@@ -35,7 +35,9 @@ var dialogs = []aspect{
 		"document.getElementById('photo-picture').naturalWidth > 0"},
 	{"history", "document.getElementById('show-history').click()", "document.getElementById('history').open"},
 	{"lines",
-		"document.querySelector('#history-list > li:last-child details').open = true; document.getElementById('history').showModal()", "document.querySelectorAll('#history-list ol li').length > 4"},
+		"document.querySelector('#history-list > li:last-child details').open = true; " +
+			"document.getElementById('history').showModal()",
+		"document.querySelectorAll('#history-list ol li').length > 4"},
 	{"forget",
 		"document.querySelector('.tile:not([aria-selected=true]) .tick')?.click(); " +
 			"document.getElementById('forget').click()", "document.getElementById('ask').open"},
@@ -48,7 +50,9 @@ func browse(t *testing.T, url string) *testenv.Page {
 	p := testenv.Open(t, url)
 	p.View(1280, 800, false)
 	p.Wait("document.querySelectorAll('.tile').length > 0")
-	p.Eval("window.said = ''; new MutationObserver(() => { window.said += document.getElementById('said').textContent; }).observe(document.getElementById('said'), {childList: true})", nil)
+	p.Eval("window.said = ''; new MutationObserver(() => { "+
+		"window.said += document.getElementById('said').textContent; "+
+		"}).observe(document.getElementById('said'), {childList: true})", nil)
 	return p
 }
 
@@ -116,7 +120,8 @@ func accessible(t *testing.T, p *testenv.Page, name, axe string) {
 	t.Helper()
 	p.Eval(axe, nil)
 	found := evaluate[[]string](p,
-		`axe.run().then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical").flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 150))))`)
+		`axe.run().then((r) => r.violations.filter((v) => v.impact === "serious" || v.impact === "critical")`+
+			`.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 150))))`)
 	if len(found) > 0 {
 		t.Errorf("%s:\n%s", name, strings.Join(found[:min(5, len(found))], "\n"))
 	}
@@ -176,7 +181,9 @@ func TestManyPhotos(t *testing.T) {
 	_, url := newStandIn(t, 20_000, true)
 	p := browse(t, url)
 	p.Press("End")
-	p.Wait("document.querySelector('.tile.current') && document.querySelector('.tile.current').getAttribute('aria-posinset') === document.querySelector('.tile')?.getAttribute('aria-setsize')")
+	p.Wait("document.querySelector('.tile.current') && " +
+		"document.querySelector('.tile.current').getAttribute('aria-posinset') " +
+		"=== document.querySelector('.tile')?.getAttribute('aria-setsize')")
 	if n := evaluate[int](p, "document.querySelectorAll('.tile').length"); n > 100 {
 		t.Errorf("%d tiles are in the document", n)
 	}
@@ -252,7 +259,7 @@ func TestClassesAndSearch(t *testing.T) {
 		"input').dispatchEvent(new Event('input', {bubbles: true}))", nil)
 	p.Wait("document.querySelectorAll('.tile').length > 5")
 	p.Click("#bulk")
-	p.Wait("document.getElementById('outlook') && document.getElementById('outlook').textContent.includes('Nobody has checked')")
+	p.Wait("document.getElementById('outlook')?.textContent.includes('Nobody has checked')")
 	p.Click("#ask-yes")
 	expect("accept many", "accept 0")
 }

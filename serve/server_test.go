@@ -186,7 +186,8 @@ func (s *site) conforms(method, path string, code int, kind string, body []byte)
 		}
 		if ref, ok := answer["$ref"].(string); ok {
 			at = strings.TrimPrefix(ref, "#")
-			answer = s.api["components"].(map[string]any)["responses"].(map[string]any)[filepath.Base(at)].(map[string]any)
+			responses := s.api["components"].(map[string]any)["responses"].(map[string]any)
+			answer = responses[filepath.Base(at)].(map[string]any)
 		}
 		s.seen[method+" "+route] = s.seen[method+" "+route] || code < 300
 		kind, _, _ = strings.Cut(kind, ";")

@@ -72,8 +72,8 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 			// That photos may show what nobody has named comes on top.
 			if a := s.Acceptable(advice.SureEnough, ""); a.Images != len(known) || a.Wrong < wrong-1e-4 ||
 				!(a.Low <= a.Wrong && a.Wrong <= a.High && a.High <= float64(len(known))) {
-				t.Errorf("%d photos are to be accepted, %.4f of them wrong, %v to %v; want %d and %.4f", a.Images, a.Wrong,
-					a.Low, a.High, len(known), wrong)
+				t.Errorf("%d photos are to be accepted, %.4f of them wrong, %v to %v; want %d and %.4f",
+					a.Images, a.Wrong, a.Low, a.High, len(known), wrong)
 			}
 			if a := s.Acceptable(advice.SureEnough, known[0].Top[0].Label); a.Images != ofFirst {
 				t.Errorf("%d photos of %s are to be accepted, want %d", a.Images, known[0].Top[0].Label, ofFirst)

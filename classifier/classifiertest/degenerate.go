@@ -56,7 +56,8 @@ func checkDegenerate(t *testing.T, f Factory) {
 	for name, s := range degenerate() {
 		t.Run(name, func(t *testing.T) {
 			h := f.learned(t, s)
-			for what, x := range map[string]session{"itself": s, "queries": {x: queries()}, "extremes": {x: extremes()}} {
+			sessions := map[string]session{"itself": s, "queries": {x: queries()}, "extremes": {x: extremes()}}
+			for what, x := range sessions {
 				lp := LogProb(t, h, x.x)
 				proper(t, what, lp)
 				if lp.Cols == 1 && slices.Max(lp.Data) != slices.Min(lp.Data) {

@@ -24,7 +24,9 @@ func checkFrame(t *testing.T, f Factory) {
 	}
 	test := draw(5, 20, "cat", "ant", "bee", "dog")
 	var unmoved int
-	for _, by := range []struct{ offset, scale float64 }{{0, 1}, {0, 1e-4}, {0, 1e4}, {1e4, 1}, {-1e4, 1e-4}, {100, 1e4}} {
+	for _, by := range []struct{ offset, scale float64 }{
+		{0, 1}, {0, 1e-4}, {0, 1e4}, {1e4, 1}, {-1e4, 1e-4}, {100, 1e4},
+	} {
 		asked := test.moved(by.offset, by.scale)
 		h := f.learned(t, base().moved(by.offset, by.scale), f.novel().moved(by.offset, by.scale))
 		right := 0

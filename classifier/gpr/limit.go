@@ -24,7 +24,9 @@ type TooManyError struct {
 
 func (e *TooManyError) Error() string {
 	if e.Class == "" {
-		return fmt.Sprintf("%d examples in all, at most %d are stored: give fewer per class (max_per_class with over_cap), forget classes, or raise classifier.gpr.max_total (memory grows with its square, time with its cube)", e.Examples, e.Most)
+		return fmt.Sprintf("%d examples in all, at most %d are stored: give fewer per class (max_per_class with "+
+			"over_cap), forget classes, or raise classifier.gpr.max_total (memory grows with its square, time with "+
+			"its cube)", e.Examples, e.Most)
 	}
 	return fmt.Sprintf("%d examples of class %q, at most %d are stored: set classifier.gpr.over_cap to %s or %s to "+
 		"store some of them, or raise classifier.gpr.max_per_class", e.Examples, e.Class, e.Most, Herd, First)

@@ -28,7 +28,9 @@ func (e *TooManyError) Error() string {
 		what = "n(C−1)"
 	}
 	megabytes := 8 * float64(e.Order) * float64(e.Order) / 1e6
-	return fmt.Sprintf("%d examples of %d classes make dense systems of order %s = %d (%.0f MB for each), at most %d: give fewer examples or classes, or raise classifier.%s.max_system (memory grows with its square, time with its cube)", e.Examples, e.Classes, what, e.Order, megabytes, e.Most, e.Method)
+	return fmt.Sprintf("%d examples of %d classes make dense systems of order %s = %d (%.0f MB for each), at most "+
+		"%d: give fewer examples or classes, or raise classifier.%s.max_system (memory grows with its square, time "+
+		"with its cube)", e.Examples, e.Classes, what, e.Order, megabytes, e.Most, e.Method)
 }
 
 // fits returns an error if there are more examples than the settings allow.

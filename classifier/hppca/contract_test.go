@@ -16,9 +16,11 @@ func config(change func(*hppca.Config)) hppca.Config {
 
 func TestContract(t *testing.T) {
 	for name, cfg := range map[string]hppca.Config{
-		"default":      hppca.DefaultConfig(),
-		"one visit":    config(func(c *hppca.Config) { c.S, c.T = 3, 1 }),
-		"refresh":      config(func(c *hppca.Config) { c.S, c.T, c.Refresh, c.SeedDistance = 2, 1, true, hppca.SeedMean }),
+		"default":   hppca.DefaultConfig(),
+		"one visit": config(func(c *hppca.Config) { c.S, c.T = 3, 1 }),
+		"refresh": config(func(c *hppca.Config) {
+			c.S, c.T, c.Refresh, c.SeedDistance = 2, 1, true, hppca.SeedMean
+		}),
 		"raw":          config(func(c *hppca.Config) { c.S, c.T, c.Cluster = 2, 1, hppca.ClusterRaw }),
 		"three levels": config(func(c *hppca.Config) { c.S, c.T, c.Levels, c.Gap = 3, 1, 3, 5 }),
 		"paper":        config(func(c *hppca.Config) { c.Preset, c.Q, c.R, c.T = hppca.PresetPaper, 3, 0, 1 }),

@@ -73,7 +73,9 @@ func TestAllVisitedIsPPCA(t *testing.T) {
 					t.Fatal(err)
 				}
 				learn(t, flat, x, y)
-				h := learned(t, config(func(c *hppca.Config) { c.Q, c.S, c.T, c.Levels, c.LogDet = 5, 6, 6, levels, &logDet }), x, y)
+				h := learned(t, config(func(c *hppca.Config) {
+					c.Q, c.S, c.T, c.Levels, c.LogDet = 5, 6, 6, levels, &logDet
+				}), x, y)
 				got, want := classifiertest.LogProb(t, h, queries), classifiertest.LogProb(t, flat, queries)
 				for i, v := range want.Data {
 					if math.Abs(got.Data[i]-v) > tolerance*(1+math.Abs(v)) {

@@ -14,8 +14,8 @@ func Methods() []classifier.Method {
 		Name: PPCAEB, Key: "ppca_eb",
 		Summary: "ppca with class covariances shrunk toward the shared one and uncertain class means: between ppca " +
 			"and plda",
-		Novelty: "log-density of a class that has not been seen, less the largest of the classes, all with the shared " +
-			"covariance",
+		Novelty: "log-density of a class that has not been seen, less the largest of the classes, all with the " +
+			"shared covariance",
 	}
 	return []classifier.Method{define(plus, DefaultPLDAPlus()), define(eb, DefaultPPCAEB())}
 }

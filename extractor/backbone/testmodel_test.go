@@ -8,7 +8,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-const specJSON = `{"resize":"shorter","size":92,"crop":84,"interpolation":"bicubic","mean":[0.5,0.5,0.5],"std":[0.25,0.25,0.25],"orientation":true}`
+const specJSON = `{"resize":"shorter","size":92,"crop":84,"interpolation":"bicubic",` +
+	`"mean":[0.5,0.5,0.5],"std":[0.25,0.25,0.25],"orientation":true}`
 
 // tinyONNX returns the smallest model that onnx.Parse accepts: one Identity. An
 // empty metadata value is left out.

@@ -42,7 +42,9 @@ func TestCancelled(t *testing.T) {
 	x, y := drawnExamples(n+k, 5, C)
 	rows := rowsOf
 	operations := map[string]func(context.Context, *Regression) error{
-		"add":         func(ctx context.Context, r *Regression) error { return r.Add(ctx, rows(x, n, k), rows(y, n, k)) },
+		"add": func(ctx context.Context, r *Regression) error {
+			return r.Add(ctx, rows(x, n, k), rows(y, n, k))
+		},
 		"add outputs": func(ctx context.Context, r *Regression) error { return r.AddOutputs(ctx, rows(y, 0, n)) },
 		"set inputs": func(ctx context.Context, r *Regression) error {
 			return r.SetInputs(ctx, dense.Range(0, 9), rows(x, n, 9))

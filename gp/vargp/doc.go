@@ -10,7 +10,8 @@
 //	f_h          head                 –        function h, one per class
 //	θ            hyper                1+d      log γ, log σ_1 … log σ_d, mean-field Gaussian
 //	Z_t          block.z              M×d      inducing inputs of task t, shared by all heads or separate for each
-//	m_t, S_t     block.mean, .chol    M, M×M   q(u_t|u_<t) = N(A_t·u_<t + m_t, S_t), S_t = chol·cholᵀ, softplus diagonal
+//	m_t, S_t     block.mean, .chol    M, M×M   q(u_t|u_<t) = N(A_t·u_<t + m_t, S_t), S_t = chol·cholᵀ,
+//	                                    with a softplus diagonal
 //	φ            network              –        weights and biases of g_φ in front of the kernel, if any
 //	β            Config.Beta          1        weight of KL[q_t(θ) ‖ q_{t−1}(θ)]
 //

@@ -115,7 +115,8 @@ func (d *dendrogram) document(title string) []byte {
 	height := titleHeight + 2*edge + d.row*float64(d.leaves)
 	var out bytes.Buffer
 	fmt.Fprintf(&out,
-		`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" font-family="sans-serif" font-size="13">`+"\n", width, height, width, height)
+		`<svg xmlns="http://www.w3.org/2000/svg" width="%.0f" height="%.0f" viewBox="0 0 %.0f %.0f" `+
+			"font-family=\"sans-serif\" font-size=\"13\">\n", width, height, width, height)
 	fmt.Fprintf(&out, "<title>%s</title>\n<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n", escaped(title))
 	fmt.Fprintf(&out, `<text x="%d" y="%d" font-size="16" font-weight="bold">%s</text>`+"\n", edge, edge+8,
 		escaped(title))

@@ -124,7 +124,9 @@ func Panels(name, title string, low, high float64, rows [][]Panel) Figure {
 			left, bottom := m.place(i, j)
 			x, y := float64(left), float64(bottom)
 			for _, p := range panel.Points {
-				f.points(p, low, high, func(v [2]float64) plotter.XY { return plotter.XY{X: x + (v[0]-low)*scale, Y: y + (v[1]-low)*scale} })
+				f.points(p, low, high, func(v [2]float64) plotter.XY {
+					return plotter.XY{X: x + (v[0]-low)*scale, Y: y + (v[1]-low)*scale}
+				})
 			}
 			f.Text(panel.Title, color.NRGBA{40, 40, 40, 255}, x, y+float64(m.n)+float64(m.gapTop)/2.5)
 		}

@@ -269,7 +269,8 @@ func standIn(t *testing.T, program, script string, pack []byte) {
 
 func TestNPM(t *testing.T) {
 	good := archive(t, "package/x64/libthing.so.1", right)
-	const pack = `case "$*" in "pack @made/thing@1.2.3 --ignore-scripts --cache "*) cp "$PACKAGE" made-thing-1.2.3.tgz;; *) exit 9;; esac`
+	const pack = `case "$*" in "pack @made/thing@1.2.3 --ignore-scripts --cache "*) ` +
+		`cp "$PACKAGE" made-thing-1.2.3.tgz;; *) exit 9;; esac`
 	for name, c := range map[string]struct {
 		script string
 		bytes  []byte

@@ -127,7 +127,9 @@ func checkPairs(t *testing.T, a blas64.General, e Eigen, tol float64) {
 }
 
 func TestTopEigenEqualsFull(t *testing.T) {
-	for _, c := range []struct{ n, d, q int }{{60, 30, 5}, {300, 200, 20}, {50, 200, 20}, {400, 120, 1}, {300, 150, 150}} {
+	for _, c := range []struct{ n, d, q int }{
+		{60, 30, 5}, {300, 200, 20}, {50, 200, 20}, {400, 120, 1}, {300, 150, 150},
+	} {
 		a, err := Solver{}.Scatter(decaying(c.n, c.d, 3))
 		if err != nil {
 			t.Fatal(err)
@@ -183,7 +185,9 @@ func TestTopEigenMultipleValues(t *testing.T) {
 func TestTopEigenCrowdedSpectra(t *testing.T) {
 	const m = 300
 	for name, value := range map[string]func(i int) float64{
-		"a dozen copies":     func(i int) float64 { return map[bool]float64{true: 10, false: 1 / float64(i+1)}[i < 12] },
+		"a dozen copies": func(i int) float64 {
+			return map[bool]float64{true: 10, false: 1 / float64(i+1)}[i < 12]
+		},
 		"a dozen, later":     func(i int) float64 { return []float64{9, 8, 7}[min(i/12, 2)] / float64(1+i/36) },
 		"half of them":       func(i int) float64 { return map[bool]float64{true: 1, false: 0.9}[i < m/2] },
 		"a cluster":          func(i int) float64 { return 1 - 1e-7*float64(i) },

@@ -59,7 +59,8 @@ func TestVisitRunsScriptsAndFrames(t *testing.T) {
 		t.Skip("starts a browser")
 	}
 	page := filepath.Join(t.TempDir(), "page.html")
-	const text = `<p id="p"></p><iframe srcdoc="<b>2</b>" onload="p.textContent = 1 + this.contentDocument.body.textContent"></iframe>`
+	const text = `<p id="p"></p><iframe srcdoc="<b>2</b>" ` +
+		`onload="p.textContent = 1 + this.contentDocument.body.textContent"></iframe>`
 	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}

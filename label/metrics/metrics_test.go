@@ -67,7 +67,9 @@ func TestMaxNLLIsTheSmallestFloat(t *testing.T) {
 }
 
 func TestBinEdges(t *testing.T) {
-	for p, want := range map[float64]int{0: 0, 1e-12: 0, 1.0 / 15: 0, 0.07: 1, 0.5: 7, 1: 14, math.Nextafter(1, 2): 14} {
+	for p, want := range map[float64]int{
+		0: 0, 1e-12: 0, 1.0 / 15: 0, 0.07: 1, 0.5: 7, 1: 14, math.Nextafter(1, 2): 14,
+	} {
 		if got := binOf(p); got != want {
 			t.Errorf("binOf(%v) = %d, want %d", p, got, want)
 		}
@@ -83,9 +85,9 @@ func TestJSONContract(t *testing.T) {
 	if err := r.WriteJSON(&b); err != nil {
 		t.Fatal(err)
 	}
-	want := `{"n":1,"accuracy":1,"balanced_accuracy":1,"nll":0.2876820724517809,"ece":0.25,"novelty_auroc":null,"new_ece":null,` +
-		`"per_class":[{"class":"a","n":1,"accuracy":1},{"class":"b","n":0,"accuracy":null}],"confusion":[[1,0],[0,0]],` +
-		`"classes":["a","b"],"n_unknown":0,"n_unlabelled":0}` + "\n"
+	want := `{"n":1,"accuracy":1,"balanced_accuracy":1,"nll":0.2876820724517809,"ece":0.25,"novelty_auroc":null,` +
+		`"new_ece":null,"per_class":[{"class":"a","n":1,"accuracy":1},{"class":"b","n":0,"accuracy":null}],` +
+		`"confusion":[[1,0],[0,0]],"classes":["a","b"],"n_unknown":0,"n_unlabelled":0}` + "\n"
 	if b.String() != want {
 		t.Errorf("got  %swant %s", b.String(), want)
 	}

@@ -159,7 +159,8 @@ func TestWrite(t *testing.T) {
 	var out bytes.Buffer
 	err := Write(&out, []Entry{{Path: "=a\xe9.jpg", Label: "cat", Given: "dog", Probability: 0.5, Score: 1. / 3,
 		Novel: true, Group: 2, DuplicateOf: "b.jpg"}, {Path: "b.jpg"}, {Path: "c.jpg", Label: "cat"}})
-	want := "path,label,probability,given,score,novel,group,duplicate_of\n'=a%E9.jpg,cat,,dog,0.3333333,true,2,b.jpg\nb.jpg,,,,0,false,,\nc.jpg,cat,0,,0,false,,\n"
+	want := "path,label,probability,given,score,novel,group,duplicate_of\n" +
+		"'=a%E9.jpg,cat,,dog,0.3333333,true,2,b.jpg\nb.jpg,,,,0,false,,\nc.jpg,cat,0,,0,false,,\n"
 	if err != nil || out.String() != want {
 		t.Errorf("%v\n%s\nwant\n%s", err, &out, want)
 	}

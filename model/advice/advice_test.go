@@ -104,9 +104,8 @@ func TestExpected(t *testing.T) {
 		{"bursts", bursts, 3, []string{
 			"expect about 88 % of photos like these to be named correctly (from 200 left-out images); guessing names " +
 				"50 %",
-			"many of the photos are alike, such as those of a burst: of photos of another occasion expect about 61 %, " +
-				"" +
-				"or less; probabilities are for these",
+			"many of the photos are alike, such as those of a burst: of photos of another occasion expect about 61 " +
+				"%, or less; probabilities are for these",
 			"probabilities are off by 4 points on average (ECE 0.042)",
 		}},
 		{"nothing", calibration.Calibration{Novelty: calibration.Novelty{Reason: "no image"}}, 3, []string{

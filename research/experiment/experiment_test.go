@@ -162,8 +162,8 @@ func TestWrite(t *testing.T) {
 	for name, want := range map[string]string{
 		"results.json": "{\n  \"a\": 1\n}\n", "config.yaml": "seed: 0\n", "table.csv": "a,b\nx|y,\n",
 		"more.csv": "c\n1\n",
-		"table.md": "# T\n\n- It holds.\n\n## Main\n\n| a | b |\n| --- | --- |\n| x\\|y | – |\n\nPercent.\n\n| c |\n| " +
-			"--- |\n| 1 |\n",
+		"table.md": "# T\n\n- It holds.\n\n## Main\n\n| a | b |\n| --- | --- |\n| x\\|y | – |\n\nPercent.\n\n" +
+			"| c |\n| --- |\n| 1 |\n",
 	} {
 		got, err := os.ReadFile(filepath.Join(dir, name))
 		if err != nil || string(got) != want {

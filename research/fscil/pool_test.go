@@ -118,11 +118,13 @@ func TestCopiesAreDrawnOnce(t *testing.T) {
 
 func TestDrawMistakes(t *testing.T) {
 	for want, draw := range map[string]func() error{
-		"fscil.base_classes":           func() error { return fewShot(folder(4, 8), 2, 4, 1, 1) },
-		"fewer than 7 shots":           func() error { return fewShot(folder(4, 8), 2, 2, 1, 7) },
-		"at least 1":                   func() error { return fewShot(folder(4, 8), 2, 2, 0, 1) },
-		"none to learn":                func() error { return fewShot(folder(4, 8), 8, 2, 1, 1) },
-		"has no class":                 func() error { return fewShot([]dataset.Sample{{Path: "x.jpg"}, {Path: "y.jpg"}}, 1, 1, 1, 1) },
+		"fscil.base_classes": func() error { return fewShot(folder(4, 8), 2, 4, 1, 1) },
+		"fewer than 7 shots": func() error { return fewShot(folder(4, 8), 2, 2, 1, 7) },
+		"at least 1":         func() error { return fewShot(folder(4, 8), 2, 2, 0, 1) },
+		"none to learn":      func() error { return fewShot(folder(4, 8), 8, 2, 1, 1) },
+		"has no class": func() error {
+			return fewShot([]dataset.Sample{{Path: "x.jpg"}, {Path: "y.jpg"}}, 1, 1, 1, 1)
+		},
 		"fscil.test_per_class to hold": func() error { return fewShot(folder(4, 8), 0, 2, 1, 1) },
 		"has no test images": func() error {
 			return fewShot([]dataset.Sample{{Path: "1", Label: "a", Split: "train"}}, 0, 1, 1, 1)

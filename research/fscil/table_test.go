@@ -140,9 +140,12 @@ func TestResultJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"dataset":"mini_imagenet","method":"a|b","backbone":"net","track":"foundation","runs":1,"sessions":[` +
-		`{"session":1,"classes":60,"accuracy":0.75,"accuracy_sem":null,"base_accuracy":0.75,"novel_accuracy":null,"harmonic_mean":null,"forgetting":0,"nll":0,"ece":0},` +
-		`{"session":2,"classes":65,"accuracy":0.5,"accuracy_sem":null,"base_accuracy":0.5,"novel_accuracy":0.25,"harmonic_mean":0.3333333333333333,"forgetting":0.25,"nll":0,"ece":0}],` +
+	const want = `{"dataset":"mini_imagenet","method":"a|b","backbone":"net","track":"foundation","runs":1,` +
+		`"sessions":[` +
+		`{"session":1,"classes":60,"accuracy":0.75,"accuracy_sem":null,"base_accuracy":0.75,"novel_accuracy":null,` +
+		`"harmonic_mean":null,"forgetting":0,"nll":0,"ece":0},` +
+		`{"session":2,"classes":65,"accuracy":0.5,"accuracy_sem":null,"base_accuracy":0.5,"novel_accuracy":0.25,` +
+		`"harmonic_mean":0.3333333333333333,"forgetting":0.25,"nll":0,"ece":0}],` +
 		`"average_accuracy":0.625,"final_accuracy":0.5,"performance_drop":0.25,"average_forgetting":0.25}`
 	if string(text) != want {
 		t.Errorf("got\n%s\nwant\n%s", text, want)

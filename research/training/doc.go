@@ -3,7 +3,8 @@
 // same bytes as an uninterrupted one.
 //
 //	checkpoint.safetensors  everything needed to resume, as of the last complete epoch
-//	training.csv            epoch,phase,rate,loss,accuracy,nll: one row per epoch; accuracy and nll on held-out base examples
+//	training.csv            epoch,phase,rate,loss,accuracy,nll: one row per epoch;
+//	                        accuracy and nll on held-out base examples
 //	training.png, .svg      held-out accuracy by epoch, at the end
 //	loss.png, .svg          mean loss by epoch, at the end
 //

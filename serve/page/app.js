@@ -19,11 +19,14 @@ import { doubts, right, suggestions } from "./verdict.js";
 const titles = {
   check: ["To check", "The most uncertain first: a label here teaches the model most."],
   start: ["First photos", "Typical photos to begin with. Name a few of at least two classes, and the model can begin."],
-  unknown: ["Unknown", "Photos like none of the classes, in groups. Leave out what does not belong, and name the rest as one."],
+  unknown: ["Unknown",
+    "Photos like none of the classes, in groups. Leave out what does not belong, and name the rest as one."],
   group: ["A group of unknown photos", "Select what belongs together and type its name. Esc goes back."],
-  suspicious: ["Maybe mislabelled", "The label and the model disagree here. 0: the label is right. 1: take the first suggestion."],
+  suspicious: ["Maybe mislabelled",
+    "The label and the model disagree here. 0: the label is right. 1: take the first suggestion."],
   class: ["By class", "The least certain first."],
-  spot: ["A spot check", "Drawn at random from what would be accepted. Enter if the suggestion is right; otherwise type the class. Esc goes back."],
+  spot: ["A spot check",
+    "Drawn at random from what would be accepted. Enter if the suggestion is right, else type the class. Esc goes back."],
   similar: ["Similar photos", "Those that probably belong together are selected. Type a name. Esc goes back."],
 };
 
@@ -44,7 +47,8 @@ const photoNaming = new Naming(byId("photo-naming"), names);
 
 function source(cursor, limit) {
   const shown = view === "check" && status && !status.model.ready ? "start" : view;
-  return api.images({ ...searching, cursor, limit, view: shown, class: view === "class" ? classes.current : undefined });
+  const of = view === "class" ? classes.current : undefined;
+  return api.images({ ...searching, cursor, limit, view: shown, class: of });
 }
 
 // show shows a view, of given photos if there are any.
@@ -52,7 +56,9 @@ async function show(next, photosOf) {
   view = next;
   selection.clear();
   for (const button of byId("views").children) {
-    button.setAttribute("aria-current", button.dataset.view === view || (button.dataset.view === "unknown" && view === "group") ? "page" : "false");
+    const its = button.dataset.view;
+    const here = its === view || (its === "unknown" && view === "group");
+    button.setAttribute("aria-current", here ? "page" : "false");
   }
   byId("classes").hidden = view !== "class";
   if (view === "class") {
@@ -83,7 +89,8 @@ async function work(next) {
 // type while an answer was on its way goes on typing.
 function toPhotos() {
   const field = document.activeElement;
-  const typing = isField(field) && !["file", "select-one"].includes(field.type) && (field.value !== "" || !field.closest(".naming"));
+  const typing = isField(field) && !["file", "select-one"].includes(field.type)
+    && (field.value !== "" || !field.closest(".naming"));
   if (!typing) {
     (large.isOpen() ? byId("photo") : byId("grid")).focus({ preventScroll: true });
   }
@@ -94,7 +101,8 @@ function lead() {
   byId("heading").textContent = view === "class" && classes.current ? classes.current : titles[key][0];
   byId("hint").textContent = titles[key][1];
   const tools = view !== "class" || !classes.current ? [] : [
-    tool("Rename…", async () => decideOn(await classes.rename())), tool("Merge…", async () => decideOn(await classes.merge())),
+    tool("Rename…", async () => decideOn(await classes.rename())),
+    tool("Merge…", async () => decideOn(await classes.merge())),
     tool("Accept many…", () => bulk(classes.current)),
   ];
   if (passing()) {
@@ -119,7 +127,8 @@ async function update() {
   let empty = "";
   if (inGroups) {
     const turn = ++groupsShown;
-    const { n, computing } = await showGroups({ names, name: guard(nameGroup), single: guard(async (of) => show("group", await members(of))) });
+    const single = guard(async (of) => show("group", await members(of)));
+    const { n, computing } = await showGroups({ names, name: guard(nameGroup), single });
     if (turn !== groupsShown || byId("groups").hidden) { // another view has been opened meanwhile
       return;
     }
@@ -135,7 +144,7 @@ async function update() {
 
 function noneUnknown() {
   return status?.no_threshold
-    ? "So far nothing tells unknown photos from others: that takes about twenty named photos, in classes of two or more."
+    ? "So far nothing tells unknown photos from others: that takes some twenty named photos, in classes of two or more."
     : "No photo looks unknown.";
 }
 
@@ -149,7 +158,8 @@ function nothingHere() {
   if (status?.refit.running && !status.model.ready) {
     return "The model is being fitted…";
   }
-  return { check: "Nothing is left to check.", suspicious: "No label looks wrong.", class: "No photos." }[view] ?? "Nothing here.";
+  const texts = { check: "Nothing is left to check.", suspicious: "No label looks wrong.", class: "No photos." };
+  return texts[view] ?? "Nothing here.";
 }
 
 // choose writes what the next decision is about.
@@ -211,7 +221,9 @@ async function decideOn(decision) {
 // open questions, and what is out of sight is put in the new order.
 function done(answer, ids, decision) {
   selection.drop(ids);
-  const leaves = view === "class" ? decision?.class !== classes.current : ["check", "unknown", "group", "suspicious", "similar", "spot"].includes(view);
+  const leaves = view === "class"
+    ? decision?.class !== classes.current
+    : ["check", "unknown", "group", "suspicious", "similar", "spot"].includes(view);
   if (leaves && decision?.do === "label") {
     list.remove(ids);
   }
@@ -320,8 +332,9 @@ async function like(one) {
   }
   large.close();
   const answer = await api.similar(one.id, { decided: false, limit: 60 });
-  const close = answer.images.filter(({ image, similarity }) => similarity >= alike(answer.images) && image.id !== one.id);
-  await showSimilar([one, ...answer.images.map(({ image }) => image).filter((image) => image.id !== one.id)], [one.id, ...close.map(({ image }) => image.id)]);
+  const others = answer.images.filter(({ image }) => image.id !== one.id);
+  const close = others.filter(({ similarity }) => similarity >= alike(answer.images));
+  await showSimilar([one, ...others.map(({ image }) => image)], [one.id, ...close.map(({ image }) => image.id)]);
   toPhotos();
 }
 
@@ -479,7 +492,8 @@ function type(text) {
 }
 
 const commands = {
-  accept: guard(accept), keep: guard(keep), suggestion: guard(suggestion), unlabel: guard(unlabel), like: guard(() => like(current())), open, leave: guard(leave),
+  accept: guard(accept), keep: guard(keep), suggestion: guard(suggestion), unlabel: guard(unlabel),
+  like: guard(() => like(current())), open, leave: guard(leave),
   undo: guard(() => step("undo")), redo: guard(() => step("redo")),
   move: (columns, rows, range) => grid.move(columns, rows, range),
   page: (pages, range) => grid.move(0, pages * grid.pageRows, range),
@@ -490,11 +504,13 @@ const commands = {
   history: guard(() => history.open(guard(goBack))), forget: guard(forget), help: () => byId("keys").showModal(),
 };
 for (const [id, run] of Object.entries({
-  accept: commands.accept, keep: commands.keep, change: guard(change), like: commands.like, everything: commands.selectAll, nothing: () => selection.clear(),
-  undo: commands.undo, redo: commands.redo, "show-history": commands.history, forget: commands.forget, "photo-forget": commands.forget, bulk: guard(() => bulk()), help: commands.help,
+  accept: commands.accept, keep: commands.keep, change: guard(change), like: commands.like,
+  everything: commands.selectAll, nothing: () => selection.clear(), bulk: guard(() => bulk()), help: commands.help,
+  undo: commands.undo, redo: commands.redo, "show-history": commands.history, forget: commands.forget,
   save: guard(async () => { const { status: now } = await api.save(); say("The model is saved."); heard(now); }),
   follow: guard(() => follow()), "keys-close": () => byId("keys").close(),
-  "photo-accept": commands.accept, "photo-keep": commands.keep, "photo-like": commands.like, "photo-unlabel": commands.unlabel,
+  "photo-accept": commands.accept, "photo-keep": commands.keep, "photo-like": commands.like,
+  "photo-unlabel": commands.unlabel, "photo-forget": commands.forget,
   "photo-previous": () => commands.move(-1, 0), "photo-next": () => commands.move(1, 0),
 })) {
   byId(id).addEventListener("click", run);
@@ -523,7 +539,8 @@ byId("search").addEventListener("input", (event) => {
   }
   clearTimeout(typed);
   typed = setTimeout(guard(() => {
-    searching = Object.fromEntries([...new FormData(byId("search"))].filter(([, value]) => typeof value === "string" && value !== ""));
+    const fields = [...new FormData(byId("search"))];
+    searching = Object.fromEntries(fields.filter(([, value]) => typeof value === "string" && value !== ""));
     return show({ similar: back, spot: back, group: "unknown" }[view] ?? view);
   }), 200);
 });

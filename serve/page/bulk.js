@@ -12,7 +12,8 @@ export const spots = 20;
 // not accept the rest without a look.
 export async function askBulk(name, above) {
   const slider = element("input", {
-    type: "range", min: 50, max: 99.5, step: 0.5, value: (above ?? 0.95) * 100, id: "above", "aria-describedby": "outlook",
+    type: "range", min: 50, max: 99.5, step: 0.5, value: (above ?? 0.95) * 100,
+    id: "above", "aria-describedby": "outlook",
   });
   const value = element("output", { for: "above" });
   const outlook = element("p", { id: "outlook", role: "status" });
@@ -43,9 +44,9 @@ export async function askBulk(name, above) {
     }
   };
   slider.addEventListener("input", look);
-  const of = name ? `Accept the predictions “${name}” whose probability is at least` : "Accept every prediction whose probability is at least";
+  const which = name ? `the predictions “${name}”` : "every prediction";
   const content = element("div", {},
-    element("p", {}, of),
+    element("p", {}, `Accept ${which} whose probability is at least`),
     element("p", { className: "row" },
       element("label", { className: "hidden-text", for: "above" }, "Least probability"), slider, value),
     outlook, element("p", {}, spot),
@@ -62,12 +63,16 @@ function words({ images, expected_wrong: wrong, low, high, checked }) {
   if (images === 0) {
     return ["No undecided photo that looks like one of the classes is that sure."];
   }
-  const range = `likely ${count(Math.floor(low))} to ${count(Math.ceil(high))}`;
-  const out = [element("strong", {}, photos(images)), `, of which about ${count(Math.round(wrong))} are wrong, ${range}. `];
+  const out = [
+    element("strong", {}, photos(images)),
+    `, of which about ${count(Math.round(wrong))} are wrong, `,
+    `likely ${count(Math.floor(low))} to ${count(Math.ceil(high))}. `,
+  ];
   if (checked.n > 0) {
-    out.push(`${count(checked.correct)} of ${count(checked.n)} that were drawn at random and that you checked are right.`);
+    out.push(`${count(checked.correct)} of ${count(checked.n)} that were drawn at random and checked are right.`);
   } else {
-    out.push("Nobody has checked: that is what the model thinks, and it does not know how many photos show something that nobody has named.");
+    out.push("Nobody has checked: that is what the model thinks, ",
+      "and it does not know how many photos show something that nobody has named.");
   }
   return out;
 }

@@ -30,11 +30,14 @@ export class Classes extends EventTarget {
 
   #write() {
     const focused = document.activeElement?.closest("#class-list button")?.dataset.name;
-    byId("class-choice").replaceChildren(...this.#all.map(({ name }) => element("option", { value: name, selected: name === this.current }, name)));
+    byId("class-choice").replaceChildren(...this.#all.map(({ name }) =>
+      element("option", { value: name, selected: name === this.current }, name)));
     byId("class-list").replaceChildren(...this.#all.map((one) => {
       const n = one.labelled + one.accepted + one.predicted;
+      const title = `${count(one.labelled)} decided, ${count(one.accepted)} accepted, `
+        + `${count(one.predicted)} predicted`;
       const button = element("button", { type: "button", "aria-current": String(one.name === this.current) },
-        element("span", {}, one.name), element("small", { title: `${count(one.labelled)} decided, ${count(one.accepted)} accepted, ${count(one.predicted)} predicted` }, count(n)));
+        element("span", {}, one.name), element("small", { title }, count(n)));
       button.dataset.name = one.name;
       button.addEventListener("click", () => this.choose(one.name));
       return element("li", {}, button);
@@ -46,8 +49,10 @@ export class Classes extends EventTarget {
 
   // rename asks for another name and returns the decision, or null.
   async rename() {
-    const input = element("input", { type: "text", value: this.current, maxLength: 200, required: true, id: "new-name" });
-    const yes = await question("Rename", element("p", {}, element("label", { for: "new-name" }, `New name of “${this.current}” `), input), "Rename");
+    const id = "new-name";
+    const input = element("input", { type: "text", value: this.current, maxLength: 200, required: true, id });
+    const label = element("label", { for: id }, `New name of “${this.current}” `);
+    const yes = await question("Rename", element("p", {}, label, input), "Rename");
     const to = input.value.trim();
     if (!yes || !to || to === this.current) {
       return null;
@@ -61,7 +66,8 @@ export class Classes extends EventTarget {
   async merge() {
     const others = this.names.filter((name) => name !== this.current);
     const select = element("select", { id: "into" }, ...others.map((name) => element("option", { value: name }, name)));
-    const yes = await question("Merge", element("p", {}, element("label", { for: "into" }, `All photos of “${this.current}” become `), select), "Merge");
+    const label = element("label", { for: "into" }, `All photos of “${this.current}” become `);
+    const yes = await question("Merge", element("p", {}, label, select), "Merge");
     if (!yes || !select.value) {
       return null;
     }

@@ -129,8 +129,9 @@ export class Grid extends EventTarget {
     if (!tile) {
       tile = element("div", { id: "p-" + photo.id, role: "option", className: "tile" },
         element("span", { className: "tick", "aria-hidden": "true", title: "Select" }),
-        element("img", { alt: photo.name, decoding: "async", draggable: false, width: 200, height: 200, src: thumb(photo.id) }),
-        element("span", { className: "what" }), element("span", { className: "sure" }), element("span", { className: "badge" }));
+        element("img",
+          { alt: photo.name, decoding: "async", draggable: false, width: 200, height: 200, src: thumb(photo.id) }),
+        ...["what", "sure", "badge"].map((className) => element("span", { className })));
       tile.querySelector("img").addEventListener("error", () => tile.classList.add("lost"));
       this.#tiles.set(photo.id, tile);
     }

@@ -10,7 +10,8 @@ import { Naming } from "./naming.js";
 export async function showGroups({ names, name, single }) {
   const box = byId("groups");
   const { groups, computing } = await api.groups();
-  if (box.querySelector("[aria-pressed=false]") || Array.from(box.querySelectorAll("input")).some((input) => input.value)) {
+  const typed = Array.from(box.querySelectorAll("input")).some((input) => input.value);
+  if (typed || box.querySelector("[aria-pressed=false]")) {
     return { n: box.children.length, computing };
   }
   const old = new Map(Array.from(box.children, (e) => [e.dataset.key, e]));
@@ -32,10 +33,13 @@ export async function showGroups({ names, name, single }) {
 function groupOf(group, { names, name, single }) {
   const out = new Set();
   const title = element("h3", { id: "group-" + group.id });
-  const write = () => { title.textContent = out.size ? `${photos(group.size - out.size)} of ${group.size}` : photos(group.size); };
+  const write = () => {
+    title.textContent = out.size ? `${photos(group.size - out.size)} of ${group.size}` : photos(group.size);
+  };
   write();
   const strip = element("ul", { className: "strip" }, ...group.images.map((image) => {
-    const button = element("button", { type: "button", "aria-pressed": "true", title: "Click to leave this photo out", className: "member" },
+    const button = element("button",
+      { type: "button", "aria-pressed": "true", title: "Click to leave this photo out", className: "member" },
       element("img", { src: api.thumb(image.id), alt: image.name, loading: "lazy", width: 120, height: 120 }));
     button.addEventListener("click", () => {
       if (!out.delete(image.id)) {
@@ -46,10 +50,14 @@ function groupOf(group, { names, name, single }) {
     });
     return element("li", {}, button);
   }));
-  const form = element("form", { className: "naming", id: "name-group-" + group.id, autocomplete: "off", "aria-labelledby": "group-" + group.id });
-  const more = element("button", { type: "button" }, group.size > group.images.length ? `See all ${count(group.size)}` : "See large");
+  const form = element("form", {
+    className: "naming", id: "name-group-" + group.id, autocomplete: "off", "aria-labelledby": title.id,
+  });
+  const more = element("button", { type: "button" },
+    group.size > group.images.length ? `See all ${count(group.size)}` : "See large");
   more.addEventListener("click", () => single(group));
-  const section = element("section", { className: "group", "aria-labelledby": "group-" + group.id }, element("div", { className: "row" }, title, form, more), strip);
+  const section = element("section", { className: "group", "aria-labelledby": title.id },
+    element("div", { className: "row" }, title, form, more), strip);
   new Naming(form, names).addEventListener("name", (event) => name(group, out, event.detail, section));
   return section;
 }

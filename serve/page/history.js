@@ -31,12 +31,18 @@ function entry(point, before, last, back) {
   if (point.gone.length > 0) {
     facts.push("gone: " + point.gone.join(", "));
   }
-  const title = element("p", {}, element("strong", {}, when.format(new Date(point.time))), ` · ${what} · `, facts.join(" · "));
+  const time = element("strong", {}, when.format(new Date(point.time)));
+  const title = element("p", {}, time, ` · ${what} · `, facts.join(" · "));
   const out = [element("div", { className: "row" }, title, last ? "" : way(point.seq, title.textContent, back))];
   if (point.decisions > 0) {
     const lines = element("ol");
-    const details = element("details", {}, element("summary", {}, point.decisions === 1 ? "1 change" : count(point.decisions) + " changes"), lines);
-    details.addEventListener("toggle", () => details.open && lines.childElementCount === 0 && fill(lines, point.seq + 1, before, last, back));
+    const changes = point.decisions === 1 ? "1 change" : count(point.decisions) + " changes";
+    const details = element("details", {}, element("summary", {}, changes), lines);
+    details.addEventListener("toggle", () => {
+      if (details.open && lines.childElementCount === 0) {
+        fill(lines, point.seq + 1, before, last, back);
+      }
+    });
     out.push(details);
   }
   return out;
@@ -57,7 +63,9 @@ async function fill(list, below, above, last, back) {
   const these = steps.filter((step) => step.seq > above);
   list.append(...these.filter((step) => step.do !== "refit" && step.do !== "save").map((step, at) =>
     element("li", { className: step.undone ? "row undone" : "row" },
-      element("p", {}, element("small", {}, count(step.seq) + " "), element("span", {}, step.text), step.undone ? element("small", {}, " taken back") : ""),
+      element("p", {},
+        element("small", {}, count(step.seq) + " "), element("span", {}, step.text),
+        step.undone ? element("small", {}, " taken back") : ""),
       newest && at === 0 ? "" : way(step.seq, step.text, back))));
   if (these.length === steps.length && steps.length > 0 && steps.at(-1).seq > above + 1) {
     const more = element("button", { type: "button", className: "more" }, "Show earlier changes");

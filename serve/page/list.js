@@ -29,7 +29,8 @@ export class PhotoList extends EventTarget {
   // reach fetches pages until there is an item of this index, or no more.
   async reach(index) {
     while (index >= this.items.length && !this.#ended) {
-      this.#loading ??= this.#more(this.#turn, index - this.items.length > pageSize ? largest : pageSize).finally(() => { this.#loading = null; });
+      const size = index - this.items.length > pageSize ? largest : pageSize;
+      this.#loading ??= this.#more(this.#turn, size).finally(() => { this.#loading = null; });
       await this.#loading;
     }
   }

@@ -15,8 +15,9 @@ export class Naming extends EventTarget {
     this.#names = names;
     const id = form.id + "-names";
     this.#input = element("input", {
-      type: "text", placeholder: "Type a class", maxLength: 200, role: "combobox", spellcheck: false, autocomplete: "off",
-      "aria-label": "Class", "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
+      type: "text", placeholder: "Type a class", maxLength: 200, spellcheck: false, autocomplete: "off",
+      role: "combobox", "aria-label": "Class",
+      "aria-expanded": "false", "aria-controls": id, "aria-autocomplete": "list",
     });
     this.#list = element("ul", { id, role: "listbox", "aria-label": "Classes", hidden: true });
     form.append(this.#input, this.#list);
@@ -96,7 +97,7 @@ export class Naming extends EventTarget {
       this.#mark((this.#active + 1) % n);
     } else if (event.key === "ArrowUp" && n > 0) {
       this.#mark((this.#active + n - 1) % n);
-    } else if (event.key === "Tab" && this.#active >= 0 && !event.shiftKey && this.#input.value.trim() && this.#input.value !== this.#options[this.#active]) {
+    } else if (event.key === "Tab" && !event.shiftKey && this.#completes()) {
       this.#input.value = this.#options[this.#active];
       this.#complete();
     } else if (event.key === "Escape") {
@@ -108,6 +109,12 @@ export class Naming extends EventTarget {
     }
     event.preventDefault();
     event.stopPropagation();
+  }
+
+  // completes reports whether Tab writes a class that differs from what is typed.
+  #completes() {
+    const typed = this.#input.value;
+    return this.#active >= 0 && typed.trim() !== "" && typed !== this.#options[this.#active];
   }
 
   #choose(name) {

@@ -10,7 +10,7 @@ export function showStatus(status) {
   bar.max = Math.max(1, found);
   bar.value = embedded + failed;
   byId("quality").textContent = quality(status, bar.hidden);
-  byId("advice").textContent = status.refit.running ? status.advice.text + " The model is being refitted." : status.advice.text;
+  byId("advice").textContent = status.advice.text + (status.refit.running ? " The model is being refitted." : "");
   byId("follow").hidden = !["check", "unknown", "suspicious", "more", "accept"].includes(status.advice.do);
   write("undo", status.undo, "Undo", "Nothing to undo");
   write("redo", status.redo, "Redo", "Nothing to redo");
@@ -55,7 +55,8 @@ function quality({ images, labels, checked, left_out: leftOut, folder }, complet
   }
   if (folder.accuracy !== null) {
     const range = `${Math.round(100 * folder.low)} to ${percent(folder.high)}`;
-    parts.push(`expect ${percent(folder.accuracy)} of the other ${photos(folder.n)} to be labelled right (${range}), if they show these classes`);
+    parts.push(`expect ${percent(folder.accuracy)} of the other ${photos(folder.n)} to be labelled right ` +
+      `(${range}), if they show these classes`);
   }
   return parts.join(" · ");
 }

@@ -24,8 +24,11 @@ export function suggestions({ prediction, rather }) {
 export function doubts(of) {
   const labels = of.filter((photo) => photo.rather);
   if (labels.length > 0) {
-    const [what, them] = labels.length === 1 ? [`The label “${labels[0].label}” is`, "it"] : [labels.length + " labels are", "them"];
+    const [what, them] = labels.length === 1
+      ? [`The label “${labels[0].label}” is`, "it"]
+      : [labels.length + " labels are", "them"];
     return `${what} in doubt: 0 keeps ${them}, 1 takes the first suggestion.`;
   }
-  return of.some((photo) => photo.unknown) ? "What looks like none of the classes needs a name: type it, or take a suggestion with 1." : "";
+  const text = "What looks like none of the classes needs a name: type it, or take a suggestion with 1.";
+  return of.some((photo) => photo.unknown) ? text : "";
 }

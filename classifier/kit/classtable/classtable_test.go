@@ -33,7 +33,9 @@ func toy() classtable.Method[struct{}, moments.Total] {
 		},
 		Rescore: func(*model, []int) error { return nil },
 		Scoring: func(m *model) classifier.Scoring {
-			return classifier.Scoring{Scores: func(x blas32.General) (blas64.General, error) { return scores(m, x), nil }}
+			return classifier.Scoring{Scores: func(x blas32.General) (blas64.General, error) {
+				return scores(m, x), nil
+			}}
 		},
 		Count:  func(t moments.Total) int { return t.N },
 		Fields: func(c *classifier.Codec, m *model, t *moments.Total) { t.Fields(c, m.Dim) },

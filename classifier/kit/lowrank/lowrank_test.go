@@ -303,7 +303,9 @@ func TestMixtureMinimisesKL(t *testing.T) {
 func TestStackEqualsDense(t *testing.T) {
 	const d = 9
 	gs := family(d)
-	for name, c := range map[string]struct{ offset, near float64 }{"plain": {0, 1}, "offset": {1000, 1}, "close": {0, 1e-4}} {
+	for name, c := range map[string]struct{ offset, near float64 }{
+		"plain": {0, 1}, "offset": {1000, 1}, "close": {0, 1e-4},
+	} {
 		for i := range gs {
 			for j := range gs[i].Mean {
 				gs[i].Mean[j] += c.offset

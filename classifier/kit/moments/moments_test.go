@@ -158,7 +158,8 @@ func TestRemoveRefusesWhatWasNotThere(t *testing.T) {
 	for _, n := range []int{1, 5, 40} {
 		m := batch(t, sample(n, 3))
 		before := m.Tensors()
-		for name, x := range map[string]blas32.General{"far": far, "too many": sample(n+1, 3), "as many": sample(n, 4)} {
+		strangers := map[string]blas32.General{"far": far, "too many": sample(n+1, 3), "as many": sample(n, 4)}
+		for name, x := range strangers {
 			if err := m.Remove(x); !errors.Is(err, moments.ErrRemove) {
 				t.Errorf("n = %d, %s: %v", n, name, err)
 			}

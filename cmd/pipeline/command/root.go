@@ -144,7 +144,9 @@ func inputFlags(cmd *cobra.Command, names ...string) {
 // classFlags adds the flags that say which classes images have.
 func classFlags(cmd *cobra.Command) {
 	cmd.Flags().String("class-from", "",
-		"folder that names the class: top (first-level folder), leaf (the folder of the image), path, such as fruit/apple, or root (the one given: all its images are one class) (default: top; leaf in a list without labels)")
+		"folder that names the class: top (first-level folder), leaf (the folder of the image), path, such as "+
+			"fruit/apple, or root (the one given: all its images are one class) (default: top; leaf in a list "+
+			"without labels)")
 	cmd.Flags().StringArray("drop-label", nil,
 		"leave out the images of a `class` such as \"Not sure\"; may be repeated")
 	bind(cmd.Flags(), "scan.", "class-from", "drop-label")

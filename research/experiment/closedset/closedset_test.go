@@ -105,11 +105,13 @@ func TestMoreClassesKeepTheDraw(t *testing.T) {
 
 func TestMistakesAreExplained(t *testing.T) {
 	for want, change := range map[string]func(*closedset.Config, *experiment.Env){
-		"--features":            func(_ *closedset.Config, s *experiment.Env) { s.Features = "" },
-		"rows is empty":         func(c *closedset.Config, _ *experiment.Env) { c.Rows = nil },
-		"8 classes have 6":      func(c *closedset.Config, _ *experiment.Env) { c.Classes = []int{3, 9} },
-		"0 classes have 13":     func(c *closedset.Config, _ *experiment.Env) { c.PerClass = 13 },
-		"gptree.root_bias":      func(c *closedset.Config, _ *experiment.Env) { c.Rows[0].Set = map[string]any{"root_bias": 1e9} },
+		"--features":        func(_ *closedset.Config, s *experiment.Env) { s.Features = "" },
+		"rows is empty":     func(c *closedset.Config, _ *experiment.Env) { c.Rows = nil },
+		"8 classes have 6":  func(c *closedset.Config, _ *experiment.Env) { c.Classes = []int{3, 9} },
+		"0 classes have 13": func(c *closedset.Config, _ *experiment.Env) { c.PerClass = 13 },
+		"gptree.root_bias": func(c *closedset.Config, _ *experiment.Env) {
+			c.Rows[0].Set = map[string]any{"root_bias": 1e9}
+		},
 		"did you mean \"ncm\"?": func(c *closedset.Config, _ *experiment.Env) { c.Rows[1].Classifier = "ncn" },
 	} {
 		c, s := small(), env(t)

@@ -28,7 +28,9 @@ func (c Config) baseTable(rows []Quality, setting string) table.Table {
 	t := table.Table{
 		Title:  "Base classes (Achituve 2021, Table 2 in shape)",
 		Header: []string{"classifier", "accuracy %", "NLL", "ECE %"},
-		Note:   fmt.Sprintf("%d training images of every base class are held out, the others learned; mean ± standard error over %d seeds; no temperature. Softmax is phase 1 with its linear classifier and the same number of epochs. Setting: %s.", c.HeldOut, c.Seeds, setting),
+		Note: fmt.Sprintf("%d training images of every base class are held out, the others learned; mean ± "+
+			"standard error over %d seeds; no temperature. Softmax is phase 1 with its linear classifier and the "+
+			"same number of epochs. Setting: %s.", c.HeldOut, c.Seeds, setting),
 	}
 	for _, q := range rows {
 		t.Add(q.Classifier, spread(q.Accuracy, 100, "%.2f"), spread(q.NLL, 1, "%.3f"), spread(q.ECE, 100, "%.2f"))

@@ -3,8 +3,10 @@
 // toy in the plane, the others on embeddings.
 //
 //	figure  settings                   what
-//	1       Grid                       scores of every class in the plane, as examples of an old class and then of a new one arrive
-//	2       N, K, Repeats              time to add k examples to n: iterative and direct Woodbury updates, a growing Cholesky factor, and a batch fit of n+k
+//	1       Grid                       scores of every class in the plane, as examples of an old class
+//	                                   and then of a new one arrive
+//	2       N, K, Repeats              time to add k examples to n: iterative and direct Woodbury updates,
+//	                                   a growing Cholesky factor, and a batch fit of n+k
 //	3       Classes, Examples          accuracy on all classes as they arrive one by one
 //	4       Classes, Start, Step, Steps   accuracy on all classes as examples of each arrive
 //

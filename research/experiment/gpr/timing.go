@@ -115,8 +115,8 @@ func unfitted(env experiment.Env, m engine.Method) (*engine.Regression, error) {
 	settings := method.Get[gpr.Config](env.Heads, "gpr")
 	if settings.Lengthscale == gpr.Auto || settings.Noise == gpr.Auto {
 		return nil,
-			experiment.Inputf("set classifier.gpr.lengthscale and noise, so that everything is measured with the same " +
-				"values")
+			experiment.Inputf("set classifier.gpr.lengthscale and noise, so that everything is measured with the " +
+				"same values")
 	}
 	var kernel engine.Kernel = engine.RBF{Lengthscale: settings.Lengthscale, Outputscale: 1}
 	if settings.Kernel == gpr.Linear {

@@ -101,7 +101,9 @@ func (r *report) newTable(name, title string, first ...string) table.Table {
 	t := table.Table{
 		Name: name, Title: title, Header: append(first, "super-classes", "density", "speed-up", "by the clock",
 			"accuracy", "super-class accuracy", "seconds"),
-		Note: "Accuracies in percent. Density is the share of Gaussians scored, speed-up its inverse. The speed-up by the clock, against the flat head on the same rows in the same run, and the seconds of building the hierarchy depend on the machine.",
+		Note: "Accuracies in percent. Density is the share of Gaussians scored, speed-up its inverse. The speed-up " +
+			"by the clock, against the flat head on the same rows in the same run, and the seconds of building the " +
+			"hierarchy depend on the machine.",
 	}
 	row := []string{"flat"}
 	for range first[1:] {

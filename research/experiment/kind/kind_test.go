@@ -28,7 +28,9 @@ func TestMistakesAreExplained(t *testing.T) {
 		t.Error(err)
 	}
 	for want, change := range map[string]func(*kind.Config){
-		`kind: unknown kind of experiment "ablaton"; did you mean "ablation"`: func(c *kind.Config) { c.Kind = "ablaton" },
+		`kind: unknown kind of experiment "ablaton"; did you mean "ablation"`: func(c *kind.Config) {
+			c.Kind = "ablaton"
+		},
 		"ablation.q: -1":        func(c *kind.Config) { c.Ablation.Q = []int{-1} },
 		"ablation.q: is empty":  func(c *kind.Config) { c.Ablation.Q = nil },
 		"ablation.q: 3":         func(c *kind.Config) { c.Ablation.Q = []int{3, 3} },

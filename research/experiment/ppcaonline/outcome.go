@@ -209,7 +209,9 @@ func (s variant) cells() []string {
 func (c Config) forgettingTable(rows []Row) table.Table {
 	t := table.Table{
 		Name: "forgetting", Title: "What is forgotten",
-		Note:   "Log-likelihood of a class at the end of its own examples minus that at the end of all: positive means forgotten. The last column is the loss of none minus the loss of this setting, averaged over all classes except the last: positive means that less is forgotten.",
+		Note: "Log-likelihood of a class at the end of its own examples minus that at the end of all: positive " +
+			"means forgotten. The last column is the loss of none minus the loss of this setting, averaged over " +
+			"all classes except the last: positive means that less is forgotten.",
 		Header: []string{"policy", "R-step", "Fisher", "γ", "β"},
 	}
 	for _, name := range c.names() {

@@ -170,8 +170,8 @@ func (c Config) chosen(rows []Row) []Row {
 // findings states which claims of the paper hold here, from the numbers.
 func (c Config) findings(chosen, drawn []Row) []string {
 	claim := []string{
-		"The paper: the constraint (step) raises the log-likelihood from the first steps on, by about the same amount " +
-			"throughout.",
+		"The paper: the constraint (step) raises the log-likelihood from the first steps on, by about the same " +
+			"amount throughout.",
 		"The paper: step rises throughout and ends above plain online EM; class rises slowly and ends about where " +
 			"plain online EM does.",
 		"The paper: plain online EM forgets classes, step forgets less, class nothing visible.",

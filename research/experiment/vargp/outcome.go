@@ -68,7 +68,9 @@ func (c Config) variantTable(results []Result) table.Table {
 	last := c.Tasks - 1
 	t := table.Table{
 		Name: "variants", Title: "Accuracy after the last task",
-		Note:   fmt.Sprintf("Percent; mean ± standard deviation of %d runs, M = %d, protocol %s. First task: on its test examples, right after it and after the last task. Entropy: of test examples, 100 for equal probabilities.", c.Seeds, c.Inducing, c.Protocol),
+		Note: fmt.Sprintf("Percent; mean ± standard deviation of %d runs, M = %d, protocol %s. First task: on "+
+			"its test examples, right after it and after the last task. Entropy: of test examples, 100 for equal "+
+			"probabilities.", c.Seeds, c.Inducing, c.Protocol),
 		Header: []string{"variant", "all tasks", "first task then", "first task at last", "entropy"},
 	}
 	if published(c.Data, vargp.Full) != "" {

@@ -229,8 +229,12 @@ func TestMistakesAreExplained(t *testing.T) {
 		"--features":              func(c *vargp.Config, s *experiment.Env) { c.Data, s.Features = vargp.Features, "" },
 		"5 classes in the first":  func(c *vargp.Config, _ *experiment.Env) { c.Data, c.Tasks = vargp.Features, 3 },
 		"experiment.vargp.folder": func(c *vargp.Config, _ *experiment.Env) { c.Data = vargp.Split },
-		"train-images-idx3-ubyte": func(c *vargp.Config, _ *experiment.Env) { c.Data, c.Folder = vargp.Split, "nowhere" },
-		"6 classes are needed":    func(c *vargp.Config, _ *experiment.Env) { c.Data, c.Folder, c.Tasks = vargp.Split, digits(t), 3 },
+		"train-images-idx3-ubyte": func(c *vargp.Config, _ *experiment.Env) {
+			c.Data, c.Folder = vargp.Split, "nowhere"
+		},
+		"6 classes are needed": func(c *vargp.Config, _ *experiment.Env) {
+			c.Data, c.Folder, c.Tasks = vargp.Split, digits(t), 3
+		},
 	} {
 		c, s := small(vargp.Toy), env(t)
 		change(&c, &s)

@@ -225,7 +225,10 @@ func TestLabelReport(t *testing.T) {
 	l.Write(filepath.Join(images, "broken & bad.jpg"), []byte("no picture"))
 	l.Expect(command.ExitPartial, "label", model, "--images", images, "--out", l.Path("out"), "--report")
 	page := string(l.Read(l.Path("out"), "report.html"))
-	for what, want := range map[string]int{`<li class="card`: 26, "data:image/jpeg;base64,": 26, "broken &amp; bad.jpg": 1, "<b>summer": 0, `id="confusion"`: 1, `id="calibration"`: 1, "on 24 images of known classes": 1} {
+	for what, want := range map[string]int{
+		`<li class="card`: 26, "data:image/jpeg;base64,": 26, "broken &amp; bad.jpg": 1, "<b>summer": 0,
+		`id="confusion"`: 1, `id="calibration"`: 1, "on 24 images of known classes": 1,
+	} {
 		if n := strings.Count(page, what); n != want {
 			t.Errorf("%q occurs %d times, want %d", what, n, want)
 		}

@@ -67,7 +67,9 @@ func TestPythonDocs(t *testing.T) {
 	l := commandtest.New(t)
 	env := append(l.OnPath(), "PIPELINE_CACHE="+l.Path("cache"))
 	var program strings.Builder
-	for _, block := range regexp.MustCompile("(?s)```(sh|python)\n(.*?)```").FindAllStringSubmatch(string(l.Read("../../../../docs/python.md")), -1) {
+	blocks := regexp.MustCompile("(?s)```(sh|python)\n(.*?)```")
+	manual := string(l.Read("../../../../docs/python.md"))
+	for _, block := range blocks.FindAllStringSubmatch(manual, -1) {
 		if block[1] == "python" {
 			program.WriteString(block[2])
 			continue

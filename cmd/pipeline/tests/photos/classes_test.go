@@ -21,7 +21,8 @@ func TestClassesFromFolders(t *testing.T) {
 		rule, classes, said string
 	}{
 		{"", "3 classes from 8",
-			`--class-from leaf or path makes these the classes, --class-from top confirms" merged_classes=1 first="\"Fruit\" from Fruit/Apple and Fruit/Pear"`},
+			`--class-from leaf or path makes these the classes, --class-from top confirms" ` +
+				`merged_classes=1 first="\"Fruit\" from Fruit/Apple and Fruit/Pear"`},
 		{"top", "3 classes from 8", ""},
 		{"leaf", "3 classes from 8",
 			`--class-from path keeps them apart" merged_classes=1 first="\"Apple\" from Fruit/Apple and Tree/Apple"`},

@@ -129,7 +129,10 @@ func withOrientation(jpg []byte, orientation uint16) []byte {
 
 // goldens are tiny files that Go cannot write.
 func (m *menagerie) goldens() {
-	for _, name := range []string{"progressive.jpg", "cmyk.jpg", "ycck.jpg", "alpha.webp", "animated.webp", "lossless.webp", "orientation_6.jpg", "palette_alpha.png", "offset.gif", "P.gif", "411.jpg", "group4.tif", "1.bmp"} {
+	for _, name := range []string{
+		"progressive.jpg", "cmyk.jpg", "ycck.jpg", "411.jpg", "alpha.webp", "animated.webp", "lossless.webp",
+		"orientation_6.jpg", "palette_alpha.png", "offset.gif", "P.gif", "group4.tif", "1.bmp",
+	} {
 		m.fine("golden/"+name, m.Read("..", "..", "..", "..", "preprocess", "testdata", "images", name))
 	}
 }

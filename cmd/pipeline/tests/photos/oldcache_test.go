@@ -37,8 +37,11 @@ func TestCacheElsewhereAndOlder(t *testing.T) {
 		change func(cache string) (now string) // returns where it is then
 		lost   bool                            // whether its embeddings do not fit
 	}{
-		"unchanged":              {func(cache string) string { return cache }, false},
-		"moved":                  {func(cache string) string { move(cache, l.Path("else/where")); return l.Path("else/where") }, false},
+		"unchanged": {func(cache string) string { return cache }, false},
+		"moved": {func(cache string) string {
+			move(cache, l.Path("else/where"))
+			return l.Path("else/where")
+		}, false},
 		"of the future":          {func(cache string) string { l.SetTimes(cache, future); return cache }, false},
 		"of 1970":                {func(cache string) string { l.SetTimes(cache, past); return cache }, false},
 		"with photos of 1970":    {func(cache string) string { l.SetTimes(images, past); return cache }, false},

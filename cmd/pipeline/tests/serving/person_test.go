@@ -147,7 +147,8 @@ func (p *person) openClass(name string) {
 // settles waits until the photos are those of the view that was asked for.
 func (p *person) settles() {
 	p.Helper()
-	p.page.Wait(`document.getElementById("stage").getAttribute("aria-busy") === "false" && !document.getElementById("empty").textContent.endsWith("…")`)
+	p.page.Wait(`document.getElementById("stage").getAttribute("aria-busy") === "false" && ` +
+		`!document.getElementById("empty").textContent.endsWith("…")`)
 }
 
 // on is the tile of a file, as a selector.
