@@ -73,8 +73,8 @@ func (h *PLDA) fitShared(like *model) episodes.Fit[float64] {
 			names[i], classes[i] = s.Classes[i].Class, class{Total: t}
 		}
 		basis, err := gauss.Fit(ctx, like.Backend, s, totals)
-		if err == nil && h.start.Prior != nil {
-			basis, err = basis.With(h.start.Prior, like.Shared.PriorWeight)
+		if err == nil && h.Start.Prior != nil {
+			basis, err = basis.With(h.Start.Prior, like.Shared.PriorWeight)
 		}
 		if err != nil {
 			return nil, err

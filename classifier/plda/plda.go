@@ -13,15 +13,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/classtable"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
-	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
 // PLDA is a two-covariance head.
 type PLDA struct {
 	classtable.Exact[shared, class]
-	cfg   Config
-	start gauss.Start
+	gauss.Base
+	cfg Config
 }
 
 type model = classtable.Model[shared, class]
@@ -49,6 +48,7 @@ var (
 	_ classifier.Unfitter  = (*PLDA)(nil)
 	_ gauss.Adaptable      = (*PLDA)(nil)
 	_ gauss.PriorUser      = (*PLDA)(nil)
+	_ classifier.Doubting  = (*PLDA)(nil)
 )
 
 // New returns an unfitted head.
@@ -57,6 +57,7 @@ func New(cfg Config) (*PLDA, error) {
 		return nil, err
 	}
 	h := &PLDA{cfg: cfg}
+	h.Base = gauss.NewBase(func() gauss.Settled { return h.Model().Shared.Settled })
 	h.Exact = classtable.NewExact(classtable.Method[shared, class]{
 		Name: cfg.method(), Config: cfg, Unit: true,
 		Fit: func(_ *model, old class, change classtable.Change) (class, error) {
@@ -81,7 +82,7 @@ func (h *PLDA) settle(ctx context.Context, m *model, s *moments.Session, known i
 	if known > 0 {
 		return nil
 	}
-	basis, settled, err := h.start.Fit(ctx, m.Backend, s)
+	basis, settled, err := h.Start.Fit(ctx, m.Backend, s)
 	if err != nil {
 		return err
 	}
@@ -138,16 +139,12 @@ func (sh *shared) scores(
 	of func(*gauss.Stack, blas64.General) (blas64.General, error),
 ) func(blas32.General) (blas64.General, error) {
 	return func(x blas32.General) (blas64.General, error) {
-		white, err := sh.whitened(x)
+		white, err := sh.Space.WhitenedRows(x)
 		if err != nil {
 			return white, err
 		}
 		return of(sh.stack, white)
 	}
-}
-
-func (sh *shared) whitened(x blas32.General) (blas64.General, error) {
-	return sh.Space.Whitened(classifier.Placed(x, dense.Range(0, x.Rows), true))
 }
 
 // Features implements classifier.Linear in O(d² + dr) per row.
@@ -156,7 +153,7 @@ func (h *PLDA) Features(x blas32.General) (blas64.General, error) {
 		return blas64.General{}, err
 	}
 	sh := h.Model().Shared
-	white, err := sh.whitened(x)
+	white, err := sh.Space.WhitenedRows(x)
 	if err != nil {
 		return white, err
 	}
@@ -196,7 +193,7 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	next, err := New(cfg)
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
-		next.start = h.start.Again(h.Model().Shared.Settled)
+		next.Start = h.Again()
 	}
 	return next, err
 }
@@ -206,7 +203,7 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 func (h *PLDA) Clone() (classifier.Learner, error) {
 	next, err := New(h.cfg)
 	if err == nil {
-		next.start = h.start
+		next.Start = h.Start
 		next.Share(&h.Head)
 	}
 	return next, err
@@ -220,26 +217,16 @@ func (h *PLDA) Expect(classes ...string) error {
 	}, classes...)
 }
 
-// UsePrior implements gauss.PriorUser.
+// UsePrior implements gauss.PriorUser: LDA takes none.
 func (h *PLDA) UsePrior(p *gauss.Prior) error {
 	if p != nil && h.cfg.Certain {
 		return fmt.Errorf("%w: lda has a shrinkage of its own; plda takes one", gauss.ErrPrior)
 	}
-	h.start.Prior = p
-	return nil
+	return h.Base.UsePrior(p)
 }
-
-// PriorWeight implements gauss.PriorUser.
-func (h *PLDA) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
-
-// Spread implements classifier.Doubting.
-func (h *PLDA) Spread(n int) float64 { return h.Space().Spread(n) }
 
 // Adaptable implements gauss.Adaptable: LDA takes means as certain.
 func (h *PLDA) Adaptable() bool { return !h.cfg.Certain }
-
-// Space implements gauss.Spacer.
-func (h *PLDA) Space() *gauss.Space { return h.Model().Shared.Space }
 
 // Export implements classifier.Exporter.
 func (h *PLDA) Export(g *onnx.Graph, x string) (string, error) {

@@ -30,7 +30,7 @@ const maxQ = 1 << 16
 type Config struct {
 	// Epsilon is ε, the share of the within-class covariance that is replaced
 	// by a multiple of I with the same trace. With a prior, a small base session
-	// replaces the default by a value of its own (Head.UsePrior).
+	// replaces the default by a value of its own (see Head).
 	Epsilon float64 `json:"epsilon" mapstructure:"epsilon"`
 	// Q is the maximum number of directions with class-specific variance.
 	Q int `json:"q" mapstructure:"q"`

@@ -19,12 +19,15 @@ import (
 // and the same mean in float64.
 const meanTol = 1e-6
 
-// A Head is one head of the family: plda+ or ppca-eb.
+// A Head is one head of the family: plda+ or ppca-eb. With a prior (UsePrior), a base
+// session of at most 20 examples of each class chooses ε together with the weight of the
+// prior, unless ε is set to another value than its default. Pseudo-sessions start from the
+// prior too, with the weight and the ε that the base session chose.
 type Head struct {
 	classtable.Kept[shared, class]
+	gauss.Base
 	method string
 	cfg    Config
-	start  gauss.Start
 	// given is the setting that was chosen before, nil if the base session chooses it.
 	given *Choice
 }
@@ -49,6 +52,7 @@ var (
 	_ classifier.Unfitter  = (*Head)(nil)
 	_ gauss.Spacer         = (*Head)(nil)
 	_ gauss.PriorUser      = (*Head)(nil)
+	_ classifier.Doubting  = (*Head)(nil)
 )
 
 // New returns an unfitted head of the method PLDAPlus or PPCAEB. The first
@@ -63,6 +67,7 @@ func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
 		return nil, err
 	}
 	h := &Head{method: method, cfg: cfg, given: choice}
+	h.Base = gauss.NewBase(func() gauss.Settled { return h.Model().Shared.Settled })
 	h.Kept = classtable.NewKept(classtable.Method[shared, class]{
 		Name: method, Config: cfg, Unit: true,
 		Base: func(ctx context.Context, m *model, s *moments.Session) error {
@@ -86,17 +91,17 @@ func chosen(method string, cfg Config, choice *Choice) (*Head, error) {
 // base computes the space and the setting.
 func (h *Head) base(ctx context.Context, m *model, s *moments.Session) error {
 	c := h.cfg
-	basis, settled, err := h.start.Fit(ctx, m.Backend, s)
+	basis, settled, err := h.Start.Fit(ctx, m.Backend, s)
 	if err != nil {
 		return err
 	}
 	m.Shared.Settled = settled
-	if h.start.Weight == 0 && c.Epsilon == defaultEpsilon && basis.MostExamples() <= gauss.MostLeftOut {
+	if h.Start.Weight == 0 && c.Epsilon == defaultEpsilon && basis.MostExamples() <= gauss.MostLeftOut {
 		m.Shared.PriorEpsilon = basis.PriorEpsilon()
 		c.Epsilon = cmp.Or(m.Shared.PriorEpsilon, c.Epsilon)
 	}
 	if c.chooses() && m.Shared.Choice == nil {
-		choice, err := chooser{c, m.Backend, h.start.Prior, basis.PriorWeight()}.choose(ctx, s)
+		choice, err := chooser{c, m.Backend, h.Start.Prior, basis.PriorWeight()}.choose(ctx, s)
 		if err != nil {
 			return fmt.Errorf("choose: %w", err)
 		}
@@ -147,7 +152,7 @@ func regress(ctx context.Context, sp *gauss.Space, s *moments.Session) (blas64.G
 			column[r] = c
 		}
 	}
-	white, err := sp.Whitened(classifier.Placed(s.X, dense.Range(0, s.X.Rows), true))
+	white, err := sp.WhitenedRows(s.X)
 	if err != nil {
 		return white, err
 	}
@@ -209,7 +214,7 @@ func (h *Head) TakesUnit() bool { return true }
 func (h *Head) Clone() (classifier.Learner, error) {
 	next, err := chosen(h.method, h.cfg, h.given)
 	if err == nil {
-		next.start = h.start
+		next.Start = h.Start
 		next.Share(&h.Kept.Head)
 	}
 	return next, err
@@ -224,24 +229,6 @@ func (h *Head) Expect(classes ...string) error {
 	}, classes...)
 }
 
-// UsePrior implements gauss.PriorUser. A base session of at most 20 examples of each
-// class chooses ε together with the weight of the prior, unless ε is set to another
-// value than its default. Pseudo-sessions start from the prior too, with the weight and
-// the ε that the base session chose.
-func (h *Head) UsePrior(p *gauss.Prior) error {
-	h.start.Prior = p
-	return nil
-}
-
-// PriorWeight implements gauss.PriorUser.
-func (h *Head) PriorWeight() float64 { return h.Model().Shared.PriorWeight }
-
-// Spread implements classifier.Doubting.
-func (h *Head) Spread(n int) float64 { return h.Space().Spread(n) }
-
-// Space implements gauss.Spacer.
-func (h *Head) Space() *gauss.Space { return h.Model().Shared.Space }
-
 // Unfitted implements classifier.Unfitter: the setting, the weight of the prior, the ε
 // that goes with it and the share that is guessed are fixed to those of this head.
 func (h *Head) Unfitted() (classifier.Learner, error) {
@@ -250,7 +237,7 @@ func (h *Head) Unfitted() (classifier.Learner, error) {
 	next, err := chosen(h.method, cfg, h.Choice())
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
-		next.start = h.start.Again(h.Model().Shared.Settled)
+		next.Start = h.Again()
 	}
 	return next, err
 }

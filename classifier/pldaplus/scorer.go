@@ -95,7 +95,7 @@ func (v values) row(i int) rowValues {
 }
 
 func (s *scorer) values(x blas32.General) (values, error) {
-	white, err := s.space.Whitened(classifier.Placed(x, dense.Range(0, x.Rows), true))
+	white, err := s.space.WhitenedRows(x)
 	if err != nil {
 		return values{}, err
 	}

@@ -130,7 +130,7 @@ func (c chooser) fitTrial(ctx context.Context, d episodes.Draw, rerank bool) (*f
 	if err != nil {
 		return nil, err
 	}
-	h.start = gauss.Start{Prior: c.prior, Weight: c.weight}
+	h.Start = gauss.Start{Prior: c.prior, Weight: c.weight}
 	h.UseBackend(c.backend)
 	if err := h.Learn(ctx, d.Base.X, d.Base.Y); err != nil {
 		return nil, err
@@ -174,7 +174,7 @@ func (f *fittedTrial) prepare(test episodes.Episode, first int) (examples, error
 		x.truth[i] = slices.Index(f.names, y)
 	}
 	var err error
-	if x.white, err = f.space.Whitened(classifier.Placed(test.X, dense.Range(0, test.X.Rows), true)); err != nil {
+	if x.white, err = f.space.WhitenedRows(test.X); err != nil {
 		return x, err
 	}
 	return x, f.scorer.addCalibration(&x.values, x.white)

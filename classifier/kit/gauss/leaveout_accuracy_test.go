@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -59,7 +58,7 @@ func TestLeaveOutIsAsAccurateAsNewExamples(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		q, err := sp.Whitened(classifier.Placed(query, dense.Range(0, query.Rows), true))
+		q, err := sp.WhitenedRows(query)
 		if err != nil {
 			t.Fatal(err)
 		}

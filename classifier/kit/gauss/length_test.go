@@ -8,7 +8,6 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -154,7 +153,7 @@ func twoShots(t *testing.T, spread, eta float64) (accuracy float64) {
 			t.Fatal(err)
 		}
 		queries, _ := images(tests)
-		white, err := sp.Whitened(classifier.Placed(queries, dense.Range(0, queries.Rows), true))
+		white, err := sp.WhitenedRows(queries)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -42,6 +42,32 @@ type Settled struct {
 	Space *Space  `json:"-"`
 }
 
+// A Base is what the heads of one space have in common: what their base session starts
+// from, and what it has settled. Heads embed it.
+type Base struct {
+	Start   Start
+	settled func() Settled
+}
+
+// NewBase returns the base of a head; settled returns the zero value before the base
+// session.
+func NewBase(settled func() Settled) Base { return Base{settled: settled} }
+
+// UsePrior implements PriorUser.
+func (b *Base) UsePrior(p *Prior) error {
+	b.Start.Prior = p
+	return nil
+}
+
+// PriorWeight implements PriorUser.
+func (b *Base) PriorWeight() float64 { return b.settled().PriorWeight }
+
+// Space implements Spacer.
+func (b *Base) Space() *Space { return b.settled().Space }
+
+// Spread implements classifier.Doubting.
+func (b *Base) Spread(n int) float64 { return b.Space().Spread(n) }
+
 // Fit returns the basis of a base session and what it settles so far.
 func (st Start) Fit(ctx context.Context, m linalg.Backend, s *moments.Session) (*Basis, Settled, error) {
 	basis, err := Fit(ctx, m, s, s.Totals())
@@ -57,10 +83,11 @@ func (st Start) Fit(ctx context.Context, m linalg.Backend, s *moments.Session) (
 }
 
 // Again returns the start of a head that is to settle the same.
-func (st Start) Again(s Settled) Start {
+func (b *Base) Again() Start {
+	s := b.settled()
 	next := Start{Guessed: s.Guessed, Closed: s.Space != nil && !s.Open}
 	if s.PriorWeight > 0 {
-		next.Prior, next.Weight = st.Prior, s.PriorWeight
+		next.Prior, next.Weight = b.Start.Prior, s.PriorWeight
 	}
 	return next
 }

@@ -1,8 +1,10 @@
 package gauss
 
 import (
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -75,6 +77,11 @@ func (sp *Space) gain(beta, n float64) float64 {
 func (sp *Space) Whitened(z blas64.General) (blas64.General, error) {
 	dense.SubtractRow(z, sp.Origin)
 	return sp.Turned(z)
+}
+
+// WhitenedRows scales embeddings to length 1 and whitens them.
+func (sp *Space) WhitenedRows(x blas32.General) (blas64.General, error) {
+	return sp.Whitened(classifier.Placed(x, dense.Range(0, x.Rows), true))
 }
 
 // Means returns the whitened means of the classes (C×d), zero for a class without
