@@ -70,6 +70,19 @@ func FrameOf(x blas32.General, y []string, lengthscale float64) Frame {
 	return f
 }
 
+// Session checks a session of a head whose embeddings have dim values, and returns its
+// rows in the frame and those of every class. A base session, dim 0, sets the frame for
+// the given lengthscale first.
+func (f *Frame) Session(x blas32.General, y []string, dim int, lengthscale float64) (blas32.General, []Group, error) {
+	if err := CheckExamples(x, y, dim); err != nil {
+		return x, nil, err
+	}
+	if dim == 0 {
+		*f = FrameOf(x, y, lengthscale)
+	}
+	return f.Of(x), GroupByClass(y), nil
+}
+
 // Of returns the rows of x in the frame: x itself in the zero Frame, a copy in any
 // other.
 func (f Frame) Of(x blas32.General) blas32.General {

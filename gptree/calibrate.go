@@ -103,8 +103,8 @@ func (t *trial) Learn(ctx context.Context, x blas32.General, y []string) error {
 		}
 		t.learned[t.root.Lengthscale] = h
 	}
-	t.GPTree = &GPTree{cfg: h.cfg.with(t.root), all: h.all, fitted: h.fitted, model: h.model.biased(t.root.Bias),
-		mul: h.mul}
+	t.GPTree = &GPTree{Store: h.Store, cfg: h.cfg.with(t.root), fitted: h.fitted,
+		model: h.model.biased(t.root.Bias), mul: h.mul}
 	return nil
 }
 

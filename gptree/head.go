@@ -17,10 +17,10 @@ import (
 // GPTree is the classifier: a Gaussian process at every split of a tree over
 // the classes.
 type GPTree struct {
+	exemplars.Store // of embeddings or inducing inputs
+
 	cfg    Config
-	frame  classifier.Frame // of all embeddings that come in
-	all    exemplars.Table  // embeddings or inducing inputs
-	fitted variational      // none under Gibbs
+	fitted variational // none under Gibbs
 	// base is the head of the mean after the sessions fitted by VI, nil if there are
 	// none or the mean is zero, and temperature is its T.
 	base        classifier.Learner
@@ -43,6 +43,8 @@ var (
 	_ classifier.Describer       = (*GPTree)(nil)
 	_ classifier.BackendUser     = (*GPTree)(nil)
 	_ classifier.Unfitter        = (*GPTree)(nil)
+	_ classifier.Counting        = (*GPTree)(nil)
+	_ classifier.Doubting        = (*GPTree)(nil)
 )
 
 // New returns an unfitted classifier.
@@ -99,14 +101,6 @@ func (h *GPTree) UseBackend(m linalg.Backend) {
 	}
 }
 
-// Classes implements classifier.Head.
-func (h *GPTree) Classes() []string { return h.all.Classes }
-
-var (
-	_ classifier.Counting = (*GPTree)(nil)
-	_ classifier.Doubting = (*GPTree)(nil)
-)
-
 // Counting implements classifier.Counting. With a mean, the mean decides, which
 // does not count; and of classes of two, its temperature could not be fitted in folds
 // that leave one of every class.
@@ -121,9 +115,6 @@ func (h *GPTree) Spread(n int) float64 {
 	}
 	return 1
 }
-
-// Dim implements classifier.Head.
-func (h *GPTree) Dim() int { return h.all.X.Cols }
 
 // Tree returns the tree over the classes and the class of every leaf, or nil
 // before the base session.
@@ -144,15 +135,11 @@ func (h *GPTree) Tree() (tree *Tree, leaves []string) {
 // and joined by a root. Classes of such sessions take no more examples: the
 // error wraps classifier.ErrUnsupported.
 func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error {
-	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
-		return fmt.Errorf("gptree: learn: %w", err)
-	}
 	next := *h
-	if h.model == nil {
-		next.frame = classifier.FrameOf(x, y, h.cfg.scale())
+	x, groups, err := next.Frame.Session(x, y, h.Dim(), h.cfg.scale())
+	if err == nil {
+		err = next.take(ctx, x, groups)
 	}
-	x = next.frame.Of(x)
-	err := next.take(ctx, x, classifier.GroupByClass(y))
 	if err == nil {
 		err = h.finish(ctx, &next, x, y)
 	}
@@ -180,11 +167,11 @@ func (h *GPTree) finish(ctx context.Context, next *GPTree, x blas32.General, y [
 // take adds a session to the table. Under VI, new classes become inducing inputs
 // if the session is the first or too large for Gibbs nodes.
 func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier.Group) error {
-	session, counts := h.all.NextSession(), h.all.Counts()
+	session, counts := h.All.NextSession(), h.All.Counts()
 	var old, fresh []classifier.Group
 	large := session == baseSession
 	for _, g := range groups {
-		c := slices.Index(h.all.Classes, g.Class)
+		c := slices.Index(h.All.Classes, g.Class)
 		if c < 0 {
 			fresh, large = append(fresh, g), large || len(g.Rows) > h.cfg.MaxPerClass
 			continue
@@ -198,7 +185,7 @@ func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier
 		}
 		old = append(old, g)
 	}
-	h.all = h.all.With(x, old)
+	h.All = h.All.With(x, old)
 	if large && h.cfg.Base == BaseVI && len(fresh) > 0 { // inducing inputs stand for them
 		rows := exemplars.Table{}.With(x, fresh).ByClass()
 		b, points, err := startVI(ctx, h.cfg, session, x.Cols, rows)
@@ -212,7 +199,7 @@ func (h *GPTree) take(ctx context.Context, x blas32.General, groups []classifier
 			return err
 		}
 	}
-	h.all = h.all.With(x, fresh)
+	h.All = h.All.With(x, fresh)
 	return nil
 }
 
@@ -240,7 +227,7 @@ func (h *GPTree) takeVI(ctx context.Context, b *vi, dim int, rows, points map[st
 		return err
 	}
 	x, y := stacked(b.classes, points, dim)
-	h.all, h.fitted = h.all.With(x, classifier.GroupByClass(y)), append(slices.Clone(h.fitted), b)
+	h.All, h.fitted = h.All.With(x, classifier.GroupByClass(y)), append(slices.Clone(h.fitted), b)
 	return nil
 }
 
@@ -266,7 +253,7 @@ func (h *GPTree) fits(name string, n int) error {
 }
 
 // isVariational reports whether only inducing inputs of class c are stored.
-func (h *GPTree) isVariational(c int) bool { return h.fitted.of(h.all.Sessions[c]) != nil }
+func (h *GPTree) isVariational(c int) bool { return h.fitted.of(h.All.Sessions[c]) != nil }
 
 // refit fits the model of the table.
 func (h *GPTree) refit(ctx context.Context) error {
@@ -274,10 +261,10 @@ func (h *GPTree) refit(ctx context.Context) error {
 		return err
 	}
 	cfg := h.effective()
-	from := sources{trees: built(ctx, cfg, h.all), nodes: sampled(ctx, cfg, h.mul)}
+	from := sources{trees: built(ctx, cfg, h.All), nodes: sampled(ctx, cfg, h.mul)}
 	if cfg.Mean == MeanZero {
 		var err error
-		h.model, err = assembleModel(cfg, h.all, h.fitted, nil, h.mul, from)
+		h.model, err = assembleModel(cfg, h.All, h.fitted, nil, h.mul, from)
 		return err
 	}
 	mu, s, err := h.around(ctx)
@@ -286,7 +273,7 @@ func (h *GPTree) refit(ctx context.Context) error {
 	}
 	from.off = func(int) bool { return !slices.Contains(s.left, true) }
 	from.means = s.at
-	if h.model, err = assembleModel(cfg, h.all, h.fitted, mu, h.mul, from); err != nil {
+	if h.model, err = assembleModel(cfg, h.All, h.fitted, mu, h.mul, from); err != nil {
 		return err
 	}
 	return h.model.judge(s)
@@ -295,7 +282,7 @@ func (h *GPTree) refit(ctx context.Context) error {
 // around returns the mean of all classes, and the stored examples that it has seen.
 func (h *GPTree) around(ctx context.Context) (*mean, seen, error) {
 	var stored []string
-	for c, name := range h.all.Classes {
+	for c, name := range h.All.Classes {
 		if !h.isVariational(c) {
 			stored = append(stored, name)
 		}
@@ -304,7 +291,7 @@ func (h *GPTree) around(ctx context.Context) (*mean, seen, error) {
 	if len(stored) == 0 {
 		return &mean{h.base, h.temperature}, seen{}, nil
 	}
-	x, y := stacked(stored, h.all.ByClass(), h.Dim())
+	x, y := stacked(stored, h.All.ByClass(), h.Dim())
 	full, err := h.meanHeads().learned(ctx, h.base, h.like, x, y)
 	if err != nil {
 		return nil, seen{}, err
@@ -322,7 +309,7 @@ func (h *GPTree) Forget(name string) error {
 	if err := h.stored(name); err != nil {
 		return fmt.Errorf("gptree: forget: %w", err)
 	}
-	return exemplars.Forget("gptree", h.all, name, h.drop)
+	return exemplars.Forget("gptree", h.All, name, h.drop)
 }
 
 // ForgetSamples implements classifier.SampleForgetter, with the same limit.
@@ -330,12 +317,12 @@ func (h *GPTree) ForgetSamples(x blas32.General, y []string) error {
 	if err := h.stored(y...); err != nil {
 		return fmt.Errorf("gptree: forget samples: %w", err)
 	}
-	return exemplars.ForgetSamples("gptree", h.all, h.frame.Of(x), y, h.drop)
+	return exemplars.ForgetSamples("gptree", h.All, h.Frame.Of(x), y, h.drop)
 }
 
 // stored returns an error if the examples of a class are not stored.
 func (h *GPTree) stored(classes ...string) error {
-	for c, name := range h.all.Classes {
+	for c, name := range h.All.Classes {
 		if h.isVariational(c) && slices.Contains(classes, name) {
 			return fmt.Errorf("class %q is part of a session fitted by VI, and its examples are not stored; "+
 				"learn that session again without it: %w", name, classifier.ErrUnsupported)
@@ -347,7 +334,7 @@ func (h *GPTree) stored(classes ...string) error {
 // drop refits without some examples; with none left, the head becomes unfitted.
 func (h *GPTree) drop(rows []int) error {
 	next := *h
-	if next.all, _ = h.all.Without(rows); len(next.all.Classes) == 0 {
+	if next.All, _ = h.All.Without(rows); len(next.All.Classes) == 0 {
 		*h = GPTree{cfg: h.cfg, mul: h.mul}
 		return nil
 	}
@@ -365,7 +352,7 @@ func (h *GPTree) drop(rows []int) error {
 func (h *GPTree) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	return classifier.Scoring{
 		Method: "gptree", Head: h,
-		Scores:  func(x blas32.General) (blas64.General, error) { return h.model.predict(h.frame.Of(x)) },
+		Scores:  func(x blas32.General) (blas64.General, error) { return h.model.predict(h.Frame.Of(x)) },
 		LogProb: func(dst, scores []float64) { copy(dst, scores) },
 		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
 	}.Score(dst, novelty, x)

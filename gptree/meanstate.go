@@ -63,7 +63,7 @@ func (h *GPTree) loadMean(s classifier.State, set settings) (*mean, error) {
 // learns them again whenever they change.
 func (h *GPTree) withoutStored(head classifier.Learner) (classifier.Learner, error) {
 	var base classifier.Learner
-	for c, name := range h.all.Classes {
+	for c, name := range h.All.Classes {
 		if h.isVariational(c) {
 			continue
 		}

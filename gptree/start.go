@@ -71,9 +71,9 @@ func (h *GPTree) from(s Start, x blas32.General, y []string) (*GPTree, error) {
 	if err := classifier.CheckExamples(x, y, 0); err != nil {
 		return nil, err
 	}
-	if len(h.all.Classes) > 0 || h.cfg.Base != BaseVI {
+	if len(h.All.Classes) > 0 || h.cfg.Base != BaseVI {
 		return nil, fmt.Errorf("base %s with %d classes: a start needs an unfitted classifier with base %s", h.cfg.Base,
-			len(h.all.Classes), BaseVI)
+			len(h.All.Classes), BaseVI)
 	}
 	classes := slices.Compact(slices.Sorted(slices.Values(y)))
 	if !slices.Equal(classes, s.Classes) || s.Tree == nil || s.Tree.Classes() != len(classes) ||

@@ -46,10 +46,10 @@ func (h *GPTree) Save() (classifier.State, error) {
 	if h.model == nil {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
 	}
-	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, Frame: h.frame,
+	set := settings{Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, Frame: h.Frame,
 		Choice: h.choice}
-	tensors := h.all.Tensors()
-	tensors["session"] = classifier.CountTensor(h.all.Sessions)
+	tensors := h.All.Tensors()
+	tensors["session"] = classifier.CountTensor(h.All.Sessions)
 	for i, p := range h.model.parts {
 		if p.fitted == nil {
 			set.Trees = append(set.Trees, h.model.trees[i])
@@ -108,12 +108,12 @@ func (h *GPTree) restore(s classifier.State, set settings) error {
 	if err := set.Frame.Check(set.Dim); err != nil {
 		return err
 	}
-	h.choice, h.frame = set.Choice, set.Frame
+	h.choice, h.Frame = set.Choice, set.Frame
 	sessions, err := s.Counts("session", len(set.Classes), baseSession, maxSession)
 	if err != nil {
 		return err
 	}
-	if h.all, err = exemplars.Load(s, set.Learned, sessions, maxPerClass); err != nil {
+	if h.All, err = exemplars.Load(s, set.Learned, sessions, maxPerClass); err != nil {
 		return err
 	}
 	if err := h.loadFitted(s, set.Fitted); err != nil {
@@ -179,9 +179,9 @@ func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
 		return nil, fmt.Errorf("there is no tree")
 	}
 	b := &vi{session: f.Session, tree: f.Tree}
-	points := h.all.ByClass()
-	for i, name := range h.all.Classes {
-		if h.all.Sessions[i] == f.Session {
+	points := h.All.ByClass()
+	for i, name := range h.All.Classes {
+		if h.All.Sessions[i] == f.Session {
 			b.classes = append(b.classes, name)
 		}
 	}
@@ -281,7 +281,7 @@ func (h *GPTree) loadModel(s classifier.State, set settings, mu *mean) error {
 		means: func(*model, exemplars.Rows) (nodeMeans, error) { return left.mean, nil },
 		off: func(part int) bool {
 			tree := 0 // of the parts that were not fitted by VI
-			for _, p := range cfg.parts(h.all, h.fitted)[:part] {
+			for _, p := range cfg.parts(h.All, h.fitted)[:part] {
 				if p.fitted == nil {
 					tree++
 				}
@@ -289,7 +289,7 @@ func (h *GPTree) loadModel(s classifier.State, set settings, mu *mean) error {
 			return set.MeanOnly[tree]
 		},
 	}
-	if h.model, err = assembleModel(cfg, h.all, h.fitted, mu, nil, from); err != nil {
+	if h.model, err = assembleModel(cfg, h.All, h.fitted, mu, nil, from); err != nil {
 		return err
 	}
 	if len(saved) > 0 || len(left.omega) > 0 || len(left.means) > 0 {

@@ -9,19 +9,19 @@ import (
 )
 
 // Forget implements classifier.Forgetter, exactly.
-func (h *GPR) Forget(name string) error { return exemplars.Forget("gpr", h.all, name, h.drop) }
+func (h *GPR) Forget(name string) error { return exemplars.Forget("gpr", h.All, name, h.drop) }
 
 // ForgetSamples implements classifier.SampleForgetter, exactly. Examples that
 // over_cap left out cannot be forgotten: they were not stored.
 func (h *GPR) ForgetSamples(x blas32.General, y []string) error {
-	return exemplars.ForgetSamples("gpr", h.all, h.frame.Of(x), y, h.drop)
+	return exemplars.ForgetSamples("gpr", h.All, h.Frame.Of(x), y, h.drop)
 }
 
 // drop removes examples, and the classes that lose their last one.
 func (h *GPR) drop(rows []int) error {
 	next := h.clone()
 	var gone []int
-	if next.all, gone = h.all.Without(rows); len(next.all.Classes) == 0 {
+	if next.All, gone = h.All.Without(rows); len(next.All.Classes) == 0 {
 		h.model = model{}
 		return nil
 	}

@@ -24,10 +24,9 @@ type GPR struct {
 
 // model is the fitted part; every change creates a new one.
 type model struct {
-	reg   *engine.Regression // nil before the base session
-	frame classifier.Frame
-	all   exemplars.Table // the examples, in the frame
-	tau   float64
+	exemplars.Store
+	reg *engine.Regression // nil before the base session
+	tau float64
 	chosen
 }
 
@@ -68,12 +67,6 @@ func (h *GPR) UseBackend(m linalg.Backend) {
 	}
 }
 
-// Classes implements classifier.Head.
-func (h *GPR) Classes() []string { return h.all.Classes }
-
-// Dim implements classifier.Head.
-func (h *GPR) Dim() int { return h.all.X.Cols }
-
 // Temperature returns τ, 0 before the base session.
 func (h *GPR) Temperature() float64 { return h.tau }
 
@@ -93,15 +86,11 @@ func (h *GPR) Learn(ctx context.Context, x blas32.General, y []string) error {
 }
 
 func (h *GPR) learned(ctx context.Context, x blas32.General, y []string) (*model, error) {
-	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
-		return nil, err
-	}
 	next := h.clone()
-	if next.reg == nil {
-		next.frame = classifier.FrameOf(x, y, h.cfg.scale())
+	x, groups, err := next.Frame.Session(x, y, h.Dim(), h.cfg.scale())
+	if err == nil {
+		groups, err = h.limit(h.cfg, x, groups)
 	}
-	x = next.frame.Of(x)
-	groups, err := h.limit(h.cfg, x, classifier.GroupByClass(y))
 	if err != nil {
 		return nil, err
 	}
@@ -146,15 +135,15 @@ func (c chosen) unfitted(cfg Config, products linalg.Backend) (*engine.Regressio
 
 // add adds the examples of a session.
 func (m *model) add(ctx context.Context, cfg Config, x blas32.General, groups []classifier.Group) error {
-	n, C := len(m.all.Own), len(m.all.Classes)
-	m.all = m.all.With(x, groups)
-	if more := len(m.all.Classes) - C; more > 0 && n > 0 {
+	n, C := len(m.All.Own), len(m.All.Classes)
+	m.All = m.All.With(x, groups)
+	if more := len(m.All.Classes) - C; more > 0 && n > 0 {
 		if err := m.reg.AddOutputs(ctx, labels(make([]int, n), -1, more)); err != nil {
 			return err
 		}
 	}
-	z := classifier.Placed(m.all.X, dense.Range(n, len(m.all.Own)), cfg.Normalize)
-	return m.reg.Add(ctx, z, labels(m.all.Own[n:], 0, len(m.all.Classes)))
+	z := classifier.Placed(m.All.X, dense.Range(n, len(m.All.Own)), cfg.Normalize)
+	return m.reg.Add(ctx, z, labels(m.All.Own[n:], 0, len(m.All.Classes)))
 }
 
 // labels returns targets (n×C): 1 in the column of each example, shifted by
@@ -174,8 +163,8 @@ func labels(columns []int, shift, C int) blas64.General {
 func (m *model) settle(ctx context.Context) error {
 	m.reg.Fold()
 	var rows, own []int
-	counts := m.all.Counts()
-	for i, c := range m.all.Own {
+	counts := m.All.Counts()
+	for i, c := range m.All.Own {
 		if counts[c] > 1 {
 			rows, own = append(rows, i), append(own, c)
 		}

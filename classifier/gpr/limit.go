@@ -35,17 +35,17 @@ func (e *TooManyError) Error() string {
 // limit returns the rows of a session that the caps allow, by class, given the
 // number of examples that the classes already have.
 func (m *model) limit(cfg Config, x blas32.General, groups []classifier.Group) ([]classifier.Group, error) {
-	total := len(m.all.Own)
+	total := len(m.All.Own)
 	out := slices.Clone(groups)
 	for i, g := range groups {
-		before := m.all.Of(g.Class)
+		before := m.All.Of(g.Class)
 		free := max(cfg.MaxPerClass-len(before), 0)
 		if len(g.Rows) > free {
 			switch cfg.OverCap {
 			case First:
 				out[i].Rows = g.Rows[:free]
 			case Herd:
-				out[i].Rows = herd(cfg, classifier.Placed(m.all.X, before, cfg.Normalize), x, g.Rows, free)
+				out[i].Rows = herd(cfg, classifier.Placed(m.All.X, before, cfg.Normalize), x, g.Rows, free)
 			default:
 				return nil, &TooManyError{Class: g.Class, Examples: len(before) + len(g.Rows), Most: cfg.MaxPerClass}
 			}

@@ -58,7 +58,7 @@ const batchRows = 256
 // expects.
 func (h *GPR) each(x blas32.General, do func(first int, z blas64.General) error) error {
 	for first := 0; first < x.Rows; first += batchRows {
-		batch := h.frame.Of(dense.Rows32(x, first, min(first+batchRows, x.Rows)))
+		batch := h.Frame.Of(dense.Rows32(x, first, min(first+batchRows, x.Rows)))
 		if err := do(first, classifier.Placed(batch, dense.Range(0, batch.Rows), h.cfg.Normalize)); err != nil {
 			return fmt.Errorf("gpr: %w", err)
 		}

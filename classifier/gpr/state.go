@@ -33,12 +33,12 @@ func (h *GPR) Save() (classifier.State, error) {
 		return classifier.NewState(settings{Config: h.cfg}, nil)
 	}
 	s := h.reg.Snapshot()
-	n := len(h.all.Own)
-	set := settings{h.cfg, classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, h.frame, h.tau, h.lengthscale,
+	n := len(h.All.Own)
+	set := settings{h.cfg, classifier.Learned{Dim: h.Dim(), Classes: h.Classes()}, h.Frame, h.tau, h.lengthscale,
 		h.noise, h.choice, s.LogDet, s.Changes}
 	return classifier.NewState(set, map[string]classifier.Tensor{
-		"x":        {Shape: []int{n, h.Dim()}, F32: slices.Clone(h.all.X.Data)},
-		"class":    classifier.CountTensor(h.all.Own),
+		"x":        {Shape: []int{n, h.Dim()}, F32: slices.Clone(h.All.X.Data)},
+		"class":    classifier.CountTensor(h.All.Own),
 		"factor":   {Shape: []int{len(s.Factor)}, F64: s.Factor},
 		"order":    classifier.CountTensor(s.Order),
 		"alpha":    {Shape: []int{s.Alpha.Rows, n}, F64: s.Alpha.Data},
@@ -58,7 +58,7 @@ func (h *GPR) restore(s classifier.State, set settings) error {
 	if err := set.Frame.Check(set.Dim); err != nil {
 		return err
 	}
-	h.frame = set.Frame
+	h.Frame = set.Frame
 	h.tau, h.chosen = set.Temperature, chosen{set.Lengthscale, set.Noise, set.Choice}
 	if err := h.loadExamples(s, set); err != nil {
 		return err
@@ -102,13 +102,13 @@ func (h *GPR) loadExamples(s classifier.State, set settings) error {
 	if c := slices.Index(t.Counts(), 0); c >= 0 {
 		return fmt.Errorf("class %q has no examples", set.Classes[c])
 	}
-	h.all = t
+	h.All = t
 	return nil
 }
 
 // loadRegression reads the values computed from the examples.
 func (h *GPR) loadRegression(s classifier.State, set settings) error {
-	n, C := len(h.all.Own), len(h.all.Classes)
+	n, C := len(h.All.Own), len(h.All.Classes)
 	snap := engine.Snapshot{LogDet: set.LogDet, Changes: set.Changes,
 		Alpha: blas64.General{Rows: C, Cols: n, Stride: n}}
 	var err error
@@ -125,6 +125,6 @@ func (h *GPR) loadRegression(s classifier.State, set settings) error {
 		return err
 	}
 	h.reg, err = engine.Restore(h.kernel(h.cfg), h.regression(h.cfg),
-		classifier.Placed(h.all.X, dense.Range(0, n), h.cfg.Normalize), labels(h.all.Own, 0, C), snap)
+		classifier.Placed(h.All.X, dense.Range(0, n), h.cfg.Normalize), labels(h.All.Own, 0, C), snap)
 	return err
 }

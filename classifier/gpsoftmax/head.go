@@ -13,10 +13,9 @@ import (
 
 // Head is a Gaussian process classifier: lsm or ove.
 type Head struct {
+	exemplars.Store
 	method string
 	cfg    Config
-	frame  classifier.Frame
-	all    exemplars.Table
 	model  *model // nil before the base session
 }
 
@@ -46,32 +45,22 @@ func (h *Head) Clone() (classifier.Learner, error) {
 	return &next, nil
 }
 
-// Classes implements classifier.Head.
-func (h *Head) Classes() []string { return h.all.Classes }
-
 // Counting implements classifier.Counting.
 func (h *Head) Counting() bool { return true }
-
-// Dim implements classifier.Head.
-func (h *Head) Dim() int { return h.all.X.Cols }
 
 // Learn implements classifier.Learner: it samples again from all stored
 // examples, at the cost given in doc.go. The error is a *TooManyError if there
 // are more than the settings allow.
 func (h *Head) Learn(ctx context.Context, x blas32.General, y []string) error {
-	err := classifier.CheckExamples(x, y, h.Dim())
+	frame := h.Frame
+	x, groups, err := frame.Session(x, y, h.Dim(), h.cfg.scale())
 	if err == nil {
-		frame := h.frame
-		if h.model == nil {
-			frame = classifier.FrameOf(x, y, h.cfg.scale())
-		}
-		if err = h.fit(ctx, h.all.With(frame.Of(x), classifier.GroupByClass(y))); err == nil {
-			h.frame = frame
-		}
+		err = h.fit(ctx, h.All.With(x, groups))
 	}
 	if err != nil {
 		return fmt.Errorf("%s: learn: %w", h.method, err)
 	}
+	h.Frame = frame
 	return nil
 }
 
@@ -90,23 +79,23 @@ func (h *Head) fit(ctx context.Context, all exemplars.Table) error {
 	if m.draws, err = sample(ctx, h.cfg, m.like, m.data); err != nil {
 		return err
 	}
-	h.all, h.model = all, m
+	h.All, h.model = all, m
 	return nil
 }
 
 // Forget implements classifier.Forgetter: it samples again from the remaining
 // examples.
 func (h *Head) Forget(name string) error {
-	return exemplars.Forget(h.method, h.all, name, h.drop)
+	return exemplars.Forget(h.method, h.All, name, h.drop)
 }
 
 // ForgetSamples implements classifier.SampleForgetter in the same way.
 func (h *Head) ForgetSamples(x blas32.General, y []string) error {
-	return exemplars.ForgetSamples(h.method, h.all, h.frame.Of(x), y, h.drop)
+	return exemplars.ForgetSamples(h.method, h.All, h.Frame.Of(x), y, h.drop)
 }
 
 func (h *Head) drop(rows []int) error {
-	all, _ := h.all.Without(rows)
+	all, _ := h.All.Without(rows)
 	if len(all.Classes) == 0 {
 		*h = Head{method: h.method, cfg: h.cfg}
 		return nil
@@ -117,10 +106,10 @@ func (h *Head) drop(rows []int) error {
 // Score implements classifier.Head. The novelty is the variance of the latent
 // functions relative to their prior variance, averaged over the classes.
 func (h *Head) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	perRow := max(1, h.cfg.Chains*h.cfg.Draws*len(h.all.Classes))
+	perRow := max(1, h.cfg.Chains*h.cfg.Draws*len(h.All.Classes))
 	return classifier.Scoring{
 		Method: h.method, Head: h, Batch: max(1, min(256, batchValues/perRow)),
-		Scores:  func(x blas32.General) (blas64.General, error) { return h.model.predict(h.frame.Of(x)) },
+		Scores:  func(x blas32.General) (blas64.General, error) { return h.model.predict(h.Frame.Of(x)) },
 		LogProb: func(dst, scores []float64) { copy(dst, scores) },
 		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
 	}.Score(dst, novelty, x)

@@ -22,11 +22,11 @@ type settings struct {
 // chains, with classes sorted by name.
 func (h *Head) Save() (classifier.State, error) {
 	set := settings{Method: h.method, Config: h.cfg, Learned: classifier.Learned{Dim: h.Dim(), Classes: h.Classes()},
-		Frame: h.frame}
+		Frame: h.Frame}
 	if h.model == nil {
 		return classifier.NewState(set, nil)
 	}
-	tensors := h.all.Tensors()
+	tensors := h.All.Tensors()
 	tensors["draws"] = classifier.Tensor{Shape: h.model.shape(), F64: slices.Clone(h.model.draws.Data)}
 	return classifier.NewState(set, tensors)
 }
@@ -48,18 +48,18 @@ func (h *Head) restore(s classifier.State, set settings) error {
 	if err := set.Frame.Check(set.Dim); err != nil {
 		return err
 	}
-	h.frame = set.Frame
+	h.Frame = set.Frame
 	var err error
-	if h.all, err = exemplars.Load(s, set.Learned, make([]int, len(set.Classes)), h.cfg.MaxPerClass); err != nil {
+	if h.All, err = exemplars.Load(s, set.Learned, make([]int, len(set.Classes)), h.cfg.MaxPerClass); err != nil {
 		return err
 	}
-	if err := h.cfg.fits(h.method, h.all); err != nil {
+	if err := h.cfg.fits(h.method, h.All); err != nil {
 		return err
 	}
-	if D := h.cfg.Chains * h.cfg.Draws; len(s.Tensors["draws"].F64)/D < len(h.all.Classes) { // before allocating them
-		return fmt.Errorf("tensor draws: too few values for %d draws of %d classes", D, len(h.all.Classes))
+	if D := h.cfg.Chains * h.cfg.Draws; len(s.Tensors["draws"].F64)/D < len(h.All.Classes) { // before allocating them
+		return fmt.Errorf("tensor draws: too few values for %d draws of %d classes", D, len(h.All.Classes))
 	}
-	m, err := newModel(h.method, h.cfg, h.all)
+	m, err := newModel(h.method, h.cfg, h.All)
 	if err != nil {
 		return err
 	}

@@ -110,18 +110,14 @@ func (h *VARGP) Learn(ctx context.Context, x blas32.General, y []string) error {
 }
 
 func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fitted, error) {
-	if err := classifier.CheckExamples(x, y, h.Dim()); err != nil {
-		return nil, err
-	}
 	next := &fitted{frame: h.frame, classes: slices.Clone(h.classes), counts: slices.Clone(h.counts),
 		richest: h.richest}
-	if h.model == nil {
-		next.frame = classifier.FrameOf(x, y, h.cfg.scale())
+	x, groups, err := next.frame.Session(x, y, h.Dim(), h.cfg.scale())
+	if err != nil {
+		return nil, err
 	}
-	groups := classifier.GroupByClass(y)
-	s := h.session(next.frame.Of(x), groups)
+	s := h.session(x, groups)
 	if h.model == nil {
-		var err error
 		if next.model, err = h.begin(s); err != nil {
 			return nil, err
 		}
@@ -139,8 +135,7 @@ func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fit
 	if as := float64(h.cfg.CountAs); as > 0 {
 		task.Temperature = each / max(as, next.richest)
 	}
-	err := h.follow(&task, next.model)
-	if err != nil {
+	if err := h.follow(&task, next.model); err != nil {
 		return nil, err
 	}
 	if _, err = next.model.Learn(ctx, task); err != nil {
