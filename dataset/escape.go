@@ -97,8 +97,8 @@ func SafeCell(cell string) string {
 	return cell
 }
 
-// PlainCell is the inverse of SafeCell: PlainCell(SafeCell(s)) == s.
-func PlainCell(cell string) string {
+// plainCell is the inverse of SafeCell: plainCell(SafeCell(s)) == s.
+func plainCell(cell string) string {
 	if isFormula(cell) {
 		return strings.TrimPrefix(cell, "'")
 	}

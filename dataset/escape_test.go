@@ -29,7 +29,7 @@ func TestSafeCell(t *testing.T) {
 			t.Errorf("%q and %q are both written as %q", other, cell, safe)
 		}
 		seen[safe] = cell
-		if back := PlainCell(safe); back != cell {
+		if back := plainCell(safe); back != cell {
 			t.Errorf("%q → %q → %q", cell, safe, back)
 		}
 		if safe != "" && strings.Contains("=+-@\t", safe[:1]) {

@@ -94,8 +94,8 @@ func (s Shard) Name() string {
 	return fmt.Sprintf("shard-%d-of-%d", s.I, s.N)
 }
 
-// Holds reports whether a path is in the shard.
-func (s Shard) Holds(rel string) bool {
+// holds reports whether a path is in the shard.
+func (s Shard) holds(rel string) bool {
 	if s.N <= 1 {
 		return true
 	}
@@ -116,7 +116,7 @@ func (l *Listing) Keep(f Filter) error {
 		return err
 	}
 	l.Samples = slices.DeleteFunc(l.Samples, func(s Sample) bool { return !f.Takes(s, l.Skipped) })
-	l.Problems = slices.DeleteFunc(l.Problems, func(p Problem) bool { return !f.Shard.Holds(p.Path) })
+	l.Problems = slices.DeleteFunc(l.Problems, func(p Problem) bool { return !f.Shard.holds(p.Path) })
 	return nil
 }
 
@@ -124,7 +124,7 @@ func (l *Listing) Keep(f Filter) error {
 // the reason in skipped, unless it belongs to another shard.
 func (f Filter) Takes(s Sample, skipped map[string]int) bool {
 	switch {
-	case !f.Shard.Holds(s.Path):
+	case !f.Shard.holds(s.Path):
 	case !f.wanted(s.Path):
 		skipped["filtered"]++
 	case f.drops(s):

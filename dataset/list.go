@@ -263,7 +263,7 @@ func (r *listReader) find(cell, suffix string, literal bool) (string, error) {
 	if strings.Contains(cell, `\`) {
 		others = append(others, strings.ReplaceAll(cell, `\`, "/"))
 	}
-	if bare := PlainCell(cell); !literal {
+	if bare := plainCell(cell); !literal {
 		others = append(others, UnescapePath(cell), bare, UnescapePath(bare), strings.TrimSpace(cell))
 	}
 	for _, name := range others {

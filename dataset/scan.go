@@ -183,13 +183,13 @@ func (s *scanner) refuse(f folder, why refusal) {
 
 // skip and problem count entries of this shard only.
 func (s *scanner) skip(rel, kind string) {
-	if s.opts.Filter.Shard.Holds(rel) {
+	if s.opts.Filter.Shard.holds(rel) {
 		s.listing.Skipped[kind]++
 	}
 }
 
 func (s *scanner) problem(rel string, err error) {
-	if s.opts.Filter.Shard.Holds(rel) {
+	if s.opts.Filter.Shard.holds(rel) {
 		s.listing.problem(rel, err)
 	}
 }
@@ -309,7 +309,7 @@ func (s *scanner) report(found entry) {
 		s.problem(found.rel, found.err)
 	case found.skip != "":
 		s.skip(found.rel, found.skip)
-	case found.file && s.opts.Filter.Shard.Holds(found.rel):
+	case found.file && s.opts.Filter.Shard.holds(found.rel):
 		s.file(found.rel)
 	}
 }

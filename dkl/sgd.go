@@ -46,8 +46,8 @@ func (c SGDConfig) Validate() error {
 	return nil
 }
 
-// RateAt returns the learning rate of an epoch, counted from 0.
-func (c SGDConfig) RateAt(epoch int) float64 {
+// rateAt returns the learning rate of an epoch, counted from 0.
+func (c SGDConfig) rateAt(epoch int) float64 {
 	rate := c.Rate
 	for _, m := range c.Milestones {
 		if m <= epoch {
@@ -88,7 +88,7 @@ func (s *SGD) Step(theta, gradient []float64, epoch int) error {
 			return fmt.Errorf("sgd: the gradient of parameter %d is not finite: training diverged, lower the rate", i)
 		}
 	}
-	rate := s.cfg.RateAt(epoch)
+	rate := s.cfg.rateAt(epoch)
 	for i, g := range gradient {
 		s.velocity[i] = s.cfg.Momentum*s.velocity[i] + (g + s.cfg.WeightDecay*theta[i])
 		theta[i] -= rate * s.velocity[i]

@@ -134,7 +134,7 @@ func (t *Trainer) Epoch(ctx context.Context) (Epoch, error) {
 	if t.two != nil {
 		e.Phase = Tree
 	}
-	e.Rate = t.sgd.cfg.RateAt(len(t.history))
+	e.Rate = t.sgd.cfg.rateAt(len(t.history))
 	var err error
 	if e.Loss, err = t.pass(ctx); err == nil {
 		err = t.examine(&e)

@@ -28,7 +28,7 @@ func (e *Embedder) chooseSpec(wanted *preprocess.Spec) error {
 		}
 	}
 	var err error
-	if e.spec, err = asked.Spec(*wanted); err != nil {
+	if e.spec, err = asked.spec(*wanted); err != nil {
 		return &SettingsError{err}
 	}
 	if side > 0 && side != e.spec.Side() {

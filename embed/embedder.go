@@ -320,10 +320,10 @@ func (e *Embedder) Thumbnail(ctx context.Context, file string, side int) (jpeg [
 }
 
 // EmbedSeq embeds a sequence of images whose paths are relative to root, as
-// Stream.RunSeq does.
+// Stream.runSeq does.
 func (e *Embedder) EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
 	emit func(Item) error) (Counts, error) {
-	return e.stream.RunSeq(ctx, root, samples, emit)
+	return e.stream.runSeq(ctx, root, samples, emit)
 }
 
 // Embed returns the embeddings of a folder or list of images as Rows: ordered,

@@ -109,9 +109,9 @@ func defaultMemory(total int64) int64 {
 // leastMemory decodes small pictures even on the smallest machine.
 const leastMemory = 16 << 20
 
-// Spec returns the preset (for PresetAuto, wanted, which is what the backbone
+// spec returns the preset (for PresetAuto, wanted, which is what the backbone
 // asks for) with the overrides applied.
-func (p Preprocess) Spec(wanted preprocess.Spec) (preprocess.Spec, error) {
+func (p Preprocess) spec(wanted preprocess.Spec) (preprocess.Spec, error) {
 	spec := wanted
 	if p.Preset != PresetAuto {
 		preset, err := preprocess.Preset(p.Preset)

@@ -118,14 +118,14 @@ func (s *Stream) window() int { return cmp.Or(s.Window, windowPerWorker*s.worker
 // has finished its current image or batch; what was computed is in the cache.
 func (s *Stream) Run(ctx context.Context, root string, samples []dataset.Sample, emit func(Item) error) (Counts,
 	error) {
-	return s.RunSeq(ctx, root, slices.Values(samples), emit)
+	return s.runSeq(ctx, root, slices.Values(samples), emit)
 }
 
-// RunSeq is Run for a sequence of samples: memory does not grow with their
+// runSeq is Run for a sequence of samples: memory does not grow with their
 // number, and an item is emitted without waiting for the next sample. The
 // sequence is read on another goroutine; when it can block, it must end when
-// ctx does, because RunSeq waits for it.
-func (s *Stream) RunSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
+// ctx does, because runSeq waits for it.
+func (s *Stream) runSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
 	emit func(Item) error) (Counts, error) {
 	if err := s.validate(); err != nil {
 		return Counts{}, err

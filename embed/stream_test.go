@@ -222,7 +222,7 @@ func TestStreamSeqDoesNotHoldBack(t *testing.T) {
 	got := make(chan struct{}, 1)
 	b := newBench(nil, 4)
 	var items []Item
-	_, err := b.RunSeq(context.Background(), root, func(yield func(dataset.Sample) bool) {
+	_, err := b.runSeq(context.Background(), root, func(yield func(dataset.Sample) bool) {
 		for _, s := range samples {
 			if !yield(s) {
 				return

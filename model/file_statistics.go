@@ -49,10 +49,10 @@ func (m *Model) StatisticsPath() string {
 	return statisticsPath(m.statistics.model, *m.statistics.pointer)
 }
 
-// StatisticsProblem returns why operations that need the exact statistics fail;
+// statisticsProblem returns why operations that need the exact statistics fail;
 // nil if the statistics are loaded, not needed, or not yet looked for (Learn
 // and the Forget methods look).
-func (m *Model) StatisticsProblem() error { return m.statistics.problem }
+func (m *Model) statisticsProblem() error { return m.statistics.problem }
 
 // restoreStatistics reads the side file into the head, once. A failure is
 // remembered: the head works without them, and refuses what needs them.

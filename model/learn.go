@@ -165,7 +165,7 @@ func set(names []string) map[string]bool {
 // explain adds to a head's error why its statistics are missing, unless the
 // error has a different cause.
 func (m *Model) explain(err error) error {
-	problem := m.StatisticsProblem()
+	problem := m.statisticsProblem()
 	for _, other := range []error{context.Canceled, context.DeadlineExceeded, classifier.ErrUnknownClass} {
 		if problem == nil || errors.Is(err, other) {
 			return err

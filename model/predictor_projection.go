@@ -30,8 +30,8 @@ type Comparison struct {
 	Error   float64 `json:"standard_error"`
 }
 
-// Pays reports whether the projection gains more than the standard error.
-func (c Comparison) Pays() bool { return c.With-c.Without > c.Error }
+// pays reports whether the projection gains more than the standard error.
+func (c Comparison) pays() bool { return c.With-c.Without > c.Error }
 
 func (c Comparison) String() string {
 	if c.Samples == 0 {
@@ -73,7 +73,7 @@ func (p *Predictor) trainProjection(ctx context.Context, x blas32.General, y []s
 			return none, fmt.Errorf("compare with and without the projection: %w", err)
 		}
 		p.Comparison = &c
-		if !c.Pays() {
+		if !c.pays() {
 			p.say("the projection does not pay and is left out", c)
 			return none, nil
 		}

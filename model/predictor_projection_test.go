@@ -48,7 +48,7 @@ func TestKeepsTheProjectionThatPays(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if p.Comparison.Samples != 120 || p.Comparison.Pays() != c.keep || (p.Projection != nil) != c.keep ||
+		if p.Comparison.Samples != 120 || p.Comparison.pays() != c.keep || (p.Projection != nil) != c.keep ||
 			said != 1 {
 			t.Errorf("%s: %v, said %d times", name, p.Comparison, said)
 		}

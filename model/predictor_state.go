@@ -146,7 +146,7 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 		}
 	}
 	switch there := len(set.Projection) > 0; {
-	case there != (fitted && p.dkl != nil && (p.Comparison == nil || p.Comparison.Pays())), p.Comparison != nil &&
+	case there != (fitted && p.dkl != nil && (p.Comparison == nil || p.Comparison.pays())), p.Comparison != nil &&
 		!(fitted && p.dkl != nil):
 		return nil, fmt.Errorf("dkl: the projection is missing or not expected")
 	case !there:

@@ -23,7 +23,7 @@ func photo(width, height int) *Image {
 // photoJPEG encodes it as 4:2:0, quality 90.
 func photoJPEG(tb testing.TB, width, height int) []byte {
 	tb.Helper()
-	rgb := photo(width, height).NRGBA()
+	rgb := photo(width, height).nrgba()
 	var b bytes.Buffer
 	if err := jpeg.Encode(&b, rgb, &jpeg.Options{Quality: 90}); err != nil {
 		tb.Fatal(err)
@@ -87,7 +87,7 @@ func BenchmarkResize(b *testing.B) {
 	b.Run("500x375_to_224", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := p.FromImage(dst, img); err != nil {
+			if err := p.fromImage(dst, img); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -22,7 +22,7 @@ import (
 func matrix(t *testing.T) map[string][]byte {
 	t.Helper()
 	const w, h = 1000, 800
-	photo := photo(w, h).NRGBA()
+	photo := photo(w, h).nrgba()
 	files := map[string][]byte{
 		"baseline.jpg": photoJPEG(t, w, h), "restarts.jpg": imagebomb.Restarts(w, h),
 		"grey progressive.jpg": imagebomb.Progressive(w, h, 1, 20),

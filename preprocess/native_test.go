@@ -77,7 +77,7 @@ func TestNativeIsForPlainJPEG(t *testing.T) {
 		t.Fatalf("%v, scales %v, value %v", err, d.by, dst[0])
 	}
 	var cmyk bytes.Buffer // image/jpeg writes no CMYK: a PNG stands for all other formats
-	if err := png.Encode(&cmyk, photo(30, 20).NRGBA()); err != nil {
+	if err := png.Encode(&cmyk, photo(30, 20).nrgba()); err != nil {
 		t.Fatal(err)
 	}
 	if err := p.Tensor(t.Context(), dst, cmyk.Bytes()); err != nil || len(d.by) != 1 {

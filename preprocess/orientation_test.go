@@ -19,8 +19,8 @@ func TestReorientAgreesWithImaging(t *testing.T) {
 	for _, size := range [][2]int{{1, 1}, {1, 7}, {70, 33}, {64, 32}} {
 		img := photo(size[0], size[1])
 		for o, turn := range turns {
-			want := turn(img.NRGBA())
-			got := upright(img, o).NRGBA()
+			want := turn(img.nrgba())
+			got := upright(img, o).nrgba()
 			if got.Rect != want.Rect || !bytes.Equal(got.Pix, want.Pix) {
 				t.Errorf("%v, orientation %d differs", size, o)
 			}
@@ -58,7 +58,7 @@ func TestTensorOfTurnedPicture(t *testing.T) {
 	if err := p.Tensor(t.Context(), got, file); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.FromImage(want, img); err != nil {
+	if err := p.fromImage(want, img); err != nil {
 		t.Fatal(err)
 	}
 	for i := range got {

@@ -142,9 +142,9 @@ func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64,
 	}
 }
 
-// FromImage writes the tensor of an already decoded, upright picture to dst,
+// fromImage writes the tensor of an already decoded, upright picture to dst,
 // as Tensor does.
-func (p *Preprocessor) FromImage(dst []float32, img *Image) error {
+func (p *Preprocessor) fromImage(dst []float32, img *Image) error {
 	if err := p.checkLength(dst); err != nil {
 		return err
 	}

@@ -30,7 +30,7 @@ func TestFromImageChecksTheImage(t *testing.T) {
 	dst := make([]float32, 3*224*224)
 	for _, m := range []Image{{}, {Width: 1, Height: 1}, {Width: -1, Height: -1, Pix: make([]byte, 3)},
 		{Width: 2, Height: 1, Pix: make([]byte, 7)}} {
-		if err := p.FromImage(dst, &m); err == nil {
+		if err := p.fromImage(dst, &m); err == nil {
 			t.Errorf("accepted %d×%d with %d bytes", m.Width, m.Height, len(m.Pix))
 		}
 	}

@@ -51,7 +51,7 @@ func thumbnail(file []byte, side int, decode func(consumer) error) (out []byte, 
 
 func encodeThumbnail(m *Image, side int) ([]byte, error) {
 	var b bytes.Buffer
-	small := imaging.Fit(m.NRGBA(), side, side, imaging.Linear)
+	small := imaging.Fit(m.nrgba(), side, side, imaging.Linear)
 	if err := jpeg.Encode(&b, small, &jpeg.Options{Quality: thumbnailQuality}); err != nil {
 		return nil, fmt.Errorf("preprocess: encode thumbnail: %w", err)
 	}
@@ -94,10 +94,10 @@ func average(r raster, by int) raster {
 	return out
 }
 
-// NRGBA copies the picture into the standard library's type. Nothing else is
+// nrgba copies the picture into the standard library's type. Nothing else is
 // ever passed to imaging: that library starts goroutines, in which a crafted
 // palette would cause a panic that cannot be recovered (CVE-2023-36308).
-func (m *Image) NRGBA() *image.NRGBA {
+func (m *Image) nrgba() *image.NRGBA {
 	out := image.NewNRGBA(image.Rect(0, 0, m.Width, m.Height))
 	for i, j := 0, 0; i+3 <= len(m.Pix) && j+4 <= len(out.Pix); i, j = i+3, j+4 {
 		out.Pix[j], out.Pix[j+1], out.Pix[j+2], out.Pix[j+3] = m.Pix[i], m.Pix[i+1], m.Pix[i+2], 255

@@ -113,8 +113,8 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// Resolve returns the configuration with Normalize and LogDet set.
-func (c Config) Resolve() Config {
+// resolve returns the configuration with Normalize and LogDet set.
+func (c Config) resolve() Config {
 	if c.Normalize == nil {
 		c.Normalize = new(c.Preset == PresetDefault)
 	}

@@ -47,7 +47,7 @@ func New(cfg Config) (*HPPCA, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	cfg = cfg.Resolve()
+	cfg = cfg.resolve()
 	return &HPPCA{cfg: cfg, Kept: classtable.NewKept(classtable.Method[shared, class]{
 		Name: "hppca", Config: cfg, Unit: *cfg.Normalize,
 		Fit: func(_ *model, old class, change classtable.Change) (class, error) {
@@ -136,7 +136,7 @@ func (h *HPPCA) Regroup(ctx context.Context, cfg Config) (*HPPCA, error) {
 	if err == nil {
 		err = h.CheckFitted("regroup")
 	}
-	cfg = cfg.Resolve()
+	cfg = cfg.resolve()
 	if err == nil && (cfg.Q != h.cfg.Q || cfg.Lambda != h.cfg.Lambda || *cfg.Normalize != *h.cfg.Normalize) {
 		err = fmt.Errorf("q, lambda or normalize differ, which the class models depend on: %w",
 			classifier.ErrUnsupported)

@@ -37,7 +37,7 @@ func Open(dir string, ns Namespace, log *slog.Logger) (*Cache, error) {
 	if err != nil {
 		return nil, err
 	}
-	index, err := OpenIndex(paths, log)
+	index, err := openIndex(paths, log)
 	if err != nil {
 		return nil, errors.Join(err, store.Close())
 	}
@@ -58,7 +58,7 @@ func (c *Cache) Record(abs string, state FileState, h Hash) error {
 	if c == nil {
 		return nil
 	}
-	return c.Index.Record(abs, state, h)
+	return c.Index.record(abs, state, h)
 }
 
 func (c *Cache) Get(h Hash) ([]float32, bool) {

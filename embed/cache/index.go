@@ -83,10 +83,10 @@ type Index struct {
 	closed   bool
 }
 
-// OpenIndex reads the index in the folder dir, which is created with the first
+// openIndex reads the index in the folder dir, which is created with the first
 // Record. Damaged files and records are logged and skipped. A nil log is
 // silent.
-func OpenIndex(dir string, log *slog.Logger) (*Index, error) {
+func openIndex(dir string, log *slog.Logger) (*Index, error) {
 	x := &Index{dir: dir, log: orSilent(log), now: time.Now, entries: map[pathDigest]indexEntry{}}
 	found, err := slots(dir, ".idx")
 	if err != nil {
@@ -100,7 +100,7 @@ func OpenIndex(dir string, log *slog.Logger) (*Index, error) {
 
 func (x *Index) path(slot string) string { return filepath.Join(x.dir, slot+".idx") }
 
-// load reads one file. Only OpenIndex and compact call it.
+// load reads one file. Only openIndex and compact call it.
 func (x *Index) load(slot string) {
 	state, err := x.read(slot)
 	x.records += state.records
@@ -150,11 +150,11 @@ func (x *Index) Len() int {
 // Damaged returns the number of records with a wrong checksum.
 func (x *Index) Damaged() int { return x.damaged }
 
-// Record stores that the file at abs had this state before and after it was
+// record stores that the file at abs had this state before and after it was
 // read, and hashed to h. A file modified a moment ago is not recorded: it could
 // change again without a change of mtime ("racily clean"). Errors are as for
 // Store.Put.
-func (x *Index) Record(abs string, state FileState, h Hash) error {
+func (x *Index) record(abs string, state FileState, h Hash) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if x.closed {

@@ -11,7 +11,7 @@ import (
 
 func mustIndex(t testing.TB, dir string) *Index {
 	t.Helper()
-	x, err := OpenIndex(dir, nil)
+	x, err := openIndex(dir, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -28,7 +28,7 @@ func pathNo(i int) string { return fmt.Sprintf("/photos/%d.jpg", i) }
 func note(t testing.TB, x *Index, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		if err := x.Record(pathNo(i), stateNo(i), key(i)); err != nil {
+		if err := x.record(pathNo(i), stateNo(i), key(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -79,10 +79,10 @@ func TestIndexNewestWinsAcrossFiles(t *testing.T) {
 	clock := time.Unix(1000, 0)
 	first.now = func() time.Time { return clock.Add(time.Hour) }
 	second.now = func() time.Time { return clock }
-	if err := second.Record("/p", stateNo(2), key(2)); err != nil {
+	if err := second.record("/p", stateNo(2), key(2)); err != nil {
 		t.Fatal(err)
 	}
-	if err := first.Record("/p", stateNo(3), key(3)); err != nil {
+	if err := first.record("/p", stateNo(3), key(3)); err != nil {
 		t.Fatal(err)
 	}
 	first.Close()
@@ -102,7 +102,7 @@ func TestIndexRacilyClean(t *testing.T) {
 		2500 * time.Millisecond: true,
 	} {
 		s := FileState{MtimeNs: now.Add(-age).UnixNano()}
-		if err := x.Record(age.String(), s, key(0)); err != nil {
+		if err := x.record(age.String(), s, key(0)); err != nil {
 			t.Fatal(err)
 		}
 		if _, ok := x.Lookup(age.String(), s); ok != trusted {
@@ -115,7 +115,7 @@ func TestIndexCompacts(t *testing.T) {
 	dir := t.TempDir()
 	x := mustIndex(t, dir)
 	for i := range staleRecords + 100 {
-		if err := x.Record("/same", stateNo(i), key(i)); err != nil {
+		if err := x.record("/same", stateNo(i), key(i)); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -219,7 +219,7 @@ func TestIndexWhenTheClockGoesBack(t *testing.T) {
 		if _, ok := x.Lookup("/p", stateNo(i+1)); ok {
 			t.Fatalf("clock %v: the new state is known before it was read", went)
 		}
-		if err := x.Record("/p", stateNo(i+1), key(i+1)); err != nil {
+		if err := x.record("/p", stateNo(i+1), key(i+1)); err != nil {
 			t.Fatal(err)
 		}
 		if err := x.Close(); err != nil {

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// DefaultShardBytes is the size at which a store starts a new shard.
-const DefaultShardBytes = 256 << 20
+// defaultShardBytes is the size at which a store starts a new shard.
+const defaultShardBytes = 256 << 20
 
 // keyFormat returns the format of a shard's .key file: record i holds the
 // content hash of row i of the .vec file and that row's checksum.
@@ -63,7 +63,7 @@ type shard struct {
 // Put. Damaged shards are logged and skipped. A nil log is silent.
 func OpenStore(dir string, log *slog.Logger) (*Store, error) {
 	s := &Store{
-		dir: dir, shardBytes: DefaultShardBytes, log: orSilent(log),
+		dir: dir, shardBytes: defaultShardBytes, log: orSilent(log),
 		rows: map[Hash]location{}, twins: map[Hash][]location{},
 	}
 	found, err := slots(dir, ".key")

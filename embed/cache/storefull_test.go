@@ -40,12 +40,12 @@ func TestUnwritableCacheIsNotFatal(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x, err := OpenIndex("/sys/pipeline-test/paths", log)
+	x, err := openIndex("/sys/pipeline-test/paths", log)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range 3 {
-		err := errors.Join(s.Put(key(i), row(i)), x.Record("/a", FileState{Size: int64(i), MtimeNs: 1}, key(i)))
+		err := errors.Join(s.Put(key(i), row(i)), x.record("/a", FileState{Size: int64(i), MtimeNs: 1}, key(i)))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ type Entry struct {
 	// StatedAt is where the hash was published.
 	StatedAt string `yaml:"stated_at"`
 	Licence  string `yaml:"licence"`
-	// TrainedOn is ImageNet1k if the network has seen nothing else, "" otherwise or
+	// TrainedOn is imageNet1k if the network has seen nothing else, "" otherwise or
 	// if unknown.
 	TrainedOn string `yaml:"trained_on"`
 	// Output is the tensor to read: a name, "penultimate" (the input of the
@@ -51,14 +51,14 @@ func (e Entry) Pullable() bool { return len(e.URLs) > 0 || e.Package != nil }
 // means a broken build.
 func Catalogue() ([]Entry, error) { return parseCatalogue(models.Catalogue()) }
 
-// ImageNet1k stands for the 1000 classes of the ImageNet challenge.
-const ImageNet1k = "imagenet-1k"
+// imageNet1k stands for the 1000 classes of the ImageNet challenge.
+const imageNet1k = "imagenet-1k"
 
 // OnlyImageNet reports whether the catalogue lists the file with this hash as
-// trained on ImageNet1k alone.
+// trained on imageNet1k alone.
 func OnlyImageNet(sha256Hex string) (bool, error) {
 	e, err := entryOf(sha256Hex)
-	return e != nil && e.TrainedOn == ImageNet1k, err
+	return e != nil && e.TrainedOn == imageNet1k, err
 }
 
 // Lookup returns the catalogue's entry of that name, or an *UnknownNameError.
@@ -112,8 +112,8 @@ func (e Entry) validate() error {
 	if e.Bytes < 0 || e.Dimension < 1 {
 		return fmt.Errorf("bytes %d, dimension %d: out of range", e.Bytes, e.Dimension)
 	}
-	if e.TrainedOn != "" && e.TrainedOn != ImageNet1k {
-		return fmt.Errorf("trained_on: %q is not %s; leave it out", e.TrainedOn, ImageNet1k)
+	if e.TrainedOn != "" && e.TrainedOn != imageNet1k {
+		return fmt.Errorf("trained_on: %q is not %s; leave it out", e.TrainedOn, imageNet1k)
 	}
 	if e.Licence == "" || e.StatedAt == "" {
 		return errors.New("licence and stated_at are required")

@@ -167,7 +167,7 @@ func TestOrdersThatFail(t *testing.T) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	if _, err := Open(text); !errors.Is(err, ErrNoLibrary) {
+	if _, err := open(text); !errors.Is(err, ErrNoLibrary) {
 		t.Errorf("a text file is loaded: %v", err)
 	}
 }

@@ -62,11 +62,11 @@ func Find() (*Library, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Open(path)
+	return open(path)
 }
 
-// Open loads a library.
-func Open(path string) (*Library, error) {
+// open loads a library.
+func open(path string) (*Library, error) {
 	l := &Library{path: path}
 	if err := l.load(); err != nil {
 		return nil, fmt.Errorf("%w: %s: %w", ErrNoLibrary, path, err)

@@ -43,8 +43,8 @@ type Tensor struct {
 	U8    []byte
 }
 
-// DType returns the element type, or "" unless exactly one slice is set.
-func (t Tensor) DType() DType {
+// dtype returns the element type, or "" unless exactly one slice is set.
+func (t Tensor) dtype() DType {
 	found := DType("")
 	for dtype, set := range map[DType]bool{F32: t.F32 != nil, F64: t.F64 != nil, I64: t.I64 != nil, U8: t.U8 != nil} {
 		switch {
@@ -63,7 +63,7 @@ func (t Tensor) count() int64 {
 }
 
 func (t Tensor) validate() error {
-	if t.DType() == "" {
+	if t.dtype() == "" {
 		return fmt.Errorf("exactly one of F32, F64, I64 and U8 must be set")
 	}
 	want, err := elements(t.Shape)

@@ -69,7 +69,7 @@ func layout(tensors map[string]Tensor) ([]string, error) {
 	}
 	return slices.SortedFunc(maps.Keys(tensors), func(a, b string) int {
 		return cmp.Or(
-			cmp.Compare(tensors[b].DType().Size(), tensors[a].DType().Size()),
+			cmp.Compare(tensors[b].dtype().Size(), tensors[a].dtype().Size()),
 			cmp.Compare(a, b))
 	}), nil
 }
@@ -107,8 +107,8 @@ func header(names []string, tensors map[string]Tensor, metadata map[string]strin
 	var at int64
 	for _, name := range names {
 		t := tensors[name]
-		end := at + t.count()*t.DType().Size()
-		field(before, name, entry{t.DType(), append([]int{}, t.Shape...), [2]int64{at, end}})
+		end := at + t.count()*t.dtype().Size()
+		field(before, name, entry{t.dtype(), append([]int{}, t.Shape...), [2]int64{at, end}})
 		at, before = end, ","
 	}
 	field(before, DigestName, entry{U8, []int{digestBytes}, [2]int64{at, at + digestBytes}})

@@ -61,8 +61,8 @@ func (d *Decoder) Path() string { return d.path }
 // ID returns eight hex digits of a hash of the pixels that the library decodes.
 func (d *Decoder) ID() string { return d.id }
 
-// Scaled returns a side length at 1/by of its size.
-func Scaled(side, by int) int { return (side + by - 1) / by }
+// scaled returns a side length at 1/by of its size.
+func scaled(side, by int) int { return (side + by - 1) / by }
 
 // Decode decodes a file of width×height pixels at 1/by of its size (by is 1, 2,
 // 4 or 8) into dst, 8-bit RGB without gaps, with the accurate inverse DCT and
@@ -75,7 +75,7 @@ func (d *Decoder) Decode(dst, file []byte, width, height, by, scans int, memory 
 	if len(file) == 0 || width < 1 || height < 1 || (by != 1 && by != 2 && by != 4 && by != 8) {
 		return fmt.Errorf("%w: %d bytes, %d×%d pixels at 1/%d", ErrDecode, len(file), width, height, by)
 	}
-	w, h := Scaled(width, by), Scaled(height, by)
+	w, h := scaled(width, by), scaled(height, by)
 	const most = 1<<31 - 1
 	if w > most/3 || h > most || len(dst) != 3*w*h {
 		return fmt.Errorf("%w: %d bytes for a picture of %d×%d", ErrDecode, len(dst), w, h)
@@ -117,7 +117,7 @@ func (d *Decoder) probe() (string, error) {
 	}
 	sum := sha256.New()
 	for _, by := range []int{1, 2, 4, 8} {
-		dst := make([]byte, 3*Scaled(width, by)*Scaled(height, by))
+		dst := make([]byte, 3*scaled(width, by)*scaled(height, by))
 		if err := d.Decode(dst, file.Bytes(), width, height, by, 1, 1<<20); err != nil {
 			return "", fmt.Errorf("test it at 1/%d: %w", by, err)
 		}

@@ -68,7 +68,7 @@ func TestScalesAgree(t *testing.T) {
 	for _, size := range [][2]int{{64, 48}, {1, 1}, {9, 7}, {333, 121}} {
 		file := encoded(t, size[0], size[1], false)
 		for _, by := range []int{1, 2, 4, 8} {
-			w, h := Scaled(size[0], by), Scaled(size[1], by)
+			w, h := scaled(size[0], by), scaled(size[1], by)
 			dst := make([]byte, 3*w*h)
 			if err := d.Decode(dst, file, size[0], size[1], by, testScans, testMemory); err != nil {
 				t.Fatalf("%v at 1/%d: %v", size, by, err)
@@ -187,7 +187,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(encoded(f, 20, 10, true), uint8(3))
 	f.Fuzz(func(t *testing.T, file []byte, by uint8) {
 		scale := 1 << (by % 4)
-		dst := make([]byte, 3*Scaled(20, scale)*Scaled(10, scale))
+		dst := make([]byte, 3*scaled(20, scale)*scaled(10, scale))
 		_ = d.Decode(dst, file, 20, 10, scale, testScans, testMemory)
 	})
 }

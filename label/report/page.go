@@ -59,12 +59,12 @@ type Page struct {
 	// UncertainMargin is the margin below which a prediction is uncertain and
 	// shown early; 0 means DefaultUncertainMargin.
 	UncertainMargin float64
-	// seen counts all predictions if Predictions is a Selection.
+	// seen counts all predictions if Predictions is a selection.
 	seen *census
 }
 
 // census returns the counts of all predictions, including those that a
-// Selection dropped.
+// selection dropped.
 func (p Page) census() *census {
 	if p.seen != nil {
 		return p.seen
@@ -205,12 +205,12 @@ type Sink struct {
 
 	ctx   context.Context
 	page  Page
-	shown *Selection
+	shown *selection
 }
 
 // NewSink begins a page.
 func NewSink(ctx context.Context, p Page) *Sink {
-	return &Sink{ctx: ctx, page: p, shown: NewSelection(p)}
+	return &Sink{ctx: ctx, page: p, shown: newSelection(p)}
 }
 
 // Put implements label.Sink.

@@ -162,7 +162,7 @@ func TestSelectionIsThePage(t *testing.T) {
 		p := manyPage(c.classes, c.n, c.rejected)
 		p.MaxThumbnails = c.limit
 		want := render(t, p)
-		s := NewSelection(p)
+		s := newSelection(p)
 		for _, q := range p.Predictions {
 			s.Add(q)
 		}

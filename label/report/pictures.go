@@ -219,23 +219,23 @@ func dataURI(jpeg []byte) template.URL {
 // isNumber reports whether v can be shown and compared.
 func isNumber(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
-// A Selection takes the predictions of a run one by one and retains those that
+// A selection takes the predictions of a run one by one and retains those that
 // the page can show, and counts all. Memory is bounded by the page's limit and
 // the number of classes, plus 12 bytes for each prediction.
-type Selection struct {
+type selection struct {
 	page   Page
 	groups map[string][]Prediction // by groupOf
 	seen   *census
 }
 
-// NewSelection returns a Selection for a page with p's classes and limits.
-func NewSelection(p Page) *Selection {
+// newSelection returns a selection for a page with p's classes and limits.
+func newSelection(p Page) *selection {
 	p.Predictions = nil
-	return &Selection{page: p, groups: map[string][]Prediction{}, seen: newCensus(p.Classes)}
+	return &selection{page: p, groups: map[string][]Prediction{}, seen: newCensus(p.Classes)}
 }
 
 // Add takes one prediction.
-func (s *Selection) Add(q Prediction) {
+func (s *selection) Add(q Prediction) {
 	name := s.page.groupOf(q)
 	s.seen.add(name, q)
 	s.groups[name] = append(s.groups[name], q)
@@ -248,7 +248,7 @@ func (s *Selection) Add(q Prediction) {
 
 // most returns how many predictions of a group to retain. A class gets several
 // times its fair share of the page, since others may not need theirs.
-func (s *Selection) most(name string) int {
+func (s *selection) most(name string) int {
 	limit := s.page.maxThumbnails()
 	if name == rejected || name == uncertain {
 		return limit
@@ -260,7 +260,7 @@ func (s *Selection) most(name string) int {
 // limits. load adds the Thumbnail to a few of them at a time. One without a
 // picture (NoPicture) gives way to the next in its group, and is shown only if
 // there is no other.
-func (s *Selection) Fill(p *Page, load func([]Prediction) error) error {
+func (s *selection) Fill(p *Page, load func([]Prediction) error) error {
 	all := s.page
 	for _, group := range s.groups {
 		all.Predictions = append(all.Predictions, group...)

@@ -91,9 +91,9 @@ func (p *Prior) Add(ctx context.Context, backend linalg.Backend, s *classstats.S
 	}
 	content = slices.Compact(sorted(content))
 	p.Images += len(content) - p.Count(content, nil)
-	p.Know(content)
+	p.know(content)
 	if examples != nil {
-		p.Know(examples.rows)
+		p.know(examples.rows)
 	}
 	p.Dim, p.Sets, p.Classes = from.Dim, p.Sets+1, p.Classes+len(known)
 	p.Provenance = p.Provenance.Adopt(from)
@@ -155,9 +155,9 @@ func wide(within []float32, d int) blas64.General {
 	return out
 }
 
-// Know adds hashes by which images of the prior are recognised: those of their
+// know adds hashes by which images of the prior are recognised: those of their
 // embeddings (embed.HashRow) where Add had those of photos.
-func (p *Prior) Know(hashes []classstats.Hash) {
+func (p *Prior) know(hashes []classstats.Hash) {
 	p.content = slices.Compact(sorted(append(p.content, hashes...)))
 }
 

@@ -120,7 +120,7 @@ func TestPriorKnowsItsImages(t *testing.T) {
 func TestPriorKnowsEmbeddings(t *testing.T) {
 	p := made(t, set(t, "one", 4, "a"))
 	row, other := id("row", "a", 0).Content, id("photo", "a", 0).Content
-	p.Know([]classstats.Hash{row})
+	p.know([]classstats.Hash{row})
 	if n := p.Count([]classstats.Hash{other, row, other}, []classstats.Hash{row, other, other}); n != 2 ||
 		p.Samples() != 5 {
 		t.Errorf("%d of two, of %d images", n, p.Samples())

@@ -162,7 +162,7 @@ func (b *Bench) evaluate(ctx context.Context, head classifier.Head, s int) (*met
 
 // Detail returns a run of this bench in full.
 func (b *Bench) Detail(r Run) RunDetails {
-	d := RunDetails{Chosen: r.Chosen, TaskAccuracy: r.Tasks()}
+	d := RunDetails{Chosen: r.Chosen, TaskAccuracy: r.tasks()}
 	for s, m := range r.Sessions {
 		d.Classes = append(d.Classes, b.protocol.Classes(s))
 		d.ClassAccuracy = append(d.ClassAccuracy, m.PerClass)

@@ -41,7 +41,7 @@ func run(t *testing.T, s *scene) (*Bench, Run) {
 func TestMeasuresByHand(t *testing.T) {
 	_, r := run(t, threeSessions())
 	tasks := [][]float64{{3. / 4}, {2. / 4, 1. / 2}, {2. / 4, 1. / 2, 1}}
-	if got := r.Tasks(); !reflect.DeepEqual(got, tasks) {
+	if got := r.tasks(); !reflect.DeepEqual(got, tasks) {
 		t.Errorf("tasks %v, want %v", got, tasks)
 	}
 	for i, want := range []struct {
@@ -117,15 +117,15 @@ func TestForgettingByHand(t *testing.T) {
 	// Task 1 rises to 0.9 before it falls to 0.5; task 2 gains; the maximum
 	// excludes the last session.
 	tasks := [][]float64{{0.8}, {0.9, 0.4}, {0.5, 0.6, 1}}
-	if got, want := Forgetting(tasks), ((0.9-0.5)+(0.4-0.6))/2; !near(got, want) {
+	if got, want := forgetting(tasks), ((0.9-0.5)+(0.4-0.6))/2; !near(got, want) {
 		t.Errorf("forgetting %v, want %v", got, want)
 	}
 	for _, few := range [][][]float64{nil, {{1}}} {
-		if got := Forgetting(few); got != 0 {
+		if got := forgetting(few); got != 0 {
 			t.Errorf("forgetting of %v is %v", few, got)
 		}
 	}
-	if HarmonicMean(0, 1) != 0 || !near(HarmonicMean(0.5, 1), 2./3) {
+	if harmonicMean(0, 1) != 0 || !near(harmonicMean(0.5, 1), 2./3) {
 		t.Error("harmonic mean")
 	}
 }

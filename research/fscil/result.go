@@ -204,16 +204,16 @@ func (r *Run) add(p *Protocol, report *metrics.Report) {
 	}
 	m.Base = m.Tasks[0]
 	if s > 0 {
-		n, h := novel.share(), HarmonicMean(m.Base, novel.share())
+		n, h := novel.share(), harmonicMean(m.Base, novel.share())
 		m.Novel, m.Harmonic = &n, &h
 	}
 	r.Sessions = append(r.Sessions, m)
-	r.Sessions[s].Forgetting = Forgetting(r.Tasks())
+	r.Sessions[s].Forgetting = forgetting(r.tasks())
 }
 
-// Tasks returns the matrix of accuracies: row k is measured after session k+1
+// tasks returns the matrix of accuracies: row k is measured after session k+1
 // and has one value for each session so far.
-func (r Run) Tasks() [][]float64 {
+func (r Run) tasks() [][]float64 {
 	rows := make([][]float64, len(r.Sessions))
 	for i, m := range r.Sessions {
 		rows[i] = m.Tasks
@@ -221,19 +221,19 @@ func (r Run) Tasks() [][]float64 {
 	return rows
 }
 
-// HarmonicMean returns the harmonic mean of two fractions, 0 if either is 0.
-func HarmonicMean(a, b float64) float64 {
+// harmonicMean returns the harmonic mean of two fractions, 0 if either is 0.
+func harmonicMean(a, b float64) float64 {
 	if a <= 0 || b <= 0 {
 		return 0
 	}
 	return 2 * a * b / (a + b)
 }
 
-// Forgetting returns the average forgetting after the last of k sessions, whose
+// forgetting returns the average forgetting after the last of k sessions, whose
 // accuracies on each task are the rows of tasks (row i has i+1 values): the
 // mean over j < k of max_{j ≤ l < k} α_j^l − α_j^k. It is 0 for one session and
 // negative where later sessions helped.
-func Forgetting(tasks [][]float64) float64 {
+func forgetting(tasks [][]float64) float64 {
 	k := len(tasks) - 1
 	if k < 1 {
 		return 0

@@ -49,7 +49,7 @@ func (sp *Space) Densities(classes []Class) ([]*Density, error) {
 	for i, c := range classes {
 		copy(dense.Row(means, i), c.Mean)
 	}
-	along, err := sp.Along(means)
+	along, err := sp.along(means)
 	if err != nil {
 		return nil, err
 	}

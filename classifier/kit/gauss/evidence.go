@@ -26,7 +26,7 @@ type Adaptable interface {
 // Coordinates returns what Evidence weighs, for whitened rows z (n×d): the
 // coordinates along V, then the remainder (n×(r+d)). O(ndr).
 func (sp *Space) Coordinates(white blas64.General) (blas64.General, error) {
-	along, err := sp.Along(white)
+	along, err := sp.along(white)
 	if err != nil {
 		return along, err
 	}

@@ -153,19 +153,19 @@ func TestStudentTendsToGaussian(t *testing.T) {
 func TestLoadSpaceRefuses(t *testing.T) {
 	_, sp := fitted(t, 4, 6, 5)
 	s := classifier.State{Tensors: sp.Tensors()}
-	if _, err := LoadSpace(s, 5, len(sp.Beta), sp.Rest); err != nil {
+	if _, err := loadSpace(s, 5, len(sp.Beta), sp.Rest); err != nil {
 		t.Error(err)
 	}
 	for _, c := range []struct {
 		d, r int
 		rest float64
 	}{{0, 0, 1}, {5, 6, 1}, {5, len(sp.Beta), 0}, {5, len(sp.Beta), math.NaN()}, {4, len(sp.Beta), 1}} {
-		if _, err := LoadSpace(s, c.d, c.r, c.rest); err == nil {
+		if _, err := loadSpace(s, c.d, c.r, c.rest); err == nil {
 			t.Errorf("%+v was loaded", c)
 		}
 	}
 	s.Tensors["beta"].F64[0] = -1
-	if _, err := LoadSpace(s, 5, len(sp.Beta), sp.Rest); err == nil {
+	if _, err := loadSpace(s, 5, len(sp.Beta), sp.Rest); err == nil {
 		t.Error("a negative variance was loaded")
 	}
 }

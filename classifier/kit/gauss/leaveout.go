@@ -72,12 +72,12 @@ func (l *LeaveOut) Len() int { return len(l.of) }
 
 // Choose chooses ε (ChooseEpsilon).
 func (l *LeaveOut) Choose(ctx context.Context) ([]Trial, float64, error) {
-	return ChooseEpsilon(ctx, tolerance, l.Try)
+	return ChooseEpsilon(ctx, tolerance, l.try)
 }
 
-// Try scores every example after it was left out of S and of the mean of its class.
+// try scores every example after it was left out of S and of the mean of its class.
 // O(d³ + (n+C)d² + nCd).
-func (l *LeaveOut) Try(epsilon float64) (Trial, error) {
+func (l *LeaveOut) try(epsilon float64) (Trial, error) {
 	g, err := l.geometry(epsilon)
 	if err != nil {
 		return Trial{}, err

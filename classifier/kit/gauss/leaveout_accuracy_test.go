@@ -79,7 +79,7 @@ func TestLeaveOutIsAsAccurateAsNewExamples(t *testing.T) {
 			}
 		}
 		accuracy := right / float64(q.Rows)
-		left, err := b.LeaveOut(s).Try(epsilon)
+		left, err := b.LeaveOut(s).try(epsilon)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -153,7 +153,7 @@ func checkLeaveOut(t *testing.T, weight float64) {
 		}
 		want.Add(scores, own)
 	}
-	got, err := left.Try(epsilon)
+	got, err := left.try(epsilon)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,7 +11,7 @@ import (
 // Features returns what Weights weighs, for whitened rows z (n×d): z, its squared
 // coordinates along V, and the squared length of the remainder (n×(d+r+1)). O(ndr).
 func (sp *Space) Features(white blas64.General) (blas64.General, error) {
-	along, err := sp.Along(white)
+	along, err := sp.along(white)
 	if err != nil {
 		return along, err
 	}

@@ -67,12 +67,12 @@ const (
 	defaultWeight = 300
 )
 
-// Weighed is With for the given weight or, if that is 0, for the one under which
+// weighed is With for the given weight or, if that is 0, for the one under which
 // examples of the session that are left out are most probable, with an ε chosen
 // likewise (PriorEpsilon); 300 and the ε of the prior if the session is large or has
 // too few pairs of examples to tell. Without a prior, or if they are more probable
 // without it, it returns the basis.
-func (b *Basis) Weighed(ctx context.Context, s *moments.Session, p *Prior, weight float64) (*Basis, error) {
+func (b *Basis) weighed(ctx context.Context, s *moments.Session, p *Prior, weight float64) (*Basis, error) {
 	switch {
 	case p == nil:
 		return b, nil
@@ -119,7 +119,7 @@ func (l *LeaveOut) mostProbable(ctx context.Context, b *Basis, p *Prior, epsilon
 		if err != nil {
 			return nil, err
 		}
-		t, err := l.on(with).Try(epsilon)
+		t, err := l.on(with).try(epsilon)
 		if err != nil {
 			return nil, err
 		}

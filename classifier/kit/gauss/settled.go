@@ -75,7 +75,7 @@ func (st Start) Fit(ctx context.Context, m linalg.Backend, s *moments.Session) (
 		return nil, Settled{}, err
 	}
 	basis.GuessAs(st.Guessed)
-	if basis, err = basis.Weighed(ctx, s, st.Prior, st.Weight); err != nil {
+	if basis, err = basis.weighed(ctx, s, st.Prior, st.Weight); err != nil {
 		return nil, Settled{}, err
 	}
 	guessed := basis.Guessed()
@@ -105,7 +105,7 @@ func (s *Settled) SetSpace(b *Basis, epsilon float64, certain bool, length float
 
 // Load restores the space.
 func (s *Settled) Load(state classifier.State, dim int, certain bool, length float64) error {
-	sp, err := LoadSpace(state, dim, s.Rank, s.Rest)
+	sp, err := loadSpace(state, dim, s.Rank, s.Rest)
 	if err == nil {
 		sp.Certain, sp.Length = certain, length
 	}

@@ -127,8 +127,8 @@ func (sp *Space) Turned(z blas64.General) (blas64.General, error) {
 	return white, nil
 }
 
-// Along returns the coordinates V·z (n×r) of whitened rows. O(ndr).
-func (sp *Space) Along(white blas64.General) (blas64.General, error) {
+// along returns the coordinates V·z (n×r) of whitened rows. O(ndr).
+func (sp *Space) along(white blas64.General) (blas64.General, error) {
 	out := dense.New(white.Rows, len(sp.Beta))
 	if len(sp.Beta) == 0 || white.Rows == 0 {
 		return out, nil

@@ -150,7 +150,7 @@ func (s *Stack) LogDensities(white blas64.General) (blas64.General, error) {
 func (s *Stack) OpenLogDensities(white blas64.General) (blas64.General, error) {
 	C := len(s.densities)
 	out := dense.New(white.Rows, C+1)
-	along, err := s.space.Along(white)
+	along, err := s.space.along(white)
 	if err != nil {
 		return out, err
 	}

@@ -24,9 +24,9 @@ func copied(values []float64, shape ...int) classifier.Tensor {
 	return classifier.Tensor{Shape: shape, F64: append([]float64{}, values...)}
 }
 
-// LoadSpace restores what Tensors returned, with d values per example and r
+// loadSpace restores what Tensors returned, with d values per example and r
 // directions.
-func LoadSpace(s classifier.State, d, r int, rest float64) (*Space, error) {
+func loadSpace(s classifier.State, d, r int, rest float64) (*Space, error) {
 	if d < 1 || r < 0 || r > d || !isVariance(rest) {
 		return nil, fmt.Errorf("dimension %d, rank %d, remaining variance %g", d, r, rest)
 	}

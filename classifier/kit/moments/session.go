@@ -136,7 +136,7 @@ func (e Examples) AddedTo(t Total) Total {
 	if e.stats != nil {
 		return t.And(e.stats.Total())
 	}
-	return t.Plus(e.Float64())
+	return t.plus(e.Float64())
 }
 
 // RemovedFrom returns the total without the examples, as Total.Minus does.
@@ -145,7 +145,7 @@ func (e Examples) RemovedFrom(t Total) (Total, error) {
 	if e.unit {
 		longest = 1
 	}
-	return t.Minus(e.Float64(), longest)
+	return t.minus(e.Float64(), longest)
 }
 
 // Scatter returns the sum of squared distances of the examples from their mean.

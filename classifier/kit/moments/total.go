@@ -46,18 +46,18 @@ func (t Total) And(o Total) Total {
 	return Total{N: t.N + o.N, Sum: sum}
 }
 
-// Plus returns the total with the rows of z (b×d) added.
-func (t Total) Plus(z blas64.General) Total {
+// plus returns the total with the rows of z (b×d) added.
+func (t Total) plus(z blas64.General) Total {
 	sum := make([]float64, z.Cols)
 	copy(sum, t.Sum)
 	return Total{N: t.N + z.Rows, Sum: accumulate(sum, z, 1)}
 }
 
-// Minus returns the total without the rows of z. It wraps ErrRemove if these
+// minus returns the total without the rows of z. It wraps ErrRemove if these
 // cannot have been part of it: if there are more of them, if the rest is longer
 // than the remaining examples can be when none is longer than longest (+Inf if
 // unknown), or if no example remains but some of the sum does.
-func (t Total) Minus(z blas64.General, longest float64) (Total, error) {
+func (t Total) minus(z blas64.General, longest float64) (Total, error) {
 	const tol = 1e-9
 	if z.Rows > t.N {
 		return t, fmt.Errorf("remove %d examples of %d: %w", z.Rows, t.N, ErrRemove)
@@ -101,7 +101,7 @@ func accumulate(sum []float64, z blas64.General, sign float64) []float64 {
 
 // Scatter returns the sum of squared distances of the rows of z from their mean.
 func Scatter(z blas64.General) float64 {
-	total := Total{}.Plus(z)
+	total := Total{}.plus(z)
 	mean := total.Mean()
 	var sq float64
 	for i := range z.Rows {

@@ -170,7 +170,7 @@ func TestFisherEqualsSlepianBangs(t *testing.T) {
 	for _, c := range []struct{ d, q int }{{6, 2}, {4, 4}, {3, 1}} {
 		p := params(c.d, c.q, 0.4, 5)
 		_, inverse := denseOf(p)
-		got := flat(gaussian(t, p).Fisher(Exact))
+		got := flat(gaussian(t, p).fisher(Exact))
 		for n := range got {
 			const h = 1e-3
 			up, _ := denseOf(change(p, n, h))
@@ -194,7 +194,7 @@ func TestFisherEqualsSlepianBangs(t *testing.T) {
 func TestFisherEqualsVarianceOfScore(t *testing.T) {
 	const d, q, n, h = 4, 2, 20000, 1e-4
 	p := params(d, q, 0.5, 6)
-	want := flat(gaussian(t, p).Fisher(Exact))
+	want := flat(gaussian(t, p).fisher(Exact))
 	x := samples(p, n, 7)
 	for i := range want {
 		up, down := gaussian(t, change(p, i, h)), gaussian(t, change(p, i, -h))
@@ -216,7 +216,7 @@ func TestPaperFisher(t *testing.T) {
 	_, inverse := denseOf(p)
 	var squared mat.Dense
 	squared.Mul(inverse, inverse)
-	f := gaussian(t, p).Fisher(Paper)
+	f := gaussian(t, p).fisher(Paper)
 	for i := range d {
 		near(t, "mean", f.Mean[i], squared.At(i, i), 1e-9)
 		for j := range q {
@@ -288,7 +288,7 @@ func pulledByHand(cfg Config, m *Model, next Params, k int) Params {
 	if cfg.Policy == None || ref == nil {
 		return next
 	}
-	f := flat(ref.Fisher(cfg.Fisher))
+	f := flat(ref.fisher(cfg.Fisher))
 	a := make([]float64, len(f))
 	for i := range f {
 		beta := cfg.Beta * math.Pow(float64(k), -cfg.BetaExponent)
@@ -574,7 +574,7 @@ func TestDegenerateData(t *testing.T) {
 				if v := g.LogDensityNats(x[0]); math.IsNaN(v) || math.IsInf(v, 0) || !(g.Sigma2 >= cfg.MinSigma2) {
 					t.Fatalf("%s, %+v: log-density %g, σ² %g", name, cfg, v, g.Sigma2)
 				}
-				f := g.Fisher(cfg.Fisher)
+				f := g.fisher(cfg.Fisher)
 				for _, v := range flat(f) {
 					if math.IsNaN(v) || v < 0 {
 						t.Fatalf("%s, %+v: Fisher information %g", name, cfg, v)

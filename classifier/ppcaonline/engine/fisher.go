@@ -15,9 +15,9 @@ type FisherDiagonal struct {
 	Sigma2 float64
 }
 
-// Fisher returns the diagonal of the Fisher information of one example, in the
+// fisher returns the diagonal of the Fisher information of one example, in the
 // form Exact or Paper. O(dq²).
-func (g *Gaussian) Fisher(kind string) FisherDiagonal {
+func (g *Gaussian) fisher(kind string) FisherDiagonal {
 	d, q, s := len(g.Mean), g.W.Cols, g.Sigma2
 	f := FisherDiagonal{Mean: make([]float64, d), W: dense.New(d, q)}
 	wm := dense.New(d, q) // W·M⁻¹ = C⁻¹·W

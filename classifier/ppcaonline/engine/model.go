@@ -169,7 +169,7 @@ func (m *Model) restrain(p *Params) {
 		return
 	}
 	if m.fisher == nil {
-		f := ref.Fisher(m.cfg.Fisher)
+		f := ref.fisher(m.cfg.Fisher)
 		m.fisher = &f
 	}
 	share := func(f float64) float64 { return beta / f }

@@ -32,15 +32,15 @@ type Config struct {
 // DefaultConfig returns the backend auto.
 func DefaultConfig() Config { return Config{Backend: Auto} }
 
-// Names lists the values of Config.Backend.
-func Names() []string { return []string{Auto, Gonum, ONNXRuntime, OpenBLAS} }
+// names lists the values of Config.Backend.
+func names() []string { return []string{Auto, Gonum, ONNXRuntime, OpenBLAS} }
 
 // Validate names the field that is invalid.
 func (c Config) Validate() error {
-	if slices.Contains(Names(), c.Backend) {
+	if slices.Contains(names(), c.Backend) {
 		return nil
 	}
-	return fmt.Errorf("backend: %q is not one of %s", c.Backend, strings.Join(Names(), ", "))
+	return fmt.Errorf("backend: %q is not one of %s", c.Backend, strings.Join(names(), ", "))
 }
 
 // A Choice is the backend of a process.
