@@ -344,9 +344,8 @@ func (g guesser) labelColumn(names []string, path int) (int, error) {
 	case len(left) == 0, g.opts.LabelsOptional:
 		return -1, nil
 	}
-	return 0,
-		&ColumnError{fmt.Sprintf("which column has the labels? Name one of %s with --label-column, or take classes "+
-			"from folders with --class-from", list(names))}
+	return 0, &ColumnError{fmt.Sprintf("which column has the labels? Name one of %s with --label-column, or take "+
+		"classes from folders with --class-from", list(names))}
 }
 
 // usualColumns returns the columns with one of the plain names.

@@ -113,12 +113,11 @@ func skipBOM(r io.Reader) (*bufio.Reader, error) {
 		_, err := text.Discard(3)
 		return text, err
 	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")), isUTF16(head):
-		return nil,
-			errors.New("the text is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8; in a shell: iconv -f UTF-16 -t " +
-				"UTF-8)")
+		return nil, errors.New("the text is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8; in a shell: iconv -f " +
+			"UTF-16 -t UTF-8)")
 	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")):
-		return nil,
-			errors.New("this is a workbook (Excel, LibreOffice) or an archive, not text; save the sheet as CSV UTF-8")
+		return nil, errors.New("this is a workbook (Excel, LibreOffice) or an archive, not text; save the sheet as " +
+			"CSV UTF-8")
 	}
 	return text, nil
 }

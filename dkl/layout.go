@@ -44,9 +44,8 @@ func newShape(in int, cfg Config) (shape, error) {
 		return s, fmt.Errorf("embeddings of %d values, want 1 … %d", in, maxWidth)
 	}
 	if s.residual && s.hidden == 0 && in != s.out {
-		return s,
-			fmt.Errorf("residual: a linear head can have it only from %d to %d values: set dim to %d or add a hidden "+
-				"layer", in, in, in)
+		return s, fmt.Errorf("residual: a linear head can have it only from %d to %d values: set dim to %d or add a "+
+			"hidden layer", in, in, in)
 	}
 	if n := s.parameters(); n > maxParameters {
 		return s, fmt.Errorf("%d parameters, more than %d: choose a smaller dim or hidden", n, maxParameters)

@@ -33,9 +33,8 @@ func Train(ctx context.Context, cfg Training, tree gptree.Config, env TrainEnv, 
 	e := Examples{X: x, Y: y}
 	if cfg.Views > 0 {
 		if env.Views == nil {
-			return Trained{},
-				fmt.Errorf("dkl: views: %d are requested, but there are no images to make them from; set dkl.views to "+
-					"0 or train on images", cfg.Views)
+			return Trained{}, fmt.Errorf("dkl: views: %d are requested, but there are no images to make them from; "+
+				"set dkl.views to 0 or train on images", cfg.Views)
 		}
 		var err error
 		if e.Views, err = env.Views(x); err != nil {

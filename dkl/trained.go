@@ -46,8 +46,8 @@ func (t *Trainer) Trained() Trained {
 // and in phase 2.
 func (t *Trainer) Softmax() (classifier.Head, error) {
 	if t.two != nil || t.best.vector == nil {
-		return nil,
-			fmt.Errorf("dkl: there is no softmax after %d epochs, %d of cross-entropy", len(t.history), t.cfg.Pretrain)
+		return nil, fmt.Errorf("dkl: there is no softmax after %d epochs, %d of cross-entropy",
+			len(t.history), t.cfg.Pretrain)
 	}
 	n := len(t.initial.theta)
 	c := softmaxed{classes: t.data.classes, head: t.Trained().Projection,
@@ -108,9 +108,8 @@ func (h *Projection) Project(x blas32.General) (blas32.General, error) {
 			for j, v := range dense.Row(z, i) {
 				to[j] = float32(v)
 				if to[j]-to[j] != 0 {
-					return out,
-						fmt.Errorf("projection head: result of row %d is beyond float32: training diverged, lower the "+
-							"rate", first+i)
+					return out, fmt.Errorf("projection head: result of row %d is beyond float32: training diverged, "+
+						"lower the rate", first+i)
 				}
 			}
 		}

@@ -65,9 +65,8 @@ func (e *Embedder) chooseJPEG(model string) (preprocess.JPEGDecoder, error) {
 	case chosen == JPEGTurbo:
 		return nil, fmt.Errorf("preprocess.jpeg: turbo: %w", err)
 	case model != "":
-		return nil,
-			fmt.Errorf("the model was trained on photos decoded by libjpeg-turbo: %w; or train again with "+
-				"preprocess.jpeg=go", err)
+		return nil, fmt.Errorf("the model was trained on photos decoded by libjpeg-turbo: %w; or train again with "+
+			"preprocess.jpeg=go", err)
 	case !errors.Is(err, turbojpeg.ErrNoLibrary) || os.Getenv(turbojpeg.EnvLibrary) != "":
 		e.options.Log.Warn("libjpeg-turbo is not used", "reason", err)
 		return nil, nil
@@ -75,9 +74,8 @@ func (e *Embedder) chooseJPEG(model string) (preprocess.JPEGDecoder, error) {
 		return nil, nil
 	}
 	if model != "" && model != JPEGGo && e.spec.JPEG != model {
-		return nil,
-			fmt.Errorf("the model was trained on photos decoded by another libjpeg-turbo (%s, here %s), whose pixels "+
-				"differ; train again, or set %s to that library", model, e.spec.JPEG, turbojpeg.EnvLibrary)
+		return nil, fmt.Errorf("the model was trained on photos decoded by another libjpeg-turbo (%s, here %s), "+
+			"whose pixels differ; train again, or set %s to that library", model, e.spec.JPEG, turbojpeg.EnvLibrary)
 	}
 	return decoder, nil
 }

@@ -159,9 +159,8 @@ func (e *Embedder) compare(p Provenance) (err error) {
 func (o Options) openFor(p Provenance) (*Embedder, error) {
 	if p.Backbone.SHA256 == "" {
 		if o.Backbone == "" {
-			return nil,
-				&SettingsError{errors.New("the model was trained on features of an unknown backbone: name the one " +
-					"that computed them with --backbone")}
+			return nil, &SettingsError{errors.New("the model was trained on features of an unknown backbone: name " +
+				"the one that computed them with --backbone")}
 		}
 		return o.openNamed()
 	}
@@ -201,9 +200,8 @@ func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 	set(&wanted.Token, said.Token, standard.Token)
 	set(&wanted.Side, said.Side, standard.Side)
 	if wanted != settings {
-		return settings,
-			&SettingsError{fmt.Errorf("the model was trained with the extractor settings %s; other settings give "+
-				"other embeddings", p.Extractor)}
+		return settings, &SettingsError{fmt.Errorf("the model was trained with the extractor settings %s; other "+
+			"settings give other embeddings", p.Extractor)}
 	}
 	return settings, nil
 }

@@ -61,10 +61,8 @@ func (r *run) openChecked() (Extractor, error) {
 		return nil, err
 	}
 	if side := e.Side(); side != 0 && side != r.Side {
-		return nil,
-			fmt.Errorf("the backbone takes images of %d×%d pixels, the preprocessing produces %d×%d; choose a "+
-				"preprocessing of that size",
-				side, side, r.Side, r.Side)
+		return nil, fmt.Errorf("the backbone takes images of %d×%d pixels, the preprocessing produces %d×%d; choose a "+
+			"preprocessing of that size", side, side, r.Side, r.Side)
 	}
 	if e.Dim() <= 0 || e.Batch() <= 0 {
 		return nil, fmt.Errorf("the backbone states dimension %d and batch size %d", e.Dim(), e.Batch())

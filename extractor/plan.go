@@ -45,18 +45,16 @@ func makePlan(m *onnx.Model, cfg Config) (plan, error) {
 // would have to be fed too.
 func chooseInput(m *onnx.Model, cfg Config) (onnx.Value, error) {
 	if len(m.Inputs) != 1 {
-		return onnx.Value{},
-			fmt.Errorf("has %d inputs (%s), but only an image can be fed: export the image encoder alone",
-				len(m.Inputs), onnx.Names(m.Inputs))
+		return onnx.Value{}, fmt.Errorf("has %d inputs (%s), but only an image can be fed: export the image encoder "+
+			"alone", len(m.Inputs), onnx.Names(m.Inputs))
 	}
 	in := m.Inputs[0]
 	if cfg.Input != "" && cfg.Input != in.Name {
 		return onnx.Value{}, fmt.Errorf("has no input %q, its input is %s: correct extractor.input", cfg.Input, in)
 	}
 	if !in.Elem.IsFloat() {
-		return onnx.Value{},
-			fmt.Errorf("input %s: only float32 and float16 images are supported; export without the built-in "+
-				"normalisation", in)
+		return onnx.Value{}, fmt.Errorf("input %s: only float32 and float16 images are supported; export without "+
+			"the built-in normalisation", in)
 	}
 	if in.HasShape && len(in.Shape) != 4 {
 		return onnx.Value{}, fmt.Errorf("input %s: an image input has 4 axes, [n,3,H,W] or [n,H,W,3]", in)
@@ -133,9 +131,8 @@ func chooseBatch(fixed int64, want int) (int, error) {
 	case fixed > maxBatch:
 		return 0, fmt.Errorf("fixed batch of %d: more than %d", fixed, maxBatch)
 	case want != 0 && int64(want) != fixed:
-		return 0,
-			fmt.Errorf("has a fixed batch of %d, but extractor.batch is %d: set it to 0 or %d, or export with a free "+
-				"batch axis", fixed, want, fixed)
+		return 0, fmt.Errorf("has a fixed batch of %d, but extractor.batch is %d: set it to 0 or %d, or export with "+
+			"a free batch axis", fixed, want, fixed)
 	}
 	return int(fixed), nil
 }

@@ -18,9 +18,8 @@ type reduction struct {
 // newReduction chooses a reduction for an output shape, batch axis first.
 func newReduction(shape []int64, batch int, layout string, cfg Config) (reduction, error) {
 	if len(shape) < 2 || shape[0] != int64(batch) {
-		return reduction{},
-			fmt.Errorf("output shape %v for %d photos: does not have one row per photo: set extractor.output to "+
-				"another tensor", shape, batch)
+		return reduction{}, fmt.Errorf("output shape %v for %d photos: does not have one row per photo: set "+
+			"extractor.output to another tensor", shape, batch)
 	}
 	partLen := 1
 	for _, n := range shape[1:] {
@@ -39,9 +38,8 @@ func newReduction(shape []int64, batch int, layout string, cfg Config) (reductio
 	case 4:
 		return r.spatial(shape, layout), nil
 	}
-	return reduction{},
-		fmt.Errorf("output shape %v: %d axes; set extractor.pool to none to flatten it, or extractor.output to "+
-			"another tensor", shape, len(shape))
+	return reduction{}, fmt.Errorf("output shape %v: %d axes; set extractor.pool to none to flatten it, or "+
+		"extractor.output to another tensor", shape, len(shape))
 }
 
 // tokens reduces [T,d] to one token or a pool over all of them.

@@ -175,8 +175,8 @@ func (g *Gibbs) Omega() [][]float64 { return g.omega }
 // weight space rows holds their features (q×r) and prior is nil.
 func (g *Gibbs) Latent(rows blas64.General, prior []float64) (Latent, error) {
 	if (prior == nil) != g.prior.weights {
-		return Latent{},
-			fmt.Errorf("gp: predict: prior variances are required in function space and not allowed in weight space")
+		return Latent{}, fmt.Errorf("gp: predict: prior variances are required in function space and not allowed in " +
+			"weight space")
 	}
 	l, err := newLatent(rows, prior, g.prior.Width(), len(g.given))
 	if err != nil {

@@ -78,9 +78,8 @@ func (h *GPTree) from(s Start, x blas32.General, y []string) (*GPTree, error) {
 	classes := slices.Compact(slices.Sorted(slices.Values(y)))
 	if !slices.Equal(classes, s.Classes) || s.Tree == nil || s.Tree.Classes() != len(classes) ||
 		len(s.Inducing) != len(classes) {
-		return nil,
-			fmt.Errorf("the start has %d classes with inducing inputs of %d; they differ from the %d of the examples",
-				len(s.Classes), len(s.Inducing), len(classes))
+		return nil, fmt.Errorf("the start has %d classes with inducing inputs of %d; they differ from the %d of the "+
+			"examples", len(s.Classes), len(s.Inducing), len(classes))
 	}
 	for i, in := range s.Inducing {
 		if len(in) == 0 || slices.ContainsFunc(in, func(r []float32) bool { return len(r) != x.Cols }) {

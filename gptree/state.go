@@ -269,9 +269,8 @@ func (h *GPTree) loadModel(s classifier.State, set settings, mu *mean) error {
 	from := sources{
 		trees: func(p subtree) (*Tree, error) {
 			if len(saved) == 0 || saved[0] == nil || saved[0].Classes() != len(p.classes) {
-				return nil,
-					fmt.Errorf("there is no tree of %d classes; if an older program wrote the file, train the model "+
-						"again", len(p.classes))
+				return nil, fmt.Errorf("there is no tree of %d classes; if an older program wrote the file, train "+
+					"the model again", len(p.classes))
 			}
 			t := saved[0]
 			saved = saved[1:]

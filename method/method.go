@@ -97,9 +97,8 @@ func FromJSON(name string, settings json.RawMessage) (classifier.Learner, error)
 // and lists all.
 func Find(name string) (classifier.Method, error) {
 	if name == Auto {
-		return classifier.Method{},
-			errors.New("auto is not a method: it chooses one when a model is trained (pipeline train, " +
-				"pipeline fscil)")
+		return classifier.Method{}, errors.New("auto is not a method: it chooses one when a model is trained " +
+			"(pipeline train, pipeline fscil)")
 	}
 	methods := Methods()
 	names := make([]string, len(methods))

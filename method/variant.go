@@ -29,9 +29,8 @@ func Plain(method string) Variant { return Variant{Name: method, Classifier: met
 func (v Variant) Settings(c Config) (Config, error) {
 	if v.Classifier == Auto {
 		if len(v.Set) > 0 {
-			return c,
-				errors.New("set: auto has no settings of its own; those of the methods that it compares are under " +
-					"classifier")
+			return c, errors.New("set: auto has no settings of its own; those of the methods that it compares are " +
+				"under classifier")
 		}
 		return c, nil
 	}

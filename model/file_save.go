@@ -104,9 +104,8 @@ func existing(path string) (*safetensors.Written, error) {
 		return &safetensors.Written{}, nil // Save replaces it and leaves it under path.prev
 	}
 	if err != nil {
-		return nil,
-			fmt.Errorf("the existing file is not a complete model and is not replaced (%w): move it away or choose "+
-				"another name", err)
+		return nil, fmt.Errorf("the existing file is not a complete model and is not replaced (%w): move it away or "+
+			"choose another name", err)
 	}
 	return &written, nil
 }

@@ -76,8 +76,8 @@ func (m *Model) ForgetClass(ctx context.Context, name string, how Forgetting) (F
 func (m *Model) ForgetClasses(ctx context.Context, names []string, how Forgetting) (Forgotten, error) {
 	for _, name := range names {
 		if !slices.Contains(m.Classes(), name) {
-			return Forgotten{},
-				fmt.Errorf("forget class %q: %w%s", name, classifier.ErrUnknownClass, suggest.Hint(name, m.Classes()))
+			return Forgotten{}, fmt.Errorf("forget class %q: %w%s",
+				name, classifier.ErrUnknownClass, suggest.Hint(name, m.Classes()))
 		}
 	}
 	f, err := m.forgetClasses(ctx, set(names), how)

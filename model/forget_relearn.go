@@ -63,9 +63,8 @@ func (m *Model) learnWithout(ctx context.Context, gone map[SampleID][]float32, h
 	case m.keepsProjection(lessons[0]):
 		next.Projection, next.Comparison = m.Predictor.Projection, m.Predictor.Comparison
 	case next.Views() > 0 && next.env.Views == nil:
-		return Forgotten{},
-			fmt.Errorf("the projection has to be trained again, on %d augmented views of every image: give the "+
-				"images with --images", next.Views())
+		return Forgotten{}, fmt.Errorf("the projection has to be trained again, on %d augmented views of every "+
+			"image: give the images with --images", next.Views())
 	}
 	sessions, err := m.learnAgain(ctx, next, lessons)
 	if err != nil {
@@ -273,9 +272,8 @@ func (m *Model) subtract(s Session, gone map[SampleID][]float32, given []*classs
 			return nil, err
 		}
 		if g.Unit != head.TakesUnit() {
-			return nil,
-				fmt.Errorf("the statistics are not those that the model was trained on: collect them again with " +
-					"the same --raw")
+			return nil, fmt.Errorf("the statistics are not those that the model was trained on: collect them again " +
+				"with the same --raw")
 		}
 		all, err := g.Except(func(SampleID) bool { return false })
 		if err != nil {

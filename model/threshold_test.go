@@ -14,8 +14,8 @@ import (
 // calibrated returns a model whose base session is large enough for episodes.
 func calibrated(t *testing.T) *Model {
 	t.Helper()
-	m, _,
-		err := Train(context.Background(), settings("ppca"), noisy(0, 40, strings.Fields("ant bee cat dog eel fox")...))
+	m, _, err := Train(context.Background(), settings("ppca"), noisy(0, 40, strings.Fields("ant bee cat dog eel "+
+		"fox")...))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -124,15 +124,13 @@ func (p *Predictor) learnMoments(ctx context.Context, head moments.Learner, name
 // that are scaled (unit) or unscaled.
 func (p *Predictor) momentsLearner(method string, unit bool) (moments.Learner, error) {
 	if p.dkl != nil {
-		return nil,
-			fmt.Errorf("the model projects embeddings before it learns them, and statistics cannot be projected: give "+
-				"--images or --features: %w", classifier.ErrUnsupported)
+		return nil, fmt.Errorf("the model projects embeddings before it learns them, and statistics cannot be "+
+			"projected: give --images or --features: %w", classifier.ErrUnsupported)
 	}
 	learner, ok := p.Head.(moments.Learner)
 	if !ok {
-		return nil,
-			fmt.Errorf("%s learns only from examples, not from collected statistics: give --images or --features, or "+
-				"choose a method that pipeline stats --help lists: %w", method, classifier.ErrUnsupported)
+		return nil, fmt.Errorf("%s learns only from examples, not from collected statistics: give --images or "+
+			"--features, or choose a method that pipeline stats --help lists: %w", method, classifier.ErrUnsupported)
 	}
 	if learner.TakesUnit() != unit {
 		wants, advice := "unscaled", "with --raw"

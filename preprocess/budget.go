@@ -66,9 +66,8 @@ func (b *Budget) Bytes() int64 { return b.bytes }
 // picture's, never the other way round.
 func (b *Budget) File(ctx context.Context, n int64) (release func(), err error) {
 	if n > b.bytes {
-		return nil,
-			fmt.Errorf("read image: %w: the file has %s, preprocess.memory is %s; raise it or make the file smaller",
-				ErrTooLarge, mebibytes(n), mebibytes(b.bytes))
+		return nil, fmt.Errorf("read image: %w: the file has %s, preprocess.memory is %s; raise it or make the file "+
+			"smaller", ErrTooLarge, mebibytes(n), mebibytes(b.bytes))
 	}
 	n = min(n, b.files.size)
 	if err := b.files.acquire(ctx, n); err != nil {

@@ -79,15 +79,15 @@ func identify(file []byte) (format, error) {
 		f, ok = matchForeign(file)
 	}
 	if ok {
-		return formatUnknown,
-			fmt.Errorf("read image: %w: this is %s; convert it to JPEG or PNG first%s", ErrFormat, f, advice(f))
+		return formatUnknown, fmt.Errorf("read image: %w: this is %s; convert it to JPEG or PNG first%s",
+			ErrFormat, f, advice(f))
 	}
 	if len(bytes.Trim(file, "\x00")) == 0 {
 		return formatUnknown, fmt.Errorf("read image: %w: all %d bytes are zero; copy the file again from its source",
 			ErrCorrupt, len(file))
 	}
-	return formatUnknown,
-		fmt.Errorf("read image: %w: the content is not JPEG, PNG, GIF, BMP, TIFF, WebP, HEIC or AVIF", ErrFormat)
+	return formatUnknown, fmt.Errorf("read image: %w: the content is not JPEG, PNG, GIF, BMP, TIFF, WebP, HEIC or AVIF",
+		ErrFormat)
 }
 
 // advice names a program that converts a format.

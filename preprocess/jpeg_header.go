@@ -201,8 +201,8 @@ func checkScans(file []byte, firstScan int) (complete bool, err error) {
 			scans++
 		}
 		if scans > maxScans {
-			return false,
-				fmt.Errorf("decode JPEG: %w: more than %d scans; save it as baseline JPEG", ErrTooLarge, maxScans)
+			return false, fmt.Errorf("decode JPEG: %w: more than %d scans; save it as baseline JPEG",
+				ErrTooLarge, maxScans)
 		}
 		_, end, err := segment(file, marker, start)
 		if err != nil {

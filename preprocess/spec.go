@@ -82,8 +82,8 @@ func Presets() []string { return slices.Sorted(maps.Keys(presets())) }
 func Preset(name string) (Spec, error) {
 	s, ok := presets()[name]
 	if !ok {
-		return Spec{},
-			fmt.Errorf("preprocess: unknown preset %q: the presets are %s", name, strings.Join(Presets(), ", "))
+		return Spec{}, fmt.Errorf("preprocess: unknown preset %q: the presets are %s", name,
+			strings.Join(Presets(), ", "))
 	}
 	return s, nil
 }

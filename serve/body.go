@@ -122,11 +122,11 @@ func parts(form *multipart.Reader) (out []sent, err error) {
 		case err != nil:
 			return nil, unreadable("form", err)
 		case part.FormName() != "image":
-			return nil,
-				fail(http.StatusBadRequest, "the form has a part %q: photos are parts called image", part.FormName())
+			return nil, fail(http.StatusBadRequest, "the form has a part %q: photos are parts called image",
+				part.FormName())
 		case len(out) == maxPhotos:
-			return nil,
-				fail(http.StatusRequestEntityTooLarge, "more than %d photos: send them in several requests", maxPhotos)
+			return nil, fail(http.StatusRequestEntityTooLarge, "more than %d photos: send them in several requests",
+				maxPhotos)
 		}
 		data, err := io.ReadAll(part)
 		if err != nil {

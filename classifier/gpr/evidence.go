@@ -82,8 +82,8 @@ func choose(ctx context.Context, cfg Config, products linalg.Backend, x blas32.G
 		}
 	}
 	if len(c.choice.Evidence) == 0 {
-		return c,
-			errors.New("marginal likelihood: no candidate has a positive definite matrix: give classifier.gpr.noise")
+		return c, errors.New("marginal likelihood: no candidate has a positive definite matrix: give " +
+			"classifier.gpr.noise")
 	}
 	c.choice.Lengthscale, c.choice.Noise = c.lengthscale, c.noise
 	return c, nil

@@ -40,9 +40,8 @@ func (c Config) chosen(choice *Choice) Config {
 func (c Config) choose(ctx context.Context, backend linalg.Backend, s *moments.Session) (*Choice, error) {
 	cfg, candidates := episodes.Seeded(c.Seed), c.candidates(s)
 	if s.HasExamples() && len(candidates) == 0 {
-		return &Choice{Value: defaultLambda, Config: cfg,
-			Fallback: "the spread within the classes of the base session is zero, or too small or too large for " +
-				"a lambda of 1e-12 … 1e12"}, nil
+		return &Choice{Value: defaultLambda, Config: cfg, Fallback: "the spread within the classes of the base " +
+			"session is zero, or too small or too large for a lambda of 1e-12 … 1e12"}, nil
 	}
 	choice, err := episodes.ChooseOr(ctx, s.X, s.Y, cfg, candidates, defaultLambda, c.fitShared(backend))
 	return &choice, err

@@ -47,9 +47,8 @@ func readNpyHeader(r io.Reader, fileBytes int64) (npyHeader, error) {
 	}
 	available := fileBytes - offset
 	if h.n > 0 && int64(h.d) > available/int64(h.itemBytes)/int64(h.n) {
-		return npyHeader{},
-			fmt.Errorf("shape %d×%d needs more data than the %d bytes that the file has: truncated or damaged",
-				h.n, h.d, available)
+		return npyHeader{}, fmt.Errorf("shape %d×%d needs more data than the %d bytes that the file has: truncated "+
+			"or damaged", h.n, h.d, available)
 	}
 	if h.dataBytes() != available {
 		return npyHeader{}, fmt.Errorf("shape %d×%d needs %d bytes of data, the file has %d: damaged",

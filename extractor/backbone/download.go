@@ -105,8 +105,8 @@ func startOf(response *http.Response, have int64) (int64, error) {
 		var first int64
 		if _, err := fmt.Sscanf(response.Header.Get("Content-Range"), "bytes %d-", &first); err != nil ||
 			first != have {
-			return 0,
-				&brokenError{fmt.Errorf("asked for bytes from %d, got %q", have, response.Header.Get("Content-Range"))}
+			return 0, &brokenError{fmt.Errorf("asked for bytes from %d, got %q", have,
+				response.Header.Get("Content-Range"))}
 		}
 		return have, nil
 	case http.StatusRequestedRangeNotSatisfiable:

@@ -28,8 +28,8 @@ func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
 			return Gradient{}, fmt.Errorf("kernel: gradient: %w", err)
 		}
 		if m.Rows != p.products.Rows || m.Cols != p.products.Cols {
-			return Gradient{},
-				fmt.Errorf("kernel: gradient: %d×%d for %d and %d inputs", m.Rows, m.Cols, p.x.Len(), p.z.Len())
+			return Gradient{}, fmt.Errorf("kernel: gradient: %d×%d for %d and %d inputs",
+				m.Rows, m.Cols, p.x.Len(), p.z.Len())
 		}
 	}
 	w, across, down, out := k.weights(p, values, g)

@@ -128,8 +128,8 @@ func restoreBlock(s Block, heads, dim int) (block, error) {
 	n := s.Size
 	if n < 1 || len(s.Z)%n != 0 || len(s.Z)/n != dim || len(s.Mean)%n != 0 || len(s.Mean)/n != heads ||
 		len(s.Chol) != len(s.Mean)*n {
-		return block{},
-			fmt.Errorf("%d inducing inputs with %d, %d and %d numbers", n, len(s.Z), len(s.Mean), len(s.Chol))
+		return block{}, fmt.Errorf("%d inducing inputs with %d, %d and %d numbers",
+			n, len(s.Z), len(s.Mean), len(s.Chol))
 	}
 	for _, v := range [][]float64{s.Z, s.Mean, s.Chol} {
 		if slices.ContainsFunc(v, func(x float64) bool { return x-x != 0 }) {

@@ -51,8 +51,8 @@ type Library struct {
 func Locate() (string, error) {
 	s := sharedlib.Search{Name: "libde265", Functions: []string{newDecoder}, Env: EnvLibrary, NotFound: ErrNoLibrary,
 		Remedy: Remedy}
-	path, _,
-		err := s.Locate("", sharedlib.Places("", "libde265", "/opt/libde265/lib", "libde265.dylib", "libde265.so.0"))
+	path, _, err := s.Locate("", sharedlib.Places("", "libde265", "/opt/libde265/lib",
+		"libde265.dylib", "libde265.so.0"))
 	return path, err
 }
 

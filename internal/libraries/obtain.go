@@ -247,9 +247,8 @@ func store(t Target, name string, content io.Reader) (stored bool, err error) {
 	case got != t.SHA256 && !t.resembles(name):
 		return false, nil
 	case got != t.SHA256:
-		return false,
-			fmt.Errorf("%s is damaged, or not that of %s: its SHA-256 is %s, not %s; nothing was installed from it",
-				filepath.Base(name), t.Release(), got, t.SHA256)
+		return false, fmt.Errorf("%s is damaged, or not that of %s: its SHA-256 is %s, not %s; nothing was "+
+			"installed from it", filepath.Base(name), t.Release(), got, t.SHA256)
 	}
 	return true, download.Full(f.Commit(), t.Dir, t.Bytes, freeSpace)
 }

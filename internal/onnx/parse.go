@@ -56,11 +56,9 @@ func Parse(b []byte) (*Model, error) {
 		return nil, fmt.Errorf("%w: no graph with an output in it", ErrNotONNX)
 	}
 	if m.externalRef != "" {
-		return nil,
-			fmt.Errorf("%w: tensor %q is stored in another file, which may be any path on this machine and is "+
-				"refused: save the model as one file, in Python onnx.save(onnx.load(path), path, "+
-				"save_as_external_data=False)",
-				ErrExternalData, m.externalRef)
+		return nil, fmt.Errorf("%w: tensor %q is stored in another file, which may be any path on this machine and is "+
+			"refused: save the model as one file, in Python onnx.save(onnx.load(path), path, "+
+			"save_as_external_data=False)", ErrExternalData, m.externalRef)
 	}
 	m.dropInitialisedInputs()
 	return m, nil

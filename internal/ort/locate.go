@@ -86,9 +86,8 @@ func (m machine) ordered(path, source string) (Library, []Attempt, error) {
 		if errors.Is(err, os.ErrNotExist) {
 			err = errors.New("no such file")
 		}
-		return Library{}, []Attempt{{Path: abs, Source: source, Err: err}},
-			fmt.Errorf("%w: %s, named by %s: %w; correct it, or remove the setting and run `pipeline setup`",
-				ErrNoLibrary, abs, source, err)
+		return Library{}, []Attempt{{Path: abs, Source: source, Err: err}}, fmt.Errorf("%w: %s, named by %s: %w; "+
+			"correct it, or remove the setting and run `pipeline setup`", ErrNoLibrary, abs, source, err)
 	}
 	return Library{Path: abs, Version: version, Source: source}, nil, nil
 }

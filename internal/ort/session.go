@@ -25,10 +25,9 @@ func (rt *Runtime) NewSession(model []byte, inputs, outputs []string, p Provider
 	}
 	defer options.Destroy()
 	if err := p.enable(options); err != nil {
-		return nil,
-			fmt.Errorf("provider %s: the library %s (%s) cannot use it here: %w; use provider cpu, or point %s at a "+
-				"build of ONNX Runtime with %s",
-				p, rt.library.Path, rt.library.Version, firstLine(err), EnvLibrary, p)
+		return nil, fmt.Errorf("provider %s: the library %s (%s) cannot use it here: %w; use provider cpu, or point "+
+			"%s at a build of ONNX Runtime with %s",
+			p, rt.library.Path, rt.library.Version, firstLine(err), EnvLibrary, p)
 	}
 	s, err := onnxruntime.NewDynamicAdvancedSessionWithONNXData(model, inputs, outputs, options)
 	if err != nil {

@@ -136,8 +136,8 @@ func (d decoder) info(name string) (Info, error) {
 		return info, err
 	}
 	if info.End < info.Begin || info.End-info.Begin != n*info.DType.Size() {
-		return info,
-			fmt.Errorf("the offsets %d to %d do not fit shape %v of %s", info.Begin, info.End, info.Shape, info.DType)
+		return info, fmt.Errorf("the offsets %d to %d do not fit shape %v of %s",
+			info.Begin, info.End, info.Shape, info.DType)
 	}
 	return info, nil
 }

@@ -152,8 +152,8 @@ func (f *File) VerifyDigest() (Written, error) {
 		return Written{}, fmt.Errorf("read safetensors: %w", err)
 	}
 	if !bytes.Equal(stored[:], done.Digest[:]) {
-		return Written{},
-			fmt.Errorf("read safetensors: %w (%x… instead of %x…)", ErrDigest, done.Digest[:4], stored[:4])
+		return Written{}, fmt.Errorf("read safetensors: %w (%x… instead of %x…)",
+			ErrDigest, done.Digest[:4], stored[:4])
 	}
 	sum.Write(stored[:])
 	sum.Sum(done.SHA256[:0])

@@ -91,10 +91,8 @@ func Evaluate(classes, truth []string, logProb blas64.General, novelty []float64
 func (a *Accumulator) Report() (*Report, error) {
 	r := a.sums
 	if r.N == 0 {
-		return nil,
-			fmt.Errorf("evaluate: no sample belongs to any of the model's %d classes (%d of other classes, %d without "+
-				"a label)",
-				len(r.Classes), len(a.unknown), r.NUnlabelled)
+		return nil, fmt.Errorf("evaluate: no sample belongs to any of the model's %d classes (%d of other classes, "+
+			"%d without a label)", len(r.Classes), len(a.unknown), r.NUnlabelled)
 	}
 	r.NLLNats /= float64(r.N)
 	for range r.Classes {

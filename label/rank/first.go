@@ -48,8 +48,8 @@ type Selection struct {
 // error when ctx is cancelled.
 func (c Config) First(ctx context.Context, rows embed.Rows, n int, seed uint64) (Selection, error) {
 	if n < 1 || n > c.ClusterImages {
-		return Selection{},
-			fmt.Errorf("choose first images: %d is not from 1 to %d (cluster_images)", n, c.ClusterImages)
+		return Selection{}, fmt.Errorf("choose first images: %d is not from 1 to %d (cluster_images)",
+			n, c.ClusterImages)
 	}
 	var s Selection
 	var images []embedded

@@ -84,9 +84,8 @@ func (c Config) Scorer(p *model.Predictor, threshold float64) (label.Scorer, err
 		return s, nil
 	}
 	if _, varier := p.Head.(classifier.Varier); !varier {
-		return s,
-			fmt.Errorf("rank by variance: %w; gpr, gptree and gptree-random do. Choose entropy, margin or novelty",
-				ErrCannot)
+		return s, fmt.Errorf("rank by variance: %w; gpr, gptree and gptree-random do. Choose entropy, margin or "+
+			"novelty", ErrCannot)
 	}
 	s.Varier = p
 	return s, nil

@@ -35,9 +35,9 @@ func (s *Stats) Merge(o *Stats) (shared int, err error) {
 	for _, name := range names {
 		both := s.classes[name].shared(o.classes[name])
 		if both > 0 && !s.classes[name].stats.Thin() && !o.classes[name].stats.Thin() {
-			return 0,
-				fmt.Errorf("merge statistics: class %q: %w, %d of them, and neither side has the examples of so large "+
-					"a class: collect one of the two again with --except and the other", name, ErrCountedTwice, both)
+			return 0, fmt.Errorf("merge statistics: class %q: %w, %d of them, and neither side has the examples of "+
+				"so large a class: collect one of the two again with --except and the other",
+				name, ErrCountedTwice, both)
 		}
 		shared += both
 	}

@@ -158,11 +158,10 @@ func (s *Stats) Except(known func(SampleID) bool) ([]Class, error) {
 		case len(gone) == len(c.content):
 			continue
 		case len(gone) > 0 && !c.stats.Thin():
-			return nil,
-				fmt.Errorf(
-					"class %q: %w, %d of %d, and the statistics no longer have the examples of so large a class: "+
-						"collect them again with --except and the statistics that the model has learned",
-					name, ErrCountedTwice, len(gone), len(c.content))
+			return nil, fmt.Errorf(
+				"class %q: %w, %d of %d, and the statistics no longer have the examples of so large a class: "+
+					"collect them again with --except and the statistics that the model has learned",
+				name, ErrCountedTwice, len(gone), len(c.content))
 		case len(gone) > 0:
 			var err error
 			if c, err = c.without(gone); err != nil {

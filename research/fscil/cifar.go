@@ -68,17 +68,15 @@ func ReadCIFAR(dir string) (*CIFAR, error) {
 	c, err := l.read(dir)
 	for _, l := range layouts {
 		if _, pickled := os.Stat(filepath.Join(dir, l.pickled)); err != nil && pickled == nil {
-			return nil,
-				fmt.Errorf("%s: %s holds the Python version, whose pickles cannot be read here: get the binary "+
-					"version, %s", l.title, dir, l.archive)
+			return nil, fmt.Errorf("%s: %s holds the Python version, whose pickles cannot be read here: get the "+
+				"binary version, %s", l.title, dir, l.archive)
 		}
 	}
 	if err != nil {
-		return nil,
-			fmt.Errorf("%s: %w; the image folder must hold the files of the binary version: train.bin, test.bin and "+
-				"fine_label_names.txt of CIFAR-100 (%s), or "+
-				"data_batch_1.bin to data_batch_5.bin, test_batch.bin and batches.meta.txt of CIFAR-10 (%s)", l.title,
-				err, layouts[1].archive, layouts[0].archive)
+		return nil, fmt.Errorf("%s: %w; the image folder must hold the files of the binary version: train.bin, "+
+			"test.bin and fine_label_names.txt of CIFAR-100 (%s), or data_batch_1.bin to data_batch_5.bin, "+
+			"test_batch.bin and batches.meta.txt of CIFAR-10 (%s)", l.title,
+			err, layouts[1].archive, layouts[0].archive)
 	}
 	return c, nil
 }

@@ -137,8 +137,8 @@ func (p *Pool) FewShot(baseClasses, ways, shots int, seed uint64, run int) (*Pro
 	classes, train, test := p.draw(seed, run)
 	for _, c := range classes[baseClasses:] {
 		if len(train[c]) < shots {
-			return nil,
-				fmt.Errorf("few-shot: class %s has %d training images, fewer than %d shots", c, len(train[c]), shots)
+			return nil, fmt.Errorf("few-shot: class %s has %d training images, fewer than %d shots",
+				c, len(train[c]), shots)
 		}
 		train[c] = train[c][:shots]
 	}
@@ -156,9 +156,8 @@ func (p *Pool) ClassIncremental(steps int, seed uint64, run int) (*Protocol, err
 	base := (len(p.classes) + 1) / 2
 	novel := len(p.classes) - base
 	if steps < 1 || novel < steps {
-		return nil,
-			fmt.Errorf("class-incremental: %d classes cannot make a base session of %d and %d steps (fscil.steps)",
-				len(p.classes), base, steps)
+		return nil, fmt.Errorf("class-incremental: %d classes cannot make a base session of %d and %d steps "+
+			"(fscil.steps)", len(p.classes), base, steps)
 	}
 	classes, train, test := p.draw(seed, run)
 	sessions := []Session{sessionOf(classes[:base], train, test)}

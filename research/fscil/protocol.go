@@ -105,9 +105,8 @@ func Recorded(samples []dataset.Sample) (*Protocol, error) {
 		rows[n] = s
 	}
 	if len(rows) == 0 {
-		return nil,
-			errors.New("samples.csv has no sessions (columns split and session): give the official lists with " +
-				"--lists, or another fscil.protocol")
+		return nil, errors.New("samples.csv has no sessions (columns split and session): give the official lists " +
+			"with --lists, or another fscil.protocol")
 	}
 	var sessions []Session
 	for i, n := range slices.Sorted(maps.Keys(rows)) {

@@ -80,10 +80,9 @@ func (m *Model[S, C]) changed(c Change, known bool) (*moments.Moments, error) {
 	if known {
 		old, ok := m.stats[c.Class]
 		if !ok {
-			return nil,
-				fmt.Errorf("%w: a learned class cannot gain or lose examples because the statistics side file is "+
-					"missing (or statistics were switched off): put it back next to the model, or forget the "+
-					"class and learn all of its examples again", classifier.ErrNoStatistics)
+			return nil, fmt.Errorf("%w: a learned class cannot gain or lose examples because the statistics side "+
+				"file is missing (or statistics were switched off): put it back next to the model, or forget the "+
+				"class and learn all of its examples again", classifier.ErrNoStatistics)
 		}
 		stats = old.Clone()
 	}

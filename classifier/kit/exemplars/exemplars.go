@@ -127,9 +127,8 @@ func (t Table) Find(x blas32.General, y []string) ([]int, error) {
 			at, ok := slices.BinarySearchFunc(left, dense.Row32(x, r),
 				func(i int, row []float32) int { return Compare(dense.Row32(t.X, i), row) })
 			if !ok {
-				return nil,
-					fmt.Errorf("class %q: example %d was never learned, was not stored, or has already been forgotten",
-						g.Class, r)
+				return nil, fmt.Errorf("class %q: example %d was never learned, was not stored, or has already been "+
+					"forgotten", g.Class, r)
 			}
 			found = append(found, left[at])
 			left = slices.Delete(left, at, at+1)

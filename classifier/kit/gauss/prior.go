@@ -43,8 +43,8 @@ const diagonal = 2.0 / 3
 // weight degrees of freedom, which is shrunk towards ⅔·diag(P)·d/tr(P) + ⅓·I. O(d²).
 func (b *Basis) With(p *Prior, weight float64) (*Basis, error) {
 	if p.Within.Rows != b.Dim() {
-		return nil,
-			fmt.Errorf("%w: it is one of embeddings of %d values, these have %d", ErrPrior, p.Within.Rows, b.Dim())
+		return nil, fmt.Errorf("%w: it is one of embeddings of %d values, these have %d",
+			ErrPrior, p.Within.Rows, b.Dim())
 	}
 	out := *b
 	D := float64(b.Degrees())

@@ -70,9 +70,8 @@ func SessionOf(classes []string, stats []*Moments, dim int) (*Session, error) {
 			s.Dim = m.d
 		}
 		if m.d != s.Dim {
-			return nil,
-				fmt.Errorf("class %q: statistics of %d values per example, want %d: they come from another backbone",
-					classes[i], m.d, s.Dim)
+			return nil, fmt.Errorf("class %q: statistics of %d values per example, want %d: they come from another "+
+				"backbone", classes[i], m.d, s.Dim)
 		}
 		s.Classes = append(s.Classes, Examples{Class: classes[i], stats: m})
 	}

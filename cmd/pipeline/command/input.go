@@ -110,8 +110,8 @@ func (in inputs) source(ctx context.Context, need need) (*dataset.Source, error)
 	case in.images == "":
 		return nil, usagef("--images is missing: give the folder to read")
 	case in.scan.PathColumn != "" || in.scan.LabelColumn != "" || in.scan.PathSuffix != "":
-		return nil,
-			usagef("--path-column, --label-column and --path-suffix say how to read a list: give it with --list")
+		return nil, usagef("--path-column, --label-column and --path-suffix say how to read a list: give it with " +
+			"--list")
 	}
 	opts, err := in.scanOptions()
 	if err != nil {

@@ -175,8 +175,8 @@ func (s *setup) check(l *setupLibrary) {
 func (s *setup) target(l libraries.Library) (libraries.Target, error) {
 	file, ok := l.For(s.platform)
 	if !ok {
-		return libraries.Target{},
-			fmt.Errorf("there is no prepared one for %s; install it and set %s to its library file", s.platform, l.Env)
+		return libraries.Target{}, fmt.Errorf("there is no prepared one for %s; install it and set %s to its "+
+			"library file", s.platform, l.Env)
 	}
 	dir := cmp.Or(s.into, l.CacheDir())
 	if dir == "" {

@@ -44,9 +44,8 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	inputs := c.Inputs
 	if len(inputs) == 0 {
 		if env.Features == "" {
-			return experiment.Outcome{},
-				experiment.Inputf("no embeddings: give a feature folder with --features, or several with " +
-					"experiment.ablation.inputs")
+			return experiment.Outcome{}, experiment.Inputf("no embeddings: give a feature folder with --features, " +
+				"or several with experiment.ablation.inputs")
 		}
 		inputs = []string{env.Features}
 	}

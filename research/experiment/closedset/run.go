@@ -48,9 +48,8 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 		return experiment.Outcome{}, err
 	}
 	if len(c.Rows) == 0 {
-		return experiment.Outcome{},
-			experiment.Inputf("experiment.closedset.rows is empty: say which heads to compare, or take a built-in " +
-				"configuration such as cub200_table1")
+		return experiment.Outcome{}, experiment.Inputf("experiment.closedset.rows is empty: say which heads to " +
+			"compare, or take a built-in configuration such as cub200_table1")
 	}
 	if err := c.validateRows(env.Heads); err != nil {
 		return experiment.Outcome{}, experiment.Inputf("experiment.closedset.%w", err)
@@ -207,9 +206,8 @@ func (c Config) pool(m experiment.Material) (pool, error) {
 		}
 	}
 	if most := c.Classes[len(c.Classes)-1]; len(p.able) < most {
-		return p,
-			experiment.Inputf("%d classes have %d training images and 2 held-out ones, %d are needed: lower "+
-				"experiment.closedset.classes or per_class", len(p.able), c.PerClass, most)
+		return p, experiment.Inputf("%d classes have %d training images and 2 held-out ones, %d are needed: lower "+
+			"experiment.closedset.classes or per_class", len(p.able), c.PerClass, most)
 	}
 	return p, nil
 }

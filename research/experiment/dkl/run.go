@@ -226,9 +226,8 @@ func split(p experiment.Labelled, held int, seed uint64) (learned, out experimen
 	var in, test []int
 	for _, g := range classifier.GroupByClass(p.Y) {
 		if len(g.Rows) <= held {
-			return learned, out,
-				experiment.Inputf("class %s has %d training images, %d of them are to be held out: lower "+
-					"experiment.dkl.held_out", g.Class, len(g.Rows), held)
+			return learned, out, experiment.Inputf("class %s has %d training images, %d of them are to be held out: "+
+				"lower experiment.dkl.held_out", g.Class, len(g.Rows), held)
 		}
 		rows := experiment.Shuffled(g.Rows, random.StreamOf(seed, "experiment/dkl/held", []string{g.Class}))
 		test, in = append(test, rows[:held]...), append(in, rows[held:]...)

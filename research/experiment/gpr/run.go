@@ -115,9 +115,8 @@ func (r runner) draw(run int) ([][]int, experiment.Labelled, error) {
 		}
 	}
 	if len(able) < r.Classes {
-		return nil, experiment.Labelled{},
-			experiment.Inputf("%d classes have %d training images and some to test, %d are needed: change "+
-				"experiment.gpr.classes, examples, step or steps", len(able), r.most(), r.Classes)
+		return nil, experiment.Labelled{}, experiment.Inputf("%d classes have %d training images and some to test, "+
+			"%d are needed: change experiment.gpr.classes, examples, step or steps", len(able), r.most(), r.Classes)
 	}
 	var train [][]int
 	var test []int

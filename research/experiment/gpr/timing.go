@@ -84,8 +84,8 @@ func (r runner) timings(ctx context.Context, n int) ([]Timing, error) {
 func (r runner) newTask(count int) (task, error) {
 	settings := method.Get[gpr.Config](r.env.Heads, "gpr")
 	if r.train.X.Rows < count {
-		return task{},
-			experiment.Inputf("%d training images, %d are needed: lower experiment.gpr.n or k", r.train.X.Rows, count)
+		return task{}, experiment.Inputf("%d training images, %d are needed: lower experiment.gpr.n or k",
+			r.train.X.Rows, count)
 	}
 	rows := random.Stream(r.env.Seed, "experiment/gpr/timing").Perm(r.train.X.Rows)[:count]
 	groups := classifier.GroupByClass(r.train.Y)
@@ -114,9 +114,8 @@ func (w task) fit(ctx context.Context, m engine.Method, n int) (*engine.Regressi
 func unfitted(env experiment.Env, m engine.Method) (*engine.Regression, error) {
 	settings := method.Get[gpr.Config](env.Heads, "gpr")
 	if settings.Lengthscale == gpr.Auto || settings.Noise == gpr.Auto {
-		return nil,
-			experiment.Inputf("set classifier.gpr.lengthscale and noise, so that everything is measured with the " +
-				"same values")
+		return nil, experiment.Inputf("set classifier.gpr.lengthscale and noise, so that everything is measured " +
+			"with the same values")
 	}
 	var kernel engine.Kernel = engine.RBF{Lengthscale: settings.Lengthscale, Outputscale: 1}
 	if settings.Kernel == gpr.Linear {

@@ -33,9 +33,8 @@ func (c Config) data(env experiment.Env) (data, error) {
 		return d, nil
 	}
 	if env.Features == "" {
-		return data{},
-			experiment.Inputf("no embeddings: give a feature folder with --features, or generate classes with " +
-				"experiment.hierarchy.synthetic.k")
+		return data{}, experiment.Inputf("no embeddings: give a feature folder with --features, or generate classes " +
+			"with experiment.hierarchy.synthetic.k")
 	}
 	f, err := featdir.Read(env.Features)
 	if err != nil {
@@ -67,9 +66,9 @@ func (c Config) data(env experiment.Env) (data, error) {
 		rows[part] = append(rows[part], i)
 	}
 	if len(rows[0]) == 0 || len(rows[1]) == 0 {
-		return data{},
-			experiment.Inputf("no class has at least %d training and any test examples: the folder's samples.csv "+
-				"needs a column split that says train or test, or set experiment.hierarchy.min_train lower", c.MinTrain)
+		return data{}, experiment.Inputf("no class has at least %d training and any test examples: the folder's "+
+			"samples.csv needs a column split that says train or test, or set experiment.hierarchy.min_train "+
+			"lower", c.MinTrain)
 	}
 	d := data{
 		name: fmt.Sprintf("%d classes of features", len(classes)), classes: len(classes),

@@ -47,9 +47,8 @@ func (c Config) draw(seed uint64, run int) (*world, error) {
 			return w, nil
 		}
 	}
-	return nil,
-		fmt.Errorf("run %d: none of %d draws of centroids gives %d classes of %d examples: use fewer classes or less "+
-			"noise", run+1, centroidTries, c.Classes, c.Train/c.Classes)
+	return nil, fmt.Errorf("run %d: none of %d draws of centroids gives %d classes of %d examples: use fewer "+
+		"classes or less noise", run+1, centroidTries, c.Classes, c.Train/c.Classes)
 }
 
 // truth draws the model of the data.

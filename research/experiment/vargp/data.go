@@ -100,9 +100,8 @@ func (c Config) features(env experiment.Env) (source, error) {
 	_, y := b.Train(0)
 	names := classifier.GroupByClass(y)
 	if len(names) < c.classesInAll() {
-		return source{},
-			experiment.Inputf("%d classes in the first session, %d are needed: change experiment.vargp.tasks or "+
-				"classes", len(names), c.classesInAll())
+		return source{}, experiment.Inputf("%d classes in the first session, %d are needed: change "+
+			"experiment.vargp.tasks or classes", len(names), c.classesInAll())
 	}
 	return source{of: m.Fingerprint, at: func(run, task int) (l lesson, err error) {
 		order := random.Stream(env.Seed, "experiment/vargp/classes", run).Perm(len(names))
@@ -152,9 +151,8 @@ func (c Config) divide(l *lesson, z blas64.General, class int, rng *rand.Rand) {
 // idx reads the training and test parts of a folder.
 func (c Config) idx(seed uint64) (source, error) {
 	if c.Folder == "" {
-		return source{},
-			experiment.Inputf("experiment.vargp.folder is empty: give the folder of train-images-idx3-ubyte and its " +
-				"three companions with --set experiment.vargp.folder=DIR")
+		return source{}, experiment.Inputf("experiment.vargp.folder is empty: give the folder of " +
+			"train-images-idx3-ubyte and its three companions with --set experiment.vargp.folder=DIR")
 	}
 	var of [2]idx.Labelled
 	for i, name := range []string{idx.Train, idx.Test} {
@@ -168,9 +166,8 @@ func (c Config) idx(seed uint64) (source, error) {
 		return source{}, experiment.Inputf("training images have %d pixels, test images %d", train.Pixels, test.Pixels)
 	}
 	if most := int(slices.Max(train.Labels)) + 1; most < c.classesInAll() {
-		return source{},
-			experiment.Inputf("labels end at %d, %d classes are needed: change experiment.vargp.tasks or classes",
-				most-1, c.classesInAll())
+		return source{}, experiment.Inputf("labels end at %d, %d classes are needed: change experiment.vargp.tasks "+
+			"or classes", most-1, c.classesInAll())
 	}
 	sum := fnv.New64a()
 	for _, b := range [][]byte{train.Images, train.Labels, test.Images, test.Labels} {
@@ -189,8 +186,8 @@ func (c Config) idx(seed uint64) (source, error) {
 			l.test.join(part{z, slices.Repeat([]int{class}, z.Rows)})
 		}
 		if len(l.train.y) == 0 || len(l.test.y) == 0 {
-			return l,
-				experiment.Inputf("task %d: %d training and %d test images", task+1, len(l.train.y), len(l.test.y))
+			return l, experiment.Inputf("task %d: %d training and %d test images",
+				task+1, len(l.train.y), len(l.test.y))
 		}
 		return l, nil
 	}}, nil

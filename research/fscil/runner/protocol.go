@@ -30,9 +30,8 @@ func (r Runner) protocol(s *Samples, run int) (*fscil.Protocol, error) {
 		return nil, err
 	}
 	if lists.Numbered() {
-		return nil,
-			experiment.Inputf("the lists in %s contain numbers, which are indices into the files of a data set: "+
-				"give --images, or features with the columns split and session", c.Lists)
+		return nil, experiment.Inputf("the lists in %s contain numbers, which are indices into the files of a data "+
+			"set: give --images, or features with the columns split and session", c.Lists)
 	}
 	return r.named(lists, s.embeddings.Has)
 }
