@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
@@ -171,7 +172,7 @@ const (
 )
 
 func readSessions(f *safetensors.File, d document) ([]Session, error) {
-	content, err := f.Read(contentTensor)
+	content, err := classstats.ReadHashes(f, contentTensor)
 	if err != nil {
 		return nil, err
 	}
@@ -180,17 +181,15 @@ func readSessions(f *safetensors.File, d document) ([]Session, error) {
 		return nil, err
 	}
 	n := len(class.I64)
-	if class.I64 == nil || content.U8 == nil || !slices.Equal(content.Shape, []int{n, len(Hash{})}) ||
-		len(class.Shape) != 1 {
-		return nil, fmt.Errorf("hashes of shape %v and classes of shape %v do not match", content.Shape, class.Shape)
+	if class.I64 == nil || len(class.Shape) != 1 || len(content) != n {
+		return nil, fmt.Errorf("%d hashes and classes of shape %v do not match", len(content), class.Shape)
 	}
 	samples := make([]SampleID, n)
 	for i, c := range class.I64 {
 		if c < 0 || c >= int64(len(d.Classes)) {
 			return nil, fmt.Errorf("sample %d has class number %d of %d", i, c, len(d.Classes))
 		}
-		samples[i].Class = d.Classes[c]
-		copy(samples[i].Content[:], content.U8[i*len(Hash{}):])
+		samples[i] = SampleID{Content: content[i], Class: d.Classes[c]}
 	}
 	return cut(samples, d.Sessions)
 }

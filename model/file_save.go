@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
@@ -221,7 +222,7 @@ func (m *Model) addSamples(c container.File) error {
 		column[name] = int64(i)
 	}
 	n := m.SampleCount()
-	content, class := make([]byte, 0, n*len(Hash{})), make([]int64, 0, n)
+	content, class := make(classstats.Hashes, 0, n), make([]int64, 0, n)
 	for _, s := range m.Sessions {
 		for _, id := range s.Samples {
 			i, ok := column[id.Class]
@@ -229,11 +230,11 @@ func (m *Model) addSamples(c container.File) error {
 				return fmt.Errorf("session %d has a sample of class %q, which the head does not have", s.Index,
 					id.Class)
 			}
-			content = append(content, id.Content[:]...)
+			content = append(content, id.Content)
 			class = append(class, i)
 		}
 	}
-	c.Tensors[contentTensor] = safetensors.Tensor{Shape: []int{n, len(Hash{})}, U8: content}
+	c.Tensors[contentTensor] = content.Tensor()
 	c.Tensors[classTensor] = safetensors.Tensor{Shape: []int{n}, I64: class}
 	return nil
 }

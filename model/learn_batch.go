@@ -73,16 +73,6 @@ func (b Batch) rows(which []int) blas32.General {
 	return dense.Gather32(b.X, which)
 }
 
-// only returns a batch of the given rows.
-func (b Batch) only(rows []int) Batch {
-	out := Batch{X: b.rows(rows)}
-	for _, i := range rows {
-		out.Labels = append(out.Labels, b.Labels[i])
-		out.Content = append(out.Content, b.Content[i])
-	}
-	return out
-}
-
 // An index maps a content to the classes it was learned as.
 type index struct {
 	first map[Hash]string

@@ -343,3 +343,13 @@ func TestHashRow(t *testing.T) {
 		t.Errorf("hash %x", got)
 	}
 }
+
+// only returns a batch of the given rows.
+func (b Batch) only(rows []int) Batch {
+	out := Batch{X: b.rows(rows)}
+	for _, i := range rows {
+		out.Labels = append(out.Labels, b.Labels[i])
+		out.Content = append(out.Content, b.Content[i])
+	}
+	return out
+}

@@ -44,21 +44,7 @@ type classEntry struct {
 // order in which samples were added, except for the last bits of the moments of
 // classes with more than d samples. A file of another kind is never replaced.
 func (s *Stats) Save(path string) error {
-	if err := s.save(path); err != nil {
-		return fmt.Errorf("save statistics %s: %w", path, err)
-	}
-	return nil
-}
-
-func (s *Stats) save(path string) error {
-	if err := container.Replaceable(path, format); err != nil {
-		return err
-	}
-	c, err := s.container()
-	if err != nil {
-		return err
-	}
-	return c.Write(path, nil)
+	return container.Save(path, "statistics", format, s.container)
 }
 
 func (s *Stats) container() (container.File, error) {
@@ -68,7 +54,7 @@ func (s *Stats) container() (container.File, error) {
 	d := document{
 		Dim: s.dim, Unit: s.Unit, Classes: []classEntry{}, Provenance: s.Provenance, ToolVersion: s.ToolVersion,
 	}
-	content := []byte{}
+	var content Hashes
 	var stats []*moments.Moments
 	for _, name := range s.Classes() {
 		c, err := s.classes[name].ordered()
@@ -77,16 +63,14 @@ func (s *Stats) container() (container.File, error) {
 		}
 		d.Classes = append(d.Classes, classEntry{name, len(c.content)})
 		stats = append(stats, c.stats)
-		for _, h := range c.content {
-			content = append(content, h[:]...)
-		}
+		content = append(content, c.content...)
 	}
 	text, err := json.Marshal(d)
 	if err != nil {
 		return container.File{}, err
 	}
 	c := container.New(format, string(text))
-	c.Tensors[contentTensor] = safetensors.Tensor{Shape: []int{len(content) / len(Hash{}), len(Hash{})}, U8: content}
+	c.Tensors[contentTensor] = content.Tensor()
 	c.Add(classPrefix, moments.Stack(stats))
 	return c, nil
 }
@@ -98,16 +82,10 @@ func Load(path string) (*Stats, error) { return container.Load(path, "statistics
 // decode reads a STATS file. It accepts any bytes and returns statistics or an
 // error.
 func decode(r io.ReaderAt, size int64) (*Stats, error) {
-	f, _, err := container.Open(r, size, format)
-	if errors.Is(err, ErrNotStats) {
-		return nil, fmt.Errorf("%w: make one with pipeline stats collect", err)
-	}
+	var d document
+	f, err := container.Described(r, size, format, "pipeline stats collect", &d)
 	if err != nil {
 		return nil, err
-	}
-	var d document
-	if err := json.Unmarshal([]byte(f.Metadata()[container.DocumentKey]), &d); err != nil {
-		return nil, fmt.Errorf("its description: %w", err)
 	}
 	if err := d.check(); err != nil {
 		return nil, fmt.Errorf("its description: %w", err)
@@ -141,31 +119,26 @@ func (s *Stats) readClasses(f *safetensors.File, classes []classEntry) error {
 	if err != nil {
 		return err
 	}
-	content, err := f.Read(contentTensor)
+	hashes, err := ReadHashes(f, contentTensor)
 	if err != nil {
 		return err
 	}
-	if len(content.Shape) != 2 || content.Shape[1] != len(Hash{}) || content.U8 == nil {
-		return fmt.Errorf("content hashes of shape %v", content.Shape)
-	}
-	hashes := content.U8
 	for i, c := range classes {
-		if stats[i].N() != c.N || c.N > len(hashes)/len(Hash{}) {
-			return fmt.Errorf("class %q: %d samples, statistics of %d, %d hashes", c.Name, c.N, stats[i].N(),
-				len(hashes)/len(Hash{}))
+		if stats[i].N() != c.N || c.N > len(hashes) {
+			return fmt.Errorf("class %q: %d samples, statistics of %d, %d hashes", c.Name, c.N, stats[i].N(), len(hashes))
 		}
-		k := &counted{stats: stats[i], content: make([]Hash, c.N), known: make(map[Hash]bool, c.N)}
-		for j := range k.content {
-			hashes = hashes[copy(k.content[j][:], hashes):]
-			k.known[k.content[j]] = true
+		k := &counted{stats: stats[i], content: hashes[:c.N:c.N], known: make(map[Hash]bool, c.N)}
+		for _, h := range k.content {
+			k.known[h] = true
 		}
+		hashes = hashes[c.N:]
 		if len(k.known) != c.N {
 			return fmt.Errorf("class %q: a content hash appears twice", c.Name)
 		}
 		s.classes[c.Name] = k
 	}
 	if len(hashes) > 0 {
-		return fmt.Errorf("%d content hashes belong to no class", len(hashes)/len(Hash{}))
+		return fmt.Errorf("%d content hashes belong to no class", len(hashes))
 	}
 	return nil
 }

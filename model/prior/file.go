@@ -27,33 +27,18 @@ const (
 
 // Save writes the prior atomically. A file of another kind is never replaced.
 func (p *Prior) Save(path string) error {
-	if err := p.save(path); err != nil {
-		return fmt.Errorf("save prior %s: %w", path, err)
-	}
-	return nil
-}
-
-func (p *Prior) save(path string) error {
-	if err := container.Replaceable(path, format); err != nil {
-		return err
-	}
-	text, err := json.Marshal(p.Description)
-	if err != nil {
-		return err
-	}
-	c := container.New(format, string(text))
-	p.Encode(c)
-	return c.Write(path, nil)
+	return container.Save(path, "prior", format, func() (container.File, error) {
+		text, err := json.Marshal(p.Description)
+		c := container.New(format, string(text))
+		p.Encode(c)
+		return c, err
+	})
 }
 
 // Encode adds all but the Description to a file.
 func (p *Prior) Encode(c container.File) {
-	content := make([]byte, 0, len(p.content)*len(classstats.Hash{}))
-	for _, h := range p.content {
-		content = append(content, h[:]...)
-	}
 	c.Tensors[withinTensor] = safetensors.Tensor{Shape: []int{p.Dim, p.Dim}, F32: p.within}
-	c.Tensors[contentTensor] = safetensors.Tensor{Shape: []int{len(p.content), len(classstats.Hash{})}, U8: content}
+	c.Tensors[contentTensor] = classstats.Hashes(p.content).Tensor()
 }
 
 // BuiltIn is the name of the prior that the program brings for its built-in backbone.
@@ -79,16 +64,10 @@ func Load(path string) (*Prior, error) { return container.Load(path, "prior", op
 
 // open reads a PRIOR. It accepts any bytes and returns a prior or an error.
 func open(r io.ReaderAt, size int64) (*Prior, error) {
-	f, _, err := container.Open(r, size, format)
-	if errors.Is(err, ErrNotPrior) {
-		return nil, fmt.Errorf("%w: make one with pipeline prior", err)
-	}
+	var d Description
+	f, err := container.Described(r, size, format, "pipeline prior", &d)
 	if err != nil {
 		return nil, err
-	}
-	var d Description
-	if err := json.Unmarshal([]byte(f.Metadata()[container.DocumentKey]), &d); err != nil {
-		return nil, fmt.Errorf("its description: %w", err)
 	}
 	return Decode(f, d)
 }
@@ -109,27 +88,22 @@ func Decode(f *safetensors.File, d Description) (*Prior, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, err := f.Read(contentTensor)
+	content, err := classstats.ReadHashes(f, contentTensor)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkWithin(within, d.Dim); err != nil {
 		return nil, fmt.Errorf("tensor %s: %w", withinTensor, err)
 	}
-	if len(content.Shape) != 2 || content.Shape[1] != len(classstats.Hash{}) || content.U8 == nil {
-		return nil, fmt.Errorf("content hashes of shape %v", content.Shape)
+	if d.Images < 0 || d.Images > len(content) {
+		return nil, fmt.Errorf("its description: %d images with %d content hashes", d.Images, len(content))
 	}
-	if d.Images < 0 || d.Images > content.Shape[0] {
-		return nil, fmt.Errorf("its description: %d images with %d content hashes", d.Images, content.Shape[0])
-	}
-	p := &Prior{Description: d, within: within.F32, content: make([]classstats.Hash, content.Shape[0])}
-	for i := range p.content {
-		copy(p.content[i][:], content.U8[i*len(classstats.Hash{}):])
-		if i > 0 && compare(p.content[i-1], p.content[i]) >= 0 {
+	for i := range content {
+		if i > 0 && compare(content[i-1], content[i]) >= 0 {
 			return nil, fmt.Errorf("content hash %d is out of order", i)
 		}
 	}
-	return p, nil
+	return &Prior{Description: d, within: within.F32, content: content}, nil
 }
 
 // checkWithin returns an error unless t can be the covariance (d×d) of vectors of

@@ -5,6 +5,7 @@ package container
 
 import (
 	"bufio"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -135,6 +136,39 @@ func Load[T any](path, what string, decode func(r io.ReaderAt, size int64) (T, e
 		return none, fmt.Errorf("load %s %s: %w", what, path, err)
 	}
 	return out, nil
+}
+
+// Save writes what content returns to path, atomically. A file of another kind is never
+// replaced. What names the kind of file in errors.
+func Save(path, what string, format Format, content func() (File, error)) error {
+	err := Replaceable(path, format)
+	var c File
+	if err == nil {
+		c, err = content()
+	}
+	if err == nil {
+		err = c.Write(path, nil)
+	}
+	if err != nil {
+		return fmt.Errorf("save %s %s: %w", what, path, err)
+	}
+	return nil
+}
+
+// Described opens a file and decodes its document into d. Make says how to get a file of
+// the kind.
+func Described(r io.ReaderAt, size int64, format Format, make string, d any) (*safetensors.File, error) {
+	f, _, err := Open(r, size, format)
+	if errors.Is(err, format.Foreign) {
+		return nil, fmt.Errorf("%w: make one with %s", err, make)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal([]byte(f.Metadata()[DocumentKey]), d); err != nil {
+		return nil, fmt.Errorf("its description: %w", err)
+	}
+	return f, nil
 }
 
 // Replaceable returns an error if there is a file of another kind at path, which is
