@@ -125,7 +125,8 @@ func (s *Stats) readClasses(f *safetensors.File, classes []classEntry) error {
 	}
 	for i, c := range classes {
 		if stats[i].N() != c.N || c.N > len(hashes) {
-			return fmt.Errorf("class %q: %d samples, statistics of %d, %d hashes", c.Name, c.N, stats[i].N(), len(hashes))
+			return fmt.Errorf("class %q: %d samples, statistics of %d, %d hashes",
+				c.Name, c.N, stats[i].N(), len(hashes))
 		}
 		k := &counted{stats: stats[i], content: hashes[:c.N:c.N], known: make(map[Hash]bool, c.N)}
 		for _, h := range k.content {
