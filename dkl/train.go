@@ -28,8 +28,8 @@ type TrainEnv struct {
 
 // Train trains a projection on a base session, through a tree with the given
 // settings. Row i of x is an example of class y[i].
-func Train(ctx context.Context, cfg Training, tree gptree.Config, env TrainEnv, x blas32.General, y []string) (Trained,
-	error) {
+func Train(ctx context.Context, cfg Training, tree gptree.Config, env TrainEnv, x blas32.General,
+	y []string) (Trained, error) {
 	e := Examples{X: x, Y: y}
 	if cfg.Views > 0 {
 		if env.Views == nil {

@@ -208,8 +208,8 @@ func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 
 // open returns an Embedder for a backbone. jpeg is the decoder that a model
 // requires; "" leaves the choice to the options.
-func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config, jpeg string) (*Embedder,
-	error) {
+func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config,
+	jpeg string) (*Embedder, error) {
 	if o.Log == nil {
 		o.Log = slog.New(slog.DiscardHandler)
 	}

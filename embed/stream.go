@@ -116,8 +116,8 @@ func (s *Stream) window() int { return cmp.Or(s.Window, windowPerWorker*s.worker
 // continues. An error from emit, Open or the extractor, or a full cache disk,
 // ends it. When ctx is cancelled, Run returns ctx.Err() as soon as each worker
 // has finished its current image or batch; what was computed is in the cache.
-func (s *Stream) Run(ctx context.Context, root string, samples []dataset.Sample, emit func(Item) error) (Counts,
-	error) {
+func (s *Stream) Run(ctx context.Context, root string, samples []dataset.Sample,
+	emit func(Item) error) (Counts, error) {
 	return s.runSeq(ctx, root, slices.Values(samples), emit)
 }
 

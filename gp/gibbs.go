@@ -61,8 +61,8 @@ type conditional struct {
 // FitGibbs samples the chains of a node (eq. 4): yes[i] is y of example i, and
 // stream(c) the random numbers of chain c, called from several goroutines. It
 // checks ctx before it begins and then runs to the end.
-func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule, stream func(chain int) *rand.Rand) (*Gibbs,
-	error) {
+func FitGibbs(ctx context.Context, prior Prior, yes []bool, s Schedule,
+	stream func(chain int) *rand.Rand) (*Gibbs, error) {
 	if err := cmp.Or(s.Validate(), checkYes(prior.Len(), yes), ctx.Err()); err != nil {
 		return nil, fmt.Errorf("gp: gibbs: %w", err)
 	}

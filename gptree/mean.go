@@ -142,8 +142,8 @@ type seen struct {
 // that; full has learned the whole session. A class with nothing left has no example
 // (n = 0). If all are alone in their classes, none is left out. A base session's
 // settings are those that full has chosen.
-func (m meanHeads) leaveOut(ctx context.Context, base, full classifier.Learner, x blas32.General, y []string) (seen,
-	error) {
+func (m meanHeads) leaveOut(ctx context.Context, base, full classifier.Learner, x blas32.General,
+	y []string) (seen, error) {
 	s := seen{x: x, logProb: dense.New(x.Rows, len(full.Classes())), left: make([]bool, x.Rows),
 		own: make([]int, x.Rows)}
 	column := make(map[string]int)

@@ -260,8 +260,8 @@ func (m *Model) collect(lessons []sessionRows) error {
 
 // subtract returns the statistics of a session without what is gone, nil if
 // neither the given statistics nor those of the head have the session.
-func (m *Model) subtract(s Session, gone map[SampleID][]float32, given []*classstats.Stats) ([]classstats.Class,
-	error) {
+func (m *Model) subtract(s Session, gone map[SampleID][]float32,
+	given []*classstats.Stats) ([]classstats.Class, error) {
 	head, ok := m.Predictor.Head.(moments.Learner)
 	if !ok {
 		return nil, nil

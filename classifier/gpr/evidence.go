@@ -125,8 +125,8 @@ func evidenceData(cfg Config, x blas32.General, groups []classifier.Group) (z, t
 
 // evidence returns the log marginal likelihood per label of s·(κ+σ²) at the
 // best s, which is the mean of tᵀ(K+σ²I)⁻¹t over all labels; s changes no mean.
-func evidence(ctx context.Context, c chosen, cfg Config, products linalg.Backend, z, t blas64.General) (float64,
-	error) {
+func evidence(ctx context.Context, c chosen, cfg Config, products linalg.Backend,
+	z, t blas64.General) (float64, error) {
 	r, err := c.unfitted(cfg, products)
 	if err != nil {
 		return 0, err

@@ -84,8 +84,8 @@ func (m *means) defaultTemperature(s *moments.Session) float64 {
 // leaveOneOut returns the scores (rows×C) of examples whose class has others,
 // with the score of their own class computed without them, and the column of
 // that class. Classes and columns have the same order in the base session.
-func (m *means) leaveOneOut(ctx context.Context, totals []moments.Total, s *moments.Session) (blas64.General, []int,
-	error) {
+func (m *means) leaveOneOut(ctx context.Context, totals []moments.Total,
+	s *moments.Session) (blas64.General, []int, error) {
 	perClass := max(2, fitValues/(len(totals)*len(totals)))
 	var rows, own []int
 	for c, e := range s.Classes {

@@ -18,8 +18,8 @@ type Choice = episodes.Choice[float64]
 const unpaired = 0.7
 
 // choose chooses ε for a base session (package comment).
-func (c Config) choose(ctx context.Context, s *moments.Session, basis *gauss.Basis, fit episodes.Fit[float64]) (Choice,
-	error) {
+func (c Config) choose(ctx context.Context, s *moments.Session, basis *gauss.Basis,
+	fit episodes.Fit[float64]) (Choice, error) {
 	switch {
 	case c.leavesOut() && basis.MostExamples() <= gauss.MostLeftOut:
 		return leaveOut(ctx, s, basis)

@@ -107,8 +107,8 @@ func (b *Bench) Test(s int) (blas32.General, []string) { return b.embeddings.cop
 // Run takes one head, as makeHead returns it, through all sessions. In each
 // session the head sees that session's training images and nothing else.
 // progress, if not nil, is called after each session.
-func (b *Bench) Run(ctx context.Context, makeHead func() (classifier.Learner, error), progress func(Measures)) (Run,
-	error) {
+func (b *Bench) Run(ctx context.Context, makeHead func() (classifier.Learner, error),
+	progress func(Measures)) (Run, error) {
 	head, err := makeHead()
 	if err != nil {
 		return Run{}, err

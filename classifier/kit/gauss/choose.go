@@ -41,8 +41,8 @@ func shrinkages() []float64 { return []float64{1, 0.95, 0.9, 0.7, 0.5, 0.3} }
 // the best so far by no more than the tolerance, a share: it is flat there, and has a
 // slight preference for large ε where accuracy has none. It returns the trials and the
 // last ε that is no worse.
-func ChooseEpsilon(ctx context.Context, tolerance float64, try func(epsilon float64) (Trial, error)) ([]Trial, float64,
-	error) {
+func ChooseEpsilon(ctx context.Context, tolerance float64,
+	try func(epsilon float64) (Trial, error)) ([]Trial, float64, error) {
 	var trials []Trial
 	chosen, best := 0.0, math.Inf(1)
 	for _, epsilon := range shrinkages() {

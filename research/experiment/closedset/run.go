@@ -162,8 +162,8 @@ func (r runner) inputs(heads any, classes, run int) experiment.Inputs {
 }
 
 // measure fits a head and returns its accuracy.
-func (r runner) measure(ctx context.Context, v method.Variant, run int, train, test experiment.Labelled) (float64,
-	error) {
+func (r runner) measure(ctx context.Context, v method.Variant, run int,
+	train, test experiment.Labelled) (float64, error) {
 	settings, err := v.Settings(r.env.Heads)
 	if err != nil {
 		return 0, err

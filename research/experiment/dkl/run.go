@@ -302,8 +302,8 @@ func (r runner) tree(ctx context.Context, setting string, p experiment.Labelled,
 }
 
 // softmax trains a projection and returns the classifier of phase 1.
-func (r runner) softmax(ctx context.Context, setting string, p experiment.Labelled, seed uint64) (classifier.Head,
-	error) {
+func (r runner) softmax(ctx context.Context, setting string, p experiment.Labelled,
+	seed uint64) (classifier.Head, error) {
 	t, err := parse(setting)
 	if err != nil {
 		return nil, err

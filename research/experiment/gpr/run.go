@@ -153,8 +153,8 @@ func (c Config) byExamples(train [][]int) [][]int {
 }
 
 // accuracies measures one figure over all runs. Each run is a part.
-func (r runner) accuracies(ctx context.Context, figure string, sessions func(Config, [][]int) [][]int) (*Accuracies,
-	error) {
+func (r runner) accuracies(ctx context.Context, figure string,
+	sessions func(Config, [][]int) [][]int) (*Accuracies, error) {
 	settings := r.Config
 	settings.N, settings.K, settings.Repeats, settings.Runs = nil, nil, 0, 0
 	a := &Accuracies{}
