@@ -27,6 +27,25 @@ var Wanted struct {
 	Exports string
 }
 
+// common is what the tests of a package share, one after the other.
+var common shared
+
+type shared struct {
+	dir     string // removed by Main, "" for none
+	trained string // of Bed.Trained, "" before its first use
+}
+
+// folder returns the folder of what is shared.
+func (s *shared) folder(l *Bed) string {
+	if s.dir == "" {
+		var err error
+		if s.dir, err = os.MkdirTemp("", "pipeline-test"); err != nil {
+			l.Fatal(err)
+		}
+	}
+	return s.dir
+}
+
 // Main is the TestMain of packages that use a Bed.
 func Main(m *testing.M) {
 	if os.Getenv(ActAsPipeline) != "" {
@@ -36,7 +55,9 @@ func Main(m *testing.M) {
 	Wanted.Stories, _ = strconv.Atoi(os.Getenv(allStories))
 	Wanted.Exports = os.Getenv(exportsDir)
 	forgetSettings()
-	os.Exit(m.Run())
+	code := m.Run()
+	_ = os.RemoveAll(common.dir)
+	os.Exit(code)
 }
 
 // forgetSettings removes the user's PIPELINE_… settings, which would change the

@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/rand/v2"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -76,13 +77,29 @@ func (l *Bed) Features(name string, without ...string) string {
 // SmallSide is the side of a photo in pixels that is enough for a contract.
 const SmallSide = 48
 
-// Trained writes a base folder of three classes and trains a model on it.
+// Trained writes a base folder of three classes and trains a model on it. Without args
+// this is done once for all tests of a package, and copied with the cache.
 func (l *Bed) Trained(args ...string) (model, images string) {
 	l.Helper()
-	images = l.Photos(l.Path("base"), SmallSide, 8, "kiwi", "lime", "plum")
-	model = l.Path("base.model")
-	l.Must(append([]string{"train", "--images", images, "--out", model}, args...)...)
+	model, images = l.Path("base.model"), l.Path("base")
+	if len(args) > 0 || l.Exists(images) || l.Exists(l.Path("cache")) {
+		l.train(args...)
+		return model, images
+	}
+	if common.trained == "" {
+		first := *l
+		first.Dir = filepath.Join(common.folder(l), "trained")
+		first.train()
+		common.trained = first.Dir
+	}
+	l.CopyFolder(common.trained, l.Dir)
 	return model, images
+}
+
+func (l *Bed) train(args ...string) {
+	l.Helper()
+	images := l.Photos(l.Path("base"), SmallSide, 8, "kiwi", "lime", "plum")
+	l.Must(append([]string{"train", "--images", images, "--out", l.Path("base.model")}, args...)...)
 }
 
 // Foreign writes a feature folder of two files as another program would.
