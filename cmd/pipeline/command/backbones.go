@@ -13,24 +13,13 @@ import (
 )
 
 func newBackbones() *cobra.Command {
-	var asJSON bool
-	list := &cobra.Command{
-		Use:     "list",
-		Short:   "List the catalogue",
-		Example: "  pipeline backbones list",
-		Args:    arguments,
-		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listBackbones(asJSON) }),
-	}
-	list.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
-	cmd := &cobra.Command{
-		Use:     "backbones",
-		Short:   "List, download and inspect backbones",
-		Example: "  pipeline backbones list",
-		Args:    knownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(
-		list,
+	return group(
+		&cobra.Command{
+			Use:     "backbones",
+			Short:   "List, download and inspect backbones",
+			Example: "  pipeline backbones list",
+		},
+		newList("backbones", "List the catalogue", (*app).listBackbones),
 		&cobra.Command{
 			Use:     "pull NAME",
 			Short:   "Download a backbone from the catalogue and verify it",
@@ -50,7 +39,6 @@ func newBackbones() *cobra.Command {
 			}),
 		},
 	)
-	return cmd
 }
 
 // A listedBackbone is what backbones list --json prints of an entry.

@@ -13,28 +13,17 @@ import (
 )
 
 func newDatasets() *cobra.Command {
-	var asJSON bool
-	list := &cobra.Command{
-		Use:     "list",
-		Short:   "List the benchmarks",
-		Example: "  pipeline datasets list",
-		Args:    arguments,
-		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.listDatasets(asJSON) }),
-	}
-	list.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
-	cmd := &cobra.Command{
-		Use:   "datasets",
-		Short: "List and download the index lists of benchmarks",
-		Long: `The official lists say in which session each image is learned or tested. They are
+	return group(
+		&cobra.Command{
+			Use:   "datasets",
+			Short: "List and download the index lists of benchmarks",
+			Long: `The official lists say in which session each image is learned or tested. They are
 downloaded from their authors' repository at a pinned commit. You need to have the
 images yourself: of CIFAR-10 and CIFAR-100 the binary version (cifar-10-binary.tar.gz,
 cifar-100-binary.tar.gz), as the pickles of the Python version are not read.`,
-		Example: "  pipeline datasets list",
-		Args:    knownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(
-		list,
+			Example: "  pipeline datasets list",
+		},
+		newList("datasets", "List the benchmarks", (*app).listDatasets),
 		&cobra.Command{
 			Use:     "pull NAME",
 			Short:   "Download the lists of a benchmark and verify them",
@@ -45,7 +34,6 @@ cifar-100-binary.tar.gz), as the pickles of the Python version are not read.`,
 			}),
 		},
 	)
-	return cmd
 }
 
 // listsDir returns the folder that the lists of a benchmark are pulled into.

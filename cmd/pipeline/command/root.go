@@ -1,6 +1,7 @@
 package command
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -34,6 +35,7 @@ With your own photos, a few of each class in a folder of its own:
 "pipeline completion bash --help" (zsh, fish, powershell) lets the shell complete them.
 `
 
+// NewRoot returns the command line.
 func NewRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:   "pipeline",
@@ -100,6 +102,28 @@ func newHelp() *cobra.Command {
 			return topic.Help()
 		},
 	}
+}
+
+// group makes cmd the parent of commands; alone it prints its help.
+func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
+	cmd.Args = knownCommand
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+	cmd.AddCommand(commands...)
+	return cmd
+}
+
+// newList returns the command "list" of a parent.
+func newList(parent, short string, list func(a *app, asJSON bool) error) *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:     "list",
+		Short:   short,
+		Example: "  pipeline " + parent + " list",
+		Args:    arguments,
+		RunE:    command(func(_ context.Context, a *app, _ []string) error { return list(a, asJSON) }),
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	return cmd
 }
 
 func commonFlags(root *cobra.Command) {

@@ -15,7 +15,7 @@ import (
 )
 
 func newStats() *cobra.Command {
-	cmd := &cobra.Command{
+	return group(&cobra.Command{
 		Use:   "stats",
 		Short: "Collect class statistics on many machines and merge them",
 		Long: `Some methods need only the count, mean and covariance of each class, not the images:
@@ -28,11 +28,7 @@ An image counted on two machines counts once if one of the two files still has t
 embeddings of its class, which it stores for classes of at most as many images as
 an embedding has values. Otherwise the files cannot be merged.`,
 		Example: "  pipeline stats collect --images shard1 --out 1.stats",
-		Args:    knownCommand,
-		RunE:    func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
-	}
-	cmd.AddCommand(newStatsCollect(), newStatsMerge())
-	return cmd
+	}, newStatsCollect(), newStatsMerge())
 }
 
 func newStatsCollect() *cobra.Command {
