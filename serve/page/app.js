@@ -26,7 +26,7 @@ const titles = {
     "The label and the model disagree here. 0: the label is right. 1: take the first suggestion."],
   class: ["By class", "The least certain first."],
   spot: ["A spot check",
-    "Drawn at random from what would be accepted. Enter if the suggestion is right, else type the class. Esc goes back."],
+    "Drawn at random from those to accept. Enter if the suggestion is right, else type the class. Esc goes back."],
   similar: ["Similar photos", "Those that probably belong together are selected. Type a name. Esc goes back."],
 };
 
