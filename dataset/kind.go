@@ -2,9 +2,9 @@ package dataset
 
 import (
 	"bytes"
+	"encoding/binary"
 	"io"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
@@ -14,12 +14,14 @@ import (
 // Listing.Skipped.
 const kindImage = "image"
 
-// kindByExtension maps lower-case extensions. JPEG XL counts as an image although
-// nothing here decodes it: the user gets a row that says so rather than silence.
+// kindByExtension maps lower-case extensions; "" means that the content must decide.
+// JPEG XL counts as an image although nothing here decodes it: the user gets a row
+// that says so rather than silence.
 func kindByExtension(ext string) string {
 	switch ext {
-	case ".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp",
-		".heic", ".heif", ".avif", ".jxl":
+	case ".jpg", ".jpeg", ".jpe", ".jfif", ".jif", ".pjpeg", ".pjp", ".mpo", ".jps", ".jpg_large", ".png", ".apng",
+		".gif", ".bmp", ".dib", ".tif", ".tiff", ".webp", ".heic", ".heif", ".hif", ".heics", ".heifs", ".avif",
+		".avifs", ".jxl":
 		return kindImage
 	case ".mp4", ".mov", ".avi", ".mkv", ".webm", ".m4v", ".mpg", ".mpeg", ".wmv", ".flv", ".3gp", ".mts", ".m2ts",
 		".ogv":
@@ -28,30 +30,44 @@ func kindByExtension(ext string) string {
 		return "audio"
 	case ".xmp", ".json", ".txt", ".xml", ".csv", ".aae", ".thm", ".yaml", ".yml", ".md":
 		return "sidecar"
-	case ".cr2", ".cr3", ".nef", ".arw", ".dng", ".orf", ".rw2", ".raf", ".pef", ".srw":
+	case ".cr2", ".cr3", ".crw", ".nef", ".nrw", ".arw", ".sr2", ".srf", ".dng", ".orf", ".rw2", ".rwl", ".raw", ".raf",
+		".pef", ".ptx", ".srw", ".3fr", ".fff", ".iiq", ".dcr", ".dcs", ".kdc", ".erf", ".mef", ".mos", ".mrw", ".x3f",
+		".gpr", ".cap":
 		return "raw"
+	case ".part", ".partial", ".crdownload", ".download", ".opdownload", ".filepart", ".tmp", ".temp":
+		return "unfinished"
+	case ".bak", ".old", ".orig":
+		return "backup"
+	case ".exe", ".dll", ".so", ".app", ".bin", ".iso", ".dmg", ".apk", ".db", ".lnk", ".url", ".html", ".htm", ".svg",
+		".psd", ".psb", ".ai", ".eps", ".pdf", ".doc", ".docx", ".xls", ".xlsx", ".ppt", ".pptx", ".odt", ".ods", ".py",
+		".sh", ".js", ".npy", ".npz", ".onnx", ".parquet":
+		return "other"
 	case ".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar", ".zst":
 		return "archive"
 	}
-	return "other"
+	return ""
 }
 
 // kindByName decides by the base name alone; "" means that the content must
 // decide.
 func kindByName(name string) string {
-	if hiddenName(name) {
+	lower := strings.ToLower(name)
+	switch ext := filepath.Ext(lower); {
+	case hiddenName(name):
 		return "hidden"
-	}
-	switch lower := strings.ToLower(name); lower {
-	case "thumbs.db", "ehthumbs.db", "desktop.ini":
+	case lower == "thumbs.db", lower == "ehthumbs.db", lower == "desktop.ini", name == "Icon\r":
 		return "system"
+	case isBackup(lower):
+		return "backup"
 	default:
-		ext := filepath.Ext(lower)
-		if ext == "" {
-			return ""
-		}
 		return kindByExtension(ext)
 	}
+}
+
+// isBackup recognises the copies that editors (photo.jpg~) and ExifTool
+// (photo.jpg_original) keep of a file that they change.
+func isBackup(lower string) bool {
+	return strings.HasSuffix(lower, "~") || strings.HasSuffix(lower, "_original") && strings.Contains(lower, ".")
 }
 
 // hiddenName covers dot files, AppleDouble resource forks (._photo.jpg), and
@@ -68,9 +84,10 @@ func isSidecar(name string) bool {
 	return isXMP && kindByExtension(filepath.Ext(image)) == kindImage
 }
 
-const magicBytes = 16
+// magicBytes is enough for the first brands of a HEIF file.
+const magicBytes = 64
 
-// kindByContent sniffs the first bytes of a regular file.
+// kindByContent looks at the first bytes of a regular file.
 func kindByContent(file string) (string, error) {
 	f, _, err := regularfile.Open(file) // what was one may be a pipe by now
 	if err != nil {
@@ -101,13 +118,31 @@ func imageMagic(head []byte) bool {
 	if len(head) < 12 {
 		return false
 	}
-	brand := string(head[8:12])
 	switch {
-	case string(head[:4]) == "RIFF" && brand == "WEBP":
-		return true
+	case string(head[:4]) == "RIFF":
+		return string(head[8:12]) == "WEBP"
 	case string(head[4:8]) == "ftyp":
-		return slices.Contains([]string{"heic", "heix", "hevc", "heim", "heis", "mif1", "msf1", "avif", "avis"}, brand)
+		return heifBrand(head)
 	}
 	// BMP: "BM", and the two reserved words are zero.
 	return string(head[:2]) == "BM" && string(head[6:10]) == "\x00\x00\x00\x00"
+}
+
+// heifBrand reports whether the major brand of an ISO media file, or one that it is
+// compatible with, is of HEIF. Canon's raw files are, too, but say "crx".
+func heifBrand(head []byte) bool {
+	if string(head[8:12]) == "crx " {
+		return false
+	}
+	end := len(head)
+	if size := binary.BigEndian.Uint32(head); size >= 16 { // otherwise it has no list, or reaches to the end
+		end = min(end, int(size))
+	}
+	for at := 8; at+4 <= end; at += 4 {
+		switch string(head[at : at+4]) {
+		case "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif", "avis":
+			return true
+		}
+	}
+	return false
 }

@@ -27,9 +27,12 @@ type Listing struct {
 	// folders, missing list entries.
 	Problems []Problem
 	// Skipped counts, by kind, the entries that are not images: "archive",
-	// "audio", "dropped", "filtered", "hidden", "link", "linked twice",
-	// "other", "raw", "repeated", "sidecar", "special", "system", "video".
+	// "audio", "backup", "dropped", "filtered", "hidden", "link", "linked twice",
+	// "other", "raw", "repeated", "sidecar", "special", "system", "unfinished",
+	// "video".
 	Skipped map[string]int
+	// LeftOut describes some of them.
+	LeftOut LeftOut
 	// Merged are the classes that a scan read from several folders, by name.
 	Merged []Merged
 	// Guessed says, for the user, what ReadList guessed about a table; "" when

@@ -6,9 +6,12 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
@@ -33,8 +36,9 @@ type ScanOptions struct {
 //
 // Symbolic links to files count as files. A linked folder is entered once,
 // after all real folders; a loop is a Problem. Pipes, sockets and devices are
-// never opened. Files are not opened at all, except those without an
-// extension (16 bytes).
+// never opened. Files are not opened at all, except those whose extension does not
+// say what they are (64 bytes). Folders that systems and tools leave, such as recycle
+// bins, are not entered.
 //
 // The order, and with it every result, is the same on every run. When nothing
 // is found the error wraps ErrNoImages and the Listing still reports what was
@@ -63,7 +67,11 @@ func (s *scanner) empty(images int) error {
 	if images > 0 {
 		return nil
 	}
-	return fmt.Errorf("scan %s: %w there%s", s.listing.Root, ErrNoImages, s.listing.besides())
+	advice := ""
+	if s.listing.LeftOut.Raw > 0 {
+		advice = "; export raw photos as JPEG"
+	}
+	return fmt.Errorf("scan %s: %w there%s%s", s.listing.Root, ErrNoImages, s.listing.besides(), advice)
 }
 
 func rootError(root string, err error) error {
@@ -102,6 +110,7 @@ type scanner struct {
 	pending []folder           // linked folders, in the order found
 	refused map[string]refusal // folders not entered
 	folders classFolders
+	photos  map[string]bool // first-level folders, and whether there is a photo
 }
 
 func newScanner(ctx context.Context, root string, opts ScanOptions) (*scanner, error) {
@@ -118,6 +127,7 @@ func newScanner(ctx context.Context, root string, opts ScanOptions) (*scanner, e
 	s := &scanner{ctx: ctx, opts: opts, listing: newListing(root), name: folderName(root),
 		top: folder{id: idOf(root, info)}}
 	s.visited, s.refused, s.folders = map[fileID]bool{}, map[string]refusal{}, classFolders{}
+	s.photos = map[string]bool{}
 	return s, s.avoid(opts.Avoid)
 }
 
@@ -155,7 +165,20 @@ func (s *scanner) run() error {
 			return err
 		}
 	}
+	for _, dir := range slices.Sorted(maps.Keys(s.photos)) {
+		if !s.photos[dir] && s.opts.Filter.Shard.N <= 1 { // a shard may have none
+			s.listing.LeftOut.Empty.add(dir)
+		}
+	}
 	return nil
+}
+
+// inFolder notes that there is a photo, or what may be one, in the first-level folder of
+// a path.
+func (s *scanner) inFolder(rel string) {
+	if dir, _, inside := strings.Cut(rel, "/"); inside && s.photos != nil {
+		s.photos[dir] = true
+	}
 }
 
 // judge decides whether a folder is entered.
@@ -189,6 +212,7 @@ func (s *scanner) skip(rel, kind string) {
 }
 
 func (s *scanner) problem(rel string, err error) {
+	s.inFolder(rel + "/")
 	if s.opts.Filter.Shard.holds(rel) {
 		s.listing.problem(rel, err)
 	}
@@ -206,6 +230,9 @@ func (s *scanner) enter(f folder) error {
 		return nil
 	}
 	s.visited[f.id] = true
+	if f.rel != "" && !strings.Contains(f.rel, "/") {
+		s.photos[f.rel] = s.photos[f.rel]
+	}
 	for _, e := range s.readFolder(f.rel) {
 		if err := s.ctx.Err(); err != nil {
 			return err
@@ -242,6 +269,7 @@ type entry struct {
 	linked bool
 	file   bool
 	skip   string // why it is skipped
+	system bool   // a folder that a system or tool leaves
 	err    error
 }
 
@@ -251,7 +279,9 @@ func (s *scanner) look(parent *folder, e fs.DirEntry) entry {
 	switch {
 	case atomicfile.IsTemp(e.Name()): // of a killed or running process
 	case hiddenName(e.Name()):
-		found.skip = "hidden"
+		found.skip, found.system = "hidden", e.IsDir()
+	case e.IsDir() && systemFolder(e.Name()):
+		found.skip, found.system = "system", true
 	case found.linked && s.opts.Symlinks == SkipLinks:
 		found.skip = "link"
 	case found.linked:
@@ -309,6 +339,9 @@ func (s *scanner) report(found entry) {
 		s.problem(found.rel, found.err)
 	case found.skip != "":
 		s.skip(found.rel, found.skip)
+		if found.system && s.opts.Filter.Shard.holds(found.rel) {
+			s.listing.LeftOut.System.add(found.rel)
+		}
 	case found.file && s.opts.Filter.Shard.holds(found.rel):
 		s.file(found.rel)
 	}
@@ -318,13 +351,14 @@ func (s *scanner) file(rel string) {
 	kind := kindByName(path.Base(rel))
 	if kind == "" || kind == kindImage {
 		if !s.opts.Filter.wanted(rel) {
+			s.inFolder(rel)
 			s.skip(rel, "filtered")
 			return
 		}
 	}
 	if kind == "" {
 		var err error
-		if kind, err = kindByContent(s.full(rel)); err != nil {
+		if kind, err = s.contentOf(rel); err != nil {
 			s.problem(rel, fmt.Errorf("look into %s: %w", rel, regularfile.Cause(err)))
 			return
 		}
@@ -332,13 +366,25 @@ func (s *scanner) file(rel string) {
 	if kind != kindImage {
 		if !isSidecar(rel) {
 			s.skip(rel, kind)
+			s.listing.LeftOut.file(rel, kind)
 		}
 		return
 	}
+	s.inFolder(rel)
 	sample := Sample{Path: rel, Label: s.opts.ClassFrom.class(s.name, rel)}
 	if s.opts.Filter.drops(sample) {
 		s.skip(rel, "dropped")
 		return
 	}
 	s.emit(sample)
+}
+
+// contentOf finds the kind of a file by its content. Without an extension it may be a photo
+// whether or not it can be read; with an unknown one it is none until it shows that.
+func (s *scanner) contentOf(rel string) (string, error) {
+	kind, err := kindByContent(s.full(rel))
+	if err != nil && path.Ext(rel) != "" {
+		return "other", nil
+	}
+	return kind, err
 }

@@ -149,8 +149,10 @@ func (in inputs) openImages(ctx context.Context, m *model.Model, need need) (inp
 		in.notes.log.Info("guessed how to read the list; --path-column, --label-column and --path-suffix say it",
 			"list", in.list, "guessed", found.Guessed)
 	}
+	in.noteFiles(found.LeftOut)
 	if need == classes {
 		in.noteMerged(found.Merged)
+		in.noteEmpty(found.LeftOut.Empty)
 	}
 	if m == nil {
 		e, err := embed.Open(in.embedNew)
@@ -210,6 +212,27 @@ func (in inputs) noteMerged(merged []dataset.Merged) {
 	first := merged[0]
 	in.notes.log.Info(advice, "merged_classes", len(merged),
 		"first", fmt.Sprintf("%q from %s and %s", first.Class, first.Folders[0], first.Folders[1]))
+}
+
+// noteFiles says what in the folder is not read.
+func (in inputs) noteFiles(left dataset.LeftOut) {
+	log := in.notes.log
+	if n := left.Files(); n > 0 {
+		log.Info("files that are no photos are skipped", "files", n, "suffixes", left.BySuffix())
+	}
+	if left.Raw > 0 {
+		log.Info("raw photos are not read; export them as JPEG", "files", left.Raw)
+	}
+	if n := left.System.N; n > 0 {
+		log.Info("folders that systems and tools leave are skipped", "folders", n, "such_as", left.System.Names())
+	}
+}
+
+// noteEmpty says which folders could have been classes.
+func (in inputs) noteEmpty(empty dataset.Folders) {
+	if empty.N > 0 {
+		in.notes.log.Info("folders without photos are no classes", "folders", empty.N, "such_as", empty.Names())
+	}
 }
 
 // open opens the embeddings. If there is a model, they must be of its backbone.

@@ -61,9 +61,11 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	if err := a.require([2]string{"images", a.config.Images}); err != nil {
 		return err
 	}
-	if _, err := a.inputs().folder(ctx); err != nil {
+	found, err := a.inputs().found(ctx)
+	if err != nil {
 		return err
 	}
+	a.inputs().noteFiles(found.LeftOut)
 	if err := writable(file); err != nil {
 		return err
 	}
@@ -135,17 +137,23 @@ func warnOpened(log *slog.Logger, session *teach.Session, file string) {
 	}
 }
 
-// folder returns the photos of the folder, which may have none yet.
+// folder returns the photos of the folder.
 func (in inputs) folder(ctx context.Context) ([]dataset.Sample, error) {
+	listing, err := in.found(ctx)
+	return listing.Samples, err
+}
+
+// found returns what is in the folder, which may have no photos yet.
+func (in inputs) found(ctx context.Context) (dataset.Listing, error) {
 	opts, err := in.scanOptions()
 	if err != nil {
-		return nil, err
+		return dataset.Listing{}, err
 	}
 	listing, err := dataset.Scan(ctx, in.images, opts)
 	if errors.Is(err, dataset.ErrNoImages) {
 		err = nil
 	}
-	return listing.Samples, err
+	return listing, err
 }
 
 // startingPoint opens the backbone of the model that a session starts from. Without
