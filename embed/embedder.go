@@ -341,13 +341,16 @@ func (r imageRows) Each(ctx context.Context, emit func(Item) error) (Outcome, er
 	step, finish := r.embedder.progress(r.images.Len())
 	defer finish()
 	var failed []dataset.Problem
+	said := remarks{}
 	counts, err := r.embedder.EmbedSeq(ctx, r.images.Root(), r.images.Samples(ctx), func(item Item) error {
 		step()
+		said.add(item)
 		if item.Err != nil {
 			failed = append(failed, dataset.Problem{Path: item.Sample.Path, Err: item.Err})
 		}
 		return emit(item)
 	})
+	said.log(r.embedder.options.Log)
 	if err != nil {
 		return Outcome{Counts: counts}, err
 	}

@@ -48,6 +48,9 @@ type Item struct {
 	Vector []float32
 	// Err is why this file has no embedding. It does not repeat the path.
 	Err error
+	// Remark says something about a photo that was read nevertheless; "" is nothing, or
+	// that the embedding was cached.
+	Remark preprocess.Remark
 	// Cached reports that this item needed no inference.
 	Cached bool
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // A worker takes one sample after another and collects its own batch of those
@@ -25,7 +26,8 @@ type worker struct {
 // claimed is a job whose pixels are in the batch.
 type claimed struct {
 	job
-	hash cache.Hash
+	hash   cache.Hash
+	remark preprocess.Remark
 }
 
 // loop works until the samples end. A worker that holds an unfinished batch
@@ -139,11 +141,13 @@ func (w *worker) resolve(j job, h cache.Hash) error {
 	}
 	size := 3 * w.Side * w.Side
 	at := len(w.batch) * size
-	if err := w.Preprocessor.Tensor(w.ctx, w.pixels[at:at+size], w.file); err != nil {
+	var remark preprocess.Remark
+	ctx := preprocess.WithRemarks(w.ctx, func(r preprocess.Remark) { remark = r })
+	if err := w.Preprocessor.Tensor(ctx, w.pixels[at:at+size], w.file); err != nil {
 		w.land(j, Item{Hash: h, Err: err})
 		return nil
 	}
-	w.batch = append(w.batch, claimed{job: j, hash: h})
+	w.batch = append(w.batch, claimed{job: j, hash: h, remark: remark})
 	if len(w.batch) == w.extractor.Batch() {
 		return w.flush()
 	}
@@ -199,6 +203,6 @@ func (w *worker) keep(c claimed, v []float32) error {
 	if err := w.Cache.Put(c.hash, v); err != nil {
 		return err
 	}
-	w.land(c.job, Item{Hash: c.hash, Vector: v})
+	w.land(c.job, Item{Hash: c.hash, Vector: v, Remark: c.remark})
 	return nil
 }

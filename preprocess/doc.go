@@ -36,9 +36,9 @@
 //
 //	format  read                               decisions
 //	JPEG    baseline, extended, progressive,   CMYK and YCCK taken as inverted (Adobe) and converted as
-//	        8 bits; grey, YCbCr, RGB, CMYK,    convert("RGB") does; no ICC; at most 64 scans when progressive
+//	        8 bits; grey, YCbCr, RGB, CMYK,    convert("RGB") does; at most 64 scans when progressive
 //	        YCCK
-//	PNG     all, APNG's default image          16 bits: the high byte; no gamma, no ICC
+//	PNG     all, APNG's default image          16 bits: the high byte, or that of the bits of sBIT; no gamma
 //	GIF     first frame on its canvas          canvas outside of the frame: transparent, else colour 0
 //	BMP     1, 2, 4, 8, 24, 32 bits            no RLE, no 16 bits
 //	TIFF    first page; 1, 8, 16 bits grey,    16 bits: the high byte; no CMYK, YCbCr, JPEG-in-TIFF,
@@ -48,15 +48,18 @@
 //	        frame of an animation
 //	HEIC    HEVC: one picture or a grid, 8 to  more than 8 bits: the high byte; the crop, rotation and
 //	        16 bits, alpha; the primary one    mirroring of the boxes, not EXIF's; chroma repeated, as
-//	        of several                         libheif does; no ICC, no gain maps, no overlays
+//	        of several                         libheif does; no gain maps, no overlays
 //	AVIF    AV1: the same; the first picture   libavif's colours; no crop, as in Pillow
 //	        of a sequence
 //
 // Transparent pixels are composited over white, round(c·a/255 + 255·(1−a/255)),
 // as Pillow's Image.paste with a mask does; convert("RGB") would instead reveal
 // hidden colours. A palette index outside the palette is black. Orientation is
-// the EXIF tag of IFD0 and is applied to the full picture before the resize, as
-// in ImageOps.exif_transpose.
+// the EXIF tag of IFD0, else XMP's, wherever the format or ImageMagick keeps them. It
+// is applied to the full picture before the resize, as in ImageOps.exif_transpose.
+// Pictures with an ICC profile of RGB curves and a matrix (Display P3, Adobe RGB) are
+// converted to sRGB, unless the profile is sRGB's; profiles of tables, as for CMYK, and
+// of grey are ignored.
 //
 // # Safety
 //

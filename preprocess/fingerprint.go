@@ -27,6 +27,10 @@ const (
 	scaledVersion = 2
 	// heifThumbnailVersion covers which stored thumbnail is taken.
 	heifThumbnailVersion = 1
+	// metadataVersion covers what is read besides the pixels: orientation, significant
+	// bits, colour profiles. It is not part of the geometry, because photos of earlier
+	// versions, most of which have none of that, may be mixed with those of this one.
+	metadataVersion = 2
 	// xImageVersion is the golang.org/x/image that go.mod pins (BMP, TIFF,
 	// WebP); a test compares the two.
 	xImageVersion = "v0.47.0"
@@ -54,7 +58,7 @@ func (s Spec) canonical(goVersion string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "pipeline preprocess %d\n", fingerprintVersion)
 	fmt.Fprintf(&b, "decoder %d go %s x/image %s\n", decoderVersion, goRelease(goVersion), xImageVersion)
-	fmt.Fprintf(&b, "chroma %d\nresizer %d\n", chromaVersion, resizerVersion)
+	fmt.Fprintf(&b, "chroma %d\nresizer %d\nmetadata %d\n", chromaVersion, resizerVersion, metadataVersion)
 	b.WriteString(s.settings())
 	if s.JPEG != "" {
 		fmt.Fprintf(&b, "jpeg %q scaled %d\n", s.JPEG, scaledVersion)

@@ -58,7 +58,7 @@ func planPicture(m *heif.Picture, b *Budget) (p plan, err error) {
 	if err := b.checkSize(f, m.Width, m.Height); err != nil {
 		return p, err
 	}
-	p = plan{format: f, bytes: m.Bytes()}
+	p = plan{format: f, bytes: m.Bytes(), profile: m.Profile}
 	p.width, p.height = shown(m)
 	if m.Orientation != 1 {
 		p.bytes += uprightBytes(m.Width, m.Height)

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
 )
 
 // A JPEGDecoder decodes JPEG files at full or reduced size; it is safe for
@@ -95,6 +97,7 @@ func (p *Preprocessor) planNative(file []byte, size int) (plan, bool) {
 		m := &Image{Width: w, Height: ht, Pix: make([]byte, 3*w*ht)}
 		return m, p.jpeg.Decode(m.Pix, file, h.width, h.height, n.by, maxScans, memory)
 	}
+	n.open = inSRGB(n.open, photometa.JPEG(file).ICC)
 	return n, true
 }
 

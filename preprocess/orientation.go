@@ -1,72 +1,29 @@
 package preprocess
 
-import (
-	"bytes"
-	"strings"
+import "github.com/seed-90d10d51/pipeline/internal/photometa"
 
-	"github.com/bep/imagemeta"
-)
-
-// orientation returns the EXIF orientation 1 … 8 of IFD0, or 1 if it is missing
-// or unreadable: broken metadata is no reason to refuse a picture.
-func orientation(file []byte, f format) (value int) {
-	value = 1
-	file, kind := metadata(file, f)
-	if file == nil {
-		return value
-	}
-	defer func() {
-		if recover() != nil {
-			value = 1
-		}
-	}()
-	isOrientation := func(t imagemeta.TagInfo) bool {
-		return t.Tag == "Orientation" && strings.HasPrefix(t.Namespace, "IFD0")
-	}
-	_, _ = imagemeta.Decode(imagemeta.Options{
-		R:               bytes.NewReader(file),
-		ImageFormat:     kind,
-		Sources:         imagemeta.EXIF,
-		ShouldHandleTag: isOrientation,
-		HandleTag: func(t imagemeta.TagInfo) error {
-			value = orientationValue(t.Value)
-			return imagemeta.ErrStopWalking
-		},
-	})
-	return value
-}
-
-// metadata returns the bytes and the format to pass to imagemeta, or nil. For
-// WebP it finds the chunk, which holds a TIFF file, itself: imagemeta 1.0.1
-// misreads the file after a chunk of odd length.
-func metadata(file []byte, f format) ([]byte, imagemeta.ImageFormat) {
+// metadata returns what a file says besides its pixels. HEIC and AVIF turn their
+// pictures by boxes, which their decoders apply.
+func metadata(file []byte, f format) photometa.Metadata {
 	switch f {
 	case formatJPEG:
-		return file, imagemeta.JPEG
+		return photometa.JPEG(file)
 	case formatPNG:
-		return file, imagemeta.PNG
+		return photometa.PNG(file)
 	case formatTIFF:
-		return file, imagemeta.TIFF
+		return photometa.TIFF(file)
 	case formatWebP:
-		return webpExif(file), imagemeta.TIFF
+		return photometa.WebP(file)
+	case formatGIF:
+		return photometa.GIF(file)
 	}
-	return nil, 0
+	return photometa.Metadata{}
 }
 
-func orientationValue(v any) int {
-	var n int
-	switch v := v.(type) {
-	case uint8:
-		n = int(v)
-	case uint16:
-		n = int(v)
-	case uint32:
-		n = int(v)
-	}
-	if n < 1 || n > 8 {
-		return 1
-	}
-	return n
+// orientation returns how a file says that its picture is to be turned, 1 … 8.
+func orientation(file []byte, f format) int {
+	m := metadata(file, f)
+	return m.Orientation()
 }
 
 // upright returns the picture with an EXIF orientation applied.

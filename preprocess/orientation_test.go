@@ -67,13 +67,3 @@ func TestTensorOfTurnedPicture(t *testing.T) {
 		}
 	}
 }
-
-func TestOrientationValueOutOfRange(t *testing.T) {
-	for v, want := range map[any]int{
-		uint16(0): 1, uint16(9): 1, uint16(8): 8, uint32(3): 3, uint8(6): 6, "6": 1, nil: 1,
-	} {
-		if got := orientationValue(v); got != want {
-			t.Errorf("%v: %d, want %d", v, got, want)
-		}
-	}
-}

@@ -23,6 +23,8 @@ type plan struct {
 	// less returns how many of these bytes a closer look at the data saves, which
 	// takes time; nil means none.
 	less func() int64
+	// profile is the ICC profile, nil if the metadata has it.
+	profile []byte
 	// open stops soon after the context ends.
 	open func(ctx context.Context) (raster, error)
 }
@@ -46,6 +48,10 @@ func planFile(file []byte, b *Budget, side int) (p plan, err error) {
 		p.format = f
 	}
 	p.bytes += fixedBytes
+	if p.profile == nil {
+		p.profile = metadata(file, f).ICC
+	}
+	p.open = inSRGB(p.open, p.profile)
 	return p, nil
 }
 
@@ -126,7 +132,17 @@ func planPNG(file []byte, c image.Config) (plan, error) {
 	}
 	channels := map[byte]int64{2: 3, 4: 2, 6: 4}[file[kindAt]]
 	row := int64(c.Width)*max(1, channels)*int64(file[depthAt])/8 + 64
-	return plan{bytes: passes*perPixel*pixels(c.Width, c.Height) + rows*row, open: opener(file, png.Decode)}, nil
+	return plan{bytes: passes*perPixel*pixels(c.Width, c.Height) + rows*row,
+		open: func(ctx context.Context) (raster, error) { return openPNG(ctx, file) }}, nil
+}
+
+func openPNG(ctx context.Context, file []byte) (raster, error) {
+	m, err := png.Decode(interruptible(ctx, bytes.NewReader(file)))
+	if err != nil {
+		return nil, err
+	}
+	scaleBits(ctx, m, significantPNG(file))
+	return newRaster(m)
 }
 
 func planBMP(file []byte, c image.Config) (plan, error) {

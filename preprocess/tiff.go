@@ -9,6 +9,7 @@ import (
 	"image"
 	"image/color"
 	"io"
+	"math/bits"
 	"runtime"
 
 	"golang.org/x/image/tiff"
@@ -22,6 +23,7 @@ const (
 	tagStripOffsets    = 273
 	tagRowsPerStrip    = 278
 	tagStripByteCounts = 279
+	tagMaxSampleValue  = 281
 	tagPlanar          = 284
 	tagTileWidth       = 322
 	tagTileLength      = 323
@@ -138,8 +140,12 @@ func openTIFF(ctx context.Context, file []byte, tags map[int]int, b blocks) (ras
 			grey.Pix[i] ^= 0xff
 		}
 	}
+	scaleBits(ctx, m, significantTIFF(tags))
 	return newRaster(m)
 }
+
+// significantTIFF returns the bits of the largest value that a file says it may have.
+func significantTIFF(tags map[int]int) int { return bits.Len(uint(max(0, tags[tagMaxSampleValue]))) }
 
 // tiffBytes is what x/image/tiff takes: the picture, its largest block, and up
 // to collectBytes of garbage. The buffer of a compressed block grows by

@@ -48,6 +48,8 @@ type Picture struct {
 	Orientation int
 	// Colour is only known for HEVC: the decoder of AV1 converts colours itself.
 	Colour Colour
+	// Profile is the ICC profile, nil if there is none.
+	Profile []byte
 	// Alpha is the picture whose luma is the straight alpha, nil if there is
 	// none. The decoder of AV1 applies it itself.
 	Alpha *Picture
@@ -283,6 +285,8 @@ func (p *Picture) readColour(it *item) {
 	for _, n := range it.properties {
 		if b, ok := p.file.propertyAt(n, "colr"); ok && len(b) >= 11 && string(b[:4]) == "nclx" {
 			p.Colour = Colour{Matrix: int(binary.BigEndian.Uint16(b[8:])), FullRange: b[10]&0x80 != 0}
+		} else if ok && len(b) > 4 && (string(b[:4]) == "prof" || string(b[:4]) == "rICC") {
+			p.Profile = b[4:]
 		}
 	}
 }

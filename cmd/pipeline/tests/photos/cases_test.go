@@ -37,3 +37,37 @@ func TestCaseOfCameraSuffix(t *testing.T) {
 		t.Errorf("train says\n%s%s", r.Stdout, r.Stderr)
 	}
 }
+
+// embedded returns the embeddings of a folder, by path.
+func embedded(t *testing.T, l *commandtest.Bed, images string) (map[string][]float32, commandtest.Result) {
+	t.Helper()
+	out := l.Path("features")
+	r := l.Run("embed", "--images", images, "--out", out)
+	return features(t, out), r
+}
+
+// TestCaseOfOrientation: the same picture lies on its side in all files, which say so in
+// different places.
+func TestCaseOfOrientation(t *testing.T) {
+	l := commandtest.New(t)
+	vectors, _ := embedded(t, l, shared.Path(t, "cases", "05-orientation-elsewhere", "in"))
+	for name, v := range vectors {
+		if c := cosine(v, vectors["exif_le.jpg"]); c < 0.99 {
+			t.Errorf("%s: cosine %.4f to the one with EXIF", name, c)
+		}
+	}
+	if len(vectors) != 5 {
+		t.Errorf("%d photos were read, want 5", len(vectors))
+	}
+}
+
+// TestCaseOfSixteenBits: a photo that is nearly black is remarked on.
+func TestCaseOfSixteenBits(t *testing.T) {
+	l := commandtest.New(t)
+	_, r := embedded(t, l, shared.Path(t, "cases", "06-sixteen-bit", "in"))
+	for _, said := range []string{"nearly black", "sBIT", "photos=1", "first=grey12in16.png"} {
+		if !strings.Contains(r.Stderr, said) {
+			t.Errorf("embed does not say %q:\n%s", said, r.Stderr)
+		}
+	}
+}

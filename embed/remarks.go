@@ -1,0 +1,35 @@
+package embed
+
+import (
+	"log/slog"
+	"maps"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/preprocess"
+)
+
+// remarks count the remarks on photos and keep the first photo of each.
+type remarks map[preprocess.Remark]remarked
+
+type remarked struct {
+	n     int
+	first string
+}
+
+func (r remarks) add(item Item) {
+	if item.Remark == "" {
+		return
+	}
+	of := r[item.Remark]
+	if of.n++; of.n == 1 {
+		of.first = dataset.EscapePath(item.Sample.Path)
+	}
+	r[item.Remark] = of
+}
+
+func (r remarks) log(to *slog.Logger) {
+	for _, text := range slices.Sorted(maps.Keys(r)) {
+		to.Warn(string(text), "photos", r[text].n, "first", r[text].first)
+	}
+}
