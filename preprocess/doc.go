@@ -40,9 +40,11 @@
 //	        YCCK
 //	PNG     all, APNG's default image          16 bits: the high byte, or that of the bits of sBIT; no gamma
 //	GIF     first frame on its canvas          canvas outside of the frame: transparent, else colour 0
-//	BMP     1, 2, 4, 8, 24, 32 bits            no RLE, no 16 bits
-//	TIFF    first page; 1, 8, 16 bits grey,    16 bits: the high byte; no CMYK, YCbCr, JPEG-in-TIFF,
-//	        palette, RGB(A); LZW, Deflate,     float
+//	BMP     1 to 32 bits, masks, run lengths;  alpha only where a mask says it
+//	        all headers of OS/2 and Windows
+//	TIFF    first page; 1, 8, 16 bits grey,    16 bits: the high byte, or that of the bits of
+//	        palette, RGB(A), CMYK, more bands, MaxSampleValue; of more bands the first three;
+//	        separate planes; LZW, Deflate,     no YCbCr, JPEG-in-TIFF, float
 //	        PackBits, CCITT, none
 //	WebP    lossy, lossless, alpha, first      the frame stands on a transparent canvas
 //	        frame of an animation

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 
 	"github.com/seed-90d10d51/pipeline/internal/heif"
@@ -79,7 +78,7 @@ func isUnsupported(err error) bool {
 	var j jpeg.UnsupportedError
 	var p png.UnsupportedError
 	var t tiff.UnsupportedError
-	return errors.As(err, &j) || errors.As(err, &p) || errors.As(err, &t) || errors.Is(err, bmp.ErrUnsupported)
+	return errors.As(err, &j) || errors.As(err, &p) || errors.As(err, &t)
 }
 
 // guard turns a decoder's panic into an error. None of the decoders starts

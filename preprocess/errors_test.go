@@ -26,7 +26,6 @@ func TestForeignFormatsAreNamed(t *testing.T) {
 		"Git LFS":     "version https://git-lfs.github.com/spec/v1\noid sha256:00",
 		"icon":        "\x00\x00\x01\x00\x01\x00",
 		"not JPEG":    "just some text",
-		"OS/2":        "BM............\x0c\x00\x00\x00",
 		"PNM":         "P6\n1 1\n255\nabc",
 		"ZIP archive": "PK\x03\x04",
 	} {

@@ -3,14 +3,11 @@ package preprocess
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"image"
 	"image/gif"
 	"image/jpeg"
 	"image/png"
 	"io"
-
-	"golang.org/x/image/bmp"
 )
 
 // A plan is how a file is to be decoded, and what that takes.
@@ -63,6 +60,8 @@ func planFormat(f format, file []byte, b *Budget, side int) (p plan, err error) 
 		return planHEIF(file, b, side)
 	case formatTIFF:
 		return planTIFF(file, b)
+	case formatBMP:
+		return planBMP(file, b)
 	}
 	header, planIt := codec(f)
 	c, err := header(bytes.NewReader(file))
@@ -85,22 +84,8 @@ func codec(f format) (header func(io.Reader) (image.Config, error), planIt func(
 		return jpeg.DecodeConfig, planJPEG
 	case formatGIF:
 		return gif.DecodeConfig, planGIF
-	case formatPNG:
-		return png.DecodeConfig, planPNG
 	default:
-		return bmp.DecodeConfig, planBMP
-	}
-}
-
-// opener returns what opens a file whose decoder returns one of the layouts of
-// newRaster.
-func opener(file []byte, decode func(io.Reader) (image.Image, error)) func(context.Context) (raster, error) {
-	return func(ctx context.Context) (raster, error) {
-		m, err := decode(interruptible(ctx, bytes.NewReader(file)))
-		if err != nil {
-			return nil, err
-		}
-		return newRaster(m)
+		return png.DecodeConfig, planPNG
 	}
 }
 
@@ -143,15 +128,6 @@ func openPNG(ctx context.Context, file []byte) (raster, error) {
 	}
 	scaleBits(ctx, m, significantPNG(file))
 	return newRaster(m)
-}
-
-func planBMP(file []byte, c image.Config) (plan, error) {
-	const depthAt = 28
-	perPixel := int64(4)
-	if binary.LittleEndian.Uint16(file[depthAt:]) <= 8 {
-		perPixel = 1
-	}
-	return plan{bytes: perPixel*pixels(c.Width, c.Height) + 4*int64(c.Width), open: opener(file, bmp.Decode)}, nil
 }
 
 // planGIF: the frame may be as large as the canvas, and is copied if it is

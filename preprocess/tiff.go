@@ -44,6 +44,12 @@ const (
 // which reads separate planes as interleaved ones, and with fax compression
 // inverts pictures whose zero is black.
 func planTIFF(file []byte, b *Budget) (p plan, err error) {
+	if t := readBands(file); t != nil {
+		if err := b.checkSize(formatTIFF, t.width, t.height); err != nil {
+			return p, err
+		}
+		return t.plan(tiffTags(file), b)
+	}
 	c, err := tiff.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
 		return p, err

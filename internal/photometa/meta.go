@@ -3,6 +3,7 @@ package photometa
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 )
 
 // Metadata are the blocks of a file, in its order.
@@ -133,4 +134,35 @@ func sizeOf(kind uint16) uint64 {
 		return 0
 	}
 	return sizes[kind]
+}
+
+// mostValues bounds the values of a tag that are kept, which more than all strips of a
+// picture need.
+const mostValues = 1 << 18
+
+// Values returns the whole numbers of the wanted tags of the first directory of a TIFF
+// file, and its order of bytes.
+func Values(tiff []byte, wanted ...int) (map[int][]int, binary.ByteOrder) {
+	tags, used := map[int][]int{}, binary.ByteOrder(binary.LittleEndian)
+	eachTag(tiff, func(tag int, kind uint16, order binary.ByteOrder, values []byte) {
+		const octet, short, long = 1, 3, 4
+		used = order
+		size := int(sizeOf(kind))
+		if tags[tag] != nil || !slices.Contains(wanted, tag) || kind != octet && kind != short && kind != long {
+			return
+		}
+		for i := 0; i+size <= len(values) && i < mostValues*size; i += size {
+			n := 0
+			switch kind {
+			case octet:
+				n = int(values[i])
+			case short:
+				n = int(order.Uint16(values[i:]))
+			default:
+				n = int(order.Uint32(values[i:]))
+			}
+			tags[tag] = append(tags[tag], n)
+		}
+	})
+	return tags, used
 }

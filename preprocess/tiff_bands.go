@@ -1,0 +1,265 @@
+package preprocess
+
+import (
+	"bytes"
+	"compress/zlib"
+	"context"
+	"encoding/binary"
+	"fmt"
+	"image"
+	"io"
+
+	"golang.org/x/image/tiff/lzw"
+
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
+)
+
+// More tags, of which all values matter.
+const (
+	tagWidth           = 256
+	tagHeight          = 257
+	tagBitsPerSample   = 258
+	tagSamplesPerPixel = 277
+	tagPredictor       = 317
+	tagTileOffsets     = 324
+	tagTileByteCounts  = 325
+	tagExtraSamples    = 338
+	tagSampleFormat    = 339
+
+	whiteIsZero   = 0
+	photoRGB      = 2
+	photoCMYK     = 5
+	horizontal    = 2 // the predictor
+	maxBands      = 1024
+	premultiplied = 1
+	straightAlpha = 2
+)
+
+// bands are a TIFF picture of 8 or 16 bits that x/image/tiff does not read: with more
+// channels than red, green, blue and alpha, of inks, or with a plane for each channel.
+type bands struct {
+	file                   []byte
+	order                  binary.ByteOrder
+	width, height          int
+	samples, bytesPer      int // of a pixel, of a sample
+	photometric            int
+	compression, predictor int
+	separate               bool
+	alpha                  int // index of the alpha channel, −1 if there is none
+	blocks                 blocks
+	offsets, counts        []int
+}
+
+// readBands returns nil if the picture is one that x/image/tiff reads or nobody does.
+func readBands(file []byte) *bands {
+	tags, order := photometa.Values(file, tagWidth, tagHeight, tagBitsPerSample, tagCompression, tagPhotometric,
+		tagStripOffsets, tagSamplesPerPixel, tagStripByteCounts, tagPlanar, tagPredictor, tagTileWidth, tagTileOffsets,
+		tagTileByteCounts, tagExtraSamples, tagSampleFormat)
+	first := func(tag, otherwise int) int {
+		if v := tags[tag]; len(v) > 0 {
+			return v[0]
+		}
+		return otherwise
+	}
+	t := &bands{file: file, order: order, width: first(tagWidth, 0), height: first(tagHeight, 0), alpha: -1,
+		samples: first(tagSamplesPerPixel, 1), photometric: first(tagPhotometric, -1),
+		bytesPer: first(tagBitsPerSample, 1) / 8, compression: first(tagCompression, uncompressed),
+		predictor: first(tagPredictor, 1), separate: first(tagPlanar, 1) == separatePlanes}
+	own := map[int]int{whiteIsZero: 1, blackIsZero: 1, photoRGB: 3, photoCMYK: 4}[t.photometric]
+	extra := tags[tagExtraSamples]
+	if len(extra) > 0 && (extra[0] == premultiplied || extra[0] == straightAlpha) && t.samples > own {
+		t.alpha = own
+	}
+	usual := t.samples == 1 || t.photometric == photoRGB && (t.samples == 3 || t.samples == 4 && t.alpha == 3)
+	switch {
+	case own == 0, t.samples < own, t.samples > maxBands, usual && (!t.separate || t.samples == 1):
+		return nil
+	case t.bytesPer != 1 && t.bytesPer != 2, first(tagSampleFormat, 1) != 1, t.predictor > horizontal:
+		return nil
+	}
+	for _, bits := range tags[tagBitsPerSample] {
+		if bits != 8*t.bytesPer {
+			return nil
+		}
+	}
+	t.offsets, t.counts = tags[tagStripOffsets], tags[tagStripByteCounts]
+	if tags[tagTileWidth] != nil {
+		t.offsets, t.counts = tags[tagTileOffsets], tags[tagTileByteCounts]
+	}
+	return t
+}
+
+// slots is the number of samples of a pixel in the layouts of package image.
+const slots = 4
+
+func (t *bands) plan(tags map[int]int, b *Budget) (p plan, err error) {
+	t.blocks = blocksOf(image.Config{Width: t.width, Height: t.height}, tags)
+	if err := t.blocks.check(b); err != nil {
+		return p, err
+	}
+	block := pixels(t.blocks.width, t.blocks.height) * int64(t.bandsOfBlock()*t.bytesPer)
+	return plan{width: t.width, height: t.height, open: t.open,
+		bytes: slots*int64(t.bytesPer)*pixels(t.width, t.height) + 3*block + decompressorBytes}, nil
+}
+
+// bandsOfBlock returns the number of channels that are stored in one block.
+func (t *bands) bandsOfBlock() int {
+	if t.separate {
+		return 1
+	}
+	return t.samples
+}
+
+func (t *bands) open(ctx context.Context) (raster, error) {
+	n := t.blocks.across * t.blocks.down
+	planes := 1
+	if t.separate {
+		planes = min(t.samples, t.wanted())
+	}
+	if len(t.offsets) < n*planes || len(t.counts) < n*planes {
+		return nil, fmt.Errorf("%w: %d strips or tiles are listed, and the picture has %d", ErrCorrupt,
+			min(len(t.offsets), len(t.counts)), n*planes)
+	}
+	size := slots * t.bytesPer
+	pix := make([]byte, size*t.width*t.height)
+	block := make([]byte, t.blocks.width*t.blocks.height*t.bandsOfBlock()*t.bytesPer)
+	for i := range n * planes {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		got, err := t.read(block, i)
+		if err != nil {
+			return nil, err
+		}
+		t.undo(got)
+		t.place(pix, got, i%n, i/n)
+	}
+	return t.finish(ctx, pix)
+}
+
+// wanted is the number of the first channels that are used.
+func (t *bands) wanted() int {
+	own := map[int]int{photoRGB: 3, photoCMYK: 4}[t.photometric]
+	return max(1, own, t.alpha+1)
+}
+
+// read decompresses a strip or tile; a last strip may be shorter.
+func (t *bands) read(block []byte, i int) ([]byte, error) {
+	from := uint64(max(0, t.offsets[i]))
+	to := from + uint64(max(0, t.counts[i]))
+	if from > uint64(len(t.file)) || to > uint64(len(t.file)) {
+		return nil, io.ErrUnexpectedEOF
+	}
+	r, err := t.decompress(t.file[from:to])
+	if err != nil {
+		return nil, err
+	}
+	n, err := io.ReadFull(r, block)
+	if err == io.ErrUnexpectedEOF && i%(t.blocks.across*t.blocks.down) == t.blocks.across*t.blocks.down-1 {
+		err = nil
+	}
+	return block[:n], err
+}
+
+func (t *bands) decompress(b []byte) (io.Reader, error) {
+	switch t.compression {
+	case uncompressed:
+		return bytes.NewReader(b), nil
+	case compressionLZW:
+		return lzw.NewReader(bytes.NewReader(b), lzw.MSB, 8), nil
+	case compressionDeflate, compressionDeflateOld:
+		return zlib.NewReader(bytes.NewReader(b))
+	}
+	return nil, fmt.Errorf("%w: %d bands with compression %d; convert it to JPEG or PNG", ErrFormat, t.samples,
+		t.compression)
+}
+
+// undo turns samples to big-endian and adds up what the predictor has subtracted.
+func (t *bands) undo(block []byte) {
+	n := t.bandsOfBlock()
+	row := t.blocks.width * n * t.bytesPer
+	if t.bytesPer == 2 {
+		for i := 0; i+2 <= len(block); i += 2 {
+			binary.BigEndian.PutUint16(block[i:], t.order.Uint16(block[i:]))
+		}
+	}
+	if t.predictor != horizontal {
+		return
+	}
+	for ; len(block) >= row; block = block[row:] {
+		for i := n * t.bytesPer; i < row; i += t.bytesPer {
+			before := block[i-n*t.bytesPer:]
+			if t.bytesPer == 1 {
+				block[i] += before[0]
+			} else {
+				v := binary.BigEndian.Uint16(block[i:]) + binary.BigEndian.Uint16(before)
+				binary.BigEndian.PutUint16(block[i:], v)
+			}
+		}
+	}
+}
+
+// place copies the channels of a block that are used into the picture.
+func (t *bands) place(pix, block []byte, at, plane int) {
+	n, per := t.bandsOfBlock(), t.bytesPer
+	x0, y0 := at%t.blocks.across*t.blocks.width, at/t.blocks.across*t.blocks.height
+	for y := 0; y < t.blocks.height && y0+y < t.height; y++ {
+		for x := 0; x < t.blocks.width && x0+x < t.width; x++ {
+			src := (y*t.blocks.width + x) * n * per
+			if src+n*per > len(block) {
+				return
+			}
+			dst := pix[slots*per*((y0+y)*t.width+x0+x):]
+			if t.separate {
+				copy(dst[t.slot(plane)*per:][:per], block[src:])
+				continue
+			}
+			for c := range min(n, t.wanted()) {
+				copy(dst[t.slot(c)*per:][:per], block[src+c*per:])
+			}
+		}
+	}
+}
+
+// slot is where a channel stands in the picture: alpha is the fourth.
+func (t *bands) slot(channel int) int {
+	if channel == t.alpha {
+		return slots - 1
+	}
+	return min(channel, slots-1)
+}
+
+// finish makes a picture of the samples.
+func (t *bands) finish(ctx context.Context, pix []byte) (raster, error) {
+	per := t.bytesPer
+	for p := pix; len(p) >= slots*per; p = p[slots*per:] {
+		switch {
+		case t.photometric < photoRGB:
+			if t.photometric == whiteIsZero {
+				for i := range per {
+					p[i] ^= 0xff
+				}
+			}
+			copy(p[per:2*per], p[:per])
+			copy(p[2*per:3*per], p[:per])
+		case t.photometric == photoCMYK:
+			light := 255 - uint32(p[3*per])
+			for c := range 3 {
+				p[c*per] = byte(light) - div255(uint32(p[c*per])*light)
+			}
+		}
+		if t.alpha < 0 || t.photometric == photoCMYK {
+			p[3*per], p[4*per-1] = 0xff, 0xff
+		}
+	}
+	if t.samples > t.wanted() {
+		remark(ctx, RemarkBands)
+	}
+	rect := image.Rect(0, 0, t.width, t.height)
+	if per == 1 {
+		return newRaster(&image.NRGBA{Pix: pix, Stride: slots * t.width, Rect: rect})
+	}
+	m := &image.NRGBA64{Pix: pix, Stride: 2 * slots * t.width, Rect: rect}
+	scaleBits(ctx, m, 0)
+	return newRaster(m)
+}
