@@ -24,13 +24,15 @@ func planJPEG(file []byte, c image.Config) (p plan, err error) {
 	}
 	open := func(ctx context.Context) (raster, error) {
 		m, err := jpeg.Decode(interruptible(ctx, h.raw(file)))
-		if err != nil && !complete {
-			return nil, io.ErrUnexpectedEOF // image/jpeg may say "short Huffman data"
+		switch {
+		case err == nil:
+			return jpegRaster(h, m)
+		case ctx.Err() != nil:
+			return nil, ctx.Err()
+		case !complete:
+			err = io.ErrUnexpectedEOF // image/jpeg may say "short Huffman data"
 		}
-		if err != nil {
-			return nil, err
-		}
-		return jpegRaster(h, m)
+		return h.salvage(ctx, file, err)
 	}
 	return plan{bytes: h.goBytes(), open: open}, nil
 }

@@ -36,6 +36,7 @@ type jpegHeader struct {
 	jfif          bool
 	adobe         int // APP14 transform, −1 without the segment
 	progressive   bool
+	frame         int // offset of the SOF marker
 	firstScan     int // offset of the first SOS marker
 	// firstComponents is the number of channels in the first scan.
 	firstComponents int
@@ -64,6 +65,9 @@ func readJPEGHeader(file []byte) (*jpegHeader, error) {
 			return nil, err
 		}
 		h.take(marker, body)
+		if marker >= markerSOF0 && marker <= markerSOF2 {
+			h.frame = start
+		}
 		at = end
 	}
 }
@@ -169,7 +173,10 @@ func (h *jpegHeader) factors(c int) (across, down int) {
 }
 
 // blockSamples is the size of a block: 8×8.
-const blockSamples = 64
+const (
+	blockSide    = 8
+	blockSamples = blockSide * blockSide
+)
 
 // blocks returns the number of blocks of all channels, whose sizes are padded
 // to whole units of the largest sampling factors.

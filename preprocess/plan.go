@@ -117,12 +117,20 @@ func planPNG(file []byte, c image.Config) (plan, error) {
 	}
 	channels := map[byte]int64{2: 3, 4: 2, 6: 4}[file[kindAt]]
 	row := int64(c.Width)*max(1, channels)*int64(file[depthAt])/8 + 64
-	return plan{bytes: passes*perPixel*pixels(c.Width, c.Height) + rows*row,
-		open: func(ctx context.Context) (raster, error) { return openPNG(ctx, file) }}, nil
+	raw := rawPNG(max(1, channels)*int64(file[depthAt]), c, file[interlaceAt] != 0)
+	p := plan{bytes: passes*perPixel*pixels(c.Width, c.Height) + rows*row,
+		open: func(ctx context.Context) (raster, error) { return openPNG(ctx, file, raw) }}
+	if !isPNGWhole(file) {
+		p.bytes += 4*raw + 2*int64(len(file)) // for salvagePNG
+	}
+	return p, nil
 }
 
-func openPNG(ctx context.Context, file []byte) (raster, error) {
+func openPNG(ctx context.Context, file []byte, raw int64) (raster, error) {
 	m, err := png.Decode(interruptible(ctx, bytes.NewReader(file)))
+	if err != nil && ctx.Err() == nil && !isPNGWhole(file) {
+		m, err = salvagePNG(ctx, file, raw, err)
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,97 @@
+package preprocess
+
+import (
+	"bytes"
+	"errors"
+	"image/jpeg"
+	"image/png"
+	"slices"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/shared"
+)
+
+// TestCutFiles: of a file that lacks little the rest is read, with a remark; otherwise
+// the error says how much is missing.
+func TestCutFiles(t *testing.T) {
+	m := photo(96, 128)
+	baseline, lossless := new(bytes.Buffer), new(bytes.Buffer)
+	if err := errors.Join(jpeg.Encode(baseline, m.NRGBA(), nil), png.Encode(lossless, m.NRGBA())); err != nil {
+		t.Fatal(err)
+	}
+	junk := bytes.Clone(baseline.Bytes())
+	copy(junk[len(junk)*9/10:], eoi)
+	for name, c := range map[string]struct {
+		file     []byte
+		want     error
+		remarked bool
+	}{
+		"whole JPEG":            {baseline.Bytes(), nil, false},
+		"JPEG without end":      {cut(baseline.Bytes(), 2), nil, true},
+		"JPEG, 40 bytes less":   {append(cut(baseline.Bytes(), 42), eoi...), nil, true},
+		"JPEG, a tenth less":    {share(baseline.Bytes(), 90), nil, true},
+		"JPEG, half":            {share(baseline.Bytes(), 50), ErrTruncated, false},
+		"JPEG, all but header":  {share(baseline.Bytes(), 40)[:700], ErrTruncated, false},
+		"JPEG, end at 90 %":     {junk, nil, true},
+		"JPEG, followed by ZIP": {append(slices.Clone(baseline.Bytes()), "PK\x03\x04"...), nil, false},
+		"whole PNG":             {lossless.Bytes(), nil, false},
+		"PNG without end":       {cut(lossless.Bytes(), 12), nil, true},
+		"PNG, 20 bytes less":    {cut(lossless.Bytes(), 20), nil, true},
+		"PNG, a tenth less":     {share(lossless.Bytes(), 90), nil, true},
+		"PNG, half":             {share(lossless.Bytes(), 50), ErrTruncated, false},
+		"progressive, end":      {cut(readFile(t, "images", "progressive.jpg"), 2), nil, true},
+		"progressive, half":     {share(readFile(t, "images", "progressive.jpg"), 50), ErrTruncated, false},
+	} {
+		remarked := false
+		ctx := WithRemarks(t.Context(), func(r Remark) { remarked = remarked || r == RemarkEnd })
+		_, err := Decode(ctx, c.file, DefaultBudget(), true)
+		if !errors.Is(err, c.want) || remarked != c.remarked {
+			t.Errorf("%s: error %v, want %v; remarked %t", name, err, c.want, remarked)
+		}
+	}
+}
+
+func cut(file []byte, bytes int) []byte { return slices.Clone(file[:len(file)-bytes]) }
+
+func share(file []byte, percent int) []byte { return slices.Clone(file[:len(file)*percent/100]) }
+
+// TestCutFilesKeepTheirRows: what is there is that of the whole picture.
+func TestCutFilesKeepTheirRows(t *testing.T) {
+	m := photo(96, 128)
+	for name, encode := range map[string]func(*bytes.Buffer) error{
+		"JPEG": func(b *bytes.Buffer) error { return jpeg.Encode(b, m.NRGBA(), nil) },
+		"PNG":  func(b *bytes.Buffer) error { return png.Encode(b, m.NRGBA()) },
+	} {
+		var file bytes.Buffer
+		if err := encode(&file); err != nil {
+			t.Fatal(err)
+		}
+		whole, err := Decode(t.Context(), file.Bytes(), DefaultBudget(), true)
+		part, errCut := Decode(t.Context(), share(file.Bytes(), 90), DefaultBudget(), true)
+		if err := errors.Join(err, errCut); err != nil {
+			t.Fatal(err)
+		}
+		const rows = 3 * 96 * 90
+		if part.Height != whole.Height || !bytes.Equal(part.Pix[:rows], whole.Pix[:rows]) {
+			t.Errorf("%s: other rows", name)
+		}
+	}
+}
+
+func TestCaseOfDamagedTail(t *testing.T) {
+	dir := shared.Path(t, "cases", "02-damaged-tail")
+	for name, remarked := range map[string]bool{
+		"no_eoi.jpg": true, "eoi_but_40_bytes_short.jpg": true, "cut_20.png": true, "no_iend.png": true,
+		"trailing_junk.jpg": false,
+	} {
+		said := false
+		ctx := WithRemarks(t.Context(), func(Remark) { said = true })
+		if _, err := Decode(ctx, sharedFile(t, dir, "in", name), DefaultBudget(), true); err != nil || said != remarked {
+			t.Errorf("%s: error %v, remarked %t", name, err, said)
+		}
+	}
+	_, err := Decode(t.Context(), sharedFile(t, dir, "in", "cut_half.jpg"), DefaultBudget(), true)
+	if !errors.Is(err, ErrTruncated) || !bytes.Contains([]byte(err.Error()), []byte("52 % of the picture is missing")) {
+		t.Errorf("cut_half.jpg: %v", err)
+	}
+}
