@@ -39,8 +39,8 @@ var (
 	pathNames = []string{"path", "file", "filename", "filepath", "image", "imageid", "imagefile", "imagefilename",
 		"imagename", "imagepath", "img", "imgname", "imgpath", "photo", "photopath", "picture", "relativepath",
 		"relpath"}
-	labelNames = []string{"label", "labelname", "labels", "class", "classname", "category", "categoryname", "species",
-		"tag", "target", "truth"}
+	labelNames = []string{"label", "labelname", "labels", "class", "classname", "category", "categoryname", "choice",
+		"choices", "species", "tag", "target", "truth"}
 	// otherNames are never guessed to be labels.
 	otherNames = []string{"", "error", "id", "index", "session", "split", "unnamed0"}
 )
@@ -226,6 +226,9 @@ func (g guesser) columns(r records) (columns, error) {
 // say describes what is neither documented nor given by the user.
 func (g guesser) say(r records, names []string, c columns) string {
 	var parts []string
+	if r.encoding != "" {
+		parts = append(parts, "text in "+r.encoding)
+	}
 	if r.header == nil {
 		parts = append(parts, "no header")
 	}

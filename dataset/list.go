@@ -34,15 +34,16 @@ type ListOptions struct {
 
 // ReadList reads a list of images that lie under root: plain lines, each a path,
 // or a path, a tab and a label; or a table, as CSV (separated by commas, semicolons,
-// tabs or bars), JSON lines or Parquet. docs/formats.md describes how the columns
-// of a table are found; a *ColumnError says that they cannot be.
+// tabs or bars), JSON (lines, an array, Label Studio, COCO), CVAT's XML or Parquet.
+// docs/formats.md describes how the columns of a table are found; a *ColumnError says
+// that they cannot be.
 //
-// Blank lines and lines that start with "#" are ignored; a byte order mark and
-// CR LF line endings are accepted. Paths are relative to root or absolute; only
-// an absolute one may lead outside root, and is then absolute in Sample.Path. A
-// path that does not exist as written is tried with slashes for backslashes and,
-// in a table, unescaped (UnescapePath) and without a leading apostrophe, so that
-// labels.csv can serve as a list.
+// Blank lines are ignored, and so are lines that start with "#", unless they are the
+// path of a file or a row of a table. Paths are relative to root or absolute; only
+// an absolute one may lead outside root, and is then absolute in Sample.Path. In a table
+// paths and labels are unescaped (UnescapePath) and lose a leading apostrophe (plainCell),
+// so that labels.csv can serve as a list; a path that does not exist so is tried as
+// written, and with slashes for backslashes.
 //
 // A path that is missing, not a regular file, escapes root by "..", or is
 // repeated with another label is a Problem that names the line; a path with two
@@ -95,8 +96,8 @@ func listOf(f io.ReaderAt, size int64, file, root string, opts ListOptions) (Lis
 	return r.listing, err
 }
 
-// ReadPaths returns the paths of a list as they are written, without their labels.
-// The files need not exist.
+// ReadPaths returns the paths of a list, unescaped, without their labels. The files need
+// not exist.
 func ReadPaths(file string, opts ListOptions) (paths []string, err error) {
 	f, size, err := regularfile.Open(file)
 	if err != nil {
@@ -106,7 +107,7 @@ func ReadPaths(file string, opts ListOptions) (paths []string, err error) {
 	opts.LabelsOptional = true
 	g := guesser{opts, func(string, string) bool { return false }}
 	err = eachListed(f, size, g, func(row listRow) error {
-		paths = append(paths, row.sample.Path)
+		paths = append(paths, row.plain(row.sample.Path))
 		return nil
 	})
 	if err != nil {
@@ -121,6 +122,7 @@ type listRow struct {
 	sample   Sample
 	labelled bool // the label was given, even if empty
 	literal  bool
+	safe     bool // as SafeCell writes cells
 	number   int
 	unit     string
 }
@@ -138,7 +140,7 @@ func eachListed(file io.ReaderAt, size int64, g guesser, use func(listRow) error
 	wanted := slices.DeleteFunc([]int{c.path, c.label, c.split, c.session}, func(i int) bool { return i < 0 })
 	var failed error
 	err = records.each(wanted, func(number int, cells []string) bool {
-		row := listRow{columns: c, literal: records.literal, number: number, unit: records.unit,
+		row := listRow{columns: c, literal: records.literal, safe: records.safe, number: number, unit: records.unit,
 			labelled: c.label >= 0 && c.label < len(cells)}
 		row.sample = Sample{Path: field(cells, c.path), Label: field(cells, c.label), Split: field(cells, c.split),
 			Session: field(cells, c.session)}
@@ -146,14 +148,57 @@ func eachListed(file io.ReaderAt, size int64, g guesser, use func(listRow) error
 		case row.sample.Path == "":
 			return true
 		case !row.literal && !utf8.ValidString(row.sample.Label):
-			failed = fmt.Errorf("%s %d: the label %q is not UTF-8; save the list as UTF-8 (in Excel: CSV UTF-8)",
-				row.unit, number, row.sample.Label)
+			failed = fmt.Errorf("%s %d: %w", row.unit, number, notUTF8(row.sample.Label))
 		default:
-			failed = use(row)
+			eachLabel(row.labels(), func(label string) {
+				row.sample.Label = label
+				failed = errors.Join(failed, use(row))
+			})
 		}
 		return failed == nil
 	})
-	return errors.Join(failed, err)
+	return readAs(records.encoding, errors.Join(failed, err))
+}
+
+// readAs adds the encoding of a text to an error, if it is not UTF-8.
+func readAs(encoding string, err error) error {
+	if err == nil || encoding == "" {
+		return err
+	}
+	return fmt.Errorf("%w (the text was read as %s)", err, encoding)
+}
+
+// notUTF8 says what to do with a text of another encoding, most often that of Excel.
+func notUTF8(label string) error {
+	hint := ""
+	if meant := windows1252(label); meant != "" {
+		hint = fmt.Sprintf("; if it means %q, the list is in Windows-1252", meant)
+	}
+	return fmt.Errorf("the label %q is not UTF-8%s; save the list as UTF-8 (in Excel: CSV UTF-8; in a shell: iconv -f "+
+		"WINDOWS-1252 -t UTF-8)", label, hint)
+}
+
+// labels returns the labels of a row: a cell of several choices has several.
+func (r listRow) labels() []string {
+	label := r.sample.Label
+	if r.literal {
+		return []string{label}
+	}
+	if several := choicesIn(label); several != nil {
+		return several
+	}
+	return []string{r.plain(label)}
+}
+
+// plain undoes what the program does to a name that it writes.
+func (r listRow) plain(name string) string {
+	if r.literal {
+		return name
+	}
+	if r.safe {
+		name = plainCell(name)
+	}
+	return UnescapePath(name)
 }
 
 type listReader struct {
@@ -250,31 +295,39 @@ func withSuffix(name, suffix string) string {
 	return name + suffix
 }
 
-// find returns the Sample.Path that a cell means: as written or, if that does not
-// exist, with slashes for backslashes and, unless it is literal, without what
-// labels.csv does to a path: escaping, and the apostrophe that protects
-// spreadsheets.
+// find returns the Sample.Path that a cell means. Unless it is literal, that is first what
+// labels.csv would mean by it, without escaping and the apostrophe that protects
+// spreadsheets; then the cell as written; then with slashes for backslashes, in another
+// encoding, or as the address of a server whose photos these are.
 func (r *listReader) find(cell, suffix string, literal bool) (string, error) {
-	rel, err := r.locate(withSuffix(cell, suffix))
-	if !errors.Is(err, fs.ErrNotExist) {
-		return rel, err
-	}
-	var others []string
-	if strings.Contains(cell, `\`) {
-		others = append(others, strings.ReplaceAll(cell, `\`, "/"))
-	}
+	var names []string
 	if bare := plainCell(cell); !literal {
-		others = append(others, UnescapePath(cell), bare, UnescapePath(bare), strings.TrimSpace(cell))
+		names = append(names, UnescapePath(bare), UnescapePath(cell), bare)
 	}
-	for _, name := range others {
-		if name == cell {
+	names = append(names, cell)
+	if strings.Contains(cell, `\`) {
+		names = append(names, strings.ReplaceAll(cell, `\`, "/"))
+	}
+	if !literal {
+		names = append(append(names, strings.TrimSpace(cell)), hosted(cell)...)
+	}
+	if !utf8.ValidString(cell) {
+		names = append(names, windows1252(cell))
+	}
+	missing := fmt.Errorf("%s: %w", cell, fs.ErrNotExist)
+	for i, name := range names {
+		if slices.Contains(names[:i], name) || name == "" {
 			continue
 		}
-		if rel, errName := r.locate(withSuffix(name, suffix)); !errors.Is(errName, fs.ErrNotExist) {
-			return rel, errName
+		rel, err := r.locate(withSuffix(name, suffix))
+		if !errors.Is(err, fs.ErrNotExist) {
+			return rel, err
+		}
+		if name == cell {
+			missing = err
 		}
 	}
-	return "", err
+	return "", missing
 }
 
 // locate turns a listed path into Sample.Path and checks that a regular file

@@ -1,14 +1,10 @@
 package dataset
 
 import (
-	"bufio"
-	"bytes"
 	"encoding/csv"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"maps"
 	"slices"
 	"strings"
 
@@ -30,6 +26,10 @@ type records struct {
 	header []string
 	// literal paths are the bytes of file names, not the text of a table.
 	literal bool
+	// safe cells are written as SafeCell does.
+	safe bool
+	// encoding names that of the text, if it is not UTF-8.
+	encoding string
 	// unit is what the numbers of records count: "line" or "row".
 	unit string
 	// each calls use with every record, until use returns false. Only the cells
@@ -56,22 +56,68 @@ func (r records) head() (rows [][]string, err error) {
 	return rows, err
 }
 
-// openRecords finds out the format of a list: Parquet, JSON lines, a table of
-// separated cells with or without a header, or plain lines, each a path, or a
-// path, a tab and a label.
+// openRecords finds out the format of a list: Parquet, JSON (lines, an array, COCO), CVAT's
+// XML, a table of separated cells with or without a header, or plain lines, each a path,
+// or a path, a tab and a label.
 func openRecords(file io.ReaderAt, size int64, g guesser) (records, error) {
 	if parquetfile.Is(file) {
 		return openParquet(file, size)
 	}
-	text := func() (*bufio.Reader, error) {
-		plain, err := skipBOM(io.NewSectionReader(file, 0, size))
-		if err != nil {
-			return nil, err
-		}
-		return bufio.NewReaderSize(newLineLimiter(plain), 64<<10), nil
+	t, err := openText(file, size)
+	if err != nil {
+		return records{}, err
 	}
-	plain := records{literal: true, unit: "line", each: func(_ []int, use func(int, []string) bool) error {
-		return eachLine(text, func(number int, line string) (bool, error) {
+	r, err := openTextRecords(t, g)
+	r.encoding = t.encoding
+	return r, readAs(t.encoding, err)
+}
+
+func openTextRecords(t *text, g guesser) (records, error) {
+	switch t.start() {
+	case '[':
+		if r, err := openJSONArray(t); err == nil || !g.exists(firstLine(t), "") {
+			return r, err
+		}
+	case '{':
+		if r, ok, err := openCOCO(t); ok {
+			return r, err
+		}
+	case '<':
+		return openCVAT(t)
+	}
+	lines, err := headLines(t, isComment)
+	if err == nil && len(lines) == 0 { // all begin like comments
+		lines, err = headLines(t, func(string) bool { return false })
+	}
+	if err != nil || len(lines) == 0 {
+		return plainLines(t, g), err
+	}
+	if isObject(lines[0]) {
+		return openJSON(t)
+	}
+	d := dialect{separator: t.separator}
+	if d.separator == 0 {
+		d = g.dialect(lines)
+	} else {
+		rows, _ := cells(lines, d.separator)
+		d.header = len(rows) > 0 && !g.havePaths(rows[:1])
+	}
+	switch d.separator {
+	case 0:
+		return plainLines(t, g), nil
+	case ' ':
+		return records{unit: "line", each: func(_ []int, use func(int, []string) bool) error {
+			return eachLine(t, g.isComment,
+				func(number int, line string) (bool, error) { return use(number, d.words(line)), nil })
+		}}, nil
+	default:
+		return openSeparated(t, d)
+	}
+}
+
+func plainLines(t *text, g guesser) records {
+	return records{literal: true, unit: "line", each: func(_ []int, use func(int, []string) bool) error {
+		return eachLine(t, g.isComment, func(number int, line string) (bool, error) {
 			path, label, labelled := strings.Cut(line, "\t")
 			if !labelled {
 				return use(number, []string{path}), nil
@@ -79,66 +125,39 @@ func openRecords(file io.ReaderAt, size int64, g guesser) (records, error) {
 			return use(number, []string{path, label}), nil
 		})
 	}}
-	var lines []string
-	err := eachLine(text, func(_ int, line string) (bool, error) {
+}
+
+// headLines returns the first lines.
+func headLines(t *text, comment func(line string) bool) (lines []string, err error) {
+	err = eachLine(t, comment, func(_ int, line string) (bool, error) {
 		lines = append(lines, line)
 		return len(lines) < headRows, nil
 	})
-	if err != nil || len(lines) == 0 {
-		return plain, err
-	}
-	if isObject(lines[0]) {
-		return openJSON(text)
-	}
-	switch d := g.dialect(lines); {
-	case d.separator == 0:
-		return plain, nil
-	case d.separator == ' ':
-		return records{unit: "line", each: func(_ []int, use func(int, []string) bool) error {
-			return eachLine(text,
-				func(number int, line string) (bool, error) { return use(number, d.words(line)), nil })
-		}}, nil
-	default:
-		return openSeparated(text, d)
-	}
+	return lines, err
 }
 
-// skipBOM drops a UTF-8 byte order mark and refuses UTF-16, and the files of
-// spreadsheet programs: zip archives (xlsx, ods) and OLE files (xls).
-func skipBOM(r io.Reader) (*bufio.Reader, error) {
-	text := bufio.NewReaderSize(r, 64<<10)
-	head, _ := text.Peek(4)
-	switch {
-	case bytes.HasPrefix(head, []byte("\xef\xbb\xbf")):
-		_, err := text.Discard(3)
-		return text, err
-	case bytes.HasPrefix(head, []byte("\xff\xfe")), bytes.HasPrefix(head, []byte("\xfe\xff")), isUTF16(head):
-		return nil, errors.New("the text is UTF-16; save it as UTF-8 (in Excel: CSV UTF-8; in a shell: iconv -f " +
-			"UTF-16 -t UTF-8)")
-	case bytes.HasPrefix(head, []byte("PK\x03\x04")), bytes.HasPrefix(head, []byte("\xd0\xcf\x11\xe0")):
-		return nil, errors.New("this is a workbook (Excel, LibreOffice) or an archive, not text; save the sheet as " +
-			"CSV UTF-8")
-	}
-	return text, nil
+func firstLine(t *text) string {
+	lines, _ := headLines(t, isComment)
+	return append(lines, "")[0]
 }
 
-// isUTF16 recognises two Latin letters without a byte order mark.
-func isUTF16(head []byte) bool {
-	if len(head) < 4 {
-		return false
-	}
-	little := head[0] != 0 && head[1] == 0 && head[2] != 0 && head[3] == 0
-	big := head[0] == 0 && head[1] != 0 && head[2] == 0 && head[3] != 0
-	return little || big
+// isComment reports whether a line is a comment, in lists in which # begins one.
+func isComment(line string) bool { return strings.HasPrefix(line, "#") }
+
+// isComment reports whether a line of a plain list is a comment rather than the path of a
+// file whose name begins with #.
+func (g guesser) isComment(line string) bool {
+	path, _, _ := strings.Cut(line, "\t")
+	return isComment(line) && !g.exists(path, "")
 }
 
 // eachLine calls use with every line that is neither blank nor a comment.
-func eachLine(text func() (*bufio.Reader, error), use func(number int, line string) (more bool, err error)) error {
-	r, err := text()
+func eachLine(t *text, comment func(line string) bool, use func(number int, line string) (more bool, err error)) error {
+	r, err := t.lines()
 	if err != nil {
 		return err
 	}
-	for number := 1; ; number++ {
+	for number := 1 + t.skipped(); ; number++ {
 		line, err := r.ReadString('\n')
 		if err != nil && err != io.EOF {
 			return fmt.Errorf("line %d: %w", number, err)
@@ -146,7 +165,7 @@ func eachLine(text func() (*bufio.Reader, error), use func(number int, line stri
 		last := err == io.EOF
 		line = strings.TrimSuffix(strings.TrimSuffix(line, "\n"), "\r")
 		path, _, _ := strings.Cut(line, "\t")
-		if strings.TrimSpace(path) != "" && !strings.HasPrefix(line, "#") {
+		if strings.TrimSpace(path) != "" && !comment(line) {
 			if more, err := use(number, line); err != nil || !more {
 				return err
 			}
@@ -161,31 +180,42 @@ func eachLine(text func() (*bufio.Reader, error), use func(number int, line stri
 // separated by tabs, unless they enclose a cell.
 func newSeparated(r io.Reader, separator rune) *csv.Reader {
 	c := csv.NewReader(r)
-	c.Comma, c.Comment, c.ReuseRecord, c.TrimLeadingSpace, c.LazyQuotes = separator, '#', true, separator != '\t',
-		separator == '\t'
+	c.Comma, c.ReuseRecord, c.TrimLeadingSpace, c.LazyQuotes = separator, true, separator != '\t', separator == '\t'
+	c.FieldsPerRecord = -1
 	return c
 }
 
 // openSeparated reads a table of separated cells. All records have the number of
-// cells of the first.
-func openSeparated(text func() (*bufio.Reader, error), d dialect) (records, error) {
-	r := records{unit: "line"}
+// cells of the first; a line with another number that begins with # is a comment, any
+// other with # is a row, because names may begin so.
+func openSeparated(t *text, d dialect) (records, error) {
+	r := records{unit: "line", safe: true}
+	cells := 0 // of the first record
 	r.each = func(_ []int, use func(int, []string) bool) error {
-		plain, err := text()
+		plain, err := t.lines()
 		if err != nil {
 			return err
 		}
 		c := newSeparated(plain, d.separator)
-		for first := true; ; first = false {
+		for first := true; ; {
 			record, err := c.Read()
 			if err == io.EOF {
 				return nil
 			}
 			if err != nil {
-				return err
+				return inLine(err, t.skipped())
 			}
 			number, _ := c.FieldPos(0)
+			number += t.skipped()
+			if cells == 0 && !isComment(record[0]) {
+				cells = len(record)
+			}
 			switch {
+			case len(record) != cells && isComment(record[0]):
+				continue
+			case len(record) != cells:
+				return fmt.Errorf("line %d: wrong number of fields: %d, and the first line has %d", number, len(record),
+					cells)
 			case first && d.header:
 				if r.header == nil {
 					r.header = slices.Clone(record)
@@ -193,62 +223,17 @@ func openSeparated(text func() (*bufio.Reader, error), d dialect) (records, erro
 			case !use(number, record):
 				return nil
 			}
+			first = false
 		}
 	}
 	err := r.each(nil, func(int, []string) bool { return false }) // for the header
 	return r, err
 }
 
-// isObject reports whether a line is a JSON object.
-func isObject(line string) bool {
-	return strings.HasPrefix(strings.TrimSpace(line), "{") && json.Valid([]byte(line))
-}
-
-// openJSON reads JSON lines. The columns are the keys in the first objects.
-func openJSON(text func() (*bufio.Reader, error)) (records, error) {
-	each := func(use func(number int, object map[string]any) bool) error {
-		return eachLine(text, func(number int, line string) (bool, error) {
-			var object map[string]any
-			d := json.NewDecoder(strings.NewReader(line))
-			d.UseNumber()
-			if err := d.Decode(&object); err != nil || d.Decode(new(any)) != io.EOF {
-				return false, fmt.Errorf("line %d is not one JSON object", number)
-			}
-			return use(number, object), nil
-		})
+// inLine corrects the line of an error of a table for lines before it.
+func inLine(err error, before int) error {
+	if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
+		parse.StartLine, parse.Line = parse.StartLine+before, parse.Line+before
 	}
-	keys, n := map[string]bool{}, 0
-	err := each(func(_ int, object map[string]any) bool {
-		for key := range object {
-			keys[key] = true
-		}
-		n++
-		return n < headRows
-	})
-	if err != nil {
-		return records{}, err
-	}
-	r := records{header: slices.Sorted(maps.Keys(keys)), unit: "line"}
-	r.each = func(_ []int, use func(int, []string) bool) error {
-		cells := make([]string, len(r.header))
-		return each(func(number int, object map[string]any) bool {
-			for i, key := range r.header {
-				cells[i] = jsonText(object[key])
-			}
-			return use(number, cells)
-		})
-	}
-	return r, nil
-}
-
-// jsonText is the text of a JSON string, number or boolean, and "" for anything
-// else.
-func jsonText(value any) string {
-	switch v := value.(type) {
-	case string:
-		return v
-	case json.Number, bool:
-		return fmt.Sprint(v)
-	}
-	return ""
+	return err
 }

@@ -94,9 +94,9 @@ func (l *lineLimiter) Read(p []byte) (int, error) {
 // perhaps label, split and session, in any order. If escaped, paths and labels
 // are decoded with UnescapePath.
 func ReadSamples(r io.Reader, escaped bool) (samples []Sample, err error) {
-	text, err := skipBOM(r)
-	if err != nil {
-		return nil, err
+	text := bufio.NewReader(r)
+	if head, _ := text.Peek(3); string(head) == "\xef\xbb\xbf" {
+		_, _ = text.Discard(3) // they are in the buffer
 	}
 	t, err := newTable(text)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 func TestCutFiles(t *testing.T) {
 	m := photo(96, 128)
 	baseline, lossless := new(bytes.Buffer), new(bytes.Buffer)
-	if err := errors.Join(jpeg.Encode(baseline, m.NRGBA(), nil), png.Encode(lossless, m.NRGBA())); err != nil {
+	if err := errors.Join(jpeg.Encode(baseline, m.nrgba(), nil), png.Encode(lossless, m.nrgba())); err != nil {
 		t.Fatal(err)
 	}
 	junk := bytes.Clone(baseline.Bytes())
@@ -59,8 +59,8 @@ func share(file []byte, percent int) []byte { return slices.Clone(file[:len(file
 func TestCutFilesKeepTheirRows(t *testing.T) {
 	m := photo(96, 128)
 	for name, encode := range map[string]func(*bytes.Buffer) error{
-		"JPEG": func(b *bytes.Buffer) error { return jpeg.Encode(b, m.NRGBA(), nil) },
-		"PNG":  func(b *bytes.Buffer) error { return png.Encode(b, m.NRGBA()) },
+		"JPEG": func(b *bytes.Buffer) error { return jpeg.Encode(b, m.nrgba(), nil) },
+		"PNG":  func(b *bytes.Buffer) error { return png.Encode(b, m.nrgba()) },
 	} {
 		var file bytes.Buffer
 		if err := encode(&file); err != nil {

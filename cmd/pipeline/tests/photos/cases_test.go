@@ -1,6 +1,8 @@
 package photos
 
 import (
+	"encoding/json"
+	"slices"
 	"strings"
 	"testing"
 
@@ -68,6 +70,42 @@ func TestCaseOfSixteenBits(t *testing.T) {
 	for _, said := range []string{"nearly black", "sBIT", "photos=1", "first=grey12in16.png"} {
 		if !strings.Contains(r.Stderr, said) {
 			t.Errorf("embed does not say %q:\n%s", said, r.Stderr)
+		}
+	}
+}
+
+// classesOf returns the classes of a model.
+func classesOf(l *commandtest.Bed, model string) (names []string) {
+	l.Helper()
+	var inspected struct {
+		Classes []struct{ Class string }
+	}
+	if err := json.Unmarshal([]byte(l.Must("inspect", model, "--json").Stdout), &inspected); err != nil {
+		l.Fatal(err)
+	}
+	for _, c := range inspected.Classes {
+		names = append(names, c.Class)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// TestCasesOfNames: labels.csv and rank.csv, used as lists, give the classes from which
+// they come.
+func TestCasesOfNames(t *testing.T) {
+	for folder, want := range map[string][]string{
+		"18-formula-names": {"+plus", "-", "@home", "plain"}, "19-hash-names": {"#1 panda", "pizza"},
+	} {
+		l := commandtest.New(t)
+		photos := shared.Path(t, "cases", folder, "photos")
+		l.Must("train", "--images", photos, "--out", l.Path("model"))
+		l.Must("label", l.Path("model"), "--images", photos, "--out", l.Path("labels"))
+		l.Must("rank", l.Path("model"), "--images", photos, "--by", "label-error", "--out", l.Path("rank.csv"))
+		for list, column := range map[string]string{"labels/labels.csv": "label", "rank.csv": "given"} {
+			l.Must("train", "--images", photos, "--list", l.Path(list), "--label-column", column, "--out", l.Path("again"))
+			if got := classesOf(l, l.Path("again")); !slices.Equal(got, want) {
+				t.Errorf("%s: classes of %s are %q, want %q", folder, list, got, want)
+			}
 		}
 	}
 }

@@ -1,0 +1,182 @@
+package dataset
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// mostJSON bounds a list that is one JSON value, which is read into memory.
+const mostJSON = 1 << 30
+
+// openJSONArray reads a JSON array of records: flat ones, whose keys are the columns, or
+// the tasks that Label Studio exports.
+func openJSONArray(t *text) (records, error) {
+	if t.size > mostJSON {
+		return records{}, fmt.Errorf("a JSON array of more than %d MiB; write one record a line (JSON lines)", mostJSON>>20)
+	}
+	d := json.NewDecoder(t.raw())
+	d.UseNumber()
+	var objects []map[string]any
+	if err := d.Decode(&objects); err != nil {
+		return records{}, fmt.Errorf("not a JSON array of records: %w", err)
+	}
+	keys := map[string]bool{"path": true, "label": true}
+	tasks := slices.ContainsFunc(objects, isTask)
+	if !tasks {
+		clear(keys)
+		for _, object := range objects {
+			for key := range object {
+				keys[key] = true
+			}
+		}
+	}
+	header := slices.Sorted(maps.Keys(keys))
+	return inMemory(header, func(add func(row []string)) {
+		for _, object := range objects {
+			if tasks {
+				taskRows(object, func(path, label string) { add([]string{label, path}) })
+				continue
+			}
+			row := make([]string, len(header))
+			for i, key := range header {
+				row[i] = jsonText(object[key])
+			}
+			add(row)
+		}
+	}), nil
+}
+
+// inMemory returns records of rows, numbered from 1.
+func inMemory(header []string, each func(add func(row []string))) records {
+	var rows [][]string
+	each(func(row []string) { rows = append(rows, row) })
+	return records{header: header, unit: "record", each: func(_ []int, use func(int, []string) bool) error {
+		for i, row := range rows {
+			if !use(i+1, row) {
+				return nil
+			}
+		}
+		return nil
+	}}
+}
+
+// A cocoFile is what a list needs of COCO's format.
+type cocoFile struct {
+	Images []struct {
+		ID   json.RawMessage `json:"id"`
+		File string          `json:"file_name"`
+	} `json:"images"`
+	Annotations []struct {
+		Image    json.RawMessage `json:"image_id"`
+		Category json.RawMessage `json:"category_id"`
+	} `json:"annotations"`
+	Categories []struct {
+		ID   json.RawMessage `json:"id"`
+		Name string          `json:"name"`
+	} `json:"categories"`
+}
+
+// openCOCO reads images with the categories of their annotations. ok is false if a text
+// that begins with an object is not COCO's.
+func openCOCO(t *text) (r records, ok bool, err error) {
+	if t.size > mostJSON {
+		return r, false, nil
+	}
+	var c cocoFile
+	if err := json.NewDecoder(t.raw()).Decode(&c); err != nil || c.Images == nil {
+		return r, false, nil
+	}
+	if len(c.Images) > 0 && c.Images[0].File == "" {
+		return r, true, errors.New("the images of this JSON have no file_name, which COCO's have")
+	}
+	names, labels := map[string]string{}, map[string][]string{}
+	for _, category := range c.Categories {
+		names[string(category.ID)] = category.Name
+	}
+	for _, a := range c.Annotations {
+		image, name := string(a.Image), names[string(a.Category)]
+		if name != "" && !slices.Contains(labels[image], name) {
+			labels[image] = append(labels[image], name)
+		}
+	}
+	return inMemory([]string{"path", "label"}, func(add func(row []string)) {
+		for _, image := range c.Images {
+			eachLabel(labels[string(image.ID)], func(label string) { add([]string{image.File, label}) })
+		}
+	}), true, nil
+}
+
+// eachLabel calls use with every label, or once with none. A photo with several becomes
+// several rows, which contradict each other and so are reported.
+func eachLabel(labels []string, use func(label string)) {
+	for _, label := range labels {
+		use(label)
+	}
+	if len(labels) == 0 {
+		use("")
+	}
+}
+
+// openJSON reads JSON lines. The columns are the keys in the first objects.
+func openJSON(t *text) (records, error) {
+	each := func(use func(number int, object map[string]any) bool) error {
+		return eachLine(t, isComment, func(number int, line string) (bool, error) {
+			var object map[string]any
+			d := json.NewDecoder(strings.NewReader(line))
+			d.UseNumber()
+			if err := d.Decode(&object); err != nil || d.Decode(new(any)) != io.EOF {
+				return false, fmt.Errorf("line %d is not one JSON object", number)
+			}
+			return use(number, object), nil
+		})
+	}
+	keys, n := map[string]bool{}, 0
+	err := each(func(_ int, object map[string]any) bool {
+		for key := range object {
+			keys[key] = true
+		}
+		n++
+		return n < headRows
+	})
+	if err != nil {
+		return records{}, err
+	}
+	r := records{header: slices.Sorted(maps.Keys(keys)), unit: "line"}
+	r.each = func(_ []int, use func(int, []string) bool) error {
+		cells := make([]string, len(r.header))
+		return each(func(number int, object map[string]any) bool {
+			for i, key := range r.header {
+				cells[i] = jsonText(object[key])
+			}
+			return use(number, cells)
+		})
+	}
+	return r, nil
+}
+
+// isObject reports whether a line is a JSON object.
+func isObject(line string) bool {
+	return strings.HasPrefix(strings.TrimSpace(line), "{") && json.Valid([]byte(line))
+}
+
+// jsonText is the text of a JSON string, number or boolean, and "" for anything
+// else.
+func jsonText(value any) string {
+	switch v := value.(type) {
+	case string:
+		return v
+	case json.Number, bool:
+		return fmt.Sprint(v)
+	case map[string]any: // several choices of Label Studio
+		if v["choices"] != nil {
+			several, _ := json.Marshal(map[string]any{"choices": v["choices"]}) // it has been JSON
+			return string(several)
+		}
+	}
+	return ""
+}

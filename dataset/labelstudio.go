@@ -1,0 +1,119 @@
+package dataset
+
+import (
+	"encoding/json"
+	"net/url"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// isTask recognises a task of Label Studio's full export.
+func isTask(object map[string]any) bool {
+	data, ok := object["data"].(map[string]any)
+	return ok && len(data) > 0 && (object["annotations"] != nil || object["completions"] != nil ||
+		object["predictions"] != nil)
+}
+
+// taskRows yields the photo of a task with the choices of its annotations. Predictions
+// are not what a person decided, and cancelled annotations are not decided.
+func taskRows(task map[string]any, use func(path, label string)) {
+	data, _ := task["data"].(map[string]any)
+	photo := ""
+	for _, key := range []string{"image", "img", "photo", "path", "url"} {
+		if photo == "" {
+			photo = jsonText(data[key])
+		}
+	}
+	for _, key := range sortedKeys(data) {
+		if value := jsonText(data[key]); photo == "" && isImageName(value) {
+			photo = value
+		}
+	}
+	var labels []string
+	for _, key := range []string{"annotations", "completions"} {
+		for _, a := range objects(task[key]) {
+			if cancelled, _ := a["was_cancelled"].(bool); cancelled {
+				continue
+			}
+			labels = append(labels, choices(a["result"])...)
+		}
+	}
+	slices.Sort(labels)
+	eachLabel(slices.Compact(labels), func(label string) { use(photo, label) })
+}
+
+func choices(results any) (labels []string) {
+	for _, result := range objects(results) {
+		value, _ := result["value"].(map[string]any)
+		chosen, _ := value["choices"].([]any)
+		for _, choice := range chosen {
+			if label := jsonText(choice); label != "" {
+				labels = append(labels, label)
+			}
+		}
+	}
+	return labels
+}
+
+// objects returns the objects in a JSON array.
+func objects(value any) (found []map[string]any) {
+	list, _ := value.([]any)
+	for _, item := range list {
+		if object, ok := item.(map[string]any); ok {
+			found = append(found, object)
+		}
+	}
+	return found
+}
+
+func sortedKeys(object map[string]any) []string {
+	keys := make([]string, 0, len(object))
+	for key := range object {
+		keys = append(keys, key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
+// uploaded is how Label Studio calls an uploaded file: it adds a few digits.
+var uploaded = regexp.MustCompile(`^/data/upload/(?:\d+/)?(?:[0-9a-f]{4,12}-)?(.+)$`)
+
+// hosted returns the paths that an address of Label Studio or of the web may mean.
+func hosted(cell string) (paths []string) {
+	if m := uploaded.FindStringSubmatch(cell); m != nil {
+		return []string{m[1], path.Base(cell)}
+	}
+	u, err := url.Parse(cell)
+	if err != nil || u.Scheme == "" && !strings.HasPrefix(cell, "/data/local-files/") {
+		return nil
+	}
+	if local := u.Query().Get("d"); local != "" {
+		return tails(local)
+	}
+	return tails(strings.TrimPrefix(u.Path, "/"))
+}
+
+// tails returns a path without its first folders: all, all but one, …
+func tails(name string) (paths []string) {
+	for rest, more := name, true; more && rest != ""; _, rest, more = strings.Cut(rest, "/") {
+		paths = append(paths, rest)
+	}
+	return paths
+}
+
+// choicesIn returns the labels of a cell in which Label Studio writes several:
+// {"choices": ["a", "b"]}; nil if it is another.
+func choicesIn(cell string) []string {
+	if !strings.HasPrefix(cell, `{"choices"`) {
+		return nil
+	}
+	var c struct {
+		Choices []string `json:"choices"`
+	}
+	if json.Unmarshal([]byte(cell), &c) != nil {
+		return nil
+	}
+	return c.Choices
+}
