@@ -31,10 +31,13 @@ func (c ClassFrom) Validate() error {
 	return nil
 }
 
-// class returns the class of a Sample.Path under a root with the given name. A path
+// class returns the class of a Sample.Path under a root with the given name, in the one
+// form that Unicode-equivalent names have. A path
 // outside the root, which only a list can have, has no folders that count from the
 // root: only ClassFromLeaf and ClassFromRoot give it a class.
-func (c ClassFrom) class(root, rel string) string {
+func (c ClassFrom) class(root, rel string) string { return spelled(c.folder(root, rel)) }
+
+func (c ClassFrom) folder(root, rel string) string {
 	dir := path.Dir(rel)
 	switch {
 	case c == ClassFromRoot:

@@ -136,5 +136,7 @@ func (f Filter) Takes(s Sample, skipped map[string]int) bool {
 }
 
 func (f Filter) drops(s Sample) bool {
-	return s.Label != "" && slices.Contains(f.DropLabels, s.Label)
+	return s.Label != "" && slices.ContainsFunc(f.DropLabels, func(drop string) bool {
+		return spelled(drop) == spelled(s.Label)
+	})
 }

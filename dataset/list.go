@@ -80,7 +80,7 @@ func listOf(f io.ReaderAt, size int64, file, root string, opts ListOptions) (Lis
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
 	r := listReader{name: filepath.Base(file), root: absRoot, rootName: folderName(absRoot), opts: opts,
-		listing: newListing(root), seen: map[string]listed{}, refused: map[string]bool{}}
+		listing: newListing(root), seen: map[string]listed{}, folders: folderIndex{}, refused: map[string]bool{}}
 	if err := r.read(f, size); err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
@@ -151,7 +151,7 @@ func eachListed(file io.ReaderAt, size int64, g guesser, use func(listRow) error
 			failed = fmt.Errorf("%s %d: %w", row.unit, number, notUTF8(row.sample.Label))
 		default:
 			eachLabel(row.labels(), func(label string) {
-				row.sample.Label = label
+				row.sample.Label = spelled(label)
 				failed = errors.Join(failed, use(row))
 			})
 		}
@@ -208,6 +208,7 @@ type listReader struct {
 	listing    Listing
 	seen       map[string]listed // by path
 	refused    map[string]bool   // paths with several labels
+	folders    folderIndex
 	missing    int
 	first      string // path that is missing
 }
@@ -327,7 +328,25 @@ func (r *listReader) find(cell, suffix string, literal bool) (string, error) {
 			missing = err
 		}
 	}
+	if rel := r.sameText(names, suffix); rel != "" {
+		return r.locate(rel)
+	}
 	return "", missing
+}
+
+// sameText returns the path of a file whose name is that of one of some names in another
+// Unicode form, "" if there is none.
+func (r *listReader) sameText(names []string, suffix string) string {
+	for _, name := range names {
+		rel, err := relativeTo(r.root, withSuffix(name, suffix))
+		if isASCII(name) || err != nil || filepath.IsAbs(filepath.FromSlash(rel)) {
+			continue
+		}
+		if found := r.folders.find(r.root, rel); found != "" {
+			return found
+		}
+	}
+	return ""
 }
 
 // locate turns a listed path into Sample.Path and checks that a regular file

@@ -17,6 +17,7 @@ type Evaluation struct {
 
 	sums      *metrics.Accumulator
 	known     map[string]bool
+	spelling  func(label string) string
 	knownOnly bool
 }
 
@@ -24,7 +25,8 @@ type Evaluation struct {
 // knownOnly, images in a folder that is not named after a class have no truth;
 // otherwise the folder is a class that the head does not know.
 func NewEvaluation(classes []string, knownOnly bool) (*Evaluation, error) {
-	e := &Evaluation{known: make(map[string]bool, len(classes)), knownOnly: knownOnly}
+	e := &Evaluation{known: make(map[string]bool, len(classes)), spelling: dataset.Spelling(classes),
+		knownOnly: knownOnly}
 	for _, class := range classes {
 		e.known[class] = true
 	}
@@ -35,7 +37,7 @@ func NewEvaluation(classes []string, knownOnly bool) (*Evaluation, error) {
 
 // Truth returns the true class of a sample, "" if it is unknown.
 func (e *Evaluation) Truth(s dataset.Sample) string {
-	class := dataset.EscapePath(s.Label)
+	class := e.spelling(dataset.EscapePath(s.Label))
 	if e.knownOnly && !e.known[class] {
 		return ""
 	}

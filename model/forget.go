@@ -7,8 +7,11 @@ import (
 	"maps"
 	"slices"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
@@ -74,8 +77,10 @@ func (m *Model) ForgetClass(ctx context.Context, name string, how Forgetting) (F
 
 // ForgetClasses is ForgetClass for several classes, for the cost of one.
 func (m *Model) ForgetClasses(ctx context.Context, names []string, how Forgetting) (Forgotten, error) {
-	for _, name := range names {
-		if !slices.Contains(m.Classes(), name) {
+	names = slices.Clone(names)
+	for i, name := range names {
+		name = sameClass(m.Classes(), name)
+		if names[i] = name; !slices.Contains(m.Classes(), name) {
 			return Forgotten{}, fmt.Errorf("forget class %q: %w%s",
 				name, classifier.ErrUnknownClass, suggest.Hint(name, m.Classes()))
 		}
@@ -85,6 +90,17 @@ func (m *Model) ForgetClasses(ctx context.Context, names []string, how Forgettin
 		return f, fmt.Errorf("forget %s: %w", listed(names), err)
 	}
 	return f, nil
+}
+
+// sameClass returns the class that a name means, whose Unicode form may differ.
+func sameClass(classes []string, name string) string {
+	if slices.Contains(classes, name) {
+		return name
+	}
+	if form := norm.NFC.String(name); slices.Contains(classes, form) {
+		return form
+	}
+	return dataset.Spelling(classes)(name)
 }
 
 func (m *Model) forgetClasses(ctx context.Context, names map[string]bool, how Forgetting) (Forgotten, error) {
@@ -125,6 +141,7 @@ func (m *Model) forgetSamples(ctx context.Context, b Batch, how Forgetting) (For
 	if err := b.validate(m.Dim()); err != nil {
 		return Forgotten{}, err
 	}
+	b = b.spelled(m.Classes())
 	rows, ids, err := m.findLearned(b)
 	if err != nil {
 		return Forgotten{}, err

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 )
 
@@ -70,6 +71,17 @@ func (b Batch) plan(known index) plan {
 	return p
 }
 
+// spelled returns a batch whose labels are written as the classes that they mean: models
+// of 0.1 may have names in another Unicode form.
+func (b Batch) spelled(classes []string) Batch {
+	spelling, labels := dataset.Spelling(classes), make([]string, len(b.Labels))
+	for i, label := range b.Labels {
+		labels[i] = spelling(label)
+	}
+	b.Labels = labels
+	return b
+}
+
 // Learn adds a session. Samples are a set: those already learned under the same
 // label are skipped, so that learning a batch again changes nothing. On error
 // the model is unchanged. It first reads the side file if the head needs its
@@ -81,6 +93,7 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 	if err := b.validateLabels(); err != nil {
 		return Outcome{}, fmt.Errorf("learn: %w", err)
 	}
+	b = b.spelled(m.Classes())
 	p := b.plan(m.index())
 	if !p.Changed() {
 		return p.Outcome, nil

@@ -194,6 +194,19 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
+// TestFolderNamesOfWindows: no folder has the name of a device, or ends in what Windows
+// drops.
+func TestFolderNamesOfWindows(t *testing.T) {
+	for class, want := range map[string]string{
+		"con": "%63on", "NUL": "%4EUL", "aux.old": "%61ux.old", "LPT1": "%4CPT1", "com9.txt": "%63om9.txt", "con .x": "%63on .x",
+		"console": "console", "COM": "COM", "com10": "com10", "tail.": "tail%2E", "tail ": "tail%20", "cat": "cat",
+	} {
+		if got := folderName(class); got != want {
+			t.Errorf("%q gives %q, want %q", class, got, want)
+		}
+	}
+}
+
 func FuzzFolderName(f *testing.F) {
 	f.Add("a/b", "a%2Fb")
 	f.Fuzz(func(t *testing.T, a, b string) {

@@ -243,11 +243,12 @@ func folderName(class string) string {
 		return "%"
 	}
 	var b strings.Builder
+	device := isDevice(class)
 	for i := range len(class) {
 		c := class[i]
 		switch {
 		case c < 0x20 || c == 0x7f || strings.IndexByte(`/\%:*?"<>|`, c) >= 0,
-			i == 0 && (c == '.' || c == '_' || c == '-' || c == ' '),
+			i == 0 && (device || c == '.' || c == '_' || c == '-' || c == ' '),
 			i == len(class)-1 && (c == '.' || c == ' '):
 			b.WriteString("%" + strings.ToUpper(hex.EncodeToString([]byte{c})))
 		default:
@@ -255,6 +256,18 @@ func folderName(class string) string {
 		}
 	}
 	return shortened(b.String())
+}
+
+// isDevice reports whether Windows takes a name, with any suffix, for a device.
+func isDevice(name string) bool {
+	base, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	base = strings.TrimRight(base, " ")
+	switch base {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	port := strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")
+	return port && len(base) == 4 && base[3] >= '1' && base[3] <= '9'
 }
 
 // shortened limits a name to the 255 bytes that file systems allow.
