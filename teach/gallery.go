@@ -80,6 +80,21 @@ func (g *gallery) doubt(i int, label string, by By) (rather string, doubt float6
 	return rather, doubt
 }
 
+// wrong returns how probably the label of photo i is wrong. What a person decided is right.
+func (g *gallery) wrong(i int, label string, by By) float64 {
+	if label == "" || by == Person || !g.live.scored(i) {
+		return 0
+	}
+	if p, ok := g.left.wrong[g.photos[i].ID]; ok {
+		return p
+	}
+	c := slices.Index(g.live.scores.classes, label)
+	if c < 0 {
+		return 0
+	}
+	return g.left.noise.Wrong(g.live.scores.logProb(i), c)
+}
+
 // topClasses is the number of classes of an Item.
 const topClasses = 5
 

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/labelnoise"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -21,6 +22,9 @@ type leftOut struct {
 	// class.
 	belief map[ID]rank.Belief
 	first  map[ID]string
+	// noise is what the labels tell of how many are wrong, and wrong how probably each is.
+	noise labelnoise.Noise
+	wrong map[ID]float64
 }
 
 // leftOutWork bounds how many examples are left out: those for which d² operations
@@ -31,7 +35,9 @@ const leftOutWork = 1e10
 // only example of a class is not scored; of very many examples an even selection
 // is. The head ends as it was up to rounding.
 func (l *live) leaveOut(ctx context.Context, row func(ID) []float32) (leftOut, error) {
-	out := leftOut{belief: map[ID]rank.Belief{}, first: map[ID]string{}}
+	out := leftOut{belief: map[ID]rank.Belief{}, first: map[ID]string{}, wrong: map[ID]float64{}}
+	var labels labelnoise.Labels
+	var ids []ID
 	classes, size := l.Classes(), map[string]int{}
 	for _, s := range l.have {
 		size[s.Class]++
@@ -68,7 +74,13 @@ func (l *live) leaveOut(ctx context.Context, row func(ID) []float32) (leftOut, e
 			logProb[c] /= l.temperature()
 		}
 		classifier.LogSoftmax(logProb)
+		labels.Add(logProb, own)
+		ids = append(ids, ID(s.Content))
 		out.add(s, classifier.FromLogProb(classes, logProb, 1).Label, rank.Believed(logProb, own))
+	}
+	out.noise = labels.Fit()
+	for i, id := range ids {
+		out.wrong[id] = labels.Wrong(out.noise, i)
 	}
 	return out, nil
 }

@@ -132,15 +132,14 @@ func (g *gallery) advise(st Status) advice.Step {
 	for _, class := range g.live.Classes() {
 		t.Known = append(t.Known, model.ClassInfo{Name: class, Samples: size[class]})
 	}
+	doubtful := 0.0
 	for i := range g.listed() {
 		if !g.live.scored(i) {
 			continue
 		}
 		label, by := g.label(i)
 		if label != "" {
-			if rather, _ := g.doubt(i, label, by); rather != "" {
-				t.Doubtful++
-			}
+			doubtful += g.wrong(i, label, by)
 			continue
 		}
 		t.Open++
@@ -150,6 +149,7 @@ func (g *gallery) advise(st Status) advice.Step {
 			t.Sure++
 		}
 	}
+	t.Doubtful = int(math.Round(doubtful))
 	return t.Next()
 }
 

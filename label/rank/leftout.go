@@ -9,6 +9,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
+// Wrong returns how many labels are wrong (package labelnoise), of how many that models
+// judged which had not learned them.
+func (r *Ranking) Wrong() (wrong float64, of int) {
+	return r.labels.Fit().Share * float64(r.labels.Len()), r.labels.Len()
+}
+
 // A setAside image was learned as id; entry and belief are what the model that learned
 // it says.
 type setAside struct {
@@ -61,7 +67,9 @@ func (r *Ranking) LeaveOut(ctx context.Context, m *model.Model, threshold float6
 		for _, i := range places[id] {
 			s, p := &r.aside[i], classifier.FromLogProb(m.Classes(), logProb, 1)
 			s.entry.Label, s.entry.Probability, s.entry.Novel = p.Label, p.Probability, novelty > threshold
-			s.entry.Score = s.belief.Mean(Believed(logProb, r.known[s.entry.Given])).Doubt()
+			given := r.known[s.entry.Given]
+			s.entry.Score = s.belief.Mean(Believed(logProb, given)).Doubt()
+			r.labels.Add(logProb, given)
 			n++
 		}
 	})

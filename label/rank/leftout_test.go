@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"slices"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -99,6 +101,37 @@ func TestLeaveOutFindsWhatAModelDefends(t *testing.T) {
 	top, _, err := suspects(t, m, 3, items)
 	if err != nil || paths(top.Entries) != paths(r.Entries[:3]) {
 		t.Errorf("top 3: %s, %v", paths(top.Entries), err)
+	}
+}
+
+// TestNumberOfWrongLabels: what is claimed is near what is wrong, and nothing where nothing
+// is: of the same photos under their right names.
+func TestNumberOfWrongLabels(t *testing.T) {
+	m, items := mislabelled(t, 6, 10, 20)
+	r, _, err := suspects(t, m, 0, items)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if wrong, of := r.Wrong(); of != 60 || math.Abs(wrong-6) > 2 {
+		t.Errorf("%.1f of %d labels are claimed to be wrong; 6 of 60 are", wrong, of)
+	}
+	right := slices.DeleteFunc(slices.Clone(items), func(it embed.Item) bool {
+		return strings.HasSuffix(it.Sample.Path, "wrong")
+	})
+	b := model.Batch{X: blas32.General{Cols: 20, Stride: 20}}
+	for _, it := range right {
+		b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, it.Vector...)
+		b.Labels, b.Content = append(b.Labels, it.Sample.Label), append(b.Content, it.Hash)
+	}
+	m, _, err = model.Train(context.Background(), model.Settings{Method: "gpr", Heads: method.DefaultConfig()}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r, _, err = suspects(t, m, 0, right); err != nil {
+		t.Fatal(err)
+	}
+	if wrong, of := r.Wrong(); of != 54 || wrong > 0.6 {
+		t.Errorf("%.1f of %d right labels are claimed to be wrong", wrong, of)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/labelnoise"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -53,6 +54,8 @@ type Ranking struct {
 	novel   []embedded
 	learned func(content model.Hash) []string
 	aside   []setAside
+
+	labels labelnoise.Labels // that models judged which had not learned them
 }
 
 // An embedded image can be compared with others.
@@ -120,6 +123,7 @@ func (r *Ranking) Put(row label.Scored) error {
 			r.aside = append(r.aside, setAside{e, image, id, belief})
 			return nil
 		}
+		r.labels.Add(row.LogProb, given)
 	}
 	r.add(e, image)
 	return nil

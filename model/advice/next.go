@@ -61,7 +61,7 @@ func (t Teaching) Next() Step {
 		return Step{Do: "unknown", Text: fmt.Sprintf("%d photos are like no class: name a group of them.", t.Unknown)}
 	case t.Doubtful > 0 && t.Open == 0:
 		return Step{Do: "suspicious",
-			Text: fmt.Sprintf("%d labels are probably wrong: look at the first ones.", t.Doubtful)}
+			Text: fmt.Sprintf("About %d labels are wrong: look at the first ones.", t.Doubtful)}
 	case t.Open == 0:
 		return Step{Do: "stop", Text: "Every photo has a label: save the model."}
 	case t.Recent >= goodEnough && t.Sure > 0:

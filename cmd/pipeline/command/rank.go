@@ -176,6 +176,9 @@ func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 		return err
 	}
 	a.say("ranked %s by %s into %s", plural(len(ranking.Entries), "image", "images"), a.config.Rank.By, a.config.Out)
+	if wrong, of := ranking.Wrong(); of >= fewLabels {
+		a.say("about %.0f of %d labels are wrong, as far as models can tell that have not learned them", wrong, of)
+	}
 	if ranking.Unlabelled > 0 {
 		a.say("left out %s whose folder is not a class of the model", plural(ranking.Unlabelled, "image", "images"))
 	}
@@ -184,6 +187,9 @@ func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 	}
 	return nil
 }
+
+// fewLabels is the number below which nothing is said of how many labels are wrong.
+const fewLabels = 50
 
 // groupLines describe the groups of the unknown images, of which at most the given number
 // were grouped.
