@@ -15,7 +15,7 @@
 //	k*, k**  rows, prior        q×n, q   cross-covariances and prior variances
 //	μ*, Σ*   Latent             q×chains moments of f at new inputs (eq. 12, 14)
 //	K_mm     NewVI              m×m      prior covariance at the inducing inputs
-//	m̃, S̃     VI.Inducing        m, m×m   q(f̄) at the inducing inputs
+//	m̃, S̃     VI.inducing        m, m×m   q(f̄) at the inducing inputs
 //	c, λ     –                  n        tilt of q(ω) and its mean tanh(c/2)/(2c)
 //	η, H     VI.eta, precision  m, m×m   natural parameters, whitened (below)
 //

@@ -163,8 +163,8 @@ func (v *VI) Jitter() float64 { return v.jitter }
 // coordinates. The caller must not change them.
 func (v *VI) State() (eta []float64, precision blas64.General) { return v.eta, v.precision }
 
-// Inducing returns m̃ (m) and S̃ (m×m).
-func (v *VI) Inducing() (mean []float64, cov blas64.General, err error) {
+// inducing returns m̃ (m) and S̃ (m×m).
+func (v *VI) inducing() (mean []float64, cov blas64.General, err error) {
 	m := v.Len()
 	mean = make([]float64, m)
 	blas64.Gemv(blas.NoTrans, 1, v.l, dense.Vector(v.q.mean), 0, dense.Vector(mean))

@@ -74,7 +74,7 @@ func (s *sparse) bound(t testing.TB) float64 {
 
 func (s *sparse) inducing(t testing.TB) (*mat.VecDense, *mat.Dense) {
 	t.Helper()
-	mean, cov, err := s.vi.Inducing()
+	mean, cov, err := s.vi.inducing()
 	if err != nil {
 		t.Fatal(err)
 	}

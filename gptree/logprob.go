@@ -40,11 +40,11 @@ func (t *Tree) logProb(dst, at, logOdds []float64) {
 	}
 }
 
-// LogOdds writes the log-odds log Σ_left e^s − log Σ_right e^s of every split into dst
+// logOdds writes the log-odds log Σ_left e^s − log Σ_right e^s of every split into dst
 // (n×(C−1)) from scores s of the classes (n×C): with them, LogProb gives the
 // log-softmax of the scores. The scores must be finite; dst and scores must not
 // overlap.
-func (t *Tree) LogOdds(dst, scores blas64.General) error {
+func (t *Tree) logOdds(dst, scores blas64.General) error {
 	if err := t.checkLogProb(scores, dst); err != nil {
 		return fmt.Errorf("tree of %d classes: log-odds: %w", t.Classes(), err)
 	}

@@ -245,7 +245,7 @@ func (m *mean) logOdds(t *Tree, column []int, logProb blas64.General) (blas64.Ge
 			to[leaf] = from[c] / m.temperature
 		}
 	}
-	return out, t.LogOdds(out, scores)
+	return out, t.logOdds(out, scores)
 }
 
 // columns returns the columns of the head that belong to the given classes.

@@ -40,7 +40,7 @@ func TestLogOddsTelescope(t *testing.T) {
 				scores.Data[i] = 100 * rng.NormFloat64()
 			}
 			f, got := dense.New(20, tree.Splits()), dense.New(20, classes)
-			if err := tree.LogOdds(f, scores); err != nil {
+			if err := tree.logOdds(f, scores); err != nil {
 				t.Fatal(err)
 			}
 			if err := tree.LogProb(got, f); err != nil {
@@ -160,7 +160,7 @@ func TestMeanAloneIsTheTemperedHead(t *testing.T) {
 					break // its plda has learned both sessions at once
 				}
 			}
-			if with, splits := h.Residual(); with > 0 || splits != len(h.Classes())-1 {
+			if with, splits := h.residual(); with > 0 || splits != len(h.Classes())-1 {
 				t.Fatalf("session %d: %d of %d splits have a residual", session+1, with, splits)
 			}
 			near(t, scored(t, h, asked), tempered(scored(t, head, asked), h.temperature), 1e-12)
@@ -177,7 +177,7 @@ func TestResidualPays(t *testing.T) {
 		cfg.Base, cfg.Lengthscale, cfg.Inducing = base, 0.3, 10
 		x, y := rings(1, 30)
 		h := fitted(t, cfg, x, y)
-		if with, _ := h.Residual(); with != 1 {
+		if with, _ := h.residual(); with != 1 {
 			t.Errorf("base %s: the residual is off", base)
 		}
 		asked, truth := rings(2, 100)
@@ -446,7 +446,7 @@ func TestLoneExamplesDoNotDecide(t *testing.T) {
 		cfg := DefaultConfig()
 		cfg.Mean = mean
 		h := fitted(t, cfg, x, y)
-		if with, _ := h.Residual(); with > 0 || h.temperature != 1 {
+		if with, _ := h.residual(); with > 0 || h.temperature != 1 {
 			t.Errorf("mean %s: %d splits with a residual, temperature %g", mean, with, h.temperature)
 		}
 	}

@@ -123,9 +123,9 @@ func (m *model) residual(part int) bool {
 		func(s int) bool { return !ids[s].root && ids[s].part == part && m.nodes[s].latent != nil })
 }
 
-// Residual returns how many of the splits have a Gaussian process besides the mean,
+// residual returns how many of the splits have a Gaussian process besides the mean,
 // and how many there are. At the roots over sessions there is none.
-func (h *GPTree) Residual() (with, splits int) {
+func (h *GPTree) residual() (with, splits int) {
 	if h.model == nil {
 		return 0, 0
 	}
@@ -142,7 +142,7 @@ func (h *GPTree) Describe() []classifier.Remark {
 	if h.model == nil || h.cfg.Mean == MeanZero {
 		return nil
 	}
-	with, splits := h.Residual()
+	with, splits := h.residual()
 	text := fmt.Sprintf("at %d of %d splits; elsewhere the mean (%s) alone decides", with, splits, h.cfg.Mean)
 	return []classifier.Remark{{Subject: "residual", Text: text}}
 }

@@ -85,7 +85,7 @@ func (k Kernel) weights(p Pair, values, g blas64.General) (w blas64.General, acr
 func (k Kernel) weigh(value, xz, xx, zz float64) float64 {
 	switch k.Kind {
 	case Linear:
-		return k.Weight()
+		return k.weight()
 	case RBF:
 		return value / (k.Lengthscale * k.Lengthscale)
 	}
@@ -121,7 +121,7 @@ func (k Kernel) DiagonalGradient(g []float64, x Points) (Gradient, error) {
 		if k.Kind == Linear {
 			to := dense.Row(out.X, i)
 			for j, v := range dense.Row(x.X, i) {
-				to[j] = 2 * gi * k.Weight() * v
+				to[j] = 2 * gi * k.weight() * v
 			}
 		}
 	}

@@ -165,19 +165,19 @@ func (k Kernel) Diagonal(dst []float64, x Points) {
 // value returns the kernel of two inputs given x̂·ẑ, ‖x̂‖² and ‖ẑ‖².
 func (k Kernel) value(xz, xx, zz float64) float64 {
 	if k.Kind == Linear {
-		return k.Weight() * xz
+		return k.weight() * xz
 	}
 	v, _ := k.stationary(k.distance(xz, xx, zz))
 	return v
 }
 
-// Weight returns s/ℓ²: the prior variance of the weights of a linear kernel.
-func (k Kernel) Weight() float64 { return k.Outputscale / (k.Lengthscale * k.Lengthscale) }
+// weight returns s/ℓ²: the prior variance of the weights of a linear kernel.
+func (k Kernel) weight() float64 { return k.Outputscale / (k.Lengthscale * k.Lengthscale) }
 
 // Features returns Φ = √(s/ℓ²)·x̂ (n×d) of a linear kernel, with K = ΦΦᵀ.
 func (k Kernel) Features(x blas64.General) blas64.General {
 	out := dense.Clone(x)
-	blas64.Scal(math.Sqrt(k.Weight()), dense.Vector(out.Data))
+	blas64.Scal(math.Sqrt(k.weight()), dense.Vector(out.Data))
 	return out
 }
 

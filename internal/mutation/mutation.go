@@ -17,13 +17,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// EnvCount is the environment variable with the number of files per test.
-const EnvCount = "PIPELINE_MUTATIONS"
+// envCount is the environment variable with the number of files per test.
+const envCount = "PIPELINE_MUTATIONS"
 
 // mostFailures is the number of failures that Each reports in full.
 const mostFailures = 20
 
-// Each calls try for 0, 1, … in parallel, EnvCount times or, if that is not set,
+// Each calls try for 0, 1, … in parallel, envCount times or, if that is not set,
 // usual times, a tenth of it in short runs. rng depends on i alone. An error or a panic fails the test, which
 // names i; try must not use t.
 func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
@@ -32,10 +32,10 @@ func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
 	if testing.Short() {
 		n = usual / 10
 	}
-	if text := os.Getenv(EnvCount); text != "" {
+	if text := os.Getenv(envCount); text != "" {
 		var err error
 		if n, err = strconv.Atoi(text); err != nil || n < 0 {
-			t.Fatalf("%s=%q is not a number of files", EnvCount, text)
+			t.Fatalf("%s=%q is not a number of files", envCount, text)
 		}
 	}
 	var failed atomic.Int64

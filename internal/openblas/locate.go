@@ -8,15 +8,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
 )
 
-// EnvLibrary is the environment variable that names the library file.
-const EnvLibrary = "OPENBLAS_LIB"
+// envLibrary is the environment variable that names the library file.
+const envLibrary = "OPENBLAS_LIB"
 
 // ErrNoLibrary reports that no usable library was found.
 var ErrNoLibrary = errors.New("no usable OpenBLAS library")
 
-// Remedy tells users without a library what to do.
-const Remedy = "install one with POSIX threads (Debian, Ubuntu: libopenblas0-pthread; macOS: brew install openblas), " +
-	"or set " + EnvLibrary + " to its library file"
+// remedy tells users without a library what to do.
+const remedy = "install one with POSIX threads (Debian, Ubuntu: libopenblas0-pthread; macOS: brew install openblas), " +
+	"or set " + envLibrary + " to its library file"
 
 // setThreads is a function that distinguishes OpenBLAS from other BLAS
 // libraries.
@@ -39,7 +39,7 @@ func (n naming) of(function string) string { return n.prefix + function + n.suff
 func (n naming) wide() bool { return n.suffix != "" }
 
 func search() sharedlib.Search {
-	s := sharedlib.Search{Name: "OpenBLAS", Env: EnvLibrary, NotFound: ErrNoLibrary, Remedy: Remedy}
+	s := sharedlib.Search{Name: "OpenBLAS", Env: envLibrary, NotFound: ErrNoLibrary, Remedy: remedy}
 	for _, n := range []naming{{"", ""}, {"", "64_"}, {"scipy_", ""}, {"scipy_", "64_"}} {
 		s.Functions = append(s.Functions, n.of(setThreads))
 	}
@@ -66,4 +66,4 @@ func libraryOf(path, function string, err error) (Library, error) {
 
 // Ordered reports whether the user named a library. Locate then considers no
 // other.
-func Ordered(explicit string) bool { return explicit != "" || os.Getenv(EnvLibrary) != "" }
+func Ordered(explicit string) bool { return explicit != "" || os.Getenv(envLibrary) != "" }

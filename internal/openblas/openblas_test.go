@@ -36,8 +36,8 @@ func TestLocateRefuses(t *testing.T) {
 			!strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
-		t.Setenv(EnvLibrary, path)
-		if _, err := Locate(""); err == nil || !strings.Contains(err.Error(), "$"+EnvLibrary) {
+		t.Setenv(envLibrary, path)
+		if _, err := Locate(""); err == nil || !strings.Contains(err.Error(), "$"+envLibrary) {
 			t.Errorf("%s in the environment: %v", path, err)
 		}
 		if !Ordered("") {
@@ -49,7 +49,7 @@ func TestLocateRefuses(t *testing.T) {
 func TestSearch(t *testing.T) {
 	dir := t.TempDir()
 	none := filepath.Join(dir, "none.so")
-	if _, err := locate("", []string{none}); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), Remedy) ||
+	if _, err := locate("", []string{none}); !errors.Is(err, ErrNoLibrary) || !strings.Contains(err.Error(), remedy) ||
 		strings.Contains(err.Error(), none) {
 		t.Errorf("nothing there: %v", err)
 	}

@@ -10,15 +10,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
-// Variable names the environment variable that points to the folder. If it is
+// variable names the environment variable that points to the folder. If it is
 // set, as in CI, a missing folder fails the test instead of skipping it.
-const Variable = "PIPELINE_SHARED"
+const variable = "PIPELINE_SHARED"
 
 // Path returns the path of an entry of the folder. If the entry is missing it
-// skips the test, or fails it if Variable is set.
+// skips the test, or fails it if variable is set.
 func Path(tb testing.TB, elem ...string) string {
 	tb.Helper()
-	dir, promised := os.LookupEnv(Variable)
+	dir, promised := os.LookupEnv(variable)
 	if !promised {
 		dir = filepath.Join(testenv.ModuleRoot(tb), "..", "shared")
 	}
@@ -26,7 +26,7 @@ func Path(tb testing.TB, elem ...string) string {
 	if _, err := os.Stat(path); err == nil {
 		return path
 	} else if promised {
-		tb.Fatalf("%s is set, but: %v", Variable, err)
+		tb.Fatalf("%s is set, but: %v", variable, err)
 	}
 	tb.Skipf("needs ../shared (%s)", filepath.Join(elem...))
 	return ""

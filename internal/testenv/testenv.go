@@ -11,8 +11,8 @@ import (
 
 // Environment variables that name the developer's own programs.
 const (
-	EnvPython  = "PIPELINE_PYTHON"
-	EnvBrowser = "PIPELINE_BROWSER"
+	envPython  = "PIPELINE_PYTHON"
+	envBrowser = "PIPELINE_BROWSER"
 )
 
 // Missing ends a test that lacks a prerequisite. In CI (the environment
@@ -29,17 +29,17 @@ func Missing(tb testing.TB, format string, args ...any) {
 // $PIPELINE_PYTHON, otherwise the one that `make test-setup` installs.
 func Python(tb testing.TB, modules ...string) string {
 	tb.Helper()
-	python := os.Getenv(EnvPython)
+	python := os.Getenv(envPython)
 	if python == "" {
 		python = filepath.Join(installed(tb), "python", "bin", "python")
 	}
 	if err := exec.Command(python, "-c", "").Run(); err != nil {
-		Missing(tb, "needs Python: run make test-setup, or set %s: %v", EnvPython, err)
+		Missing(tb, "needs Python: run make test-setup, or set %s: %v", envPython, err)
 	}
 	for _, module := range modules {
 		if err := exec.Command(python, "-c", "import "+module).Run(); err != nil {
 			Missing(tb, "needs a Python with %s, and %s has none: unset %s and run make test-setup", module, python,
-				EnvPython)
+				envPython)
 		}
 	}
 	return python
@@ -51,7 +51,7 @@ func browser(tb testing.TB) string {
 	tb.Helper()
 	names := []string{filepath.Join(installed(tb), "browser", "chromium"), "chromium", "chromium-browser",
 		"google-chrome"}
-	if named := os.Getenv(EnvBrowser); named != "" {
+	if named := os.Getenv(envBrowser); named != "" {
 		names = []string{named}
 	}
 	for _, name := range names {
@@ -59,7 +59,7 @@ func browser(tb testing.TB) string {
 			return path
 		}
 	}
-	Missing(tb, "needs a browser: run make test-setup, or set %s to Chromium's program", EnvBrowser)
+	Missing(tb, "needs a browser: run make test-setup, or set %s to Chromium's program", envBrowser)
 	return ""
 }
 

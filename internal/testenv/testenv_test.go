@@ -31,8 +31,8 @@ func TestMissingFailsInCI(t *testing.T) {
 func TestMissingPrograms(t *testing.T) {
 	t.Setenv("CI", "true")
 	nowhere := filepath.Join(t.TempDir(), "nowhere")
-	t.Setenv(EnvPython, nowhere)
-	t.Setenv(EnvBrowser, nowhere)
+	t.Setenv(envPython, nowhere)
+	t.Setenv(envBrowser, nowhere)
 	for name, find := range map[string]func(testing.TB) string{
 		"Python":  func(tb testing.TB) string { return Python(tb) },
 		"browser": browser,
@@ -47,7 +47,7 @@ func TestMissingPrograms(t *testing.T) {
 func TestPythonNeedsItsModules(t *testing.T) {
 	python := Python(t, "numpy", "scipy", "onnx")
 	t.Setenv("CI", "true")
-	t.Setenv(EnvPython, python)
+	t.Setenv(envPython, python)
 	got := outcome{}
 	if Python(&got, "no_such_module"); !got.failed {
 		t.Error("a missing module was accepted")

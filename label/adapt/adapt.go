@@ -52,9 +52,9 @@ const (
 	// Thin is the largest number of images of a class that is moved. With eight
 	// there is nothing to gain, with sixteen much to lose.
 	Thin = 4
-	// MaxImages is the number of images that a model is adapted to, of more a random
+	// maxImages is the number of images that a model is adapted to, of more a random
 	// sample.
-	MaxImages = 20_000
+	maxImages = 20_000
 	// leastPhotos is Σ r² from which a class is moved: fewer photos may all be of
 	// an unknown class that looks like it.
 	leastPhotos = 4
@@ -102,7 +102,7 @@ func (h *Head) Note() string {
 
 // Fit adapts a model to the rows, in any order; it reads all of them once. The
 // error wraps ErrCannot if its method is not plda. Cost: six scorings of every
-// row, up to MaxImages, which are held in memory.
+// row, up to maxImages, which are held in memory.
 func Fit(ctx context.Context, m *model.Model, rows embed.Rows) (*Head, error) {
 	p := m.Predictor
 	if head, ok := p.Head.(gauss.Adaptable); !ok || head.Space() == nil || !head.Adaptable() {
@@ -153,8 +153,8 @@ func collect(ctx context.Context, rows embed.Rows, d int) (blas32.General, error
 	cut := func() {
 		slices.SortFunc(images, func(a, b image) int { return bytes.Compare(a.hash[:], b.hash[:]) })
 		images = slices.CompactFunc(images, func(a, b image) bool { return a.hash == b.hash })
-		clear(images[min(len(images), MaxImages):]) // frees the vectors
-		images = images[:min(len(images), MaxImages)]
+		clear(images[min(len(images), maxImages):]) // frees the vectors
+		images = images[:min(len(images), maxImages)]
 	}
 	_, err := rows.Each(ctx, func(item embed.Item) error {
 		if item.Err != nil {
@@ -164,7 +164,7 @@ func collect(ctx context.Context, rows embed.Rows, d int) (blas32.General, error
 			return fmt.Errorf("adapt to %s: its embedding has %d dimensions, the model %d", item.Sample.Path,
 				len(item.Vector), d)
 		}
-		if images = append(images, image{item.Hash, item.Vector}); len(images) >= 2*MaxImages {
+		if images = append(images, image{item.Hash, item.Vector}); len(images) >= 2*maxImages {
 			cut()
 		}
 		return nil

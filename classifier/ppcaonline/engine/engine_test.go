@@ -160,7 +160,7 @@ func change(p Params, n int, h float64) Params {
 	return out
 }
 
-func flat(f FisherDiagonal) []float64 {
+func flat(f fisherDiagonal) []float64 {
 	return append(append(slices.Clone(f.Mean), f.W.Data...), f.Sigma2)
 }
 

@@ -7,9 +7,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A FisherDiagonal holds the diagonal of the Fisher information, one element
+// A fisherDiagonal holds the diagonal of the Fisher information, one element
 // per parameter.
-type FisherDiagonal struct {
+type fisherDiagonal struct {
 	Mean   []float64      // d
 	W      blas64.General // d×q
 	Sigma2 float64
@@ -17,9 +17,9 @@ type FisherDiagonal struct {
 
 // fisher returns the diagonal of the Fisher information of one example, in the
 // form Exact or Paper. O(dq²).
-func (g *Gaussian) fisher(kind string) FisherDiagonal {
+func (g *Gaussian) fisher(kind string) fisherDiagonal {
 	d, q, s := len(g.Mean), g.W.Cols, g.Sigma2
-	f := FisherDiagonal{Mean: make([]float64, d), W: dense.New(d, q)}
+	f := fisherDiagonal{Mean: make([]float64, d), W: dense.New(d, q)}
 	wm := dense.New(d, q) // W·M⁻¹ = C⁻¹·W
 	wmm := dense.New(d, q)
 	if q > 0 {

@@ -20,7 +20,7 @@ type Model struct {
 	stats Statistics
 	pulls Pulls
 	// fisher is F*, cached as long as the reference; nil means not computed.
-	fisher *FisherDiagonal
+	fisher *fisherDiagonal
 }
 
 // Statistics holds running averages of the sufficient statistics.

@@ -141,7 +141,7 @@ func Load[T any](path, what string, decode func(r io.ReaderAt, size int64) (T, e
 // Save writes what content returns to path, atomically. A file of another kind is never
 // replaced. What names the kind of file in errors.
 func Save(path, what string, format Format, content func() (File, error)) error {
-	err := Replaceable(path, format)
+	err := replaceable(path, format)
 	var c File
 	if err == nil {
 		c, err = content()
@@ -171,9 +171,9 @@ func Described(r io.ReaderAt, size int64, format Format, make string, d any) (*s
 	return f, nil
 }
 
-// Replaceable returns an error if there is a file of another kind at path, which is
+// replaceable returns an error if there is a file of another kind at path, which is
 // not to be lost; an empty one may be replaced.
-func Replaceable(path string, format Format) error {
+func replaceable(path string, format Format) error {
 	f, size, err := regularfile.Open(path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -25,8 +25,8 @@ func (l *Bed) SameLabels(what, out string) {
 	l.NoLeftovers(out)
 }
 
-// CopyFolder copies a folder of files.
-func (l *Bed) CopyFolder(from, to string) {
+// copyFolder copies a folder of files.
+func (l *Bed) copyFolder(from, to string) {
 	l.Helper()
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		l.Fatal(err)

@@ -39,7 +39,7 @@ func (l *Bed) Relabelled(features string) string {
 	for _, r := range rows {
 		b.WriteString(strings.ReplaceAll(r, ",c0,", ",another,"))
 	}
-	l.CopyFolder(features, dir)
+	l.copyFolder(features, dir)
 	l.Write(l.Path("more", "samples.csv"), b.Bytes())
 	return dir
 }
@@ -92,7 +92,7 @@ func (l *Bed) Trained(args ...string) (model, images string) {
 		first.train()
 		common.trained = first.Dir
 	}
-	l.CopyFolder(common.trained, l.Dir)
+	l.copyFolder(common.trained, l.Dir)
 	return model, images
 }
 
