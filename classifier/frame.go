@@ -71,13 +71,18 @@ func FrameOf(x blas32.General, y []string, lengthscale float64) Frame {
 }
 
 // Session checks a session of a head whose embeddings have dim values, and returns its
-// rows in the frame and those of every class. A base session, dim 0, sets the frame for
-// the given lengthscale first.
-func (f *Frame) Session(x blas32.General, y []string, dim int, lengthscale float64) (blas32.General, []Group, error) {
+// rows in the frame and those of every class. A base session, dim 0, sets the frame first:
+// for a kernel that scales rows to length 1 or, if normalize is not set, for one with
+// that lengthscale.
+func (f *Frame) Session(x blas32.General, y []string, dim int, normalize bool,
+	lengthscale float64) (blas32.General, []Group, error) {
 	if err := CheckExamples(x, y, dim); err != nil {
 		return x, nil, err
 	}
 	if dim == 0 {
+		if normalize {
+			lengthscale = 0
+		}
 		*f = FrameOf(x, y, lengthscale)
 	}
 	return f.Of(x), GroupByClass(y), nil

@@ -174,15 +174,6 @@ func (c Config) kernel(outputscale float64) kernel.Kernel {
 	return kernel.Kernel{Kind: c.Kernel, Normalize: c.Normalize, Lengthscale: c.Lengthscale, Outputscale: outputscale}
 }
 
-// scale returns the lengthscale that a base session is measured with
-// (classifier.FrameOf).
-func (c Config) scale() float64 {
-	if c.Normalize {
-		return 0
-	}
-	return c.Lengthscale
-}
-
 // gibbsKernel returns the kernel of Gibbs nodes, rootKernel that of the roots
 // over sessions.
 func (c Config) gibbsKernel() kernel.Kernel { return c.kernel(c.GibbsOutputscale) }

@@ -136,7 +136,7 @@ func (h *GPTree) Tree() (tree *Tree, leaves []string) {
 // error wraps classifier.ErrUnsupported.
 func (h *GPTree) Learn(ctx context.Context, x blas32.General, y []string) error {
 	next := *h
-	x, groups, err := next.Frame.Session(x, y, h.Dim(), h.cfg.scale())
+	x, groups, err := next.Frame.Session(x, y, h.Dim(), h.cfg.Normalize, h.cfg.Lengthscale)
 	if err == nil {
 		err = next.take(ctx, x, groups)
 	}

@@ -71,15 +71,6 @@ func DefaultConfig() Config {
 	}
 }
 
-// scale returns the lengthscale that a base session is measured with
-// (classifier.FrameOf).
-func (c Config) scale() float64 {
-	if c.Normalize {
-		return 0
-	}
-	return cmp.Or(c.Lengthscale, defaultLengthscale)
-}
-
 // Validate returns an error that names the field that is out of range.
 func (c Config) Validate() error {
 	if err := setting.OneOf("kernel", c.Kernel, RBF, Linear); err != nil {

@@ -1,6 +1,7 @@
 package gpr
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -87,7 +88,8 @@ func (h *GPR) Learn(ctx context.Context, x blas32.General, y []string) error {
 
 func (h *GPR) learned(ctx context.Context, x blas32.General, y []string) (*model, error) {
 	next := h.clone()
-	x, groups, err := next.Frame.Session(x, y, h.Dim(), h.cfg.scale())
+	scale := cmp.Or(h.cfg.Lengthscale, defaultLengthscale)
+	x, groups, err := next.Frame.Session(x, y, h.Dim(), h.cfg.Normalize, scale)
 	if err == nil {
 		groups, err = h.limit(h.cfg, x, groups)
 	}

@@ -70,15 +70,6 @@ func (c Config) Validate() error {
 	)
 }
 
-// scale returns the lengthscale that a base session is measured with
-// (classifier.FrameOf).
-func (c Config) scale() float64 {
-	if c.Normalize {
-		return 0
-	}
-	return c.Lengthscale
-}
-
 func (c Config) kernel() kernel.Kernel {
 	return kernel.Kernel{Kind: c.Kernel, Normalize: c.Normalize, Lengthscale: c.Lengthscale, Outputscale: c.Outputscale}
 }

@@ -53,7 +53,7 @@ func (h *Head) Counting() bool { return true }
 // are more than the settings allow.
 func (h *Head) Learn(ctx context.Context, x blas32.General, y []string) error {
 	frame := h.Frame
-	x, groups, err := frame.Session(x, y, h.Dim(), h.cfg.scale())
+	x, groups, err := frame.Session(x, y, h.Dim(), h.cfg.Normalize, h.cfg.Lengthscale)
 	if err == nil {
 		err = h.fit(ctx, h.All.With(x, groups))
 	}

@@ -89,15 +89,6 @@ const (
 	maxCountAs  = 1 << 20
 )
 
-// scale returns the lengthscale that a base session is measured with
-// (classifier.FrameOf).
-func (c Config) scale() float64 {
-	if c.Normalize {
-		return 0
-	}
-	return cmp.Or(c.Lengthscale, 1)
-}
-
 func (c Config) model() vargp.Config {
 	return vargp.Config{
 		Variant: c.Variant, OwnInputs: c.OwnInputs, Network: c.Network, Beta: c.Beta, HyperSamples: c.HyperSamples,

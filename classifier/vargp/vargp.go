@@ -1,6 +1,7 @@
 package vargp
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -112,7 +113,8 @@ func (h *VARGP) Learn(ctx context.Context, x blas32.General, y []string) error {
 func (h *VARGP) learned(ctx context.Context, x blas32.General, y []string) (*fitted, error) {
 	next := &fitted{frame: h.frame, classes: slices.Clone(h.classes), counts: slices.Clone(h.counts),
 		richest: h.richest}
-	x, groups, err := next.frame.Session(x, y, h.Dim(), h.cfg.scale())
+	scale := cmp.Or(h.cfg.Lengthscale, 1) // until the spread is known
+	x, groups, err := next.frame.Session(x, y, h.Dim(), h.cfg.Normalize, scale)
 	if err != nil {
 		return nil, err
 	}
