@@ -265,8 +265,8 @@ func TestKMeansRefuses(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _,
-		err := gptree.KMeans(ctx, normal(4, 3, 1, 1), gptree.DefaultKMeansConfig()); !errors.Is(err, context.Canceled) {
+	_, err := gptree.KMeans(ctx, normal(4, 3, 1, 1), gptree.DefaultKMeansConfig())
+	if !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }

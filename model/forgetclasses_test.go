@@ -37,10 +37,8 @@ func TestForgetSeveralClasses(t *testing.T) {
 	if !bytes.Equal(contents(t, savedAs(t, together)), contents(t, savedAs(t, apart))) {
 		t.Error("the classes subtracted together and one by one give different models")
 	}
-	if _,
-		err := m.ForgetClasses(context.Background(), []string{"ant", "unicorn"},
-		Forgetting{Rows: p.rows}); !errors.Is(err, classifier.ErrUnknownClass) || len(m.Classes()) == 0 ||
-		m.Classes()[0] != "ant" {
+	_, err = m.ForgetClasses(context.Background(), []string{"ant", "unicorn"}, Forgetting{Rows: p.rows})
+	if !errors.Is(err, classifier.ErrUnknownClass) || len(m.Classes()) == 0 || m.Classes()[0] != "ant" {
 		t.Errorf("%v; left %v", err, m.Classes())
 	}
 }

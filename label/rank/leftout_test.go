@@ -67,8 +67,8 @@ func suspects(t *testing.T, m *model.Model, top int, items rows) (*Ranking, int,
 		t.Fatal(err)
 	}
 	r.SetAside(m)
-	if _,
-		err := (label.Pass{Scorer: scorer, Rows: items, Sinks: []label.Sink{r}}).Run(context.Background()); err != nil {
+	pass := label.Pass{Scorer: scorer, Rows: items, Sinks: []label.Sink{r}}
+	if _, err := pass.Run(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	n, err := r.LeaveOut(context.Background(), m, math.NaN())

@@ -179,9 +179,8 @@ func TestEndlessLine(t *testing.T) {
 
 func TestErrorsEndTheRun(t *testing.T) {
 	torn := io.MultiReader(strings.NewReader("a\n"), iotest.ErrReader(errors.New("torn")))
-	if _,
-		err := (Worker{Embedder: echo{}, In: torn, Out: io.Discard,
-		Answer: lengths}).Run(context.Background()); err == nil ||
+	w := Worker{Embedder: echo{}, In: torn, Out: io.Discard, Answer: lengths}
+	if _, err := w.Run(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "read requests: torn") {
 		t.Errorf("a broken input: %v", err)
 	}
