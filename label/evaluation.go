@@ -35,9 +35,13 @@ func NewEvaluation(classes []string, knownOnly bool) (*Evaluation, error) {
 	return e, err
 }
 
-// Truth returns the true class of a sample, "" if it is unknown.
-func (e *Evaluation) Truth(s dataset.Sample) string {
-	class := e.spelling(dataset.EscapePath(s.Label))
+// Truth returns the true class of a row, "" if it is unknown. What a person decided is
+// true, whatever the folder says.
+func (e *Evaluation) Truth(row Scored) string {
+	class := e.spelling(dataset.EscapePath(row.Sample.Label))
+	if row.By == Person {
+		class = row.Prediction.Label
+	}
 	if e.knownOnly && !e.known[class] {
 		return ""
 	}
@@ -46,7 +50,7 @@ func (e *Evaluation) Truth(s dataset.Sample) string {
 
 // Put implements Sink.
 func (e *Evaluation) Put(row Scored) error {
-	truth := e.Truth(row.Sample)
+	truth := e.Truth(row)
 	if truth == "" {
 		return nil
 	}

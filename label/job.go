@@ -37,6 +37,8 @@ type Job struct {
 	// Method, and Model (the SHA-256 of the MODEL file), go into summary.json
 	// with Config and the provenance of the embeddings.
 	Method, Model string
+	// Decided is as in Scorer.
+	Decided Decisions
 	// Notes go into summary.json too.
 	Notes []string
 	// Held is what held-out examples told about Head, for what to expect.
@@ -60,8 +62,10 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 	last := &summarySink{
 		Summary: j.summary(), dir: j.Out, start: time.Now(), tables: tables, held: j.Held,
 	}
+	scorer := j.Config.Scorer(j.Head, j.Threshold, j.Held)
+	scorer.Decided = j.Decided
 	pass := Pass{
-		Scorer: j.Config.Scorer(j.Head, j.Threshold, j.Held),
+		Scorer: scorer,
 		Rows:   j.Images,
 		Sinks:  append(append([]Sink{tables}, j.Sinks...), last),
 	}
@@ -72,7 +76,7 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 func (j Job) summary() Summary {
 	from := j.Images.Provenance()
 	return Summary{
-		Notes: j.Notes,
+		Decided: map[By]int{Person: 0, Bulk: 0, List: 0}, Notes: j.Notes,
 		Settings: map[string]any{"classifier": j.Method, "label": j.Config, "preprocess": from.Preprocess,
 			"backbone": from.Backbone.Name},
 		Hashes: map[string]string{
@@ -153,6 +157,8 @@ type Summary struct {
 	Failed   int `json:"failed"`
 	// Rejected images are among the labelled ones.
 	Rejected int `json:"rejected"`
+	// Decided counts those whose label people gave, by who did.
+	Decided map[By]int `json:"decided"`
 	// Expected is what share of the labels is right, as far as their probabilities tell;
 	// nil if nothing was held out for these.
 	Expected *Expectation `json:"expected,omitempty"`
@@ -201,7 +207,10 @@ func (s *summarySink) Put(row Scored) error {
 	if row.Rejected {
 		s.Rejected++
 	}
-	if !row.Rejected {
+	if row.By != "" {
+		s.Decided[row.By]++
+	}
+	if !row.Rejected && (row.By == "" || row.By == Bulk) { // of others the label is known
 		s.folder.Add(row.Prediction.Probability)
 	}
 	return nil

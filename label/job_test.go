@@ -2,6 +2,7 @@ package label_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -33,6 +34,9 @@ type rows struct {
 	table
 }
 
+// content stands for the SHA-256 of a file.
+func content(path string) [sha256.Size]byte { return sha256.Sum256([]byte(path)) }
+
 func (rows) Provenance() embed.Provenance { return embed.Provenance{} }
 
 func (r rows) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
@@ -42,7 +46,7 @@ func (r rows) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outc
 			return outcome, err
 		}
 		outcome.Total++
-		item := embed.Item{Sample: s, Vector: r.table[s.Path]}
+		item := embed.Item{Sample: s, Vector: r.table[s.Path], Hash: content(s.Path)}
 		if item.Vector == nil {
 			item.Err = errors.New("no such picture")
 			outcome.Failed++
@@ -119,7 +123,7 @@ func TestRunWritesTheProbabilities(t *testing.T) {
 		rows[0][3] != fmt.Sprintf("%.7g", 2*right-1) {
 		t.Errorf("rows %q", rows)
 	}
-	if rows[0][6] != "false" || rows[1][6] != "true" || rows[1][1] != "left" {
+	if rows[0][6] != "false" || rows[1][6] != "true" || rows[1][1] != "" {
 		t.Errorf("rejected: %q", rows)
 	}
 	if problems := readTable(t,
@@ -310,6 +314,6 @@ func ExampleJob_Run() {
 	fmt.Print(string(labels))
 	// Output:
 	// 2 labelled, 1 failed
-	// {"path":"a.jpg","label":"kiwi","probability":0.8807971,"margin":0.7615942,"entropy":0.3653339,"novelty":-0.5625,"rejected":false,"top_k":[["kiwi",0.8807971]],"p_new":null}
-	// {"path":"b.jpg","label":"lime","probability":0.9525741,"margin":0.9051483,"entropy":0.190865,"novelty":-0.375,"rejected":false,"top_k":[["lime",0.9525741]],"p_new":null}
+	// {"path":"a.jpg","label":"kiwi","probability":0.8807971,"margin":0.7615942,"entropy":0.3653339,"novelty":-0.5625,"rejected":false,"top_k":[["kiwi",0.8807971]],"p_new":null,"by":""}
+	// {"path":"b.jpg","label":"lime","probability":0.9525741,"margin":0.9051483,"entropy":0.190865,"novelty":-0.375,"rejected":false,"top_k":[["lime",0.9525741]],"p_new":null,"by":""}
 }

@@ -139,7 +139,7 @@ type csvTable struct{ w *csv.Writer }
 func newCSVTable(file io.Writer) (csvTable, error) {
 	t := csvTable{csv.NewWriter(file)}
 	return t, t.w.Write([]string{"path", "label", "probability", "margin", "entropy", "novelty", "rejected", "top_k",
-		"p_new"})
+		"p_new", "by"})
 }
 
 func (t csvTable) write(r Row) error {
@@ -150,7 +150,7 @@ func (t csvTable) write(r Row) error {
 	return t.w.Write([]string{
 		dataset.SafeCell(r.Path), dataset.SafeCell(r.Label),
 		r.Probability.cell(), r.Margin.cell(), r.Entropy.cell(), r.Novelty.String(),
-		strconv.FormatBool(r.Rejected), string(topK), r.New.cell(),
+		strconv.FormatBool(r.Rejected), string(topK), r.New.cell(), string(r.By),
 	})
 }
 
@@ -219,11 +219,13 @@ type Row struct {
 	// Path is relative to the image folder; bytes that are not UTF-8 are
 	// percent-escaped.
 	Path string `json:"path" parquet:"path"`
-	// Label is the most probable class, even if the image is rejected.
+	// Label is the class that was decided, otherwise the most probable one; empty if the
+	// image is rejected or set aside.
 	Label string `json:"label" parquet:"label,dict"`
-	// Probability is that of Label; Margin is its lead over the second class.
+	// Probability is that of Label by the model; Margin is its lead over the next class,
+	// below 0 where the model contradicts a decision.
 	// They and Entropy compare the known classes with each other, which says
-	// nothing about an image of none of them: nil if the image is rejected.
+	// nothing about an image of none of them: nil without a label.
 	Probability *number `json:"probability" parquet:"probability,optional"`
 	Margin      *number `json:"margin" parquet:"margin,optional"`
 	// Entropy is that of the distribution over all classes, in nats.
@@ -237,15 +239,18 @@ type Row struct {
 	// New is the probability that the image is of no known class, nil if the model cannot
 	// tell. That of a class c is 1 − New times the one in TopK.
 	New *number `json:"p_new" parquet:"p_new,optional"`
+	// By says who decided, empty for the model.
+	By By `json:"by" parquet:"by,dict"`
 }
 
 func newRow(s Scored) Row {
 	p := s.Prediction
 	r := Row{
-		Path: dataset.EscapePath(s.Sample.Path), Label: p.Label,
+		Path: dataset.EscapePath(s.Sample.Path), By: s.By,
 		Novelty: rounded(p.Novelty), Rejected: s.Rejected, TopK: make([]pair, len(p.TopK)),
 	}
-	if !s.Rejected {
+	if !s.Rejected && !s.SetAside() {
+		r.Label = p.Label
 		probability, margin, entropy := rounded(p.Probability), rounded(p.Margin), rounded(p.Entropy)
 		r.Probability, r.Margin, r.Entropy = &probability, &margin, &entropy
 	}

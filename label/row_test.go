@@ -69,22 +69,22 @@ func oddRow(rejected bool) Row {
 		}})
 }
 
-// A rejected row has no probability of a class; it keeps its novelty, and the
+// A rejected row has no label and no probability of one; it keeps its novelty, and the
 // nearest classes.
 func TestFormatsOfARow(t *testing.T) {
 	dir := t.TempDir()
 	for format, want := range map[string]string{
-		"csv": "path,label,probability,margin,entropy,novelty,rejected,top_k,p_new\n" +
+		"csv": "path,label,probability,margin,entropy,novelty,rejected,top_k,p_new,by\n" +
 			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",0.75,0.5,0.5623351,-1.5,false,\"[[\"\"cat, " +
-			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\",\n" +
-			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",\"cat, \"\"big\"\"\",,,,-1.5,true,\"[[\"\"cat, " +
-			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\",0.875\n",
+			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\",,\n" +
+			"\"'=a,\"\"b\"\"\n%E9<&.jpg\",,,,,-1.5,true,\"[[\"\"cat, " +
+			"\\\"\"big\\\"\"\"\",0.75],[\"\"dog\"\",0.25]]\",0.875,\n",
 		"jsonl": `{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":0.75,"margin":0.5,` +
 			`"entropy":0.5623351,"novelty":-1.5,"rejected":false,` +
-			`"top_k":[["cat, \"big\"",0.75],["dog",0.25]],"p_new":null}` + "\n" +
-			`{"path":"=a,\"b\"\n%E9<&.jpg","label":"cat, \"big\"","probability":null,"margin":null,` +
+			`"top_k":[["cat, \"big\"",0.75],["dog",0.25]],"p_new":null,"by":""}` + "\n" +
+			`{"path":"=a,\"b\"\n%E9<&.jpg","label":"","probability":null,"margin":null,` +
 			`"entropy":null,"novelty":-1.5,"rejected":true,` +
-			`"top_k":[["cat, \"big\"",0.75],["dog",0.25]],"p_new":0.875}` + "\n",
+			`"top_k":[["cat, \"big\"",0.75],["dog",0.25]],"p_new":0.875,"by":""}` + "\n",
 	} {
 		o, err := createOutput(dir, format, 0)
 		if err != nil {
@@ -123,14 +123,14 @@ func TestParquetReadsBack(t *testing.T) {
 	}
 	probability, margin, entropy, unseen := number(0.75), number(0.5), number(0.5623351), number(0.875)
 	want := parquetRow{
-		Path: "=a,\"b\"\n%E9<&.jpg", Label: "cat, \"big\"", Novelty: -1.5, Rejected: true,
+		Path: "=a,\"b\"\n%E9<&.jpg", Novelty: -1.5, Rejected: true,
 		TopK: []pair{{"cat, \"big\"", 0.75}, {"dog", 0.25}}, New: &unseen,
 	}
 	if got := rows[1]; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}
-	want.Probability, want.Margin, want.Entropy, want.Rejected = &probability, &margin, &entropy, false
-	want.New = nil
+	want.Label, want.Rejected, want.New = "cat, \"big\"", false, nil
+	want.Probability, want.Margin, want.Entropy = &probability, &margin, &entropy
 	if got := rows[2*batchRows]; !reflect.DeepEqual(got, want) {
 		t.Errorf("%+v, want %+v", got, want)
 	}

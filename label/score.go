@@ -41,6 +41,8 @@ type Scored struct {
 	New *float64
 	// Rejected reports that the image looks like no known class.
 	Rejected bool
+	// By says who gave Prediction.Label; "" is the head.
+	By By
 }
 
 // A Scorer scores embeddings.
@@ -55,6 +57,8 @@ type Scorer struct {
 	// images is of new ones.
 	Unseen   *calibration.Unseen
 	NewShare float64
+	// Decided, unless nil, tells what people decided, which rules.
+	Decided Decisions
 	// Varier, unless nil, computes the variance of every row.
 	Varier classifier.Varier
 }
@@ -62,6 +66,13 @@ type Scorer struct {
 // Scorer returns the Scorer of a head about which held is known.
 func (c Config) Scorer(head classifier.Head, threshold float64, held calibration.Calibration) Scorer {
 	return Scorer{Head: head, TopK: c.TopK, Threshold: threshold, Unseen: held.Unseen, NewShare: c.NewShare}
+}
+
+func (s Scorer) decision(content [sha256.Size]byte) (Decision, bool) {
+	if s.Decided == nil {
+		return Decision{}, false
+	}
+	return s.Decided(content)
 }
 
 // A batch collects rows to be scored together.
@@ -125,6 +136,9 @@ func (b *batch) flush(emit func(Scored) error) error {
 		row.Prediction.Novelty = b.novelty[i]
 		if b.Unseen != nil {
 			row.New = new(b.Unseen.P(b.novelty[i], b.NewShare))
+		}
+		if d, ok := b.decision(item.Hash); ok {
+			row.decide(d, b.Head.Classes())
 		}
 		if err := emit(row); err != nil {
 			return err

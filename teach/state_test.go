@@ -34,7 +34,7 @@ func journalled(lines ...Line) []Line {
 	return all
 }
 
-func label(letters, class string) Line {
+func labelled(letters, class string) Line {
 	return Line{Do: Label, Images: photoIDs(letters), Class: class}
 }
 
@@ -56,25 +56,25 @@ func TestStateFollowsFromLines(t *testing.T) {
 		examples, classes string
 	}{
 		{"nothing", nil, "x=cat y=dog", "cat dog"},
-		{"in the order of the decisions", []Line{label("b", "owl"), label("a", "cat")},
+		{"in the order of the decisions", []Line{labelled("b", "owl"), labelled("a", "cat")},
 			"x=cat y=dog b=owl a=cat", "cat dog owl"},
-		{"labelled again", []Line{label("ab", "owl"), label("a", "cat")}, "x=cat y=dog b=owl a=cat", "cat dog owl"},
-		{"confirmed", []Line{label("x", "cat")}, "x=cat y=dog", "cat dog"},
-		{"corrected", []Line{label("x", "dog")}, "y=dog x=dog", "cat dog"},
-		{"unlabelled", []Line{label("ax", "owl"), {Do: Unlabel, Images: photoIDs("ax")}}, "x=cat y=dog", "cat dog"},
+		{"labelled again", []Line{labelled("ab", "owl"), labelled("a", "cat")}, "x=cat y=dog b=owl a=cat", "cat dog owl"},
+		{"confirmed", []Line{labelled("x", "cat")}, "x=cat y=dog", "cat dog"},
+		{"corrected", []Line{labelled("x", "dog")}, "y=dog x=dog", "cat dog"},
+		{"unlabelled", []Line{labelled("ax", "owl"), {Do: Unlabel, Images: photoIDs("ax")}}, "x=cat y=dog", "cat dog"},
 		{"accepted and not learned", []Line{accept}, "x=cat y=dog", "cat dog owl"},
-		{"accepted, then looked at", []Line{accept, label("b", "dog")},
+		{"accepted, then looked at", []Line{accept, labelled("b", "dog")},
 			"x=cat y=dog b=dog", "cat dog"},
 		{"taught from elsewhere", []Line{{Do: Learn, Images: photoIDs("z"), Class: "owl"}},
 			"x=cat y=dog z=owl", "cat dog owl"},
-		{"renamed", []Line{label("a", "cat"), rename}, "x=lynx y=dog a=lynx", "dog lynx"},
-		{"a name that is free again", []Line{rename, label("a", "cat")}, "x=lynx y=dog a=cat", "cat dog lynx"},
+		{"renamed", []Line{labelled("a", "cat"), rename}, "x=lynx y=dog a=lynx", "dog lynx"},
+		{"a name that is free again", []Line{rename, labelled("a", "cat")}, "x=lynx y=dog a=cat", "cat dog lynx"},
 		{"renamed twice", []Line{rename, {Do: Rename, Class: "lynx", To: "cat"}}, "x=cat y=dog", "cat dog"},
-		{"merged", []Line{label("a", "cat"), {Do: Merge, Class: "cat", To: "dog"}}, "x=dog y=dog a=dog", "dog"},
-		{"undone", []Line{label("a", "cat"), rename, {Do: Undo, Of: 3}}, "x=cat y=dog a=cat", "cat dog"},
+		{"merged", []Line{labelled("a", "cat"), {Do: Merge, Class: "cat", To: "dog"}}, "x=dog y=dog a=dog", "dog"},
+		{"undone", []Line{labelled("a", "cat"), rename, {Do: Undo, Of: 3}}, "x=cat y=dog a=cat", "cat dog"},
 		{"redone", []Line{rename, {Do: Undo, Of: 2}, {Do: Redo, Of: 2}}, "x=lynx y=dog", "dog lynx"},
-		{"gone back", []Line{label("a", "cat"), label("b", "owl"), {Do: Back, Of: 2}}, "x=cat y=dog a=cat", "cat dog"},
-		{"gone back, and that undone", []Line{label("a", "cat"), {Do: Back, Of: 1}, {Do: Undo, Of: 3}},
+		{"gone back", []Line{labelled("a", "cat"), labelled("b", "owl"), {Do: Back, Of: 2}}, "x=cat y=dog a=cat", "cat dog"},
+		{"gone back, and that undone", []Line{labelled("a", "cat"), {Do: Back, Of: 1}, {Do: Undo, Of: 3}},
 			"x=cat y=dog a=cat", "cat dog"},
 		{"fits and saves decide nothing", []Line{{Do: Refit}, {Do: Save}, {Do: Saved, Of: 3}}, "x=cat y=dog",
 			"cat dog"},
@@ -98,8 +98,8 @@ func TestStateFollowsFromLines(t *testing.T) {
 }
 
 func TestStateKeepsNoLineOfItsCaller(t *testing.T) {
-	lines := journalled(label("a", "cat"), label("b", "dog"))
-	fold(lines[:2], learned()).take(label("c", "owl"))
+	lines := journalled(labelled("a", "cat"), labelled("b", "dog"))
+	fold(lines[:2], learned()).take(labelled("c", "owl"))
 	if lines[2].Class != "dog" {
 		t.Errorf("a line of the caller is now %q", lines[2].Class)
 	}
@@ -107,7 +107,7 @@ func TestStateKeepsNoLineOfItsCaller(t *testing.T) {
 
 func TestWhoLabelled(t *testing.T) {
 	s := fold(journalled(
-		label("a", "owl"),
+		labelled("a", "owl"),
 		Line{Do: Accept, Images: photoIDs("b"), Classes: []string{"dog"}},
 		Line{Do: Rename, Class: "cat", To: "lynx"},
 	), learned())
@@ -132,7 +132,7 @@ func TestWhoLabelled(t *testing.T) {
 }
 
 func TestUndoableSteps(t *testing.T) {
-	a, b := label("a", "cat"), label("b", "dog")
+	a, b := labelled("a", "cat"), labelled("b", "dog")
 	undo, redo, back := Line{Do: Undo, Of: 3}, Line{Do: Redo, Of: 3}, Line{Do: Back, Of: 2}
 	for _, c := range []struct {
 		name       string
@@ -171,11 +171,11 @@ func TestUndoableSteps(t *testing.T) {
 
 func TestCheckedPredictions(t *testing.T) {
 	said := func(letter, class, was string, p float64) Line {
-		l := label(letter, class)
+		l := labelled(letter, class)
 		l.Was, l.P = was, p
 		return l
 	}
-	s := fold(journalled(said("a", "cat", "cat", 0.9), said("b", "dog", "cat", 0.6), label("c", "cat"),
+	s := fold(journalled(said("a", "cat", "cat", 0.9), said("b", "dog", "cat", 0.6), labelled("c", "cat"),
 		said("d", "dog", "dog", 0.8), said("e", "dog", "dog", 0.8), Line{Do: Undo, Of: 6}), learned())
 	for _, c := range []struct {
 		above float64
@@ -203,12 +203,12 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 		can  origin // complete, forgets, renames and joins
 		want string // part of the Refusal, "" for none
 	}{
-		{"a photo of the folder", label("a", "owl"), origin{}, ""},
-		{"a photo of no folder", label("z", "owl"), origin{complete: true}, "there is no photo"},
-		{"a photo without an embedding", label("x", "cat"), origin{complete: true}, "put the photo into the folder"},
+		{"a photo of the folder", labelled("a", "owl"), origin{}, ""},
+		{"a photo of no folder", labelled("z", "owl"), origin{complete: true}, "there is no photo"},
+		{"a photo without an embedding", labelled("x", "cat"), origin{complete: true}, "put the photo into the folder"},
 		{"the label of a learned photo", Line{Do: Unlabel, Images: photoIDs("x")}, origin{}, "none of these photos"},
-		{"no photo", label("", "owl"), origin{}, "no photos are named"},
-		{"no class", label("a", ""), origin{}, "is empty"},
+		{"no photo", labelled("", "owl"), origin{}, "no photos are named"},
+		{"no class", labelled("a", ""), origin{}, "is empty"},
 		{"a class of the folder that nobody knows", rename(Rename, "owl", "bat"), origin{complete: true},
 			"no class \"owl\""},
 		{"a name that another class has", rename(Rename, "cat", "dog"), origin{complete: true}, "merge the two"},
@@ -231,7 +231,7 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 	for _, forgets := range []bool{false, true} {
 		base := learned()
 		base.forgets = forgets
-		err := fold(journalled(), base).check(label("x", "dog"), folder, stored)
+		err := fold(journalled(), base).check(labelled("x", "dog"), folder, stored)
 		if refused := err != nil; refused == forgets {
 			t.Errorf("corrects what was learned, forgets %v: %v", forgets, err)
 		}
@@ -240,9 +240,9 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 
 func TestWhatTheFileHasLearned(t *testing.T) {
 	s := fold(journalled(
-		label("a", "cat"), Line{Do: Refit},
+		labelled("a", "cat"), Line{Do: Refit},
 		Line{Do: Save}, Line{Do: Saved, Of: 4, To: "new"}, Line{Do: Saved, Of: 4, Model: "new"},
-		label("b", "dog"), Line{Do: Undo, Of: 7}, Line{Do: Save},
+		labelled("b", "dog"), Line{Do: Undo, Of: 7}, Line{Do: Save},
 	), learned())
 	for hash, want := range map[string]int{"new": 4, "base": 1, "before": 1} {
 		if seq, known := s.writtenAt(hash); seq != want || !known {

@@ -1,8 +1,10 @@
 package teach
 
 import (
+	"cmp"
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
@@ -238,17 +240,23 @@ func (s *Session) Classes() []ClassCount {
 	return out
 }
 
-// Labels calls do with every decided label of a photo of the folder, by path.
-func (s *Session) Labels(do func(path, label string, by By) error) error {
-	rows := s.order(Query{View: All}).rows
+// A FileLabel is the decided label of a file.
+type FileLabel struct {
+	Path, Label string
+	By          By
+}
+
+// Labels returns the decided labels of all files of the folder, every copy of a photo
+// included, by path.
+func (s *Session) Labels() []FileLabel {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	for _, i := range rows {
+	out := []FileLabel{}
+	for path, i := range s.paths {
 		if m, ok := s.state.marks[s.photos[i].ID]; ok {
-			if err := do(s.photos[i].Path, m.class, m.by); err != nil {
-				return err
-			}
+			out = append(out, FileLabel{path, m.class, m.by})
 		}
 	}
-	return nil
+	slices.SortFunc(out, func(a, b FileLabel) int { return cmp.Compare(a.Path, b.Path) })
+	return out
 }

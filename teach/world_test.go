@@ -190,10 +190,9 @@ func upTo(first, last int) (out []int) {
 
 // labels returns all decided labels as text.
 func (s *Session) labels() (out []string) {
-	_ = s.Labels(func(path, label string, by By) error {
-		out = append(out, path+"="+label+" "+string(by))
-		return nil
-	})
+	for _, l := range s.Labels() {
+		out = append(out, l.Path+"="+l.Label+" "+string(l.By))
+	}
 	return out
 }
 

@@ -23,8 +23,8 @@ const creator = `xmp:CreatorTool="pipeline label"`
 const maxSidecarBytes = 1 << 16
 
 // Sidecars writes photo.jpg.xmp next to photo.jpg, the name that darktable and
-// digiKam use, with the class in dc:subject. Rejected images get none, and a
-// sidecar from an earlier run is removed.
+// digiKam use, with the class in dc:subject. Images that are rejected or set aside get
+// none, and a sidecar from an earlier run is removed.
 type Sidecars struct {
 	root    string
 	cleaned string // the last folder cleaned of temporary files
@@ -42,7 +42,7 @@ func (s *Sidecars) Put(row label.Scored) error {
 	if err != nil {
 		return &label.ItemError{Err: err}
 	}
-	if row.Rejected {
+	if row.Rejected || row.SetAside() {
 		if old == nil {
 			return nil
 		}

@@ -100,8 +100,11 @@ func separate(root, tree string) error {
 // *label.ItemError.
 func (t *Tree) Put(row label.Scored) error {
 	class, path := folderName(row.Prediction.Label), row.Sample.Path
-	if row.Rejected {
+	switch {
+	case row.Rejected:
 		class = unknownFolder
+	case row.SetAside():
+		class = asideFolder
 	}
 	place := placeOf(class, path)
 	to := filepath.Join(t.dir.Path(), place)
@@ -232,9 +235,12 @@ func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
 	return err == nil && (outside || target == photo)
 }
 
-// unknownFolder holds the rejected images. No class folder has this name:
-// folderName escapes a leading underscore.
-const unknownFolder = "_rejected"
+// Folders of the images that are rejected, and of those that people set aside. No class
+// folder has these names: folderName escapes a leading underscore.
+const (
+	unknownFolder = "_rejected"
+	asideFolder   = "_set-aside"
+)
 
 // folderName turns a class name into a safe folder name; different classes have
 // different names.

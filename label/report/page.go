@@ -93,7 +93,7 @@ func (p Page) groupOf(q Prediction) string {
 	switch {
 	case q.Rejected:
 		return rejected
-	case q.Margin < p.uncertainMargin():
+	case q.Margin < p.uncertainMargin() && !q.Decided:
 		return uncertain
 	}
 	return "class " + q.Predicted
@@ -138,6 +138,7 @@ type Prediction struct {
 	EntropyNats float64
 	Novelty     float64 // higher is less known
 	Rejected    bool
+	Decided     bool     // by people, so that Predicted is certain
 	TopK        []Ranked // best first, the predicted class included
 }
 
@@ -216,9 +217,12 @@ func NewSink(ctx context.Context, p Page) *Sink {
 // Put implements label.Sink.
 func (s *Sink) Put(row label.Scored) error {
 	p := row.Prediction
+	if row.SetAside() {
+		return nil
+	}
 	q := Prediction{
 		Path: row.Sample.Path, Original: s.address(row.Sample.Path), Predicted: p.Label,
-		Truth: s.Evaluation.Truth(row.Sample), Rejected: row.Rejected,
+		Truth: s.Evaluation.Truth(row), Rejected: row.Rejected, Decided: row.By != "",
 		Probability: p.Probability, Margin: p.Margin, EntropyNats: p.Entropy, Novelty: p.Novelty, TopK: p.TopK,
 	}
 	s.page.Summary.Labelled++

@@ -26,7 +26,8 @@ func newEval() *cobra.Command {
 		Short: "Measure a model on labelled images",
 		Long: `Reports accuracy (overall, balanced and per class), confusion, negative
 log-likelihood, calibration error and, if some images belong to no class of the
-model, how well these are detected. Images without a class are left out.`,
+model, how well these are detected. Images without a class are left out. What a person
+decided on the page of serve is the class of an image, whatever its folder says.`,
 		Example: "  pipeline eval photos.model --images held-out --json eval.json --report report",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
@@ -67,7 +68,11 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	if err != nil {
 		return err
 	}
-	known := &seen{Rows: in, learnedAs: m.LearnedAs(), prior: m.Prior}
+	decided, err := a.truths(in, file, m)
+	if err != nil {
+		return err
+	}
+	known := &seen{Rows: decided, learnedAs: m.LearnedAs(), prior: m.Prior}
 	rows := &embed.Labelled{Rows: known}
 	scorer := a.config.Label.Scorer(m.Predictor, threshold, m.Predictor.Calibration)
 	scorer.TopK = 3
@@ -84,6 +89,7 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 		return err
 	}
 	known.warn(a.log)
+	decided.say(a)
 	result, err := evaluation.Report()
 	if err != nil {
 		return err

@@ -21,6 +21,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/report"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 func newLabel() *cobra.Command {
@@ -35,6 +36,10 @@ Exit code 3 means that some images could not be read; errors.csv says why.
 --adapt moves the means of classes that were learned from four images or fewer towards
 the photos of the folder before these are labelled, which needs no labels. It helps
 most with one image per class; with more than four it changes nothing.
+
+A photo that was decided, on the page of serve or in a folder or list that was learned,
+has that class, whatever it is called now and wherever it lies; the column by says who
+decided. Photos that were set aside have no label.
 
 With --features, rows have the paths in samples.csv or, without that file, their
 numbers in embeddings.npy, counted from 0.`,
@@ -124,6 +129,9 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 		Config: c, Head: m.Predictor, Images: in, Out: dir, Method: m.Method, Model: m.SHA256(), Notes: in.notes,
 		Held: m.Predictor.Calibration,
 	}
+	if job.Decided, err = teach.Decided(file, m); err != nil {
+		return job, err
+	}
 	if share := m.Predictor.OldShare; share != 0 {
 		job.Notes = append(job.Notes, share.Note())
 	}
@@ -156,6 +164,10 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 func summaryLines(s label.Summary, dir string) (l lines) {
 	l.add("labelled %s (%d rejected, %d failed) into %s", plural(s.Labelled, "image", "images"), s.Rejected, s.Failed,
 		dir)
+	if d := s.Decided; d[label.Person]+d[label.Bulk]+d[label.List] > 0 {
+		l.add("decided before, and not by the model: %d by a person, %d accepted in bulk, %d in folders and lists",
+			d[label.Person], d[label.Bulk], d[label.List])
+	}
 	if e := s.Expected; e != nil {
 		l.add("expect about %.0f %% of these labels to be right, likely %.0f to %.0f %%, if the photos show classes "+
 			"of "+

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // novelShare is the default --reject of rank --cluster-unknown.
@@ -40,6 +41,8 @@ into folders group-001, group-002 and so on; their number follows from the image
 Near-duplicates lie side by side, as in 0003-a.jpg and 0003.1-b.jpg. Delete the
 images that do not belong to a group, rename its folder to the class it shows, and
 pass it to pipeline learn.
+
+Images that were decided on the page of serve need no second look and are left out.
 
 --first needs no model: it chooses the images to label before there is one. They are
 typical, each of a group of similar images, and differ from each other; the score is
@@ -118,7 +121,14 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 		return err
 	}
 	defer closeInto(in, &err)
-	outcome, err := label.Pass{Scorer: scorer, Rows: in, Sinks: []label.Sink{ranking}}.Run(ctx)
+	rows := &unjudged{Rows: in, keepBulk: a.config.Rank.By == rank.LabelError}
+	if rows.decided, err = teach.Decided(file, m); err != nil {
+		return err
+	}
+	outcome, err := label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{ranking}}.Run(ctx)
+	if rows.judged > 0 {
+		a.say("left out %s, as decided on the page", plural(rows.judged, "image", "images"))
+	}
 	if err == nil {
 		err = a.judgeLearned(ctx, ranking, m, threshold)
 	}

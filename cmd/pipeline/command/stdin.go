@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label/worker"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // stdinFlag adds --stdin.
@@ -86,7 +87,13 @@ func (a *app) labelStdin(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	return a.serve(ctx, e, a.config.Label.Scorer(m.Predictor, threshold, m.Predictor.Calibration).Answer)
+	decided, err := teach.Decided(args[0], m)
+	if err != nil {
+		return err
+	}
+	scorer := a.config.Label.Scorer(m.Predictor, threshold, m.Predictor.Calibration)
+	scorer.Decided = decided
+	return a.serve(ctx, e, scorer.Answer)
 }
 
 // embedded is the answer of embed --stdin to one request.

@@ -25,7 +25,8 @@ func TestLabelFormats(t *testing.T) {
 	out := l.Path("out")
 	l.Must("label", model, "--images", images, "--out", out, "--format", "csv,jsonl", "--top-k", "2")
 	rows := l.Table(out, "labels.csv")
-	if got := strings.Join(rows[0], ","); got != "path,label,probability,margin,entropy,novelty,rejected,top_k,p_new" {
+	const header = "path,label,probability,margin,entropy,novelty,rejected,top_k,p_new,by"
+	if got := strings.Join(rows[0], ","); got != header {
 		t.Errorf("header %s", got)
 	}
 	if paths := commandtest.Column(t, rows, "path"); len(paths) != 30 || !slices.IsSorted(paths) {
@@ -53,6 +54,7 @@ func csvOfJSON(t *testing.T, line []byte) []string {
 		Rejected                              bool
 		TopK                                  json.RawMessage `json:"top_k"`
 		New                                   json.Number     `json:"p_new"`
+		By                                    string
 	}
 	d := json.NewDecoder(bytes.NewReader(line))
 	d.DisallowUnknownFields()
@@ -61,7 +63,7 @@ func csvOfJSON(t *testing.T, line []byte) []string {
 	}
 	return []string{
 		r.Path, r.Label, r.Probability.String(), r.Margin.String(), r.Entropy.String(), r.Novelty.String(),
-		strconv.FormatBool(r.Rejected), string(r.TopK), r.New.String(),
+		strconv.FormatBool(r.Rejected), string(r.TopK), r.New.String(), r.By,
 	}
 }
 

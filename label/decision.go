@@ -1,0 +1,51 @@
+package label
+
+import (
+	"crypto/sha256"
+	"math"
+	"slices"
+)
+
+// By says who gave a photo its label; "" is the model.
+type By string
+
+// Who labels, besides the model.
+const (
+	Person By = "person" // somebody who looked at it
+	Bulk   By = "bulk"   // an accepted prediction
+	List   By = "list"   // a folder or list that was learned
+)
+
+// A Decision is what people decided about a photo.
+type Decision struct {
+	// Class is "" for a photo that was set aside: it is of no class.
+	Class string
+	By    By
+}
+
+// Decisions finds the decision about a file by its content, so that copies share it, and
+// renamed or moved files keep it.
+type Decisions func(content [sha256.Size]byte) (Decision, bool)
+
+// decide makes a row one of the decided class, whatever the head predicts. Probability and
+// margin are what the head says of that class.
+func (s *Scored) decide(d Decision, classes []string) {
+	s.By, s.Rejected = d.By, false
+	p := &s.Prediction
+	p.Label, p.Probability, p.Margin = d.Class, 0, -p.Probability
+	at := slices.Index(classes, d.Class)
+	if at < 0 {
+		return
+	}
+	other := math.Inf(-1)
+	for j, v := range s.LogProb {
+		if j != at {
+			other = max(other, v)
+		}
+	}
+	p.Probability = math.Exp(s.LogProb[at])
+	p.Margin = p.Probability - math.Exp(other)
+}
+
+// SetAside reports that people decided that the photo is of no class.
+func (s Scored) SetAside() bool { return s.By != "" && s.Prediction.Label == "" }
