@@ -75,9 +75,13 @@ func (s *state) checkForgets(l Line) error {
 	if s.complete || s.forgets {
 		return nil
 	}
-	for _, id := range l.Images {
+	for i, id := range l.Images {
+		want := l.Class
+		if l.severalClasses() {
+			want = l.Classes[i]
+		}
 		for _, class := range s.learned[id] {
-			if s.name(class) != l.Class {
+			if s.name(class) != want {
 				return refuse(Conflict, "the model learned photo %s as %s, "+
 					"and %s models that do not keep their embeddings cannot unlearn a single photo: "+
 					"correct the folder and train again", id, class, s.method)
@@ -135,6 +139,6 @@ func (s *state) checkReplaces(present, name string) error {
 	}
 	return refuse(Changed, "another program has changed %s, which stays as it is: "+
 		"to keep what was decided here, move it away and save again; "+
-		"to teach the changed model, stop the server and move %[1]s%s and %[1]s%s away",
-		name, journalSuffix, baseSuffix)
+		"to keep what the changed model learned as well, start the server again",
+		name)
 }

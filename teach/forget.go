@@ -38,6 +38,39 @@ func (s *Session) Forget(ctx context.Context, ids []ID) (removed int, left []str
 	return len(found), append(left, unwritten...), err
 }
 
+// PhotosOf returns the photos of some classes, decided or learned, to forget. A *Refusal
+// says that there is no such class, or that the base model cannot forget it.
+func (s *Session) PhotosOf(classes []string) ([]ID, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return s.state.photosOf(classes)
+}
+
+func (s *state) photosOf(classes []string) (ids []ID, err error) {
+	current := s.current()
+	for _, class := range classes {
+		if !slices.Contains(current, class) {
+			return nil, refuse(Unknown, "there is no class %q", class)
+		}
+	}
+	for id, names := range s.learned {
+		if !slices.ContainsFunc(names, func(name string) bool { return slices.Contains(classes, s.name(name)) }) {
+			continue
+		}
+		if !s.complete {
+			return nil, refuse(Conflict, "the model was trained on photos of these classes before it was taught, and "+
+				"does not keep all embeddings: train again without them, into another file")
+		}
+		ids = append(ids, id)
+	}
+	for id, m := range s.marks {
+		if slices.Contains(classes, m.class) && len(s.learned[id]) == 0 {
+			ids = append(ids, id)
+		}
+	}
+	return ids, nil
+}
+
 // forget removes photos from the journal and the base model, and returns those that it
 // found there.
 func (s *Session) forget(ctx context.Context, gone map[ID]bool) (found map[ID]bool, err error) {

@@ -116,7 +116,7 @@ func (j *Journal) check(l Line) error {
 		return fmt.Errorf("its number is %d", l.Seq)
 	case (l.Do == Start) != (l.Seq == 1):
 		return fmt.Errorf("%q is only the first line", Start)
-	case (l.Do == Accept || l.Do == SpotCheck) && len(l.Classes) != len(l.Images):
+	case l.severalClasses() && len(l.Classes) != len(l.Images):
 		return fmt.Errorf("it has %d classes of %d photos", len(l.Classes), len(l.Images))
 	case l.Do == Undo || l.Do == Redo:
 		if !known || !j.lines[l.Of-1].decides() {
@@ -209,7 +209,7 @@ func (j *Journal) Forget(gone map[ID]bool) (named map[ID]bool, err error) {
 				continue
 			}
 			kept = append(kept, id)
-			if len(l.Classes) > 0 {
+			if l.severalClasses() {
 				classes = append(classes, l.Classes[k])
 			}
 		}

@@ -39,13 +39,14 @@ const (
 	Accept  Do = "accept"  // Images are of Classes, as predicted
 	// Images, predicted as Classes with at least P, were drawn to be decided one by one
 	SpotCheck Do = "spot-check"
-	Learn     Do = "learn" // as Label, for photos that need not lie in the folder
-	Back      Do = "back"  // everything is as after the line Of
-	Undo      Do = "undo"  // the line Of does not count
-	Redo      Do = "redo"  // the line Of counts again
-	Refit     Do = "refit" // the model is fitted to all lines before
-	Save      Do = "save"  // as Refit, for the file of the model
-	Saved     Do = "saved" // the line Of wrote a file with SHA-256 Model, or is about to write one with To
+	Learn     Do = "learn"  // as Label, for photos that need not lie in the folder
+	Import    Do = "import" // Images are of Classes, as a folder or list says
+	Back      Do = "back"   // everything is as after the line Of
+	Undo      Do = "undo"   // the line Of does not count
+	Redo      Do = "redo"   // the line Of counts again
+	Refit     Do = "refit"  // the model is fitted to all lines before
+	Save      Do = "save"   // as Refit, for the file of the model
+	Saved     Do = "saved"  // the line Of wrote a file with SHA-256 Model, or is about to write one with To
 )
 
 // A Line is one line of a journal.
@@ -56,7 +57,7 @@ type Line struct {
 	Images []ID      `json:"images,omitempty"`
 	Class  string    `json:"class,omitempty"`
 	To     string    `json:"to,omitempty"`
-	// Classes are those of Images in Accept and SpotCheck.
+	// Classes are those of Images in Accept, Import and SpotCheck.
 	Classes []string `json:"classes,omitempty"`
 	Of      int      `json:"of,omitempty"`
 	// Was is the class that was predicted for the only photo of a Label, with
@@ -72,11 +73,14 @@ type Line struct {
 // decides reports whether a line is a decision, which can be undone.
 func (l Line) decides() bool {
 	switch l.Do {
-	case Label, Unlabel, Rename, Merge, Accept, Learn, Back:
+	case Label, Unlabel, Rename, Merge, Accept, Learn, Import, Back:
 		return true
 	}
 	return false
 }
+
+// severalClasses reports whether a line has a class for each of its photos.
+func (l Line) severalClasses() bool { return l.Do == Accept || l.Do == Import || l.Do == SpotCheck }
 
 // changes reports whether a line changes labels or classes.
 func (l Line) changes() bool { return l.decides() || l.Do == Undo || l.Do == Redo }

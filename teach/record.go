@@ -1,11 +1,13 @@
 package teach
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -32,9 +34,11 @@ func (r *record) open(fresh *model.Model, backend linalg.Backend, now time.Time)
 	if err := r.resume(backend); err != nil {
 		return nil, 0, err
 	}
-	st = r.replay()
-	inFile, err = r.fileAt(st)
-	return st, inFile, err
+	inFile, err = r.fileAt(r.replay())
+	if changed := (*changedError)(nil); errors.As(err, &changed) {
+		inFile, err = r.adopt(changed, now)
+	}
+	return r.replay(), inFile, err
 }
 
 // replay returns the state that follows from the files.
@@ -120,11 +124,56 @@ func (r *record) fileAt(st *state) (seq int, err error) {
 		seq, known = save.Seq, r.base.wouldWrite(m, fold(st.lines[:save.Seq-1], st.origin))
 	}
 	if !known {
-		return 0, fmt.Errorf("another command changed %s since it was served: "+
-			"to teach that model, move %s and %s away; to go on with the journal, move %[1]s away",
-			r.file, r.journal.path, r.base.file)
+		return 0, &changedError{r.file, m}
 	}
 	return seq, nil
+}
+
+// A changedError reports that MODEL is one that another program wrote.
+type changedError struct {
+	file  string
+	model *model.Model
+}
+
+func (e *changedError) Error() string {
+	return fmt.Sprintf("another command changed %s since it was served, in a way that its journal cannot follow: "+
+		"to go on with the journal, move %[1]s away; to teach the changed model, copy it and serve the copy", e.file)
+}
+
+// adopt adds to the journal what another command has taught MODEL since a session wrote it,
+// which 0.1 did without the journal, and returns the line up to which MODEL has learned all
+// decisions. What was decided rules.
+func (r *record) adopt(changed *changedError, now time.Time) (inFile int, err error) {
+	m, st := changed.model, r.replay()
+	inFile = st.lastWritten()
+	b, complete := m.Examples()
+	if !complete || !r.extends(m, fold(st.lines[:inFile], st.origin)) {
+		return 0, changed
+	}
+	b.Paths = make([]string, len(b.Labels)) // a conflict needs none
+	l, _, err := st.imported(b, Decisions)
+	if err == nil {
+		err = st.checkForgets(l)
+	}
+	if err != nil {
+		return 0, changed
+	}
+	if l.Time = now; len(l.Images) > 0 {
+		r.embedAll(&l, b)
+		if _, err := r.append(l); err != nil {
+			return 0, err
+		}
+	}
+	_, err = r.append(Line{Time: now, Do: Saved, Of: inFile, Model: m.SHA256()})
+	return inFile, err
+}
+
+// extends reports whether a model is one of a state that has learned more.
+func (r *record) extends(m *model.Model, st *state) bool {
+	base, has, had := r.base.model, setOf(samplesOf(m)), st.examples()
+	return len(had) > 0 && len(has) > len(had) && m.Method == base.Method && bytes.Equal(m.HeadConfig, base.HeadConfig) &&
+		m.Accepts(base.Provenance) == nil && (base.Dim() == 0 || base.Dim() == m.Dim()) &&
+		!slices.ContainsFunc(had, func(s model.SampleID) bool { return !has[s] })
 }
 
 // append writes a line to the journal.

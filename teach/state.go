@@ -16,7 +16,7 @@ type By string
 const (
 	Person By = "person" // somebody who looked at it
 	Bulk   By = "bulk"   // an accepted prediction
-	Folder By = "folder" // the name of its folder
+	Folder By = "folder" // the name of its folder, or a list
 )
 
 // A mark is the label of a photo by a decision; seq and at are the place of the
@@ -158,6 +158,10 @@ func (s *state) apply(l Line) {
 		for i, id := range l.Images {
 			s.marks[id] = mark{l.Classes[i], Bulk, l.Seq, i}
 		}
+	case Import:
+		for i, id := range l.Images {
+			s.marks[id] = mark{l.Classes[i], Folder, l.Seq, i}
+		}
 	case Rename, Merge:
 		for id, m := range s.marks {
 			if m.class == l.Class {
@@ -245,7 +249,7 @@ func (s *state) examples() []model.SampleID {
 	for _, sample := range s.samples {
 		sample.Class = s.name(sample.Class)
 		m, ok := s.marks[ID(sample.Content)]
-		corrected := ok && m.by == Person && m.class != sample.Class
+		corrected := ok && m.by != Bulk && m.class != sample.Class
 		if corrected || there[sample] {
 			continue
 		}
@@ -253,7 +257,7 @@ func (s *state) examples() []model.SampleID {
 		out = append(out, sample)
 	}
 	taught := slices.DeleteFunc(slices.Collect(maps.Keys(s.marks)), func(id ID) bool {
-		return confirmed[id] || s.marks[id].by != Person
+		return confirmed[id] || s.marks[id].by == Bulk
 	})
 	slices.SortFunc(taught, func(a, b ID) int {
 		return cmp.Or(cmp.Compare(s.marks[a].seq, s.marks[b].seq), cmp.Compare(s.marks[a].at, s.marks[b].at))
@@ -274,6 +278,16 @@ func (s *state) writtenAt(hash string) (seq int, ok bool) {
 		}
 	}
 	return 1, s.lines[0].Model == hash || s.lines[0].Was == hash
+}
+
+// lastWritten returns the line of the last save that wrote a file, 1 for none.
+func (s *state) lastWritten() int {
+	for _, l := range slices.Backward(s.lines) {
+		if l.Do == Saved && l.Model != "" {
+			return l.Of
+		}
+	}
+	return 1
 }
 
 // brokenOff returns the last save if the journal has no end of it, as one of version 0.1

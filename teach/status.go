@@ -180,6 +180,8 @@ func Describe(l Line) string {
 		return strings.TrimSpace("accept the labels of " + photos + " " + l.Class)
 	case SpotCheck:
 		return fmt.Sprintf("draw %s to check", photos)
+	case Import:
+		return fmt.Sprintf("learn %s from a folder or list", photos)
 	case Rename:
 		return fmt.Sprintf("rename %s to %s", l.Class, l.To)
 	case Merge:

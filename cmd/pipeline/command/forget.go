@@ -51,8 +51,8 @@ The previous version of the file and its statistics are removed, because they st
 hold what was forgotten. The images and their embeddings in the cache stay. If it is
 interrupted, run it again: it finishes what is left.
 
-If the model was taught with serve, --samples forgets photos in MODEL.journal, their
-thumbnails and MODEL.base too, and the command says where else traces are.`,
+If the model was taught with serve, the photos are forgotten in MODEL.journal and MODEL.base
+with their thumbnails, too, and the command says where else traces are.`,
 		Example: "  pipeline forget photos.model --class dalmatian",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {

@@ -5,23 +5,22 @@ import (
 	"errors"
 	"path/filepath"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/serve"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
-// forgetTaught forgets photos of a model that follows from a journal.
+// forgetTaught forgets photos, or all photos of classes, of a model that follows from a journal.
 func (a *app) forgetTaught(ctx context.Context, file string, f forgetting) (err error) {
-	if f.samples == "" || a.config.Out != "" || f.approximate || f.keepPrevious || len(f.stats) > 0 {
-		return usagef("%s was taught with serve, and its journal forgets photos, not classes: give only --samples, "+
-			"the list of the photos, with --images or --features", file)
+	if a.config.Out != "" || f.approximate || f.keepPrevious || len(f.stats) > 0 {
+		return usagef("%s was taught with serve, and its journal forgets without a trace: give only --class, or "+
+			"--samples, the list of the photos, with --images or --features", file)
 	}
 	m, err := model.Load(teach.StartFile(file))
 	if err != nil {
 		return err
 	}
-	b, err := a.listed(ctx, m, f.samples)
+	what, err := a.toForget(ctx, m, f)
 	if err != nil {
 		return err
 	}
@@ -29,20 +28,14 @@ func (a *app) forgetTaught(ctx context.Context, file string, f forgetting) (err 
 	if err != nil {
 		return err
 	}
-	products, err := native.Choose(a.config.Linalg, a.options().Runtime)
-	if err != nil {
-		return err
-	}
-	session, err := teach.Open(teach.Options{
-		Model: file, Dim: b.X.Cols, Temp: filepath.Join(cache, "teach"), Backend: products, ToolVersion: version,
-	})
+	session, err := a.openSession(file, max(what.samples.X.Cols, m.Dim(), m.Provenance.Dim))
 	if err != nil {
 		return err
 	}
 	defer closeInto(session, &err)
-	ids := make([]teach.ID, len(b.Content))
-	for i, h := range b.Content {
-		ids[i] = teach.ID(h)
+	ids, err := what.ids(session)
+	if err != nil {
+		return err
 	}
 	removed, left, err := session.Forget(ctx, ids)
 	if err = errors.Join(err, serve.RemoveThumbnails(filepath.Join(cache, "thumbnails"), ids)); err != nil {
@@ -53,4 +46,16 @@ func (a *app) forgetTaught(ctx context.Context, file string, f forgetting) (err 
 		a.say("not reached: %s", trace)
 	}
 	return nil
+}
+
+// ids returns the photos to forget.
+func (f forgettable) ids(session *teach.Session) ([]teach.ID, error) {
+	if len(f.classes) > 0 {
+		return session.PhotosOf(f.classes)
+	}
+	ids := make([]teach.ID, len(f.samples.Content))
+	for i, h := range f.samples.Content {
+		ids[i] = teach.ID(h)
+	}
+	return ids, nil
 }

@@ -208,6 +208,9 @@ func (a *app) trainStats(ctx context.Context, file string, asJSON bool) error {
 	if err := a.outFile(); err != nil {
 		return err
 	}
+	if err := replaceable(c.Out); err != nil {
+		return err
+	}
 	if err := a.onlyStats(); err != nil {
 		return err
 	}
@@ -248,7 +251,7 @@ func (a *app) learnStats(ctx context.Context, file, stats string, asJSON bool) e
 	if err != nil {
 		return err
 	}
-	if err := writable(a.destination(file)); err != nil {
+	if err := replaceable(a.destination(file)); err != nil {
 		return err
 	}
 	s, err := classstats.Load(stats)

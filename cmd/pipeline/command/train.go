@@ -16,7 +16,7 @@ import (
 )
 
 func newTrain() *cobra.Command {
-	var stats string
+	var stats, prefer string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "train --images DIR | --features FEATDIR | --stats STATS --out MODEL",
@@ -40,7 +40,10 @@ vargp, which saves its trainings in OUT.training until the model is written.
 
 --prior FILE, made by pipeline prior from other labelled images, tells how images of
 one class differ under the backbone. It helps with one to eight images per class, and
-becomes part of the model. The built-in backbone brings one: --prior default.`,
+becomes part of the model. The built-in backbone brings one: --prior default.
+
+Where MODEL was taught with serve, the photos are added to its journal, as pipeline learn
+does, and nothing that was decided is lost.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model\n" +
 			"  pipeline train --images photos --classifier gptree --dkl --out photos.model",
 		Args: arguments,
@@ -48,13 +51,14 @@ becomes part of the model. The built-in backbone brings one: --prior default.`,
 			if stats != "" {
 				return a.trainStats(ctx, stats, asJSON)
 			}
-			return a.train(ctx, asJSON)
+			return a.train(ctx, prefer, asJSON)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the model")
 	learnedFlag(cmd, &asJSON)
+	preferFlag(cmd, &prefer)
 	backboneFlag(cmd)
 	cmd.Flags().String("classifier", method.Auto, "method: "+
 		strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
@@ -76,8 +80,14 @@ func methodsWith[T any]() []string {
 	return names
 }
 
-func (a *app) train(ctx context.Context, asJSON bool) error {
+func (a *app) train(ctx context.Context, prefer string, asJSON bool) error {
 	if err := a.outFile(); err != nil {
+		return err
+	}
+	if taught(a.config.Out) {
+		return a.trainTaught(ctx, a.config.Out, prefer, asJSON)
+	}
+	if err := onlyTaught(prefer, a.config.Out); err != nil {
 		return err
 	}
 	in := a.inputs()
@@ -141,7 +151,7 @@ func (a *app) modelSettings() model.Settings {
 }
 
 func newLearn() *cobra.Command {
-	var stats string
+	var stats, prefer string
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "learn MODEL --images DIR | --features FEATDIR | --stats STATS [--out MODEL2]",
@@ -156,30 +166,45 @@ The result is the model of the images behind them; images that it already knows
 count once.
 
 New classes of an hppca model join its existing super-classes;
---set classifier.hppca.refresh=true rebuilds all super-classes.`,
+--set classifier.hppca.refresh=true rebuilds all super-classes.
+
+Where MODEL was taught with serve, this is one line of its journal, which the page can
+undo. If a photo was decided to be of another class, the command names it and changes
+nothing: --prefer decisions or --prefer list says which of the two is right.`,
 		Example: "  pipeline learn photos.model --images new-classes",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			if stats != "" {
 				return a.learnStats(ctx, args[0], stats, asJSON)
 			}
-			return a.learn(ctx, args[0], asJSON)
+			return a.learn(ctx, args[0], prefer, asJSON)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
 	learnedFlag(cmd, &asJSON)
+	preferFlag(cmd, &prefer)
 	backboneFlag(cmd)
 	return cmd
 }
 
-func (a *app) learn(ctx context.Context, file string, asJSON bool) error {
+func (a *app) learn(ctx context.Context, file, prefer string, asJSON bool) error {
+	to := a.destination(file)
+	if taught(to) && to == file {
+		if err := writable(file); err != nil {
+			return err
+		}
+		return a.learnTaught(ctx, file, prefer, asJSON)
+	}
+	if err := onlyTaught(prefer, to); err != nil {
+		return err
+	}
 	m, err := a.loadModel(file)
 	if err != nil {
 		return err
 	}
-	if err := writable(a.destination(file)); err != nil {
+	if err := replaceable(to); err != nil {
 		return err
 	}
 	in := a.inputs()

@@ -1,0 +1,125 @@
+package command
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"github.com/spf13/cobra"
+
+	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/advice"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// preferFlag adds --prefer.
+func preferFlag(cmd *cobra.Command, prefer *string) {
+	cmd.Flags().StringVar(prefer, "prefer", "", "where a photo was decided to be of another class: "+
+		"which `truth` to keep, decisions or list")
+}
+
+// taught reports whether a MODEL file follows from a journal.
+func taught(file string) bool { return teach.StartFile(file) != file }
+
+// onlyTaught returns a usage error if --prefer is given where nothing was decided.
+func onlyTaught(prefer, file string) error {
+	if prefer != "" {
+		return usagef("--prefer is for models that were taught with serve, and %s was not: leave it out", file)
+	}
+	return nil
+}
+
+// openSession opens the session of a MODEL that was taught, for embeddings of d values.
+func (a *app) openSession(file string, d int) (*teach.Session, error) {
+	cache, err := a.options().CacheDir()
+	if err != nil {
+		return nil, err
+	}
+	// Not a.products, which ends with the context: the model is written after that.
+	products, err := native.Choose(a.config.Linalg, a.options().Runtime)
+	if err != nil {
+		return nil, err
+	}
+	return teach.Open(teach.Options{
+		Model: file, Dim: d, Temp: filepath.Join(cache, "teach"), Backend: products, ToolVersion: version,
+	})
+}
+
+// learnTaught adds a folder or list to the journal of a model, and saves the model.
+func (a *app) learnTaught(ctx context.Context, file, prefer string, asJSON bool) (err error) {
+	choice := teach.Preference(prefer)
+	if choice != "" && choice != teach.Decisions && choice != teach.Lists {
+		return usagef("--prefer is %q: choose decisions or list", prefer)
+	}
+	start, err := model.Load(teach.StartFile(file))
+	if err != nil {
+		return err
+	}
+	in := a.inputs()
+	e, err := in.labelled(ctx, start)
+	if err != nil {
+		return err
+	}
+	session, err := a.openSession(file, e.X.Cols)
+	if err != nil {
+		return err
+	}
+	defer closeInto(session, &err)
+	warnOpened(a.log, session, file)
+	outcome, err := session.Import(model.NewBatch(e), choice)
+	if conflicts := (*teach.ConflictsError)(nil); errors.As(err, &conflicts) {
+		return fmt.Errorf("%w. Choose with --prefer decisions or --prefer list, for all of them", err)
+	}
+	if err != nil {
+		return err
+	}
+	if err := a.leave(context.WithoutCancel(ctx), session, file); err != nil {
+		return err
+	}
+	if session.Status().Unsaved > 0 { // fewer than two classes, as was said
+		return writeProblems(e.Outcome.Problems, file+".errors.csv")
+	}
+	m, err := model.Load(file)
+	if err != nil {
+		return err
+	}
+	a.sayOutcome("learned, in the journal too:", m.Classes(), outcome)
+	a.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
+	a.sayAll(advice.Expected(m))
+	if asJSON {
+		if err := a.sayLearned(m, file, outcome, len(e.Outcome.Problems)); err != nil {
+			return err
+		}
+	}
+	return writeProblems(e.Outcome.Problems, file+".errors.csv")
+}
+
+// trainTaught adds a folder or list to a model that was taught: what people decided stays,
+// and so does the method.
+func (a *app) trainTaught(ctx context.Context, file, prefer string, asJSON bool) error {
+	m, err := model.Load(teach.StartFile(file))
+	if err != nil {
+		return err
+	}
+	if name := a.config.Classifier.Name; name != method.Auto && name != m.Method || a.config.Classifier.DKL.Enabled {
+		return usagef("%s was taught with serve, and goes on with the method %s: to train another one, give another "+
+			"--out", file, m.Method)
+	}
+	a.say("%s was taught with serve: its decisions stay, and these photos are added", file)
+	return a.learnTaught(ctx, file, prefer, asJSON)
+}
+
+// replaceable returns an error unless another model can take the place of a MODEL file, which
+// must not follow from a journal.
+func replaceable(file string) error {
+	if err := writable(file); err != nil {
+		return err
+	}
+	if taught(file) {
+		return usagef("%s was taught with serve, and only photos can be added to its journal: give another --out", file)
+	}
+	return nil
+}

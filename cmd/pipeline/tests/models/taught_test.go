@@ -1,0 +1,155 @@
+package models_test
+
+import (
+	"crypto/sha256"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// openTaught opens the session of a model, as serve does.
+func openTaught(l *commandtest.Bed, model string, d int) *teach.Session {
+	l.Helper()
+	s, err := teach.Open(teach.Options{Model: model, Dim: d, Temp: l.Dir})
+	if err != nil {
+		l.Fatal(err)
+	}
+	return s
+}
+
+// teachPhotos decides, as on the page, that the photos of a folder are of a class.
+func teachPhotos(l *commandtest.Bed, model, folder, class string) (d int) {
+	l.Helper()
+	features := l.Path("features of " + filepath.Base(folder))
+	l.Must("embed", "--images", folder, "--out", features)
+	e, err := featdir.Read(features)
+	if err != nil {
+		l.Fatal(err)
+	}
+	s := openTaught(l, model, e.X.Cols)
+	for i, sample := range e.Samples {
+		id := teach.ID(sha256.Sum256(l.Read(folder, sample.Path)))
+		if _, err := s.Teach([]teach.ID{id}, [][]float32{dense.Row32(e.X, i)}, class); err != nil {
+			l.Fatal(err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		l.Fatal(err)
+	}
+	return e.X.Cols
+}
+
+// learn and train add to the journal of a model that was taught: serve goes on with it, and
+// one undo takes a folder back.
+func TestLearnIntoAJournal(t *testing.T) {
+	l := commandtest.New(t)
+	model, _ := l.Trained()
+	d := teachPhotos(l, model, l.Photos(l.Path("mine"), commandtest.SmallSide, 2, "pear"), "mine")
+	for i, args := range [][]string{
+		{"learn", model, "--images", l.Photos(l.Path("more"), commandtest.SmallSide, 2, "fig")},
+		{"train", "--images", l.Photos(l.Path("others"), commandtest.SmallSide, 2, "date"), "--out", model},
+	} {
+		l.Must(args...)
+		again := l.Must(args...)
+		if !strings.Contains(again.Stderr+again.Stdout, "2 samples known already") {
+			t.Errorf("%s again: %s", args[0], again.Stderr)
+		}
+		s := openTaught(l, model, d)
+		if s.Status().Unsaved != 0 {
+			t.Errorf("after %s, %d decisions are not in MODEL", args[0], s.Status().Unsaved)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got := l.Must("inspect", model).Stdout; !strings.Contains(got, "mine") ||
+			!strings.Contains(got, []string{"fig", "date"}[i]) {
+			t.Errorf("after %s: %s", args[0], got)
+		}
+	}
+	s := openTaught(l, model, d)
+	if _, err := s.Undo(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range s.Classes() {
+		if c.Name == "date" && c.Learned > 0 {
+			t.Errorf("undo left %d photos of the folder", c.Learned)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A folder that contradicts decisions is refused, with five of them and the choice; other
+// models and statistics do not take the place of one that was taught.
+func TestLearnAgainstDecisions(t *testing.T) {
+	l := commandtest.New(t)
+	model, _ := l.Trained()
+	photos := l.Photos(l.Path("mine"), commandtest.SmallSide, 7, "pear")
+	teachPhotos(l, model, photos, "mine")
+	before := l.Read(model + ".journal")
+	learn := []string{"learn", model, "--images", photos}
+	l.Refused(command.ExitFailed, []string{"7 photos", "pear/004.jpg", `"mine"`, "--prefer"}, learn...)
+	if strings.Contains(l.Run(learn...).Stderr, "005.jpg") {
+		t.Error("more than five conflicts are named")
+	}
+	l.Same("the journal", before, model+".journal")
+	l.Refused(command.ExitUsage, []string{"--prefer", "decisions or list"}, append(learn, "--prefer", "both")...)
+	for _, c := range [][2]string{{"decisions", "mine"}, {"list", "pear"}} {
+		choice, want := c[0], c[1]
+		l.Must(append(learn, "--prefer", choice)...)
+		l.Must("label", model, "--images", photos, "--out", l.Path("out"))
+		for i, got := range commandtest.Column(t, l.Table(l.Path("out"), "labels.csv"), "label") {
+			if got != want {
+				t.Errorf("--prefer %s: photo %d is %s", choice, i, got)
+			}
+		}
+	}
+	other := l.Path("other.model")
+	l.Must("train", "--images", l.Path("base"), "--out", other)
+	l.Must("stats", "collect", "--images", photos, "--out", l.Path("s.stats"))
+	for _, args := range [][]string{
+		{"learn", other, "--images", photos, "--out", model},
+		{"learn", model, "--stats", l.Path("s.stats")},
+		{"train", "--images", l.Path("base"), "--classifier", "ppca", "--out", model},
+	} {
+		l.Refused(command.ExitUsage, []string{"taught with serve", "--out"}, args...)
+	}
+	l.Refused(command.ExitUsage, []string{"--prefer", "leave it out"}, "learn", other, "--images", photos,
+		"--prefer", "list")
+}
+
+// A class of a model that was taught is forgotten in MODEL, base and journal.
+func TestForgetClassesOfAJournal(t *testing.T) {
+	l := commandtest.New(t)
+	model, _ := l.Trained()
+	photos := l.Photos(l.Path("mine"), commandtest.SmallSide, 2, "pear")
+	d := teachPhotos(l, model, photos, "mine")
+	teachPhotos(l, model, l.Photos(l.Path("yours"), commandtest.SmallSide, 2, "fig"), "yours")
+	l.Refused(command.ExitFailed, []string{`no class "other"`}, "forget", model, "--class", "other")
+	l.Must("forget", model, "--class", "mine", "--class", "kiwi")
+	for _, name := range []string{model, model + ".base"} {
+		for _, class := range []string{"mine", "kiwi"} {
+			if strings.Contains(l.Must("inspect", name).Stdout, class) {
+				t.Errorf("%s has class %s", name, class)
+			}
+		}
+	}
+	hash := sha256.Sum256(l.Read(photos, "pear", "000.jpg"))
+	if strings.Contains(string(l.Read(model+".journal")), teach.ID(hash).String()) {
+		t.Error("the journal names a photo that was forgotten")
+	}
+	s := openTaught(l, model, d)
+	if n := s.Status().Unsaved; n != 0 {
+		t.Errorf("%d decisions are unsaved", n)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+}

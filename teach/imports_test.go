@@ -1,0 +1,153 @@
+package teach
+
+import (
+	"errors"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// batch returns rows of w as a folder would give them, all of a class, or of their own.
+func (w world) batch(class string, rows ...int) model.Batch {
+	b := model.Batch{X: dense.New32(len(rows), len(w.vectors[0]))}
+	for k, i := range rows {
+		copy(dense.Row32(b.X, k), w.vectors[i])
+		of := class
+		if of == "" {
+			of = w.truth[w.photos[i].ID]
+		}
+		b.Labels, b.Content = append(b.Labels, of), append(b.Content, model.Hash(w.photos[i].ID))
+		b.Paths = append(b.Paths, w.photos[i].Path)
+	}
+	return b
+}
+
+// A folder is one line: it is learned, saved, undone and redone as a whole, and again it
+// changes nothing.
+func TestImport(t *testing.T) {
+	w, dir := newWorld(3, 4), t.TempDir()
+	s := w.openAt(t, dir, "ncm")
+	w.name(t, s, 0, 4)
+	o, err := s.Import(w.batch("", 0, 1, 5, 8), "")
+	if err != nil || o.Added != 3 || o.AlreadyKnown != 1 || len(o.NewClasses) != 1 || len(o.MoreOf) != 1 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	save(t, s)
+	if again, err := s.Import(w.batch("", 0, 1, 5, 8), ""); err != nil || again.Added != 0 || again.AlreadyKnown != 4 {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	taught := strings.Join(s.labels(), " ")
+	if _, err := s.Undo(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(s.labels()); n != 2 {
+		t.Errorf("%d labels after undo", n)
+	}
+	if _, err := s.Redo(); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = w.openAt(t, dir, "ncm")
+	if got := strings.Join(s.labels(), " "); got != taught {
+		t.Errorf("reopened: %s, want %s", got, taught)
+	}
+	s.Wait()
+	w.agrees(t, s)
+}
+
+// A list that contradicts decisions changes nothing until somebody chooses.
+func TestImportConflicts(t *testing.T) {
+	for prefer, want := range map[Preference]string{Decisions: "cat", Lists: "odd"} {
+		w := newWorld(3, 8)
+		s := w.openAt(t, t.TempDir(), "ncm")
+		w.name(t, s, 8)
+		do(t, s, Decision{Do: Label, Images: []ID{w.photos[0].ID, w.photos[1].ID, w.photos[2].ID, w.photos[3].ID,
+			w.photos[4].ID, w.photos[5].ID}, Class: "cat"})
+		lines := len(s.state.lines)
+		odd := w.batch("odd", 0, 1, 2, 3, 4, 5, 6)
+		_, err := s.Import(odd, "")
+		conflicts := (*ConflictsError)(nil)
+		if !errors.As(err, &conflicts) || conflicts.All != 6 || len(conflicts.First) != 5 ||
+			!strings.Contains(err.Error(), w.photos[0].Path) {
+			t.Fatalf("%v", err)
+		}
+		if len(s.state.lines) != lines {
+			t.Error("a list that was refused has a line")
+		}
+		if _, err := s.Import(odd, prefer); err != nil {
+			t.Fatal(err)
+		}
+		for i, of := range map[int]string{0: want, 6: "odd"} {
+			if it, _ := s.Get(w.photos[i].ID); it.Label != of {
+				t.Errorf("prefer %s: photo %d is %q, want %q", prefer, i, it.Label, of)
+			}
+		}
+	}
+}
+
+// What was accepted in bulk is the guess of a model, and gives way; a class has its
+// present name.
+func TestImportOfGuessesAndOldNames(t *testing.T) {
+	st := fold(journalled(
+		Line{Do: Accept, Images: photoIDs("a"), Classes: []string{"dog"}},
+		Line{Do: Rename, Class: "cat", To: "lynx"}), newOrigin([]string{"cat", "dog"}, nil))
+	l, _, err := st.imported(model.Batch{Labels: []string{"cat"}, Content: []model.Hash{model.Hash(photoIDs("a")[0])},
+		Paths: []string{"a"}}, "")
+	if err != nil || len(l.Images) != 1 || l.Classes[0] != "lynx" {
+		t.Errorf("%+v, %v", l, err)
+	}
+}
+
+// A MODEL that a command of 0.1 taught without the journal is taken as it is: what it
+// learned is added, and nothing that was decided is lost.
+func TestOpenAdoptsWhatOthersLearned(t *testing.T) {
+	w, dir := newWorld(3, 4), t.TempDir()
+	s := w.openAt(t, dir, "ncm")
+	w.name(t, s, 0, 4)
+	save(t, s)
+	w.name(t, s, 1) // which MODEL has not learned
+	file := s.options.Model
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	m, err := model.Load(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := m.Learn(t.Context(), w.batch("", 8, 9)); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.Save(file); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 {
+		s = w.openAt(t, dir, "ncm")
+		if n := len(s.labels()); n != 5 {
+			t.Fatalf("%d labels", n)
+		}
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s = w.openAt(t, dir, "ncm")
+	if s.Status().Unsaved == 0 {
+		t.Error("nothing is unsaved")
+	}
+	save(t, s)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	s = w.openAt(t, dir, "ncm")
+	save(t, s)
+	if m, err = model.Load(file); err != nil || m.SampleCount() != 5 {
+		t.Errorf("%d samples, %v", m.SampleCount(), err)
+	}
+}
