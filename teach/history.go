@@ -32,7 +32,7 @@ func (s *state) history(before, limit int) []Step {
 	for _, l := range s.inForce {
 		inForce[l.Seq] = true
 	}
-	for _, l := range s.done {
+	for l := range s.done.down() {
 		inForce[l.Seq] = inForce[l.Seq] || l.Do == Back
 	}
 	out := []Step{}
@@ -45,11 +45,11 @@ func (s *state) history(before, limit int) []Step {
 }
 
 // takeBack returns the line that undoes or redoes the last one of some decisions.
-func takeBack(do Do, decisions []Line) (Line, error) {
-	if len(decisions) == 0 {
+func takeBack(do Do, decisions *stack) (Line, error) {
+	if decisions == nil {
 		return Line{}, refuse(Conflict, "there is nothing to %s", do)
 	}
-	return Line{Do: do, Of: decisions[len(decisions)-1].Seq}, nil
+	return Line{Do: do, Of: decisions.last.Seq}, nil
 }
 
 // back returns the line that makes everything as it was after line seq.

@@ -56,7 +56,7 @@ func TestGoBack(t *testing.T) {
 	branch := save(t, s)
 	back(merged)
 	expect("back to what was left", late)
-	back(s.state.done[len(s.state.done)-2].Seq) // to the decision before, in the other branch
+	back(s.state.done.before.last.Seq) // to the decision before, in the other branch
 	expect("back to a line after going back", branch)
 	for _, seq := range []int{0, 1000} {
 		if _, err := s.GoBack(seq); !refused(err, Unknown) {

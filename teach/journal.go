@@ -3,6 +3,7 @@ package teach
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -28,6 +29,7 @@ type Journal struct {
 	Dropped string
 
 	path       string
+	replace    func(path string, write func(*atomicfile.File) error) error
 	file       *os.File
 	lock       *flock.Flock
 	size       int64
@@ -40,7 +42,9 @@ type Journal struct {
 // never acknowledged, is dropped; any other damage is an error that names the line.
 // ErrInUse reports that another process has it.
 func OpenJournal(path string) (*Journal, error) {
-	j := &Journal{path: path, lock: flock.New(path + lockSuffix), embeddings: map[ID][]float32{}}
+	j := &Journal{
+		path: path, replace: atomicfile.Write, lock: flock.New(path + lockSuffix), embeddings: map[ID][]float32{},
+	}
 	held, err := j.lock.TryLock()
 	switch {
 	case err != nil:
@@ -101,6 +105,9 @@ func (j *Journal) parse(text []byte) error {
 	decoder.DisallowUnknownFields()
 	if err := decoder.Decode(&l); err != nil {
 		return err
+	}
+	if _, err := decoder.Token(); err != io.EOF {
+		return errors.New("there is more after its end")
 	}
 	if err := j.check(l); err != nil {
 		return err
@@ -258,7 +265,8 @@ func (j *Journal) write(lines []Line, gone map[ID]bool) (err error) {
 		return err
 	}
 	embeddings := map[ID][]float32{}
-	err = atomicfile.Write(j.path, func(f *atomicfile.File) error {
+	var wrote fs.FileInfo
+	err = j.replace(j.path, func(f *atomicfile.File) error {
 		if err := f.Chmod(info.Mode().Perm()); err != nil {
 			return err
 		}
@@ -276,11 +284,21 @@ func (j *Journal) write(lines []Line, gone map[ID]bool) (err error) {
 				return err
 			}
 		}
-		return w.Flush()
-	})
-	if err != nil {
+		if err := w.Flush(); err != nil {
+			return err
+		}
+		wrote, err = f.Stat()
 		return err
+	})
+	if named, statErr := os.Stat(j.path); statErr != nil || wrote == nil || !os.SameFile(wrote, named) {
+		return cmp.Or(err, statErr)
 	}
+	return errors.Join(err, j.follow(lines, embeddings))
+}
+
+// follow goes on with the file that write has given the name of the journal. That may be so
+// after an error, if only its folder could not be synced.
+func (j *Journal) follow(lines []Line, embeddings map[ID][]float32) (err error) {
 	file, err := os.OpenFile(j.path, os.O_RDWR, 0)
 	if err != nil {
 		j.broken = fmt.Errorf("restart the server: %w", err)

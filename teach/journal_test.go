@@ -102,6 +102,7 @@ func TestJournalDamage(t *testing.T) {
 		"not JSON":            slices.Concat(rows[0], []byte("{]\n")),
 		"an unknown kind":     second(`"fly"`),
 		"an unknown field":    second(`"refit","x":1`),
+		"more after its value": slices.Concat(rows[0], bytes.TrimSpace(rows[1]), []byte(` {"seq":3}`+"\n")),
 		"undo of no line":     second(`"undo","of":7`),
 		"half an embedding":   second(`"label","images":["%s"],"class":"a","embeddings":{"%[1]s":"AAA="}`, ID{5}),
 		"classes are missing": second(`"accept","images":["%s"]`, ID{5}),

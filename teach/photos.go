@@ -67,9 +67,10 @@ func (a *album) add(photos []Photo, vectors [][]float32) error {
 			return fmt.Errorf("%s: its embedding has %d values, not %d", p.Path, len(vectors[i]), a.x.cols)
 		}
 	}
-	first := len(a.photos)
-	var data []float32
-	for i, p := range photos {
+	if err := a.write(photos, vectors); err != nil {
+		return err // before anything refers to the rows
+	}
+	for _, p := range photos {
 		if at, ok := a.paths[p.Path]; ok {
 			if a.photos[at].ID == p.ID {
 				continue
@@ -83,12 +84,23 @@ func (a *album) add(photos []Photo, vectors [][]float32) error {
 		a.index[p.ID], a.paths[p.Path] = len(a.photos), len(a.photos)
 		p.Copies = 0
 		a.photos = append(a.photos, p)
-		data = append(data, vectors[i]...)
+	}
+	return nil
+}
+
+// write writes the embeddings of the photos that are new, in their order.
+func (a *album) write(photos []Photo, vectors [][]float32) error {
+	var data []float32
+	written := map[ID]bool{}
+	for i, p := range photos {
+		if !a.here(p.ID) && !written[p.ID] {
+			written[p.ID], data = true, append(data, vectors[i]...)
+		}
 	}
 	if len(data) == 0 {
 		return nil
 	}
-	return a.x.write(first, data)
+	return a.x.write(len(a.photos), data)
 }
 
 // attach adds another path of a photo.

@@ -73,17 +73,17 @@ type state struct {
 	names map[string]string
 	// done are the decisions that Undo can take back, undone those that Redo can
 	// restore, each the last one last.
-	done, undone []Line
+	done, undone *stack
 	// inForce are the decisions that marks and names follow from: those of done, but
 	// instead of a Back and all before it, those in force after its line.
 	inForce []Line
 	// after has done after each line.
-	after [][]Line
+	after []*stack
 }
 
 // fold returns the state after some lines, which it keeps.
 func fold(lines []Line, base *origin) *state {
-	s := &state{origin: base, lines: slices.Clip(lines), after: make([][]Line, 0, len(lines))}
+	s := &state{origin: base, lines: slices.Clip(lines), after: make([]*stack, 0, len(lines))}
 	for _, l := range lines {
 		s.arrange(l)
 	}
@@ -108,7 +108,7 @@ func (s *state) take(l Line) {
 func (s *state) arrange(l Line) {
 	switch {
 	case l.decides():
-		s.done, s.undone = append(s.done, l), nil
+		s.done, s.undone = s.done.push(l), nil
 	case l.Do == Undo:
 		s.done, s.undone = move(s.done, s.undone)
 	case l.Do == Redo:
@@ -117,12 +117,12 @@ func (s *state) arrange(l Line) {
 	s.after = append(s.after, s.done)
 }
 
-// move moves the last line of one list to the end of another.
-func move(from, to []Line) (less, more []Line) {
-	if last := len(from) - 1; last >= 0 {
-		return from[:last:last], append(to, from[last])
+// move moves the last decision of one stack to another.
+func move(from, to *stack) (less, more *stack) {
+	if from == nil {
+		return from, to
 	}
-	return from, to
+	return from.before, to.push(from.last)
 }
 
 // rebuild makes everything that follows from done.
@@ -132,16 +132,6 @@ func (s *state) rebuild() {
 	for _, l := range s.inForce {
 		s.apply(l)
 	}
-}
-
-// force returns the decisions in force after done.
-func (s *state) force(done []Line) []Line {
-	for i, l := range slices.Backward(done) {
-		if l.Do == Back {
-			return append(s.force(s.after[l.Of-1]), done[i+1:]...)
-		}
-	}
-	return slices.Clone(done)
 }
 
 func (s *state) apply(l Line) {

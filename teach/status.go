@@ -156,11 +156,11 @@ func (g *gallery) advise(st Status) advice.Step {
 }
 
 // describeLast describes the last one of some lines; "" for none.
-func describeLast(lines []Line) string {
-	if len(lines) == 0 {
+func describeLast(lines *stack) string {
+	if lines == nil {
 		return ""
 	}
-	return Describe(lines[len(lines)-1])
+	return Describe(lines.last)
 }
 
 // Describe says in words what a line does.

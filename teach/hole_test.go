@@ -1,0 +1,43 @@
+package teach
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// Photos whose embeddings cannot be kept, as on a full disk, are not there: they would be
+// read as zeros once a later photo is written.
+func TestAddWithoutRoom(t *testing.T) {
+	w := newWorld(2, 4)
+	a, err := newAlbum(t.TempDir(), dim)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.x.close()
+	name := filepath.Join(t.TempDir(), "rows")
+	if err := os.WriteFile(name, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	good := a.x.file
+	if a.x.file, err = os.Open(name); err != nil { // which takes no rows
+		t.Fatal(err)
+	}
+	if a.add(w.photos[:2], w.vectors[:2]) == nil {
+		t.Fatal("no error")
+	}
+	a.x.file.Close()
+	a.x.file = good
+	if err := a.add(w.photos[:4], w.vectors[:4]); err != nil {
+		t.Fatal(err)
+	}
+	if len(a.photos) != 4 {
+		t.Fatalf("%d photos", len(a.photos))
+	}
+	for i := range 4 {
+		x, err := a.x.read(i, i+1, nil)
+		if err != nil || x.Data[0] != w.vectors[i][0] {
+			t.Errorf("photo %d is read as %v, %v", i, x.Data[0], err)
+		}
+	}
+}
