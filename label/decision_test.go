@@ -46,7 +46,7 @@ func TestDecisionsRule(t *testing.T) {
 	} {
 		row := readTable(t, filepath.Join(out, "labels.csv"))[i]
 		if row[0] != want[0] || row[1] != want[1] || row[2] != want[2] || want[3] != "" && row[3] != want[3] ||
-			row[6] != want[4] || row[8] != want[5] {
+			row[6] != want[4] || row[9] != want[5] {
 			t.Errorf("row %q, want %q", row, want)
 		}
 	}
