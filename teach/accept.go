@@ -42,7 +42,7 @@ type offer struct {
 // probability: that says only which class it is least unlike.
 func (g *gallery) acceptable(above float64, class string) (o offer) {
 	for i, p := range g.listed() {
-		if label, _ := g.label(i); label != "" || !g.live.scored(i) || g.live.unknown(i) {
+		if label, by := g.label(i); label != "" || by.aside() || !g.live.scored(i) || g.live.unknown(i) {
 			continue
 		}
 		predicted, prob := g.live.predicted(i)
@@ -128,9 +128,9 @@ func (s *state) spotChecks(above float64, class string) (n, right int, wait []ID
 			m, decided := s.marks[id]
 			switch {
 			case class != "" && predicted != class:
-			case !decided:
+			case !decided || m.by == Skipped:
 				wait = append(wait, id)
-			case m.by == Person:
+			case m.by == Person || m.by == Ignored: // what is of no class was predicted wrongly
 				if n++; m.class == predicted {
 					right++
 				}

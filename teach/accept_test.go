@@ -164,9 +164,14 @@ func TestSpotCheck(t *testing.T) {
 			others++
 		}
 	}
+	do(t, s, Decision{Do: Skip, Images: drawn[12:13]}) // says nothing
 	for i, id := range drawn[:12] {
 		name := predicted[id]
-		if i < 2 {
+		if i == 0 {
+			do(t, s, Decision{Do: Ignore, Images: []ID{id}})
+			continue
+		}
+		if i == 1 {
 			name = "other"
 		}
 		do(t, s, Decision{Do: Label, Images: []ID{id}, Class: name})

@@ -33,19 +33,19 @@ func checkName(name string) error {
 // were in the folder, and of which the embeddings are stored.
 func (s *state) check(l Line, here, stored func(ID) bool) error {
 	switch l.Do {
-	case Label, Unlabel:
+	case Label, Unlabel, Ignore, Skip:
 		return s.checkLabels(l, here, stored)
 	case Rename, Merge:
 		return s.checkRename(l)
 	}
-	return refuse(Invalid, "do is %q: choose label, unlabel, rename or merge", l.Do)
+	return refuse(Invalid, "do is %q: choose label, unlabel, ignore, skip, rename or merge", l.Do)
 }
 
 func (s *state) checkLabels(l Line, here, stored func(ID) bool) error {
 	if len(l.Images) == 0 {
 		return refuse(Invalid, "no photos are named")
 	}
-	if l.To != "" || l.Do == Unlabel && l.Class != "" {
+	if l.To != "" || l.Do != Label && l.Class != "" {
 		return refuse(Invalid, "%s takes images%s", l.Do, map[Do]string{Label: " and class"}[l.Do])
 	}
 	for _, id := range l.Images {
@@ -64,8 +64,10 @@ func (s *state) checkLabels(l Line, here, stored func(ID) bool) error {
 		}
 		return nil
 	}
-	if err := checkName(l.Class); err != nil {
-		return err
+	if l.Do == Label {
+		if err := checkName(l.Class); err != nil {
+			return err
+		}
 	}
 	return s.checkForgets(l)
 }

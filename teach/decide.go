@@ -8,7 +8,7 @@ import (
 
 // A Decision is what a person decides.
 type Decision struct {
-	Do        Do // Label, Unlabel, Rename or Merge
+	Do        Do // Label, Unlabel, Ignore, Skip, Rename or Merge
 	Images    []ID
 	Class, To string
 }

@@ -30,7 +30,8 @@ func Decided(file string, m *model.Model) (label.Decisions, error) {
 // classes is decided as none of them.
 func (s *state) decision(id ID) (label.Decision, bool) {
 	if m, ok := s.marks[id]; ok {
-		by := map[By]label.By{Person: label.Person, Bulk: label.Bulk, Folder: label.List}[m.by]
+		by := map[By]label.By{Person: label.Person, Bulk: label.Bulk, Folder: label.List,
+			Ignored: label.Person, Skipped: label.Person}[m.by]
 		return label.Decision{Class: m.class, By: by}, true
 	}
 	first := ""

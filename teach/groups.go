@@ -91,8 +91,8 @@ func (g *gallery) shown(limit, photos int) (groups []Group) {
 	last := g.groups.last()
 	for n, rows := range last.list {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
-			label, _ := g.label(i)
-			return label != "" || g.photos[i].Path == ""
+			label, by := g.label(i)
+			return label != "" || by.aside() || g.photos[i].Path == ""
 		})
 		if len(rows) == 0 {
 			continue

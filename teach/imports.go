@@ -116,6 +116,11 @@ func (s *state) imported(b model.Batch, prefer Preference) (l Line, o model.Outc
 		said[id] = class
 		have, by := s.label(id, "")
 		switch {
+		case by.aside() && prefer != Lists:
+			if prefer == "" {
+				conflicts.add(b.Paths[i], "", by, class)
+			}
+			continue
 		case have == "" || by == Bulk: // the model's own guess
 		case have == class:
 			o.AlreadyKnown++

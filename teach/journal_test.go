@@ -96,16 +96,16 @@ func TestJournalDamage(t *testing.T) {
 		return slices.Concat(rows[0], []byte(line))
 	}
 	for name, damaged := range map[string][]byte{
-		"a line is missing":   bytes.Join([][]byte{rows[0], rows[2]}, nil),
-		"a line is twice":     bytes.Join([][]byte{rows[0], rows[1], rows[1]}, nil),
-		"no first line":       rows[1],
-		"not JSON":            slices.Concat(rows[0], []byte("{]\n")),
-		"an unknown kind":     second(`"fly"`),
-		"an unknown field":    second(`"refit","x":1`),
+		"a line is missing":    bytes.Join([][]byte{rows[0], rows[2]}, nil),
+		"a line is twice":      bytes.Join([][]byte{rows[0], rows[1], rows[1]}, nil),
+		"no first line":        rows[1],
+		"not JSON":             slices.Concat(rows[0], []byte("{]\n")),
+		"an unknown kind":      second(`"fly"`),
+		"an unknown field":     second(`"refit","x":1`),
 		"more after its value": slices.Concat(rows[0], bytes.TrimSpace(rows[1]), []byte(` {"seq":3}`+"\n")),
-		"undo of no line":     second(`"undo","of":7`),
-		"half an embedding":   second(`"label","images":["%s"],"class":"a","embeddings":{"%[1]s":"AAA="}`, ID{5}),
-		"classes are missing": second(`"accept","images":["%s"]`, ID{5}),
+		"undo of no line":      second(`"undo","of":7`),
+		"half an embedding":    second(`"label","images":["%s"],"class":"a","embeddings":{"%[1]s":"AAA="}`, ID{5}),
+		"classes are missing":  second(`"accept","images":["%s"]`, ID{5}),
 	} {
 		if err := os.WriteFile(file, damaged, 0o600); err != nil {
 			t.Fatal(err)

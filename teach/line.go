@@ -34,6 +34,8 @@ const (
 	Start   Do = "start"   // the first line: the SHA-256 of the base model is Model, or To; of MODEL before it Was
 	Label   Do = "label"   // Images are of Class
 	Unlabel Do = "unlabel" // Images have no label
+	Ignore  Do = "ignore"  // Images are of no class, now and later
+	Skip    Do = "skip"    // Images are for later
 	Rename  Do = "rename"  // Class is called To
 	Merge   Do = "merge"   // Class is part of To
 	Accept  Do = "accept"  // Images are of Classes, as predicted
@@ -73,7 +75,7 @@ type Line struct {
 // decides reports whether a line is a decision, which can be undone.
 func (l Line) decides() bool {
 	switch l.Do {
-	case Label, Unlabel, Rename, Merge, Accept, Learn, Import, Back:
+	case Label, Unlabel, Ignore, Skip, Rename, Merge, Accept, Learn, Import, Back:
 		return true
 	}
 	return false

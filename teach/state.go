@@ -17,7 +17,16 @@ const (
 	Person By = "person" // somebody who looked at it
 	Bulk   By = "bulk"   // an accepted prediction
 	Folder By = "folder" // the name of its folder, or a list
+	// Photos that a person set aside have no label.
+	Ignored By = "ignored" // of no class
+	Skipped By = "skipped" // for later
 )
+
+// aside reports whether a photo was set aside.
+func (b By) aside() bool { return b == Ignored || b == Skipped }
+
+// teaches reports whether a label is learned: those accepted in bulk are of the model itself.
+func (b By) teaches() bool { return b == Person || b == Folder }
 
 // A mark is the label of a photo by a decision; seq and at are the place of the
 // decision.
@@ -140,6 +149,11 @@ func (s *state) apply(l Line) {
 		for i, id := range l.Images {
 			s.marks[id] = mark{l.Class, Person, l.Seq, i}
 		}
+	case Ignore, Skip:
+		by := map[Do]By{Ignore: Ignored, Skip: Skipped}[l.Do]
+		for i, id := range l.Images {
+			s.marks[id] = mark{by: by, seq: l.Seq, at: i}
+		}
 	case Unlabel:
 		for _, id := range l.Images {
 			delete(s.marks, id)
@@ -185,7 +199,9 @@ func (s *state) current() []string {
 		all[s.name(c)] = true
 	}
 	for _, m := range s.marks {
-		all[m.class] = true
+		if !m.by.aside() {
+			all[m.class] = true
+		}
 	}
 	return slices.Sorted(maps.Keys(all))
 }
@@ -247,7 +263,7 @@ func (s *state) examples() []model.SampleID {
 		out = append(out, sample)
 	}
 	taught := slices.DeleteFunc(slices.Collect(maps.Keys(s.marks)), func(id ID) bool {
-		return confirmed[id] || s.marks[id].by == Bulk
+		return confirmed[id] || !s.marks[id].by.teaches()
 	})
 	slices.SortFunc(taught, func(a, b ID) int {
 		return cmp.Or(cmp.Compare(s.marks[a].seq, s.marks[b].seq), cmp.Compare(s.marks[a].at, s.marks[b].at))

@@ -99,7 +99,7 @@ func (s *Session) Status() Status {
 func (g *gallery) expected() (int, *Expected) {
 	var f calibration.Folder
 	for i := range g.listed() {
-		if label, _ := g.label(i); label == "" && g.live.scored(i) && !g.live.unknown(i) {
+		if label, by := g.label(i); label == "" && !by.aside() && g.live.scored(i) && !g.live.unknown(i) {
 			_, p := g.live.predicted(i)
 			f.Add(p)
 		}
@@ -144,6 +144,9 @@ func (g *gallery) advise(st Status) advice.Step {
 			doubtful += g.wrong(i, label, by)
 			continue
 		}
+		if by.aside() {
+			continue
+		}
 		t.Open++
 		if g.live.unknown(i) {
 			t.Unknown++
@@ -170,6 +173,8 @@ func Describe(l Line) string {
 		photos = "a photo"
 	}
 	switch l.Do {
+	case Ignore, Skip:
+		return fmt.Sprintf("%s %s", l.Do, photos)
 	case Label:
 		return fmt.Sprintf("label %s %s", photos, l.Class)
 	case Learn:
@@ -230,6 +235,7 @@ func (s *Session) Classes() []ClassCount {
 	}
 	for i := range s.listed() {
 		switch label, by := s.label(i); {
+		case by.aside():
 		case by == Person:
 			add(label).Labelled++
 		case by == Bulk:
@@ -255,7 +261,7 @@ func (s *Session) Labels() []FileLabel {
 	defer s.mu.RUnlock()
 	out := []FileLabel{}
 	for path, i := range s.paths {
-		if m, ok := s.state.marks[s.photos[i].ID]; ok {
+		if m, ok := s.state.marks[s.photos[i].ID]; ok && !m.by.aside() {
 			out = append(out, FileLabel{path, m.class, m.by})
 		}
 	}

@@ -203,8 +203,8 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 	if q.Class == "" {
 		return true
 	}
-	label, _ := g.label(i)
-	if label == "" && g.live.scored(i) {
+	label, by := g.label(i)
+	if label == "" && !by.aside() && g.live.scored(i) {
 		label, _ = g.live.predicted(i)
 	}
 	return label == q.Class
@@ -213,9 +213,15 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 // key returns by what photo i is sorted in a view, and whether it is in it.
 func (g *gallery) key(q Query, i int) (float64, bool) {
 	label, by := g.label(i)
-	switch q.View {
-	case All:
+	switch {
+	case q.View == All:
 		return 0, true
+	case by == Skipped && q.View == Check && g.live.scored(i):
+		return 2 + g.live.margin(i), true // after all others
+	case by.aside():
+		return 0, false
+	}
+	switch q.View {
 	case Typical:
 		at, ok := g.typical.place[i]
 		return float64(at), ok && label == ""
