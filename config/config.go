@@ -39,6 +39,8 @@ type Config struct {
 	List     string `mapstructure:"list" json:"list"`
 	Features string `mapstructure:"features" json:"features"`
 	Out      string `mapstructure:"out" json:"out"`
+	// Texts is a folder of embeddings of texts that describe classes.
+	Texts string `mapstructure:"texts" json:"texts"`
 	// Backbone is a name from the catalogue, "default", or an ONNX file; ""
 	// means the model's own, or if there is no model yet the network that pipeline
 	// setup obtained, else "default".

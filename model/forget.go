@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -112,6 +113,24 @@ func (m *Model) forgetClasses(ctx context.Context, names map[string]bool, how Fo
 			}
 		}
 	}
+	words := m.Predictor.Words()
+	if err := m.Predictor.dropWords(names); err != nil {
+		return Forgotten{}, err
+	}
+	if len(gone) == 0 && words != nil {
+		m.changed = true
+		return Forgotten{Way: Subtracted}, m.Predictor.forgotten(ctx, m.Predictor.kept)
+	}
+	f, err := m.forgetLearned(ctx, names, gone, how)
+	if err != nil && words != nil {
+		err = errors.Join(err, m.Predictor.Head.(gauss.WordUser).UseWords(words))
+	}
+	return f, err
+}
+
+// forgetLearned forgets classes that have samples.
+func (m *Model) forgetLearned(ctx context.Context, names map[string]bool, gone map[SampleID][]float32,
+	how Forgetting) (Forgotten, error) {
 	return m.forget(ctx, gone, how, func() error {
 		if _, ok := m.Predictor.Head.(classifier.Forgetter); !ok {
 			return fmt.Errorf("%s has no means of its own to forget: %w", m.Method, classifier.ErrUnsupported)

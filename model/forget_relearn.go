@@ -118,8 +118,10 @@ func (m *Model) learnAgain(ctx context.Context, next *Predictor, lessons []sessi
 	}
 	keeps := mostKept(len(classes), m.Dim()) >= 2
 	var sessions []Session
+	taught := map[string]bool{}
 	for i, l := range lessons {
-		before, y := slices.Clone(next.Classes()), l.labels()
+		before, y := next.taught(taught), l.labels()
+		maps.Copy(taught, set(y))
 		var err error
 		if l.classes != nil {
 			err = next.learnClasses(ctx, m.Method, l.classes)

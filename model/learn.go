@@ -103,7 +103,7 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("learn: %w", err)
 	}
 	m.restoreStatistics()
-	before := slices.Clone(m.Classes())
+	before := m.taught()
 	if err := m.Predictor.Learn(ctx, x, p.labels); err != nil {
 		return Outcome{}, fmt.Errorf("learn: %w", m.explain(err))
 	}

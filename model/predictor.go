@@ -107,7 +107,7 @@ func NewPredictor(s Settings) (*Predictor, error) {
 	if p.Head, err = p.fresh(); err != nil {
 		return nil, err
 	}
-	return p, nil
+	return p, p.useWords(s.Words)
 }
 
 // Classes implements classifier.Head.
@@ -179,7 +179,7 @@ func (p *Predictor) Learn(ctx context.Context, x blas32.General, y []string) err
 // learn is Learn. With more set, another session follows, and a calibration that
 // it would replace is left out.
 func (p *Predictor) learn(ctx context.Context, x blas32.General, y []string, more bool) error {
-	if len(p.Classes()) == 0 {
+	if len(p.Classes()) == 0 || p.namesOnly() {
 		return p.learnBase(ctx, x, y, more)
 	}
 	if err := classifier.CheckExamples(x, y, p.Dim()); err != nil {
@@ -191,12 +191,15 @@ func (p *Predictor) learn(ctx context.Context, x blas32.General, y []string, mor
 	}
 	// The calibration comes first, since the head cannot unlearn.
 	next := p.calibratedOn(p.kept.with(x, y))
+	if err := next.ownWords(); err != nil {
+		return err
+	}
 	if !more {
 		if err := next.calibrate(ctx); err != nil {
 			return err
 		}
 	}
-	if err := p.Head.Learn(ctx, z, y); err != nil {
+	if err := next.Head.Learn(ctx, z, y); err != nil {
 		return err
 	}
 	next.Temperature = next.Temperature.With(next.laterShare())
@@ -215,9 +218,11 @@ func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string,
 		}
 	}
 	if err != nil {
+		words := p.Words()
 		head, again := p.fresh()
 		if again == nil {
 			p.Head = head // the base session is unlearned
+			again = p.useWords(words)
 		}
 		return errors.Join(err, again)
 	}
@@ -264,8 +269,10 @@ func (p *Predictor) untrained(c classifier.Checkpoint) (*Predictor, error) {
 		}
 	}
 	var err error
-	next.Head, err = next.newHead()
-	return next, err
+	if next.Head, err = next.newHead(); err != nil {
+		return nil, err
+	}
+	return next, next.useWords(p.Words())
 }
 
 // Forget removes a class as the head does, see classifier.Forgetter: what it

@@ -62,6 +62,10 @@ func (p *Predictor) fit(ctx context.Context, t calibration.Task) error {
 	if set != temperature.Auto && set != 1 {
 		p.Temperature = &temperature.Value{T: set}
 	}
+	named, err := p.weighWords(ctx, t)
+	if err != nil {
+		return err
+	}
 	if p.uncalibrated && set != temperature.Auto {
 		p.Calibration.Reason = "calibration was switched off in training"
 		return nil
@@ -72,6 +76,9 @@ func (p *Predictor) fit(ctx context.Context, t calibration.Task) error {
 	}
 	if err != nil {
 		found, c.Reason = &temperature.Value{T: 1, Fallback: err.Error()}, err.Error()
+	}
+	if named != nil && c.Source != calibration.PseudoSessions {
+		found = named
 	}
 	if p.Calibration = c; set == temperature.Auto {
 		p.Temperature = found

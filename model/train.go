@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -31,6 +32,8 @@ type Settings struct {
 	// Prior is that of the backbone, for methods that can start from one; nil means
 	// none.
 	Prior *prior.Prior
+	// Words are those of the classes, for methods that use names; nil for none.
+	Words *gauss.Words
 	// Seed chooses the pseudo-sessions of the calibration.
 	Seed        uint64
 	ToolVersion string
@@ -54,7 +57,7 @@ type Settings struct {
 // for a large base session); a method that chooses settings on the base session
 // does so only once. With method.Auto, the cost is that of training all Candidates.
 func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
-	if s.Method == method.Auto {
+	if s.Method == method.Auto && s.Words == nil {
 		return trainChosen(ctx, s, b)
 	}
 	m, err := New(s)
@@ -75,6 +78,9 @@ func New(s Settings) (*Model, error) {
 	if s.Method == method.Auto {
 		s.Method = method.Default
 		choice = &Choice{Why: method.Default + ", the rule for a model that starts without images"}
+		if s.Words != nil {
+			choice.Why = method.Default + ", the method that uses names"
+		}
 	}
 	kind, err := method.Find(s.Method)
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/classtable"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
@@ -29,8 +30,13 @@ type model = classtable.Model[shared, class]
 type shared struct {
 	// Choice records the choice of ε; nil if ε was given.
 	Choice *Choice `json:"epsilon_choice,omitempty"`
+	// Words are those of the classes, nil for none.
+	Words *gauss.Words `json:"words,omitempty"`
+	// Unstarted reports that there are only words, no examples yet.
+	Unstarted bool `json:"unstarted,omitempty"`
 	gauss.Settled
 	stack *gauss.Stack
+	named *gauss.Named
 }
 
 // class is one class and its predictive density.
@@ -69,8 +75,8 @@ func New(cfg Config) (*PLDA, error) {
 		Scoring: func(m *model) classifier.Scoring { return m.Shared.scoring() },
 		Count:   func(c class) int { return c.N },
 		Join:    func(a, b class) class { return class{Total: a.And(b.Total)} },
-		Fields:  func(c *classifier.Codec, m *model, class *class) { class.Fields(c, m.Dim) },
-		Encode:  func(m *model) map[string]classifier.Tensor { return m.Shared.Space.Tensors() },
+		Fields:  func(c *classifier.Codec, m *model, class *class) { class.fields(c, m) },
+		Encode:  func(m *model) map[string]classifier.Tensor { return m.Shared.tensors() },
 		Decode:  cfg.decode,
 	})
 	return h, nil
@@ -79,9 +85,10 @@ func New(cfg Config) (*PLDA, error) {
 // settle computes W, B and m₀ from the base session, and chooses ε if that is
 // automatic, together with the weight of the prior if there is one.
 func (h *PLDA) settle(ctx context.Context, m *model, s *moments.Session, known int) error {
-	if known > 0 {
+	if known > 0 && !m.Shared.Unstarted || s == nil {
 		return nil
 	}
+	m.Shared.Unstarted = false
 	basis, settled, err := h.Start.Fit(ctx, m.Backend, s)
 	if err != nil {
 		return err
@@ -107,12 +114,21 @@ func (sh *shared) set(c Config, b *gauss.Basis, epsilon float64) error {
 	return sh.SetSpace(b, epsilon, c.Certain, c.MeanLength)
 }
 
-// rescore computes the densities of changed classes and stacks all classes.
+// rescore computes the densities of changed classes and stacks all classes. With words,
+// every class depends on all of them.
 func rescore(m *model, changed []int) error {
 	sp, classes := m.Shared.Space.On(m.Backend), m.Classes.Values()
+	if m.Shared.named = nil; m.Shared.Words != nil {
+		if err := name(m, sp); err != nil {
+			return err
+		}
+		changed = dense.Range(0, len(classes))
+	}
 	totals := make([]moments.Total, len(changed))
 	for i, column := range changed {
-		totals[i] = classes[column].Total
+		if totals[i] = classes[column].Total; m.Shared.named != nil {
+			totals[i] = m.Shared.named.Totals[column]
+		}
 	}
 	densities, err := sp.Pooled(totals)
 	if err != nil {
@@ -139,11 +155,20 @@ func (sh *shared) scores(
 	of func(*gauss.Stack, blas64.General) (blas64.General, error),
 ) func(blas32.General) (blas64.General, error) {
 	return func(x blas32.General) (blas64.General, error) {
-		white, err := sh.Space.WhitenedRows(x)
+		unit := classifier.Placed(x, dense.Range(0, x.Rows), true)
+		var names blas64.General
+		if sh.named != nil {
+			names = dense.Clone(unit)
+		}
+		white, err := sh.Space.Whitened(unit)
 		if err != nil {
 			return white, err
 		}
-		return of(sh.stack, white)
+		scores, err := of(sh.stack, white)
+		if err == nil && sh.named != nil {
+			sh.named.Scores(scores, names)
+		}
+		return scores, err
 	}
 }
 
@@ -157,7 +182,11 @@ func (h *PLDA) Features(x blas32.General) (blas64.General, error) {
 	if err != nil {
 		return white, err
 	}
-	return sh.Space.Features(white)
+	features, err := sh.Space.Features(white)
+	if err != nil || sh.named == nil {
+		return features, err
+	}
+	return beside(features, classifier.Placed(x, dense.Range(0, x.Rows), true)), nil
 }
 
 // Weights implements classifier.Linear.
@@ -165,14 +194,26 @@ func (h *PLDA) Weights(columns []int) (blas64.General, []float64, error) {
 	if err := h.CheckFitted("weights"); err != nil {
 		return blas64.General{}, nil, err
 	}
-	return h.Model().Shared.stack.Weights(columns)
+	sh := h.Model().Shared
+	w, b, err := sh.stack.Weights(columns)
+	if err != nil || sh.named == nil {
+		return w, b, err
+	}
+	directions := dense.New(len(columns), h.Dim())
+	for i, c := range columns {
+		copy(dense.Row(directions, i), dense.Row(sh.named.Directions, c))
+		b[i] += sh.named.Offsets[c]
+	}
+	return beside(w, directions), b, nil
 }
 
 // Unseen implements classifier.Linear.
 func (h *PLDA) Unseen() (w []float64, b float64, err error) {
 	err = h.CheckFitted("weights")
 	if sh := h.Model().Shared; err == nil && sh.Open {
-		w, b = sh.stack.Unseen()
+		if w, b = sh.stack.Unseen(); sh.named != nil {
+			w = append(w, make([]float64, h.Dim())...)
+		}
 	}
 	return w, b, err
 }
@@ -187,13 +228,16 @@ func (h *PLDA) TakesUnit() bool { return true }
 // is guessed are fixed to the values of this head.
 func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg
-	if c := h.Choice(); c != nil {
+	if c := h.Choice(); c != nil && h.Started() {
 		cfg.Epsilon, cfg.LeaveOut = c.Value, false
 	}
 	next, err := New(cfg)
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
 		next.Start = h.Again()
+		if w := h.Words(); w != nil {
+			err = next.UseWords(w)
+		}
 	}
 	return next, err
 }
@@ -234,9 +278,14 @@ func (h *PLDA) Export(g *onnx.Graph, x string) (string, error) {
 		return "", err
 	}
 	s := h.Model().Shared
-	scores, err := s.stack.Graph(g, s.Space.WhitenedGraph(g, classifier.PlacedGraph(g, x, true)))
+	placed := classifier.PlacedGraph(g, x, true)
+	scores, err := s.stack.Graph(g, s.Space.WhitenedGraph(g, placed))
 	if err != nil {
 		return "", fmt.Errorf("%s: export: %w", h.cfg.method(), err)
+	}
+	if n := s.named; n != nil {
+		named := classifier.MulTransGraph(g, placed, n.Directions.Data, n.Directions.Rows, n.Directions.Cols)
+		scores = g.Op("Add", scores, g.Op("Add", named, g.Float64s(n.Offsets, len(n.Offsets))))
 	}
 	return classifier.LogSoftmaxGraph(g, scores), nil
 }
@@ -246,7 +295,10 @@ func (c Config) decode(m *model, s classifier.State, _ int) error {
 	if err := cmp.Or(sh.Check(), episodes.CheckSaved("epsilon", c.auto(), sh.Choice, checkEpsilon)); err != nil {
 		return err
 	}
-	return sh.Load(s, m.Dim, c.Certain, c.MeanLength)
+	if err := sh.Load(s, m.Dim, c.Certain, c.MeanLength); err != nil || sh.Words == nil {
+		return err
+	}
+	return sh.Words.Restore(s.Tensors[textsTensor], m.Dim)
 }
 
 // Load returns the head that Save described.

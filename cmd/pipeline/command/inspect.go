@@ -86,7 +86,7 @@ func (a *app) inspect(m *model.Model, file string) error {
 		l.add("old share  %s", s.Note())
 	}
 	l.backbone(m)
-	a.sayAll(append(l, priorLines(m)...))
+	a.sayAll(append(append(l, priorLines(m)...), wordLines(m)...))
 	a.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
 	a.sayAll(advice.Expected(m))
 	a.sayAll(rejectionLines(m))

@@ -54,6 +54,10 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string, asJSON bool)
 	if choice != "" && choice != teach.Decisions && choice != teach.Lists {
 		return usagef("--prefer is %q: choose decisions or list", prefer)
 	}
+	if a.config.Texts != "" {
+		return usagef("%s was taught with serve, and only photos can be added to its journal: "+
+			"to add names with --texts, give another --out", file)
+	}
 	start, err := model.Load(teach.StartFile(file))
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ func newTrain() *cobra.Command {
 	var stats, prefer string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "train --images DIR | --features FEATDIR | --stats STATS --out MODEL",
+		Use:   "train --images DIR | --features FEATDIR | --stats STATS | --texts TEXTDIR --out MODEL",
 		Short: "Train a model on its base classes",
 		Long: `Trains a model on images in one folder per class (DIR/CLASS/IMAGE), on embeddings, or
 on statistics collected with pipeline stats, possibly on other machines. Add more
@@ -43,9 +43,16 @@ one class differ under the backbone. It helps with one to eight images per class
 becomes part of the model. The built-in backbone brings one: --prior default.
 
 Where MODEL was taught with serve, the photos are added to its journal, as pipeline learn
-does, and nothing that was decided is lost.`,
+does, and nothing that was decided is lost.
+
+--texts TEXTDIR has embeddings of texts that describe the classes, from the text side of
+the network of the photos (CLIP): texts.npy, one row per text, and texts.csv with the
+columns class and text. Without images, the model knows its classes by these names
+alone; with images, names and images count as much as suits images that are left out. A class
+may have only texts, or only images. The method is plda.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model\n" +
-			"  pipeline train --images photos --classifier gptree --dkl --out photos.model",
+			"  pipeline train --images photos --classifier gptree --dkl --out photos.model\n" +
+			"  pipeline train --texts names --features features --out photos.model",
 		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			if stats != "" {
@@ -64,6 +71,7 @@ does, and nothing that was decided is lost.`,
 		strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
 	config.Bind(cmd.Flags(), "classifier", "classifier.name")
 	priorFlag(cmd)
+	textsFlag(cmd)
 	dklFlags(cmd)
 	return cmd
 }
@@ -90,12 +98,19 @@ func (a *app) train(ctx context.Context, prefer string, asJSON bool) error {
 	if err := onlyTaught(prefer, a.config.Out); err != nil {
 		return err
 	}
+	settings := a.modelSettings()
+	var err error
+	if settings.Words, err = a.words(); err != nil {
+		return err
+	}
+	if settings.Words != nil && a.namesOnly() {
+		return a.trainNames(settings, asJSON)
+	}
 	in := a.inputs()
 	e, err := in.labelled(ctx, nil)
 	if err != nil {
 		return err
 	}
-	settings := a.modelSettings()
 	settings.Provenance = e.Provenance
 	products, err := a.products()
 	if err != nil {
@@ -121,6 +136,7 @@ func (a *app) train(ctx context.Context, prefer string, asJSON bool) error {
 		return err
 	}
 	a.sayTrained(m, outcome)
+	a.sayAll(wordLines(m))
 	a.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
 	a.sayAll(advice.Expected(m))
 	if asJSON {
@@ -170,7 +186,10 @@ New classes of an hppca model join its existing super-classes;
 
 Where MODEL was taught with serve, this is one line of its journal, which the page can
 undo. If a photo was decided to be of another class, the command names it and changes
-nothing: --prefer decisions or --prefer list says which of the two is right.`,
+nothing: --prefer decisions or --prefer list says which of the two is right.
+
+--texts TEXTDIR adds names of classes, new or known, to a plda model (see pipeline
+train), with or without images.`,
 		Example: "  pipeline learn photos.model --images new-classes",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
@@ -186,6 +205,7 @@ nothing: --prefer decisions or --prefer list says which of the two is right.`,
 	learnedFlag(cmd, &asJSON)
 	preferFlag(cmd, &prefer)
 	backboneFlag(cmd)
+	textsFlag(cmd)
 	return cmd
 }
 
@@ -205,6 +225,9 @@ func (a *app) learn(ctx context.Context, file, prefer string, asJSON bool) error
 		return err
 	}
 	if err := replaceable(to); err != nil {
+		return err
+	}
+	if done, err := a.learnNames(ctx, m, file, asJSON); done || err != nil {
 		return err
 	}
 	in := a.inputs()
