@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Measure what the program claims of new classes, of accepting many, and of wrong labels.
+
+  new     every second class is unknown, and half of the photos show one: how well novelty tells
+          them apart (AUROC), and by how much `p_new` is off (15 bins)
+  accept  a third of the classes is not named: of the labels above 95 % that are not rejected
+          (--reject 0.05), how many are wrong, and what the page would say of them
+  wrong   a share of the labels is wrong: how many `rank --by label-error` says
+
+A set is NAME=LEARN, or NAME=LEARN,OTHER for a FEATDIR that is labelled; otherwise the rest of
+LEARN is. With several seeds, classes and photos are drawn as often.
+
+  claims_table.py new --pipeline bin/pipeline --shots 5 15 --out table.md caltech=features/caltech
+
+Needs numpy.
+"""
+
+import argparse
+import csv
+import json
+import pathlib
+import tempfile
+
+import numpy as np
+from promises_table import draw, read, run, write
+
+MOST = 2000  # photos that are labelled, of known and of unknown classes
+SHARES = {"low": (0.05, -1), "wrong": (0.25, 0), "high": (0.5, 1)}  # of new classes, as teach/accept.go
+FOLDER_ERROR = 0.05
+
+
+def train(pipeline, method, temp, x, y):
+    """Train a model and return its file."""
+    write(temp / "learn", x, y)
+    run(pipeline, "train", "-q", "--features", temp / "learn", "--classifier", method, "--out", temp / "a.model")
+    return temp / "a.model"
+
+
+def new(args, temp, rng, learned, folder):
+    (x, y), (vectors, labels) = learned, folder
+    unknown = np.isin(labels, np.unique(y)[1::2])
+    known = ~np.isin(y, np.unique(y)[1::2])
+    n = min(unknown.sum(), (~unknown).sum(), MOST)
+    some = np.concatenate([rng.permutation(np.flatnonzero(side))[:n] for side in (unknown, ~unknown)])
+    model = train(args.pipeline, args.method, temp, x[known], y[known])
+    write(temp / "label", vectors[some], labels[some])
+    run(args.pipeline, "eval", "-q", model, "--features", temp / "label", "--json", temp / "eval.json")
+    found = json.loads((temp / "eval.json").read_text())
+    return {"AUROC": found["novelty_auroc"], "off": 100 * found["new_ece"]}
+
+
+def claimed(p, unseen, share, side):
+    """Return how many labels are said to be wrong: their number, or an end of its interval."""
+    p = p * (1 - 1 / (1 + (1 - unseen) / unseen * (1 - share) / share))
+    n = len(p)
+    return np.clip((1 - p).sum() + side * 1.96 * np.sqrt((p * (1 - p)).sum() + (n * FOLDER_ERROR) ** 2), 0, n)
+
+
+def accept(args, temp, rng, learned, folder):
+    (x, y), (vectors, labels) = learned, folder
+    classes = np.unique(y)
+    named = ~np.isin(y, rng.permutation(classes)[: len(classes) // 3])
+    some = rng.permutation(len(labels))[:MOST]
+    model = train(args.pipeline, args.method, temp, x[named], y[named])
+    write(temp / "label", vectors[some], labels[some])
+    run(args.pipeline, "label", "-q", model, "--features", temp / "label", "--reject", "0.05", "--out", temp / "out")
+    with open(temp / "out" / "labels.csv", newline="", encoding="utf-8") as file:
+        rows = [row for row in csv.DictReader(file) if row["rejected"] == "false" and float(row["probability"]) >= 0.95]
+    if not rows:
+        return None
+    p = np.array([float(row["probability"]) for row in rows])
+    unseen = np.clip([float(row["p_new"]) for row in rows], 1e-12, 1 - 1e-12)
+    wrong = sum(row["label"] != row["path"].rsplit("/", 1)[0] for row in rows)
+    said = {key: claimed(p, unseen, *how) for key, how in SHARES.items()}
+    inside = said["low"] <= wrong <= said["high"]
+    return {"offered": len(rows), "are wrong": wrong, "said": said["wrong"], "from": said["low"], "to": said["high"],
+            "inside": 100 * inside}
+
+
+def wrong(args, temp, rng, learned, _):
+    x, y = learned
+    classes, out = np.unique(y), {"labels": len(y)}
+    for percent in (0, 2, 5, 10):
+        given, bad = y.copy(), rng.permutation(len(y))[: round(percent / 100 * len(y))]
+        for i in bad:
+            given[i] = rng.choice(classes[classes != y[i]])
+        part = temp / str(percent)
+        part.mkdir()
+        model = train(args.pipeline, args.method, part, x, given)
+        said = run(args.pipeline, "rank", model, "--features", part / "learn", "--by", "label-error", "--out", part / "r.csv")
+        claims = [text.split()[1] for text in said.splitlines() if text.endswith("have not learned them")]
+        out[f"{percent} % wrong"] = len(bad)
+        out[f"said {percent}"] = float(claims[0])
+    return out
+
+
+def main():
+    kinds = {"new": new, "accept": accept, "wrong": wrong}
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("kind", choices=kinds)
+    parser.add_argument("--pipeline", default="bin/pipeline")
+    parser.add_argument("--method", default="plda")
+    parser.add_argument("--shots", type=int, nargs="+", default=[5, 15])
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--out", type=pathlib.Path, required=True)
+    parser.add_argument("sets", nargs="+", metavar="NAME=LEARN[,OTHER]")
+    args = parser.parse_args()
+    lines = []
+    for text in args.sets:
+        name, _, folders = text.partition("=")
+        parts = [read(folder) for folder in folders.split(",")]
+        x, y = parts[0]
+        for shots in args.shots:
+            found = []
+            for seed in range(args.seeds):
+                rng = np.random.default_rng(seed)
+                rows = draw(y, shots, rng)
+                rest = np.setdiff1d(np.arange(len(y)), rows)
+                folder = parts[1] if len(parts) > 1 else (x[rest], y[rest])
+                with tempfile.TemporaryDirectory() as temp:
+                    one = kinds[args.kind](args, pathlib.Path(temp), rng, (x[rows], y[rows]), folder)
+                if one:
+                    found.append(one)
+            cells = {key: np.mean([one[key] for one in found]) for key in found[0]}
+            if not lines:
+                lines.append("| set | K | " + " | ".join(cells) + " |")
+            if len(lines) == 1:
+                lines.append("|---" * (2 + len(cells)) + "|")
+            digits = {"AUROC": 3, "off": 1}
+            lines.append(f"| {name} | {shots} | " + " | ".join(f"{v:.{digits.get(k, 0)}f}" for k, v in cells.items()) + " |")
+            print(lines[-1], flush=True)
+    args.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main()
