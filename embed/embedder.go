@@ -93,6 +93,7 @@ type Embedder struct {
 	spec      preprocess.Spec
 	jpeg      preprocess.JPEGDecoder // nil for Go's
 	probes    Probes
+	reading   string
 	budget    *preprocess.Budget
 	pre       *preprocess.Preprocessor
 	extractor *extractor.Extractor
@@ -126,7 +127,11 @@ func (o Options) openNamed() (*Embedder, error) {
 		o.Log.Info("using the built-in network, which is weak: pipeline setup gets a far better one, --backbone " +
 			"names any other")
 	}
-	return o.open(file, file.Preprocess, o.Extractor, "")
+	e, err := o.open(file, file.Preprocess, o.Extractor, "")
+	if err != nil {
+		return nil, err
+	}
+	return e.settle()
 }
 
 // OpenFor returns an Embedder that reproduces the embeddings of a model or
@@ -198,6 +203,7 @@ func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 	set(&wanted.Layout, said.Layout, standard.Layout)
 	set(&wanted.Pool, said.Pool, standard.Pool)
 	set(&wanted.Token, said.Token, standard.Token)
+	set(&wanted.Map, said.Map, standard.Map)
 	set(&wanted.Side, said.Side, standard.Side)
 	if wanted != settings {
 		return settings, &SettingsError{fmt.Errorf("the model was trained with the extractor settings %s; other "+

@@ -72,14 +72,18 @@ func (p Probes) cosine(o Probes) (mean float64, known bool) {
 	}
 	d := len(p) / n
 	for i := range n {
-		var ab, aa, bb float64
-		for j := i * d; j < (i+1)*d; j++ {
-			x, y := float64(p[j]), float64(o[j])
-			ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
-		}
-		mean += ab / math.Sqrt(aa*bb) / float64(n)
+		mean += cosineOf(p[i*d:(i+1)*d], o[i*d:(i+1)*d]) / float64(n)
 	}
 	return mean, true
+}
+
+func cosineOf(a, b []float32) float64 {
+	var ab, aa, bb float64
+	for j := range a {
+		x, y := float64(a[j]), float64(b[j])
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	}
+	return ab / math.Sqrt(aa*bb)
 }
 
 // probe embeds the probe pictures, through the cache. The memory for images does

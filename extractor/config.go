@@ -17,6 +17,9 @@ const (
 	PoolMean    = "mean"
 	PoolMax     = "max"
 	PoolNone    = "none"
+	PoolToken   = "token"
+	MapCHW      = "chw"
+	MapHWC      = "hwc"
 	Penultimate = "penultimate"
 )
 
@@ -40,10 +43,13 @@ type Config struct {
 	// Layout of the input (and of a spatial output): auto, nchw or nhwc.
 	Layout string `json:"layout"`
 	// Pool reduces maps and tokens to one vector: auto (mean of a map, one
-	// token of a sequence), mean, max, or none (flattened).
+	// token of a sequence), mean, max, token, or none (flattened).
 	Pool string `json:"pool"`
-	// Token is the token that pool auto takes from [n,T,d]; 0 is CLS.
+	// Token is the token that pool auto or token takes from [n,T,d]; 0 is CLS.
 	Token int `json:"token"`
+	// Map is the order of a spatial output: chw or hwc; "" is that of the input's
+	// layout. Settle finds it.
+	Map string `json:"map,omitempty"`
 	// Batch is the number of photos per run of the model; 0 means the model's
 	// fixed batch size, or if it has none the fastest of 1, 2 and 4 that give the
 	// same bits.
@@ -65,13 +71,14 @@ func (c Config) Validate() error {
 	}
 	err := cmp.Or(
 		oneOf("layout", c.Layout, Auto, LayoutNCHW, LayoutNHWC),
-		oneOf("pool", c.Pool, Auto, PoolMean, PoolMax, PoolNone),
+		oneOf("pool", c.Pool, Auto, PoolMean, PoolMax, PoolToken, PoolNone),
+		oneOf("map", c.Map, "", MapCHW, MapHWC),
 		inRange("token", c.Token, 1<<20),
 		inRange("batch", c.Batch, maxBatch),
 		inRange("side", c.Side, maxSide),
 	)
-	if err == nil && c.Token > 0 && c.Pool != Auto {
-		err = fmt.Errorf("extractor.token %d: only pool auto picks a token, pool is %q", c.Token, c.Pool)
+	if err == nil && c.Token > 0 && c.Pool != Auto && c.Pool != PoolToken {
+		err = fmt.Errorf("extractor.token %d: only pool auto picks a token, or pool token, and pool is %q", c.Token, c.Pool)
 	}
 	return err
 }

@@ -124,10 +124,11 @@ func (e *Extractor) Fingerprint() string {
 	b, err := json.Marshal(struct {
 		Format, Model, Input, Output, Layout, Pool, Provider, Runtime string
 		Token, Batch                                                  int
+		Map                                                           string `json:",omitempty"`
 	}{
 		Format: "extractor/1", Model: e.sha256, Input: e.plan.input, Output: e.plan.tensor,
 		Layout: e.plan.layout, Pool: e.cfg.Pool, Provider: e.cfg.Provider, Runtime: e.rt.MajorMinor(),
-		Token: e.cfg.Token, Batch: e.plan.batch,
+		Token: e.cfg.Token, Batch: e.plan.batch, Map: e.cfg.Map,
 	})
 	if err != nil { // strings and integers always marshal
 		return ""

@@ -22,23 +22,71 @@ type plan struct {
 }
 
 func makePlan(m *onnx.Model, cfg Config) (plan, error) {
+	var p plan
+	var err error
+	if len(m.Inputs) > 1 {
+		if m, p.tensor, err = imagePart(m, cfg); err != nil {
+			return plan{}, err
+		}
+	}
 	in, err := chooseInput(m, cfg)
 	if err != nil {
 		return plan{}, err
 	}
-	p := plan{input: in.Name, half: in.Elem == onnx.Float16}
+	p.input, p.half = in.Name, in.Elem == onnx.Float16
 	if err := p.readInputShape(in, cfg); err != nil {
 		return plan{}, err
 	}
-	p.tensor, err = chooseOutput(m, cfg)
-	if err != nil {
-		return plan{}, err
+	if p.tensor == "" {
+		if p.tensor, err = chooseOutput(m, cfg); err != nil {
+			return plan{}, err
+		}
 	}
 	p.model, p.output, err = m.WithOutput(p.tensor)
 	if err != nil {
 		return plan{}, fmt.Errorf("%w; set extractor.output", err)
 	}
 	return p, nil
+}
+
+// imagePart returns the part of a model with several inputs that needs an image alone,
+// such as the image encoder of a CLIP, and its output.
+func imagePart(m *onnx.Model, cfg Config) (*onnx.Model, string, error) {
+	var alone []onnx.Value // outputs that need the image alone
+	for _, out := range m.Outputs {
+		if needs := m.Needs(out.Name); len(needs) == 1 && isImage(needs[0]) {
+			alone = append(alone, out)
+		}
+	}
+	tensor := cfg.Output
+	switch {
+	case len(alone) == 0:
+		return nil, "", fmt.Errorf("has %d inputs (%s), and every output needs more than an image: export the image encoder "+
+			"alone", len(m.Inputs), onnx.Names(m.Inputs))
+	case cfg.Output == Penultimate:
+		return nil, "", fmt.Errorf("has %d inputs (%s): set extractor.output to one of the outputs that need the image alone: "+
+			"%s", len(m.Inputs), onnx.Names(m.Inputs), onnx.Names(alone))
+	case tensor == "" && len(alone) == 1:
+		tensor = alone[0].Name
+	case tensor == "":
+		tensor = usualOutput(names(alone))
+	}
+	if !slices.Contains(names(alone), tensor) {
+		return nil, "", fmt.Errorf("has %d inputs (%s), but only an image can be fed: set extractor.output to one of the "+
+			"outputs that need the image alone: %s", len(m.Inputs), onnx.Names(m.Inputs), onnx.Names(alone))
+	}
+	part, err := m.Part(tensor)
+	return part, tensor, err
+}
+
+// isImage reports whether an input may be one of images.
+func isImage(in onnx.Value) bool { return in.Elem.IsFloat() && (!in.HasShape || len(in.Shape) == 4) }
+
+func names(values []onnx.Value) (all []string) {
+	for _, v := range values {
+		all = append(all, v.Name)
+	}
+	return all
 }
 
 // chooseInput returns the image input, which must be the only input: others
@@ -156,13 +204,21 @@ func chooseOutput(m *onnx.Model, cfg Config) (string, error) {
 	if len(names) == 1 {
 		return names[0], nil
 	}
-	for _, usual := range usualOutputs {
-		if slices.Contains(names, usual) {
-			return usual, nil
-		}
+	if usual := usualOutput(names); usual != "" {
+		return usual, nil
 	}
 	return "", fmt.Errorf("ambiguous output: the model has %s: set extractor.output to one of them, or to penultimate",
 		onnx.Names(m.Outputs))
+}
+
+// usualOutput returns the name of an embedding among names, "" if there is none.
+func usualOutput(names []string) string {
+	for _, usual := range usualOutputs {
+		if slices.Contains(names, usual) {
+			return usual
+		}
+	}
+	return ""
 }
 
 func floatOutputs(m *onnx.Model) []string {

@@ -36,7 +36,10 @@ func newReduction(shape []int64, batch int, layout string, cfg Config) (reductio
 	case 3:
 		return r.tokens(int(shape[1]), int(shape[2]), cfg)
 	case 4:
-		return r.spatial(shape, layout), nil
+		if cfg.Map == MapHWC || cfg.Map == "" && layout == LayoutNHWC {
+			return r.lastChannels(shape), nil
+		}
+		return r.firstChannels(shape), nil
 	}
 	return reduction{}, fmt.Errorf("output shape %v: %d axes; set extractor.pool to none to flatten it, or "+
 		"extractor.output to another tensor", shape, len(shape))
@@ -45,7 +48,7 @@ func newReduction(shape []int64, batch int, layout string, cfg Config) (reductio
 // tokens reduces [T,d] to one token or a pool over all of them.
 func (r reduction) tokens(T, d int, cfg Config) (reduction, error) {
 	r.channels = d
-	if cfg.Pool != Auto {
+	if cfg.Pool != Auto && cfg.Pool != PoolToken {
 		r.positions, r.positionStride = T, d
 		return r, nil
 	}
@@ -56,13 +59,15 @@ func (r reduction) tokens(T, d int, cfg Config) (reduction, error) {
 	return r, nil
 }
 
-// spatial pools [C,H,W] or [H,W,C] over the map.
-func (r reduction) spatial(shape []int64, layout string) reduction {
-	if layout == LayoutNHWC {
-		r.channels, r.positions = int(shape[3]), int(shape[1]*shape[2])
-		r.positionStride = r.channels
-		return r
-	}
+// lastChannels pools [H,W,C] over the map.
+func (r reduction) lastChannels(shape []int64) reduction {
+	r.channels, r.positions = int(shape[3]), int(shape[1]*shape[2])
+	r.positionStride = r.channels
+	return r
+}
+
+// firstChannels pools [C,H,W] over the map.
+func (r reduction) firstChannels(shape []int64) reduction {
 	r.channels, r.positions = int(shape[1]), int(shape[2]*shape[3])
 	r.channelStride, r.positionStride = r.positions, 1
 	return r

@@ -86,6 +86,35 @@ save("tokens",
       h.make_node("Transpose", ["columns"], ["tokens"], perm=[0, 2, 1])],
      [image(["n", 3, 4, 4])], [out("tokens", ["n", 16, 4])], [const("k", KERNEL), const("shape", [0, 4, -1], np.int64)])
 
+# A map of 2x2 pixels, channels first and last.
+SMALL = h.make_node("Conv", ["input", "k"], ["map"], strides=[2, 2])
+save("map_first", [SMALL], [image(["n", 3, 4, 4])], [out("map", ["n", 4, 2, 2])], [const("k", KERNEL)])
+save("map_last", [SMALL, h.make_node("Transpose", ["map"], ["last"], perm=[0, 2, 3, 1])], [image(["n", 3, 4, 4])],
+     [out("last", ["n", 2, 2, 4])], [const("k", KERNEL)])
+
+
+# Tokens with some before those of the pixels, all of which are their mean.
+def tokens_with(name, more):
+    save(name,
+         [conv(), h.make_node("Reshape", ["map", "shape"], ["columns"]), h.make_node("Transpose", ["columns"], ["pixels"], perm=[0, 2, 1]),
+          h.make_node("ReduceMean", ["pixels"], ["mean"], axes=[1], keepdims=1),
+          h.make_node("Concat", ["mean"] * more + ["pixels"], ["tokens"], axis=1)],
+         [image(["n", 3, 4, 4])], [out("tokens", ["n", 16 + more, 4])], [const("k", KERNEL), const("shape", [0, 4, -1], np.int64)])
+
+
+tokens_with("tokens_class", 1)
+tokens_with("tokens_registers", 5)
+tokens_with("tokens_odd", 3)
+
+# An image and a text encoder in one graph.
+save("pair",
+     [h.make_node("Gather", ["words", "ids"], ["word"]), h.make_node("ReduceMean", ["word"], ["text_embeds"], axes=[1], keepdims=0),
+      conv(), POOL[0], h.make_node("Flatten", ["pooled"], ["image_embeds"]),
+      h.make_node("Transpose", ["text_embeds"], ["turned"], perm=[1, 0]), h.make_node("MatMul", ["image_embeds", "turned"], ["logits"])],
+     [h.make_tensor_value_info("ids", T.INT64, ["k", "l"]), image(["n", 3, 4, 4])],
+     [out("logits", ["n", "k"]), out("text_embeds", ["k", 4]), out("image_embeds", ["n", 4])],
+     [const("words", np.eye(4)), const("k", KERNEL)])
+
 # Two outputs without recognisable names.
 save("two", [conv()] + POOL + [h.make_node("Neg", ["features"], ["b"]), h.make_node("Identity", ["features"], ["a"])],
      [image(["n", 3, 4, 4])], [out("a", ["n", 4]), out("b", ["n", 4])], [const("k", KERNEL)])

@@ -3,11 +3,13 @@ package command
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
@@ -31,11 +33,11 @@ func newBackbones() *cobra.Command {
 		},
 		&cobra.Command{
 			Use:     "inspect FILE",
-			Short:   "Show the inputs and outputs of an ONNX file",
+			Short:   "Show the inputs and outputs of an ONNX file, and how embeddings are read from it",
 			Example: "  pipeline backbones inspect resnet50.onnx",
 			Args:    arguments,
-			RunE: command(func(_ context.Context, a *app, args []string) error {
-				return a.inspectBackboneFile(args[0])
+			RunE: command(func(ctx context.Context, a *app, args []string) error {
+				return a.inspectBackboneFile(ctx, args[0])
 			}),
 		},
 	)
@@ -113,7 +115,7 @@ func (a *app) pullBackbone(ctx context.Context, name string) error {
 	return nil
 }
 
-func (a *app) inspectBackboneFile(ref string) error {
+func (a *app) inspectBackboneFile(ctx context.Context, ref string) error {
 	dirs, err := a.options().BackboneDirs()
 	if err != nil {
 		return err
@@ -133,12 +135,35 @@ func (a *app) inspectBackboneFile(ref string) error {
 	if tensor, err := m.Penultimate(); err == nil {
 		a.say("penultimate %s (choose it with --set extractor.output=penultimate)", tensor)
 	}
-	if file.Preprocess == nil {
+	if p := file.Preprocess; p == nil {
 		a.say("preprocess  not stated; the preset imagenet would be used")
+	} else {
+		a.say("preprocess  %s side %d, crop %d, %s, mean %v, std %v (from %s)", p.Resize, p.Size, p.Crop, p.Interpolation,
+			p.Mean, p.Std, strings.ToLower(string(file.PreprocessSource)))
+	}
+	return a.inspectReading(ctx, ref)
+}
+
+// inspectReading says how embeddings would be read from a backbone, and whether they look
+// right. A backbone that cannot be used is no error of this command.
+func (a *app) inspectReading(ctx context.Context, ref string) (err error) {
+	o := a.newOptions()
+	o.Backbone, o.Log = ref, slog.New(slog.DiscardHandler)
+	e, err := embed.Open(o)
+	if err != nil {
+		a.say("embedding   cannot be read: %v", err)
 		return nil
 	}
-	p := file.Preprocess
-	a.say("preprocess  %s side %d, crop %d, %s, mean %v, std %v (from %s)", p.Resize, p.Size, p.Crop, p.Interpolation,
-		p.Mean, p.Std, strings.ToLower(string(file.PreprocessSource)))
+	defer closeInto(e, &err)
+	a.say("embedding   %s", e.Reading())
+	same, other, err := e.Crops(ctx)
+	if err != nil {
+		return err
+	}
+	verdict := "so this looks right"
+	if !(same > other) {
+		verdict = "so this looks wrong: set extractor.output, extractor.pool or extractor.map"
+	}
+	a.say("check       crops of one picture have a cosine of %.2f, of two pictures %.2f, %s", same, other, verdict)
 	return nil
 }

@@ -124,6 +124,9 @@ func (in inputs) exportWhole(m *model.Model, metadata map[string]string) (b []by
 	}
 	defer closeInto(e, &err)
 	backbone, err := onnx.Parse(e.Backbone().Bytes())
+	if err == nil && len(backbone.Inputs) > 1 { // only the image can be fed
+		backbone, err = backbone.Part(e.Extractor().Output())
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,11 +2,14 @@ package photos
 
 import (
 	"encoding/json"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
 )
 
@@ -107,5 +110,55 @@ func TestCasesOfNames(t *testing.T) {
 				t.Errorf("%s: classes of %s are %q, want %q", folder, list, got, want)
 			}
 		}
+	}
+}
+
+// TestCaseOfChannelsLast: a network that takes colours first and gives a map with channels
+// last is read like the same network with a pooled output, also by a model.
+func TestCaseOfChannelsLast(t *testing.T) {
+	l := commandtest.New(t)
+	dir := shared.Path(t, "cases", "29-channels-last-map")
+	photos, vectors := filepath.Join(dir, "photos"), map[string]map[string][]float32{}
+	for _, name := range []string{"plain", "nchw_in_nhwc_map"} {
+		l.Must("embed", "--images", photos, "--backbone", filepath.Join(dir, name+".onnx"), "--out", l.Path(name))
+		vectors[name] = features(t, l.Path(name))
+	}
+	for path, v := range vectors["plain"] {
+		if c := cosine(v, vectors["nchw_in_nhwc_map"][path]); c < 0.9999 {
+			t.Errorf("%s: cosine %.4f of the map to the vector", path, c)
+		}
+	}
+	backbone := filepath.Join(dir, "nchw_in_nhwc_map.onnx")
+	l.Photos(l.Path("fruit"), 40, 2, "kiwi", "plum")
+	l.Must("train", "--images", l.Path("fruit"), "--backbone", backbone, "--out", l.Path("model"))
+	l.Must("label", l.Path("model"), "--images", l.Path("fruit"), "--out", l.Path("labels"))
+	r := l.Must("backbones", "inspect", backbone)
+	if !strings.Contains(r.Stdout, "a map of 24 channels (hwc") || !strings.Contains(r.Stdout, "looks right") {
+		t.Errorf("inspect says\n%s", r.Stdout)
+	}
+}
+
+// TestCaseOfCombinedCLIP: the image side of a graph of two is found, and can be named.
+func TestCaseOfCombinedCLIP(t *testing.T) {
+	l := commandtest.New(t)
+	dir := shared.Path(t, "cases", "26-clip-combined")
+	embed := []string{"embed", "--images", filepath.Join(dir, "photos"), "--backbone", filepath.Join(dir, "clip_combined.onnx")}
+	l.Must(append(embed, "--out", l.Path("found"))...)
+	l.Must(append(embed, "--out", l.Path("named"), "--set", "extractor.input=pixel_values", "--set",
+		"extractor.output=image_embeds")...)
+	found, named := features(t, l.Path("found")), features(t, l.Path("named"))
+	for path, v := range found {
+		if !slices.Equal(v, named[path]) || len(v) != 24 {
+			t.Errorf("%s: %d values, or others than if named", path, len(v))
+		}
+	}
+	l.Refused(command.ExitFailed, []string{"extractor.output", "image_embeds"},
+		append(embed, "--out", l.Path("text"), "--set", "extractor.output=text_embeds")...)
+	l.Photos(l.Path("fruit"), 40, 2, "kiwi", "plum")
+	l.Must("train", "--images", l.Path("fruit"), "--backbone", filepath.Join(dir, "clip_combined.onnx"), "--out", l.Path("model"))
+	l.Must("export", l.Path("model"), "--onnx", l.Path("whole.onnx"), "--with-backbone")
+	whole, err := onnx.Parse(l.Read(l.Path("whole.onnx")))
+	if err != nil || len(whole.Inputs) != 1 || whole.Inputs[0].Name != "pixel_values" {
+		t.Errorf("the exported model takes %v, %v", onnx.Names(whole.Inputs), err)
 	}
 }

@@ -1,0 +1,35 @@
+package embed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+)
+
+// settle makes explicit what the settings leave to the shape of the output, and says it.
+func (e *Embedder) settle() (*Embedder, error) {
+	s, err := e.extractor.Settle()
+	if err != nil {
+		return nil, &SettingsError{errors.Join(fmt.Errorf("backbone %s: %w", e.file.Name, err), e.Close())}
+	}
+	if e.reading = s.Why; s.Config == e.settings {
+		return e, nil
+	}
+	settled, err := e.options.open(e.file, e.file.Preprocess, s.Config, "")
+	if err = errors.Join(err, e.Close()); err != nil {
+		return nil, err
+	}
+	settled.reading = s.Why
+	log := settled.options.Log
+	log.Info("how the output of the backbone is read: "+s.Why, "backbone", e.file.Name)
+	same, other, err := settled.Crops(context.Background())
+	if err == nil && !(same > other) {
+		log.Warn("two crops of one picture are no nearer to each other than two pictures, so the output may be read wrongly: "+
+			"see pipeline backbones inspect, and set extractor.output, extractor.pool or extractor.map", "backbone", e.file.Name)
+	}
+	return settled, nil
+}
+
+// Reading says how the output of the backbone becomes an embedding, and why; "" if that
+// is recorded in a model.
+func (e *Embedder) Reading() string { return e.reading }
