@@ -94,6 +94,14 @@ func enough(samples []model.SampleID) bool {
 	return len(classes) >= leastClasses
 }
 
+// named reports whether the base model knows enough classes by their names alone.
+func (b *base) named() bool {
+	return b.model != nil && b.model.SampleCount() == 0 && len(b.model.Classes()) >= leastClasses
+}
+
+// fits reports whether there is a model of samples.
+func (b *base) fits(samples []model.SampleID) bool { return enough(samples) || b.named() }
+
 // batch returns samples with their embeddings.
 func batch(samples []model.SampleID, d int, row func(ID) []float32) (model.Batch, error) {
 	out := model.Batch{X: blas32.General{Cols: d, Stride: d}}
@@ -115,12 +123,16 @@ func batch(samples []model.SampleID, d int, row func(ID) []float32) (model.Batch
 	return out, nil
 }
 
-// fit returns a model of exactly the examples of a state; nil if these have fewer
-// than two classes. It depends on nothing else.
+// fit returns a model of exactly the examples of a state. If these have fewer than two
+// classes, it is nil, or the base model if that knows classes by their names. It depends on
+// nothing else.
 func (b *base) fit(
 	ctx context.Context, st *state, want []model.SampleID, row func(ID) []float32,
 ) (*model.Model, error) {
 	if !enough(want) {
+		if b.named() {
+			return b.load()
+		}
 		return nil, nil
 	}
 	if slices.Equal(want, b.samples) {

@@ -40,6 +40,9 @@ func newLive(m *model.Model, have []model.SampleID, temp string) (*live, error) 
 	}
 	linear, ok := m.Predictor.Head.(classifier.Linear)
 	ok = ok && m.Predictor.OldShare == 0 // which the scores of the head know nothing of
+	if m.Predictor.Words() != nil {
+		ok = false // with names every example changes the scores of all classes
+	}
 	if _, forgets := m.Predictor.Head.(classifier.SampleForgetter); ok && forgets {
 		l.linear = linear
 	}

@@ -13,11 +13,11 @@ func (s *Session) refitIfDue() {
 		return
 	}
 	want := s.state.examples()
-	if !enough(want) {
+	if !s.base.fits(want) {
 		s.replace(nil)
 		return
 	}
-	if s.live != nil && !s.live.stale && float64(len(want)) < growth*float64(s.refit.n) {
+	if s.live != nil && !s.live.stale && float64(len(want)) < max(1, growth*float64(s.refit.n)) {
 		return
 	}
 	l, err := s.append(Line{Do: Refit})

@@ -1,7 +1,9 @@
 package naming
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"math"
 	"slices"
 
@@ -47,11 +49,15 @@ type Task struct {
 // that goes with them; nil for words if there are no examples of two classes. Cost: ten fits.
 func Choose(ctx context.Context, t Task, w *gauss.Words) (*gauss.Words, *temperature.Value, error) {
 	held, classes := t.deal()
-	if classes < 2 {
+	if len(classes) < 2 {
 		return nil, nil, nil
 	}
 	chosen := *w
 	chosen.Doubted = doubted(t.Sessions, w)
+	if t.few(classes, w) {
+		chosen.Count, chosen.Weight = 1, mostlyNames
+		return &chosen, &temperature.Value{T: mostlyNames}, nil
+	}
 	var all []answers
 	for f := range folds {
 		if err := ctx.Err(); err != nil {
@@ -67,9 +73,27 @@ func Choose(ctx context.Context, t Task, w *gauss.Words) (*gauss.Words, *tempera
 	return &chosen, value, nil
 }
 
+// mostlyNames is ω and T with fewer examples than classes: names score as they do without
+// examples, and log-densities, which lie tens of nats apart, decide between similar names.
+const mostlyNames = 256
+
+// few reports whether there are fewer examples than classes, with or without examples.
+func (t Task) few(classes []string, w *gauss.Words) bool {
+	all, n := len(w.Names), 0
+	for _, name := range classes {
+		if _, ok := slices.BinarySearch(w.Names, name); !ok {
+			all++
+		}
+	}
+	for _, s := range t.Sessions {
+		n += len(s.Y)
+	}
+	return n < all
+}
+
 // deal returns the fold of each example of each session, −1 for one that is not left out,
-// and the number of classes.
-func (t Task) deal() (held [][]int, classes int) {
+// and the classes.
+func (t Task) deal() (held [][]int, classes []string) {
 	type place struct{ session, row int }
 	byClass := map[string][]place{}
 	for s, session := range t.Sessions {
@@ -78,11 +102,7 @@ func (t Task) deal() (held [][]int, classes int) {
 			byClass[y] = append(byClass[y], place{s, i})
 		}
 	}
-	names := make([]string, 0, len(byClass))
-	for name := range byClass {
-		names = append(names, name)
-	}
-	slices.Sort(names)
+	names := slices.Sorted(maps.Keys(byClass))
 	each, next := max(1, mostLeftOut/max(1, len(names))), 0
 	for _, name := range names {
 		at := byClass[name]
@@ -95,7 +115,7 @@ func (t Task) deal() (held [][]int, classes int) {
 			next++
 		}
 	}
-	return held, len(names)
+	return held, names
 }
 
 // answers are those to the examples of a fold, for one ν: log-probabilities of examples, and
@@ -179,13 +199,31 @@ func scored(named gauss.WordUser, head classifier.Head, w gauss.Words, x blas32.
 	return out, head.Score(out, nil, x)
 }
 
+// A trial is what held-out examples say of one ν and ω.
+type trial struct {
+	count      int
+	weight     float64
+	likelihood temperature.Likelihood
+	loss       float64
+}
+
+// useless is what the doubt in names costs that do not count at all, in nats: that of ω/T = e⁻²
+// or e².
+const useless = 2
+
+// judge computes the loss: the negative log-likelihood of the examples, and a doubt about an
+// ω/T other than 1, which it is for names that their network scores well. It decides
+// where there are only a few examples.
+func (t *trial) judge() {
+	doubt := float64(useless)
+	if ratio := t.weight / t.likelihood.Minimum().T; ratio > 0 {
+		doubt = math.Log(ratio) * math.Log(ratio) / 2
+	}
+	t.loss = float64(t.likelihood.Len())*t.likelihood.Loss() + doubt
+}
+
 // best sets ν and ω to those with the lowest loss, and returns the temperature.
 func best(all []answers, w *gauss.Words) *temperature.Value {
-	type trial struct {
-		count      int
-		weight     float64
-		likelihood temperature.Likelihood
-	}
 	var trials []*trial
 	for _, nu := range counts() {
 		for _, omega := range weights() {
@@ -206,10 +244,9 @@ func best(all []answers, w *gauss.Words) *temperature.Value {
 				}
 			}
 		}
+		t.judge()
 	})
-	found := slices.MinFunc(trials, func(a, b *trial) int {
-		return int(math.Copysign(1, a.likelihood.Loss()-b.likelihood.Loss()))
-	})
+	found := slices.MinFunc(trials, func(a, b *trial) int { return cmp.Compare(a.loss, b.loss) })
 	w.Count, w.Weight = found.count, found.weight
 	return found.likelihood.Minimum()
 }

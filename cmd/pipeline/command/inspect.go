@@ -152,7 +152,7 @@ func (l *lines) temperature(m *model.Model) {
 		l.add("temperature 1: probabilities are those of the method")
 	case t.Fallback != "":
 		l.add("temperature 1: %s", t.Fallback)
-	case t.Before == 0:
+	case t.Before == 0 && t.After == 0:
 		l.add("temperature %.4g, as set", t.T)
 	case t.T != t.Alone && t.Later != 0:
 		l.add("temperature %.4g, for this share of later classes (%s: %.4g with base classes alone)", t.T,
