@@ -1,0 +1,331 @@
+package teach
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// decisions are what is decided: the class of each photo, or how it was set aside.
+type decisions map[ID]string
+
+// A truth is what a session must know after any order of operations: every decision that
+// was acknowledged, once.
+type truth struct {
+	now        decisions
+	undo, redo []decisions
+	after      map[int]decisions // by the number of lines
+}
+
+// decide makes a decision that changes what is decided.
+func (r *truth) decide(change func(decisions)) {
+	r.undo, r.redo = append(r.undo, r.now), nil
+	r.now = maps.Clone(r.now)
+	change(r.now)
+}
+
+// step goes one step back, or forth again.
+func (r *truth) step(from, to *[]decisions) {
+	last := len(*from) - 1
+	*to = append(*to, r.now)
+	r.now, *from = (*from)[last], (*from)[:last]
+}
+
+// forget removes photos from all that was ever decided.
+func (r *truth) forget(ids []ID) {
+	all := slices.Concat([]decisions{r.now}, r.undo, r.redo, slices.Collect(maps.Values(r.after)))
+	for _, d := range all {
+		for _, id := range ids {
+			delete(d, id)
+		}
+	}
+}
+
+// A driver does operations on a session, and the same on a truth.
+type driver struct {
+	world
+	*testing.T
+	rng *rand.Rand
+	dir string
+	s   *Session
+	truth
+	log []string
+}
+
+// Acknowledged decisions are there once, whatever happens in between and in what order:
+// PIPELINE_ORDERS says how many orders to try.
+func TestAnyOrder(t *testing.T) {
+	n := 12
+	if text := os.Getenv("PIPELINE_ORDERS"); text != "" {
+		var err error
+		if n, err = strconv.Atoi(text); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for seed := range n {
+		if !t.Run(strconv.Itoa(seed), func(t *testing.T) { anyOrder(t, uint64(seed), 40) }) {
+			return
+		}
+	}
+}
+
+func anyOrder(t *testing.T, seed uint64, steps int) {
+	d := &driver{world: newWorld(3, 4), T: t, rng: random.Stream(seed, "orders"), dir: t.TempDir(),
+		truth: truth{now: decisions{}, after: map[int]decisions{}}}
+	write(t, filepath.Join(d.dir, "m.model.notes"), []byte("not of the program"))
+	d.s = d.openAt(t, d.dir, "ncm")
+	d.decided(Decision{Do: Label, Images: d.some(), Class: "a"})
+	d.compare()
+	for range steps {
+		d.operate()
+		d.compare()
+		if t.Failed() {
+			t.Fatalf("seed %d, after:\n%s", seed, strings.Join(d.log, "\n"))
+		}
+	}
+	if got := read(t, filepath.Join(d.dir, "m.model.notes")); string(got) != "not of the program" {
+		t.Errorf("a file of somebody else has %q", got)
+	}
+}
+
+// operate does one operation, drawn at random.
+func (d *driver) operate() {
+	switch d.rng.IntN(18) {
+	case 0, 1, 2:
+		d.decided(Decision{Do: Label, Images: d.some(), Class: d.class()})
+	case 3:
+		d.decided(Decision{Do: Unlabel, Images: d.some()})
+	case 4:
+		d.decided(Decision{Do: []Do{Ignore, Skip}[d.rng.IntN(2)], Images: d.some()})
+	case 5, 6:
+		do := []Do{Rename, Merge}[d.rng.IntN(2)]
+		d.decided(Decision{Do: do, Class: d.class(), To: d.class()})
+	case 7, 8:
+		d.stepped("undo", d.s.Undo, &d.undo, &d.redo)
+	case 9:
+		d.stepped("redo", d.s.Redo, &d.redo, &d.undo)
+	case 10:
+		d.back()
+	case 11:
+		d.imports()
+	case 12:
+		d.forgets()
+	case 13:
+		_, err := d.s.Save(d.Context())
+		d.note("save", err)
+	case 14:
+		d.reopen("killed in the middle of a line", `{"seq":`)
+	case 15:
+		d.secondServer()
+	case 16:
+		d.movedAway()
+	case 17:
+		d.fullDisk()
+	}
+}
+
+func (d *driver) note(what string, err error) {
+	d.log = append(d.log, fmt.Sprintf("%s: %v", what, cmp.Or(err, errors.New("done"))))
+}
+
+func (d *driver) class() string { return string(rune('a' + d.rng.IntN(4))) }
+
+// some draws one to three photos.
+func (d *driver) some() (ids []ID) {
+	for _, i := range d.rng.Perm(len(d.photos))[:1+d.rng.IntN(3)] {
+		ids = append(ids, d.photos[i].ID)
+	}
+	return ids
+}
+
+// decided makes a decision, of which the session may say that it cannot be made.
+func (d *driver) decided(of Decision) {
+	_, err := d.s.Do(of)
+	d.note(fmt.Sprintf("%s %d photos %s %s", of.Do, len(of.Images), of.Class, of.To), err)
+	if err != nil {
+		return
+	}
+	d.decide(func(now decisions) {
+		for _, id := range of.Images {
+			switch of.Do {
+			case Label:
+				now[id] = of.Class
+			case Unlabel:
+				delete(now, id)
+			default:
+				now[id] = "to " + string(of.Do)
+			}
+		}
+		for id, class := range now {
+			if (of.Do == Rename || of.Do == Merge) && class == of.Class {
+				now[id] = of.To
+			}
+		}
+	})
+}
+
+func (d *driver) stepped(what string, do func() (Line, error), from, to *[]decisions) {
+	_, err := do()
+	d.note(what, err)
+	switch {
+	case err == nil && len(*from) == 0:
+		d.Errorf("%s of nothing", what)
+	case err == nil:
+		d.step(from, to)
+	case len(*from) > 0:
+		d.Errorf("%s: %v", what, err)
+	}
+}
+
+// back goes back to a line after which everything is known.
+func (d *driver) back() {
+	lines := slices.Sorted(maps.Keys(d.after))
+	seq := lines[d.rng.IntN(len(lines))]
+	then := maps.Clone(d.after[seq])
+	_, err := d.s.GoBack(seq)
+	d.note(fmt.Sprintf("back to %d", seq), err)
+	if err == nil {
+		d.decide(func(now decisions) { clear(now); maps.Copy(now, then) })
+	}
+}
+
+// imports learns a folder of two photos.
+func (d *driver) imports() {
+	class := []string{"x", "y"}[d.rng.IntN(2)]
+	rows := d.rng.Perm(len(d.photos))[:2]
+	b := d.batch(class, rows...)
+	_, refused := d.s.Import(b, "")
+	if conflicts := (*ConflictsError)(nil); refused != nil && !errors.As(refused, &conflicts) {
+		d.Errorf("import: %v", refused)
+	}
+	o, err := model.Outcome{Added: 1}, error(nil)
+	if refused != nil {
+		o, err = d.s.Import(b, Lists)
+	}
+	d.note("import of "+class, err)
+	if err == nil && (o.Added > 0 && (refused != nil || !d.all(b, class))) {
+		d.decide(func(now decisions) {
+			for _, h := range b.Content {
+				now[ID(h)] = class
+			}
+		})
+	}
+}
+
+// all reports whether all photos of a batch were of a class already.
+func (d *driver) all(b model.Batch, class string) bool {
+	return !slices.ContainsFunc(b.Content, func(h model.Hash) bool { return d.now[ID(h)] != class })
+}
+
+func (d *driver) forgets() {
+	ids := d.some()
+	_, _, err := d.s.Forget(d.Context(), ids)
+	d.note(fmt.Sprintf("forget %d photos", len(ids)), err)
+	if err == nil {
+		d.forget(ids)
+	}
+}
+
+// reopen ends the session without saving, adds to the journal what was never
+// acknowledged, and opens it again.
+func (d *driver) reopen(why, unfinished string) {
+	if err := d.s.Close(); err != nil && unfinished != "" {
+		d.Errorf("close: %v", err)
+	}
+	journal := filepath.Join(d.dir, "m.model"+journalSuffix)
+	write(d.T, journal, append(read(d.T, journal), unfinished...))
+	d.s = d.openAt(d.T, d.dir, "ncm")
+	d.note(why, nil)
+}
+
+func (d *driver) secondServer() {
+	_, err := Open(d.s.options)
+	d.note("a second server", err)
+	if !errors.Is(err, ErrInUse) {
+		d.Errorf("a second server: %v", err)
+	}
+}
+
+// movedAway moves a file away, decides without it, and puts it back.
+func (d *driver) movedAway() {
+	file := filepath.Join(d.dir, "m.model"+[]string{"", journalSuffix, baseSuffix}[d.rng.IntN(3)])
+	if os.Rename(file, file+".away") != nil {
+		return // there is no MODEL yet
+	}
+	d.note("away: "+filepath.Base(file), nil)
+	d.decided(Decision{Do: Label, Images: d.some(), Class: d.class()})
+	if err := os.Rename(file+".away", file); err != nil {
+		d.Error(err)
+	}
+}
+
+// fullDisk makes a decision that cannot be written, and starts again.
+func (d *driver) fullDisk() {
+	d.s.Wait() // a fit has a line, too
+	d.s.mu.Lock()
+	j := d.s.journal
+	before, good := read(d.T, j.path), j.file
+	full, err := os.Open(j.path) // which takes no lines
+	if err != nil {
+		d.Fatal(err)
+	}
+	j.file = full
+	d.s.mu.Unlock()
+	if _, err := d.s.Do(Decision{Do: Label, Images: d.some(), Class: "a"}); err == nil {
+		d.Error("a decision that was not written was acknowledged")
+	}
+	d.note("a full disk", nil)
+	if !bytes.Equal(before, read(d.T, j.path)) {
+		d.Error("the journal has changed")
+	}
+	_ = good.Close()
+	d.reopen("started again", "")
+}
+
+// compare compares what the session knows with the truth, and what commands read.
+func (d *driver) compare() {
+	d.s.mu.RLock()
+	marks, lines := maps.Clone(d.s.state.marks), len(d.s.state.lines)
+	d.s.mu.RUnlock()
+	got := decisions{}
+	for id, m := range marks {
+		got[id] = m.class
+		switch m.by {
+		case Ignored:
+			got[id] = "to ignore"
+		case Skipped:
+			got[id] = "to skip"
+		}
+	}
+	if !maps.Equal(got, d.now) {
+		d.Errorf("decided is %v, want %v", got, d.now)
+	}
+	d.after[lines] = maps.Clone(d.now)
+	decided, err := Decided(filepath.Join(d.dir, "m.model"), d.s.Base())
+	if err != nil {
+		d.Error(err)
+		return
+	}
+	for _, p := range d.photos {
+		of, ok := decided(p.ID)
+		want, known := d.now[p.ID]
+		if strings.HasPrefix(want, "to ") {
+			want = ""
+		}
+		if ok != known || of.Class != want {
+			d.Errorf("commands read %q of %s, want %q", of.Class, p.Path, want)
+		}
+	}
+}
