@@ -26,8 +26,9 @@ func utf16Of(text string, big bool) string {
 
 // TestListsOfOtherPrograms: what spreadsheets and annotation tools write is read.
 func TestListsOfOtherPrograms(t *testing.T) {
-	root := tree(t, map[string]string{"1.jpg": "", "2.jpg": "", "sub/caf\xe9.jpg": "", "sub/1.jpg": "", "#3 x/a.jpg": "",
-		"-4.jpg": "", "'-4.jpg": ""})
+	root := tree(t, map[string]string{
+		"1.jpg": "", "2.jpg": "", "sub/caf\xe9.jpg": "", "sub/1.jpg": "", "#3 x/a.jpg": "", "-4.jpg": "", "'-4.jpg": "",
+	})
 	both := []string{"1.jpg=cat", "2.jpg=dog"}
 	csvText := "path,label\r\n1.jpg,cat\r\n2.jpg,dog\r\n"
 	const task = `{"data": {"image": "/data/upload/3/0a1b2c3d-1.jpg"}, "annotations": [%], "predictions": ` +
@@ -50,26 +51,35 @@ func TestListsOfOtherPrograms(t *testing.T) {
 		"UTF-16, BOM":           {"\xff\xfe" + utf16Of(csvText, false), both},
 		"UTF-16, big-endian":    {"\xfe\xff" + utf16Of(csvText, true), both},
 		"UTF-16 without a mark": {utf16Of(csvText, false), both},
-		"UTF-16, Excel's tabs":  {"\xff\xfe" + utf16Of("path\tlabel\r\n1.jpg\tñandú\r\n", false), []string{"1.jpg=ñandú"}},
+		"UTF-16, Excel's tabs": {"\xff\xfe" + utf16Of("path\tlabel\r\n1.jpg\tñandú\r\n", false),
+			[]string{"1.jpg=ñandú"}},
 		"paths in Windows-1252": {"path,label\nsub/caf\xe9.jpg,cat\n", []string{"sub/caf\xe9.jpg=cat"}},
-		"# in paths and labels": {"path,label\n#3 x/a.jpg,#1 panda\n1.jpg,#2\n", []string{"#3 x/a.jpg=#1 panda", "1.jpg=#2"}},
-		"# first of a table":    {"# my photos\npath,label\n1.jpg,cat\n# more, of, these\n2.jpg,dog\n", both},
-		"# in all lines":        {"#3 x/a.jpg\n", []string{"#3 x/a.jpg=#3 x"}},
-		"# in plain lines":      {"# note\n#3 x/a.jpg\n", []string{"#3 x/a.jpg=#3 x"}},
-		"formulas":              {"path,label\n'-4.jpg,'-\n1.jpg,''+x\n", []string{"-4.jpg=-", "1.jpg='+x"}},
-		"JSON array":            {`[{"path": "1.jpg", "label": "cat"}, {"path": "2.jpg", "label": "dog"}]`, both},
-		"JSON array, spread":    {"\n[\n {\n  \"file\": \"1.jpg\",\n  \"class\": \"cat\"\n }\n]\n", []string{"1.jpg=cat"}},
-		"Label Studio":          {tasks(annotation("cat")), []string{"1.jpg=cat"}},
-		"predictions only":      {tasks(), []string{"1.jpg="}},
-		"cancelled":             {tasks(`{"was_cancelled": true, "result": [{"value": {"choices": ["dog"]}}]}`), []string{"1.jpg="}},
-		"of two people":         {tasks(annotation("cat"), annotation("cat")), []string{"1.jpg=cat"}},
-		"Label Studio, small":   {`[{"image": "/data/upload/1/abcd-1.jpg", "id": 1, "choice": "cat", "lead_time": 2.5}]`, []string{"1.jpg=cat"}},
-		"Label Studio, CSV":     {"image,id,choice,lead_time\n/data/upload/abcd-1.jpg,0,cat,2.5\n/data/local-files/?d=x/2.jpg,1,dog,1\n", both},
-		"addresses":             {"image,choice\nhttps://example.org/a/sub/1.jpg,cat\ns3://bucket/2.jpg,dog\n", []string{"2.jpg=dog", "sub/1.jpg=cat"}},
+		"# in paths and labels": {"path,label\n#3 x/a.jpg,#1 panda\n1.jpg,#2\n",
+			[]string{"#3 x/a.jpg=#1 panda", "1.jpg=#2"}},
+		"# first of a table": {"# my photos\npath,label\n1.jpg,cat\n# more, of, these\n2.jpg,dog\n", both},
+		"# in all lines":     {"#3 x/a.jpg\n", []string{"#3 x/a.jpg=#3 x"}},
+		"# in plain lines":   {"# note\n#3 x/a.jpg\n", []string{"#3 x/a.jpg=#3 x"}},
+		"formulas":           {"path,label\n'-4.jpg,'-\n1.jpg,''+x\n", []string{"-4.jpg=-", "1.jpg='+x"}},
+		"JSON array":         {`[{"path": "1.jpg", "label": "cat"}, {"path": "2.jpg", "label": "dog"}]`, both},
+		"JSON array, spread": {"\n[\n {\n  \"file\": \"1.jpg\",\n  \"class\": \"cat\"\n }\n]\n",
+			[]string{"1.jpg=cat"}},
+		"Label Studio":     {tasks(annotation("cat")), []string{"1.jpg=cat"}},
+		"predictions only": {tasks(), []string{"1.jpg="}},
+		"cancelled": {tasks(`{"was_cancelled": true, "result": [{"value": {"choices": ["dog"]}}]}`),
+			[]string{"1.jpg="}},
+		"of two people": {tasks(annotation("cat"), annotation("cat")), []string{"1.jpg=cat"}},
+		"Label Studio, small": {`[{"image": "/data/upload/1/abcd-1.jpg", "id": 1, "choice": "cat", "lead_time": 2.5}]`,
+			[]string{"1.jpg=cat"}},
+		"Label Studio, CSV": {"image,id,choice,lead_time\n/data/upload/abcd-1.jpg,0,cat,2.5\n" +
+			"/data/local-files/?d=x/2.jpg,1,dog,1\n", both},
+		"addresses": {"image,choice\nhttps://example.org/a/sub/1.jpg,cat\ns3://bucket/2.jpg,dog\n",
+			[]string{"2.jpg=dog", "sub/1.jpg=cat"}},
 		"COCO": {`{"images": [{"id": 1, "file_name": "1.jpg"}, {"id": 2, "file_name": "2.jpg"}], "annotations": ` +
-			`[{"image_id": 1, "category_id": 7}, {"image_id": 1, "category_id": 7}], "categories": [{"id": 7, "name": "cat"}]}`,
+			`[{"image_id": 1, "category_id": 7}, {"image_id": 1, "category_id": 7}], ` +
+			`"categories": [{"id": 7, "name": "cat"}]}`,
 			[]string{"1.jpg=cat", "2.jpg="}},
-		"CVAT": {`<?xml version="1.0"?><annotations><image id="0" name="1.jpg"><tag label="cat"/><box label="x"/></image>` +
+		"CVAT": {`<?xml version="1.0"?><annotations><image id="0" name="1.jpg">` +
+			`<tag label="cat"/><box label="x"/></image>` +
 			`<image name="2.jpg"><box label="dog"/></image></annotations>`, both},
 	} {
 		l, err := readList(t, root, c.text)
@@ -86,7 +96,8 @@ func TestListsOfOtherPrograms(t *testing.T) {
 func TestListsThatContradictThemselves(t *testing.T) {
 	root := tree(t, map[string]string{"1.jpg": "", "2.jpg": ""})
 	for name, text := range map[string]string{
-		"two people": `[{"data": {"image": "1.jpg"}, "annotations": [{"result": [{"value": {"choices": ["cat", "dog"]}}]}]}, ` +
+		"two people": `[{"data": {"image": "1.jpg"}, "annotations": [{"result": [{"value": ` +
+			`{"choices": ["cat", "dog"]}}]}]}, ` +
 			`{"data": {"image": "2.jpg"}, "annotations": []}]`,
 		"choices": "image,choice\n1.jpg,\"{\"\"choices\"\": [\"\"cat\"\", \"\"dog\"\"]}\"\n2.jpg,\n",
 	} {
@@ -123,7 +134,8 @@ func TestListsThatAreRefused(t *testing.T) {
 // TestCasesOfLists: the lists of the reports give six photos of two classes.
 func TestCasesOfLists(t *testing.T) {
 	for list, want := range map[string]string{
-		"21-excel-sep-line/list.csv": "panda", "22-encodings/utf16_tab.csv": "panda", "22-encodings/bom_crlf.csv": "panda",
+		"21-excel-sep-line/list.csv": "panda", "22-encodings/utf16_tab.csv": "panda",
+		"22-encodings/bom_crlf.csv":    "panda",
 		"22-encodings/mac_cr_only.csv": "panda", "23-labelstudio-export/records.json": "panda",
 		"23-labelstudio-export/export.json": "panda", "23-labelstudio-export/export_min.csv": "panda",
 	} {
@@ -143,13 +155,16 @@ func TestCasesOfLists(t *testing.T) {
 // FuzzTableRoundTrip: names that the program writes into a table are read back as the
 // same names, as labels and as paths.
 func FuzzTableRoundTrip(f *testing.F) {
-	for _, name := range []string{"-", "+plus", "@home", "#1 panda", "'-", "''=x", "caf\xe9", "caf%E9", "100%25", " x ", "a,b;c\td",
-		"line\nfeed", "car\r\nriage", `"q"`, "sep=;", "path", "\ufeffx", "\\.", "\t", "\r"} {
+	for _, name := range []string{
+		"-", "+plus", "@home", "#1 panda", "'-", "''=x", "caf\xe9", "caf%E9", "100%25", " x ", "a,b;c\td",
+		"line\nfeed", "car\r\nriage", `"q"`, "sep=;", "path", "\ufeffx", "\\.", "\t", "\r",
+	} {
 		f.Add(name, ',')
 		f.Add(name, ';')
 	}
 	f.Fuzz(func(t *testing.T, name string, separator rune) {
-		if name == "" || strings.HasPrefix(EscapePath(name), `{"choices"`) || !strings.ContainsRune(",;\t|", separator) {
+		if name == "" || strings.HasPrefix(EscapePath(name), `{"choices"`) ||
+			!strings.ContainsRune(",;\t|", separator) {
 			return
 		}
 		cell := SafeCell(EscapePath(name))

@@ -17,7 +17,8 @@ const mostJSON = 1 << 30
 // the tasks that Label Studio exports.
 func openJSONArray(t *text) (records, error) {
 	if t.size > mostJSON {
-		return records{}, fmt.Errorf("a JSON array of more than %d MiB; write one record a line (JSON lines)", mostJSON>>20)
+		return records{}, fmt.Errorf("a JSON array of more than %d MiB; write one record a line (JSON lines)",
+			mostJSON>>20)
 	}
 	d := json.NewDecoder(t.raw())
 	d.UseNumber()

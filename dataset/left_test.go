@@ -46,7 +46,9 @@ func TestScanCountsWhatIsNoPhotoBySuffix(t *testing.T) {
 	root := tree(t, map[string]string{
 		"a/1.jpg": "", "a/1.jpg.xmp": "", "a/1.MOV": "", "a/2.mov": "", "a/3.NEF": "", "a/x": "text", "a/.hidden": "",
 	})
-	for name, l := range map[string]Listing{"scan": mustScan(t, root, ScanOptions{}), "walk": walked(t, root, ScanOptions{})} {
+	for name, l := range map[string]Listing{
+		"scan": mustScan(t, root, ScanOptions{}), "walk": walked(t, root, ScanOptions{}),
+	} {
 		if got, want := l.LeftOut.BySuffix(), "2 .mov, 1 without suffix, 1 .nef"; got != want {
 			t.Errorf("%s: %q, want %q", name, got, want)
 		}
@@ -69,7 +71,8 @@ func TestScanBoundsTheSuffixesItCounts(t *testing.T) {
 
 func TestScanDoesNotEnterSystemFolders(t *testing.T) {
 	system := []string{
-		".git", ".Trash-1000", ".thumbnails", ".stversions", "@eaDir", "__MACOSX", "#recycle", "@Recycle", "$RECYCLE.BIN",
+		".git", ".Trash-1000", ".thumbnails", ".stversions", "@eaDir", "__MACOSX", "#recycle", "@Recycle",
+		"$RECYCLE.BIN",
 		"RECYCLER", "System Volume Information", "lost+found", "Network Trash Folder", "Thumbnails", "_thumbs", "CVS",
 		"_svn", "Catalog Previews.lrdata", "panda (Anna's conflicted copy 2024-05-01)", "panda (Case Conflict)",
 		"panda.sync-conflict-20240501-101112-ABCDEFG", "panda_conflict-20240501-101112",
@@ -94,8 +97,9 @@ func TestScanDoesNotEnterSystemFolders(t *testing.T) {
 
 func TestScanTellsFoldersWithoutPhotos(t *testing.T) {
 	root := tree(t, map[string]string{
-		"panda/a.jpg": "", "deep/er/est/a.jpg": "", "notes/a.txt": "", "films/2024/a.mov": "", "only.git/.git/a.jpg": "",
-		"linked/in": "->../panda", "excluded/a.png": "", "broken/a.jpg": "->gone.jpg",
+		"panda/a.jpg": "", "deep/er/est/a.jpg": "", "notes/a.txt": "", "films/2024/a.mov": "",
+		"only.git/.git/a.jpg": "",
+		"linked/in":           "->../panda", "excluded/a.png": "", "broken/a.jpg": "->gone.jpg",
 	})
 	filter := Filter{Exclude: []string{"*.png"}}
 	source, err := Walk(context.Background(), root, ScanOptions{Filter: filter})

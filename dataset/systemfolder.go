@@ -27,7 +27,9 @@ func systemFolder(name string) bool {
 // conflictCopy recognises how Dropbox, Syncthing, Nextcloud, Seafile and pCloud name
 // what was changed in two places.
 func conflictCopy(lower string) bool {
-	for _, mark := range []string{"conflicted copy", "case conflict", ".sync-conflict-", "(sfconflict ", "[conflicted]"} {
+	for _, mark := range []string{
+		"conflicted copy", "case conflict", ".sync-conflict-", "(sfconflict ", "[conflicted]",
+	} {
 		if strings.Contains(lower, mark) {
 			return true
 		}

@@ -20,7 +20,8 @@ func TestExpectation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if e := expect(s.folder, s.held); e == nil || e.Labels != 20 || e.Accuracy != 0.75 || e.Low >= 0.75 || e.High <= 0.75 {
+	if e := expect(s.folder, s.held); e == nil || e.Labels != 20 || e.Accuracy != 0.75 ||
+		e.Low >= 0.75 || e.High <= 0.75 {
 		t.Errorf("%+v", e)
 	}
 	if e := expect(s.folder, calibration.Calibration{}); e != nil {

@@ -86,7 +86,8 @@ func TestCaseOfDamagedTail(t *testing.T) {
 	} {
 		said := false
 		ctx := WithRemarks(t.Context(), func(Remark) { said = true })
-		if _, err := Decode(ctx, sharedFile(t, dir, "in", name), DefaultBudget(), true); err != nil || said != remarked {
+		_, err := Decode(ctx, sharedFile(t, dir, "in", name), DefaultBudget(), true)
+		if err != nil || said != remarked {
 			t.Errorf("%s: error %v, remarked %t", name, err, said)
 		}
 	}

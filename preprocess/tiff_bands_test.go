@@ -72,17 +72,24 @@ func TestTIFFBands(t *testing.T) {
 		want     []byte
 		remarked bool
 	}{
-		"four bands":       {tiffFile(picture(8, 4, photoRGB), []byte{10, 20, 30, 99, 40, 50, 60, 98}), colour, true},
-		"separate planes":  {tiffFile(picture(8, 3, photoRGB, planar), []byte{10, 40}, []byte{20, 50}, []byte{30, 60}), colour, false},
-		"separate, alpha":  {tiffFile(picture(8, 4, photoRGB, planar, alpha), []byte{10, 40}, []byte{20, 50}, []byte{30, 60}, []byte{255, 255}), colour, false},
-		"compressed":       {tiffFile(picture(8, 5, photoRGB, deflate), packed(10, 20, 30, 1, 2, 40, 50, 60, 3, 4)), colour, true},
-		"predicted":        {tiffFile(picture(8, 4, photoRGB, deflate, predicted), packed(10, 20, 30, 1, 30, 30, 30, 1)), colour, true},
-		"16 bits":          {tiffFile(picture(16, 4, photoRGB), []byte{7, 10, 7, 20, 7, 30, 0, 0, 7, 40, 7, 50, 7, 60, 0, 255}), colour, true},
-		"grey of two":      {tiffFile(picture(8, 2, blackIsZero), []byte{10, 1, 40, 2}), grey, true},
-		"inverse grey":     {tiffFile(picture(8, 2, whiteIsZero), []byte{245, 1, 215, 2}), grey, true},
-		"grey with alpha":  {tiffFile(picture(8, 2, blackIsZero, alpha), []byte{10, 255, 40, 255}), grey, false},
-		"inks":             {tiffFile(picture(8, 4, photoCMYK), []byte{245, 235, 225, 0, 215, 205, 195, 0}), colour, false},
-		"inks and a fifth": {tiffFile(picture(8, 5, photoCMYK), []byte{245, 235, 225, 0, 9, 215, 205, 195, 0, 9}), colour, true},
+		"four bands": {tiffFile(picture(8, 4, photoRGB), []byte{10, 20, 30, 99, 40, 50, 60, 98}), colour, true},
+		"separate planes": {tiffFile(picture(8, 3, photoRGB, planar), []byte{10, 40}, []byte{20, 50}, []byte{30, 60}),
+			colour, false},
+		"separate, alpha": {tiffFile(picture(8, 4, photoRGB, planar, alpha), []byte{10, 40}, []byte{20, 50},
+			[]byte{30, 60}, []byte{255, 255}), colour, false},
+		"compressed": {tiffFile(picture(8, 5, photoRGB, deflate), packed(10, 20, 30, 1, 2, 40, 50, 60, 3, 4)),
+			colour, true},
+		"predicted": {tiffFile(picture(8, 4, photoRGB, deflate, predicted),
+			packed(10, 20, 30, 1, 30, 30, 30, 1)), colour, true},
+		"16 bits": {tiffFile(picture(16, 4, photoRGB),
+			[]byte{7, 10, 7, 20, 7, 30, 0, 0, 7, 40, 7, 50, 7, 60, 0, 255}), colour, true},
+		"grey of two":     {tiffFile(picture(8, 2, blackIsZero), []byte{10, 1, 40, 2}), grey, true},
+		"inverse grey":    {tiffFile(picture(8, 2, whiteIsZero), []byte{245, 1, 215, 2}), grey, true},
+		"grey with alpha": {tiffFile(picture(8, 2, blackIsZero, alpha), []byte{10, 255, 40, 255}), grey, false},
+		"inks": {tiffFile(picture(8, 4, photoCMYK), []byte{245, 235, 225, 0, 215, 205, 195, 0}), colour,
+			false},
+		"inks and a fifth": {tiffFile(picture(8, 5, photoCMYK), []byte{245, 235, 225, 0, 9, 215, 205, 195, 0, 9}),
+			colour, true},
 	} {
 		remarked := false
 		ctx := WithRemarks(t.Context(), func(r Remark) { remarked = remarked || r == RemarkBands })
@@ -97,11 +104,13 @@ func TestTIFFBands(t *testing.T) {
 
 func TestTIFFBandsDamaged(t *testing.T) {
 	for name, file := range map[string][]byte{
-		"no strips":     tiffFile(picture(8, 4, photoRGB)),
-		"beyond":        tiffFile(picture(8, 4, photoRGB, tiffTag{tagTileWidth, []int{16}}), []byte{1}),
-		"not deflated":  tiffFile(picture(8, 4, photoRGB, tiffTag{tagCompression, []int{compressionDeflate}}), []byte{1, 2, 3}),
+		"no strips": tiffFile(picture(8, 4, photoRGB)),
+		"beyond":    tiffFile(picture(8, 4, photoRGB, tiffTag{tagTileWidth, []int{16}}), []byte{1}),
+		"not deflated": tiffFile(picture(8, 4, photoRGB, tiffTag{tagCompression, []int{compressionDeflate}}),
+			[]byte{1, 2, 3}),
 		"JPEG of bands": tiffFile(picture(8, 4, photoRGB, tiffTag{tagCompression, []int{7}}), []byte{1, 2, 3}),
-		"huge":          tiffFile(append(picture(8, 4, photoRGB)[2:], tiffTag{tagWidth, []int{1 << 30}}, tiffTag{tagHeight, []int{1 << 30}})),
+		"huge": tiffFile(append(picture(8, 4, photoRGB)[2:], tiffTag{tagWidth, []int{1 << 30}},
+			tiffTag{tagHeight, []int{1 << 30}})),
 	} {
 		if _, err := Decode(t.Context(), file, DefaultBudget(), true); !hasKind(err) {
 			t.Errorf("%s: %v", name, err)

@@ -43,7 +43,8 @@ export const forget = (ids) => ask("POST", "forget", { json: { images: ids } });
 export const save = () => ask("POST", "save");
 export const previewAccept = (above, name) => ask("GET", "accept", { query: { above, class: name } });
 export const accept = (above, name) => ask("POST", "accept", { json: name ? { above, class: name } : { above } });
-export const spotCheck = (above, name, n) => ask("POST", "check", { json: name ? { above, class: name, n } : { above, n } });
+export const spotCheck = (above, name, n) =>
+  ask("POST", "check", { json: name ? { above, class: name, n } : { above, n } });
 
 export const thumb = (id) => `v1/images/${id}/thumb`;
 export const photo = (id) => `v1/images/${id}/photo`;

@@ -20,7 +20,8 @@ func TestProbabilityOfBeingNew(t *testing.T) {
 			w := newWorld(seed, 24, 3)
 			sessions := []episodes.Episode{w.session(0, 30, n)}
 			head := taught(t, sessions...)
-			_, found, err := Fit(context.Background(), Task{Sessions: sessions, Fresh: head.(classifier.Unfitter).Unfitted})
+			task := Task{Sessions: sessions, Fresh: head.(classifier.Unfitter).Unfitted}
+			_, found, err := Fit(context.Background(), task)
 			if err != nil || found.Unseen == nil || found.Unseen.Slope <= 0 {
 				t.Fatalf("%d examples: %+v, %v", n, found.Unseen, err)
 			}

@@ -105,7 +105,8 @@ func TestCasesOfNames(t *testing.T) {
 		l.Must("label", l.Path("model"), "--images", photos, "--out", l.Path("labels"))
 		l.Must("rank", l.Path("model"), "--images", photos, "--by", "label-error", "--out", l.Path("rank.csv"))
 		for list, column := range map[string]string{"labels/labels.csv": "label", "rank.csv": "given"} {
-			l.Must("train", "--images", photos, "--list", l.Path(list), "--label-column", column, "--out", l.Path("again"))
+			l.Must("train", "--images", photos, "--list", l.Path(list), "--label-column", column,
+				"--out", l.Path("again"))
 			if got := classesOf(l, l.Path("again")); !slices.Equal(got, want) {
 				t.Errorf("%s: classes of %s are %q, want %q", folder, list, got, want)
 			}
