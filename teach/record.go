@@ -171,7 +171,8 @@ func (r *record) adopt(changed *changedError, now time.Time) (inFile int, err er
 // extends reports whether a model is one of a state that has learned more.
 func (r *record) extends(m *model.Model, st *state) bool {
 	base, has, had := r.base.model, setOf(samplesOf(m)), st.examples()
-	return len(had) > 0 && len(has) > len(had) && m.Method == base.Method && bytes.Equal(m.HeadConfig, base.HeadConfig) &&
+	return len(had) > 0 && len(has) > len(had) && m.Method == base.Method &&
+		bytes.Equal(m.HeadConfig, base.HeadConfig) &&
 		m.Accepts(base.Provenance) == nil && (base.Dim() == 0 || base.Dim() == m.Dim()) &&
 		!slices.ContainsFunc(had, func(s model.SampleID) bool { return !has[s] })
 }
