@@ -29,7 +29,8 @@ func textFolder(t *testing.T, classes string, values ...float32) string {
 // TestTexts: columns are found by name, and a class has the mean of the directions of its
 // texts.
 func TestTexts(t *testing.T) {
-	texts, err := ReadTexts(textFolder(t, "text,class\n\"a dog, asleep\",dog\na cat,cat\nhound,dog\n", 5, 0, 0, 1, 0, 2))
+	classes := "text,class\n\"a dog, asleep\",dog\na cat,cat\nhound,dog\n"
+	texts, err := ReadTexts(textFolder(t, classes, 5, 0, 0, 1, 0, 2))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,7 +63,8 @@ func TestTextsThatAreRefused(t *testing.T) {
 		"NaN":     {"class,text\na,x\n", []float32{nan, 2}, "row 1 of 1"},
 		"columns": {"class,text\na\n", []float32{1, 2}, "wrong number of fields"},
 	} {
-		if _, err := ReadTexts(textFolder(t, c.classes, c.values...)); err == nil || !strings.Contains(err.Error(), c.says) {
+		_, err := ReadTexts(textFolder(t, c.classes, c.values...))
+		if err == nil || !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %q", name, err, c.says)
 		}
 	}
