@@ -231,7 +231,9 @@ func (s *scanner) enter(f folder) error {
 	}
 	s.visited[f.id] = true
 	if f.rel != "" && !strings.Contains(f.rel, "/") {
-		s.photos[f.rel] = s.photos[f.rel]
+		if _, known := s.photos[f.rel]; !known {
+			s.photos[f.rel] = false
+		}
 	}
 	for _, e := range s.readFolder(f.rel) {
 		if err := s.ctx.Err(); err != nil {

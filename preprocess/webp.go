@@ -174,17 +174,6 @@ func (f *webpFrame) take(id string, body []byte) (done bool, err error) {
 	return false, nil
 }
 
-// webpExif returns the EXIF chunk, which some writers start like JPEG's.
-func webpExif(file []byte) (exif []byte) {
-	_ = eachChunk(file[12:], func(id string, body []byte) (bool, error) {
-		if id == "EXIF" {
-			exif = bytes.TrimPrefix(body, []byte("Exif\x00\x00"))
-		}
-		return exif != nil, nil
-	})
-	return exif
-}
-
 func appendChunk(b []byte, id string, body []byte) []byte {
 	b = append(b, id...)
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
