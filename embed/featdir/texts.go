@@ -29,8 +29,8 @@ const (
 
 // Texts are embeddings of texts that describe classes.
 type Texts struct {
-	// Classes has the class of each text.
-	Classes []string
+	// Classes has the class of each text, Texts its words.
+	Classes, Texts []string
 	// Rows are the embeddings.
 	Rows       [][]float32
 	Provenance embed.Provenance
@@ -58,7 +58,7 @@ func readTexts(dir string) (t Texts, err error) {
 	if err != nil {
 		return t, fmt.Errorf("%s: %w", metaName, err)
 	}
-	if t.Classes, err = readClasses(filepath.Join(dir, classesName)); err != nil {
+	if t.Classes, t.Texts, err = readClasses(filepath.Join(dir, classesName)); err != nil {
 		return t, fmt.Errorf("%s: %w", classesName, err)
 	}
 	if t.Rows, err = readRows(filepath.Join(dir, textsName), len(t.Classes)); err != nil {
@@ -71,51 +71,50 @@ func readTexts(dir string) (t Texts, err error) {
 	return t, nil
 }
 
-// readClasses reads the column class of a table that has one named text, too.
-func readClasses(path string) ([]string, error) {
+// readClasses reads the columns class and text of a table.
+func readClasses(path string) (classes, texts []string, err error) {
 	f, size, err := openFile(path)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	defer f.Close()
 	if size > maxTextBytes {
-		return nil, fmt.Errorf("%d bytes is too long", size)
+		return nil, nil, fmt.Errorf("%d bytes is too long", size)
 	}
 	r := csv.NewReader(f)
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, errors.New("empty: the first line is class,text")
+		return nil, nil, errors.New("empty: the first line is class,text")
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	column := slices.Index(header, "class")
-	if column < 0 || !slices.Contains(header, "text") {
-		return nil, fmt.Errorf("the first line is %q, not class,text", header)
+	column, words := slices.Index(header, "class"), slices.Index(header, "text")
+	if column < 0 || words < 0 {
+		return nil, nil, fmt.Errorf("the first line is %q, not class,text", header)
 	}
-	var classes []string
 	for {
 		row, err := r.Read()
 		if errors.Is(err, io.EOF) {
 			break
 		}
 		if err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		line, _ := r.FieldPos(0)
 		switch name := row[column]; {
 		case name == "" || !utf8.ValidString(name):
-			return nil, fmt.Errorf("line %d: the class %q is empty or not UTF-8", line, name)
+			return nil, nil, fmt.Errorf("line %d: the class %q is empty or not UTF-8", line, name)
 		case len(classes) == maxTexts:
-			return nil, fmt.Errorf("more than %d texts", maxTexts)
+			return nil, nil, fmt.Errorf("more than %d texts", maxTexts)
 		default:
-			classes = append(classes, name)
+			classes, texts = append(classes, name), append(texts, row[words])
 		}
 	}
 	if len(classes) == 0 {
-		return nil, errors.New("there are no texts")
+		return nil, nil, errors.New("there are no texts")
 	}
-	return classes, nil
+	return classes, texts, nil
 }
 
 // readRows reads n embeddings.

@@ -12,6 +12,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -65,7 +66,7 @@ func open(cmd *cobra.Command) (*app, error) {
 	if c.Threads > 0 {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels start that many goroutines
 	}
-	if c.Out == streamed && cmd.Name() != "rank" {
+	if c.Out == streamed && !slices.Contains([]string{"rank", "search"}, cmd.Name()) {
 		return nil, usagef("--out -: %s cannot write its result to stdout; name a file or folder", cmd.CommandPath())
 	}
 	log := newLog(cmd.ErrOrStderr(), c)
