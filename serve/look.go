@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -143,20 +144,38 @@ func (s *Server) status(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-func (s *Server) labels(w http.ResponseWriter, _ *http.Request) error {
+func (s *Server) labels(w http.ResponseWriter, r *http.Request) error {
+	all, err := number(r, "all", 0, 1, 0)
+	if err != nil {
+		return err
+	}
 	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
 	w.Header().Set("Content-Disposition", `attachment; filename="labels.csv"`)
 	out := csv.NewWriter(w)
-	err := out.Write([]string{"path", "label", "by"})
-	for _, l := range s.Session.Labels() { // a copy: a client that reads slowly keeps nobody waiting
+	header, files := []string{"path", "label", "by"}, s.Session.Labels
+	if all == 1 {
+		header, files = []string{"path", "label", "by", "probability", "novelty", "rejected"}, s.Session.Files
+	}
+	err = out.Write(header)
+	for _, f := range files() { // a copy: a client that reads slowly keeps nobody waiting
+		cells := []string{dataset.SafeCell(f.Path), dataset.SafeCell(f.Label), string(f.By), figure(f.Probability),
+			figure(f.Novelty), strconv.FormatBool(f.Rejected)}
 		if err == nil {
-			err = out.Write([]string{dataset.SafeCell(l.Path), dataset.SafeCell(l.Label), string(l.By)})
+			err = out.Write(cells[:len(header)])
 		}
 	}
 	if out.Flush(); err == nil {
 		err = out.Error()
 	}
 	return err
+}
+
+// figure writes a number for a table, nothing for nil.
+func figure(v *float64) string {
+	if v == nil {
+		return ""
+	}
+	return strconv.FormatFloat(*v, 'g', 7, 64)
 }
 
 func (s *Server) thumb(w http.ResponseWriter, r *http.Request) error {

@@ -1,10 +1,8 @@
 package teach
 
 import (
-	"cmp"
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
@@ -245,26 +243,5 @@ func (s *Session) Classes() []ClassCount {
 			add(class).Predicted++
 		}
 	}
-	return out
-}
-
-// A FileLabel is the decided label of a file.
-type FileLabel struct {
-	Path, Label string
-	By          By
-}
-
-// Labels returns the decided labels of all files of the folder, every copy of a photo
-// included, by path.
-func (s *Session) Labels() []FileLabel {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	out := []FileLabel{}
-	for path, i := range s.paths {
-		if m, ok := s.state.marks[s.photos[i].ID]; ok && !m.by.aside() {
-			out = append(out, FileLabel{path, m.class, m.by})
-		}
-	}
-	slices.SortFunc(out, func(a, b FileLabel) int { return cmp.Compare(a.Path, b.Path) })
 	return out
 }

@@ -1,0 +1,80 @@
+package teach
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+// An Exported is a file of the folder, and the label that leaves the program.
+type Exported struct {
+	Path, Label string // "" for a photo that was set aside, is like no class, or has no scores
+	By          label.By
+	// Probability is what the model says of Label, nil where that is none of the most
+	// probable classes; Novelty is nil before the photo is scored.
+	Probability, Novelty *float64
+	// Rejected reports that nobody decided and the photo is like no class.
+	Rejected bool
+}
+
+// Labels returns the decided labels of all files of the folder, every copy of a photo
+// included, by path.
+func (s *Session) Labels() []Exported {
+	return s.export(func(id ID) bool { return s.state.marks[id].class != "" })
+}
+
+// Files returns every file of the folder, by path, with its decided label or else the
+// predicted one.
+func (s *Session) Files() []Exported { return s.export(func(ID) bool { return true }) }
+
+func (s *Session) export(takes func(ID) bool) []Exported {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	out := []Exported{}
+	for path, i := range s.paths {
+		if !takes(s.photos[i].ID) {
+			continue
+		}
+		e := s.exported(i)
+		e.Path = path
+		out = append(out, e)
+	}
+	slices.SortFunc(out, func(a, b Exported) int { return cmp.Compare(a.Path, b.Path) })
+	return out
+}
+
+// exported returns the label of photo i, without its path.
+func (g *gallery) exported(i int) (e Exported) {
+	it := g.item(i)
+	d, decided := g.state.decision(it.ID)
+	e.Label, e.By = d.Class, d.By
+	if !decided {
+		e.Label, e.By = it.Label, by(it)
+	}
+	if it.Top == nil {
+		return e
+	}
+	e.Novelty = &it.Novelty
+	if e.By == "" && it.Unknown {
+		e.Rejected = true
+		return e
+	}
+	if e.By == "" {
+		e.Label = it.Top[0].Label
+	}
+	for _, r := range it.Top {
+		if r.Label == e.Label {
+			e.Probability = &r.Probability
+		}
+	}
+	return e
+}
+
+// by returns who gave a label that nobody decided: the folder, or the model.
+func by(it Item) label.By {
+	if it.Label == "" {
+		return ""
+	}
+	return label.List
+}
