@@ -153,6 +153,8 @@ type statusAnswer struct {
 		Embedded int  `json:"embedded"`
 		Failed   int  `json:"failed"`
 		Scanning bool `json:"scanning"`
+		// Unread says why the folder cannot be read now.
+		Unread *string `json:"unread"`
 	} `json:"images"`
 	Classes int `json:"classes"`
 	Labels  struct {
@@ -200,6 +202,7 @@ func (s *Server) newStatus() (a statusAnswer) {
 	a.Model.Unsaved, a.Model.Saving = st.Unsaved, st.Saving
 	a.Images.Found, a.Images.Embedded, a.Images.Failed, a.Images.Scanning = st.Photos.Found, st.Embedded,
 		st.Photos.Failed, st.Photos.Scanning
+	a.Images.Unread = s.unread.Load()
 	a.Labels.Person, a.Labels.Bulk = st.Person, st.Bulk
 	a.Checked.N, a.Checked.Correct = st.Checked, st.Right
 	if !math.IsNaN(st.Recent) {

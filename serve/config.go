@@ -3,6 +3,7 @@ package serve
 import (
 	"fmt"
 	"net"
+	"net/url"
 )
 
 // Config holds the settings of the command.
@@ -12,10 +13,14 @@ type Config struct {
 	// Token is asked for by every request; "" means one that is drawn, or none on
 	// the loopback interface. It is not written anywhere.
 	Token string `mapstructure:"token" json:"-"`
+	// Hosts are the names, perhaps with a port, by which a proxy passes requests on.
+	Hosts []string `mapstructure:"hosts" json:"hosts"`
+	// BasePath is the path at which a proxy has the page, such as /label.
+	BasePath string `mapstructure:"base_path" json:"base_path"`
 }
 
 // DefaultConfig returns an address that only this machine reaches.
-func DefaultConfig() Config { return Config{Addr: "127.0.0.1:8080"} }
+func DefaultConfig() Config { return Config{Addr: "127.0.0.1:8080", Hosts: []string{}} }
 
 // minToken is the fewest bytes of a token that is set.
 const minToken = 16
@@ -27,6 +32,14 @@ func (c Config) Validate() error {
 	}
 	if c.Token != "" && len(c.Token) < minToken {
 		return fmt.Errorf("token: it has %d bytes, and needs at least %d", len(c.Token), minToken)
+	}
+	for _, host := range c.Hosts {
+		if u, err := url.Parse("//" + host); err != nil || u.Host != host || host == "" {
+			return fmt.Errorf("hosts: %q is not a host, such as photos.example.org or photos.example.org:8443", host)
+		}
+	}
+	if c.BasePath != "" && cleanPrefix(c.BasePath) == "" {
+		return fmt.Errorf("base_path: %q is not a path, such as /label", c.BasePath)
 	}
 	return nil
 }

@@ -11,6 +11,7 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -49,7 +50,11 @@ type Options struct {
 	// Token is asked for, unless it is "". Without one, only the loopback names are
 	// accepted as hosts.
 	Token string
-	Log   *slog.Logger
+	// Hosts are other names that are accepted, and BasePath is where a proxy has the
+	// page, as in Config.
+	Hosts    []string
+	BasePath string
+	Log      *slog.Logger
 }
 
 // A Server serves a session.
@@ -60,6 +65,7 @@ type Server struct {
 	metrics  metrics
 	uploads  chan struct{}
 	pictures chan struct{}
+	unread   atomic.Pointer[string] // why the folder cannot be read now
 	statuses struct {
 		sync.Mutex // a later number means a later state
 		n          int
@@ -171,7 +177,7 @@ func (s *Server) Handler() http.Handler {
 		panic(err) // the folder is part of the program
 	}
 	mux.Handle("GET /", http.FileServerFS(files))
-	return s.guarded(mux)
+	return s.prefixed(s.guarded(mux))
 }
 
 // A handler answers a request, or returns why it does not.

@@ -31,15 +31,30 @@ func (s *Server) watch(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		if err != nil {
-			s.Log.Error("the folder of photos could not be read; it is read again soon", "reason", err)
-		}
+		s.reached(err)
 		select {
 		case <-time.After(max(s.Rescan, patience*time.Since(begun))):
 		case <-ctx.Done():
 			return
 		}
 	}
+}
+
+// reached notes whether the folder could be read, and tells the log and the pages when
+// that changes. Its photos stay: the disk may come back.
+func (s *Server) reached(err error) {
+	was := s.unread.Load()
+	switch {
+	case err != nil && was == nil:
+		s.Log.Error("the folder of photos could not be read; it is read again soon", "reason", err)
+		s.unread.Store(new(err.Error()))
+	case err == nil && was != nil:
+		s.Log.Info("the folder of photos can be read again")
+		s.unread.Store(nil)
+	default:
+		return
+	}
+	s.Changed("status")
 }
 
 // A folder is what the server knows of its files.

@@ -14,10 +14,15 @@ export function showStatus(status) {
   byId("follow").hidden = !["check", "unknown", "suspicious", "more", "accept"].includes(status.advice.do);
   write("undo", status.undo, "Undo", "Nothing to undo");
   write("redo", status.redo, "Redo", "Nothing to redo");
-  byId("problem").hidden = !status.problem;
-  byId("problem").textContent = status.problem ?? "";
+  const problem = [status.problem, unread(status.images)].filter(Boolean).join(" ");
+  byId("problem").hidden = !problem;
+  byId("problem").textContent = problem;
   showSave(status);
   byId("bulk").disabled = !status.model.ready;
+}
+
+function unread({ unread }) {
+  return unread ? `The folder of photos cannot be read (${unread}). It is looked for every few seconds; until then its photos are only listed.` : "";
 }
 
 function write(id, what, verb, none) {

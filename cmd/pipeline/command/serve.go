@@ -8,7 +8,9 @@ import (
 	"io/fs"
 	"log/slog"
 	"net"
+	"net/netip"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +38,8 @@ from. MODEL itself is written by "save" on the page, and when the server ends.
 the lines since stay, and undo takes it back.
 
 The address is 127.0.0.1:8080 unless --addr names another. On one that other machines
-reach, every request needs a token, which the server prints.`,
+reach, every request needs a token, which the server prints. Behind a proxy, --hosts
+names the host that it passes on, and --base-path the path at which it has the page.`,
 		Example: "  pipeline serve photos.model --images ~/Pictures",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
@@ -50,7 +53,9 @@ reach, every request needs a token, which the server prints.`,
 	f.StringArray("exclude", nil, "skip files and folders that match a glob `pattern`; may be repeated")
 	bind(f, "scan.", "include", "exclude")
 	f.String("addr", serve.DefaultConfig().Addr, "`address` to serve at, host:port")
-	bind(f, "serve.", "addr")
+	f.StringArray("hosts", nil, "`name` by which a proxy passes requests on; may be repeated")
+	f.String("base-path", "", "`path` at which a proxy has the page, such as /label")
+	bind(f, "serve.", "addr", "hosts", "base-path")
 	f.IntVar(&at, "at", 0, "go back to this `line` of the history")
 	backboneFlag(cmd)
 	return cmd
@@ -85,8 +90,8 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	server := serve.New(serve.Options{
 		Embedder: e, Root: root, Scan: a.inputs().folder, Thumbnails: filepath.Join(cache, "thumbnails"),
 		Title: filepath.Base(file) + " · " + filepath.Base(root), Name: filepath.Base(file),
-		Token: tokenOf(a.config.Serve),
-		Log:   a.log,
+		Token: tokenOf(a.config.Serve), Hosts: a.config.Serve.Hosts, BasePath: a.config.Serve.BasePath,
+		Log: a.log,
 	})
 	// Not a.products, which ends with ctx: the model is written after that.
 	products, err := native.Choose(a.config.Linalg, a.options().Runtime)
@@ -107,7 +112,7 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	}
 	defer closeInto(session, &err)
 	server.Session = session
-	a.say("open %s (Ctrl-C ends)", pageURL(l.Addr(), server.Token))
+	a.say("open %s (Ctrl-C ends)", pageURL(l.Addr(), a.config.Serve.BasePath, server.Token))
 	warnOpened(a.log, session, file)
 	if err := server.Serve(ctx, l); err != nil {
 		return err
@@ -189,9 +194,16 @@ func tokenOf(c serve.Config) string {
 	return c.Token
 }
 
-// pageURL returns the address of the page.
-func pageURL(address net.Addr, token string) string {
-	page := "http://" + address.String() + "/"
+// pageURL returns an address of the page that this machine can open: one that means every
+// interface is no address of a page.
+func pageURL(address net.Addr, basePath, token string) string {
+	host := address.String()
+	if name, port, err := net.SplitHostPort(host); err == nil {
+		if ip, err := netip.ParseAddr(name); err == nil && ip.IsUnspecified() {
+			host = net.JoinHostPort("localhost", port)
+		}
+	}
+	page := "http://" + strings.ReplaceAll(host, "%", "%25") + strings.TrimRight(basePath, "/") + "/"
 	if token != "" {
 		page += "?token=" + token
 	}
