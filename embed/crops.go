@@ -27,7 +27,8 @@ func (e *Embedder) Crops(ctx context.Context) (same, other float64, err error) {
 				return 0, 0, err
 			}
 			row := dense.Row32(x, i*cropViews+v)
-			if err := e.extractor.Extract(blas32.General{Rows: 1, Cols: x.Cols, Stride: x.Cols, Data: row}, pixels); err != nil {
+			one := blas32.General{Rows: 1, Cols: x.Cols, Stride: x.Cols, Data: row}
+			if err := e.extractor.Extract(one, pixels); err != nil {
 				return 0, 0, err
 			}
 		}

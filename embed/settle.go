@@ -24,8 +24,9 @@ func (e *Embedder) settle() (*Embedder, error) {
 	log.Info("how the output of the backbone is read: "+s.Why, "backbone", e.file.Name)
 	same, other, err := settled.Crops(context.Background())
 	if err == nil && !(same > other) {
-		log.Warn("two crops of one picture are no nearer to each other than two pictures, so the output may be read wrongly: "+
-			"see pipeline backbones inspect, and set extractor.output, extractor.pool or extractor.map", "backbone", e.file.Name)
+		log.Warn("two crops of one picture are no nearer to each other than two pictures, so the output may be "+
+			"read wrongly: see pipeline backbones inspect, and set extractor.output, extractor.pool or extractor.map",
+			"backbone", e.file.Name)
 	}
 	return settled, nil
 }

@@ -78,7 +78,8 @@ func (c Config) Validate() error {
 		inRange("side", c.Side, maxSide),
 	)
 	if err == nil && c.Token > 0 && c.Pool != Auto && c.Pool != PoolToken {
-		err = fmt.Errorf("extractor.token %d: only pool auto picks a token, or pool token, and pool is %q", c.Token, c.Pool)
+		err = fmt.Errorf("extractor.token %d: only pool auto picks a token, or pool token, and pool is %q",
+			c.Token, c.Pool)
 	}
 	return err
 }

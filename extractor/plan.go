@@ -61,19 +61,19 @@ func imagePart(m *onnx.Model, cfg Config) (*onnx.Model, string, error) {
 	tensor := cfg.Output
 	switch {
 	case len(alone) == 0:
-		return nil, "", fmt.Errorf("has %d inputs (%s), and every output needs more than an image: export the image encoder "+
-			"alone", len(m.Inputs), onnx.Names(m.Inputs))
+		return nil, "", fmt.Errorf("has %d inputs (%s), and every output needs more than an image: "+
+			"export the image encoder alone", len(m.Inputs), onnx.Names(m.Inputs))
 	case cfg.Output == Penultimate:
-		return nil, "", fmt.Errorf("has %d inputs (%s): set extractor.output to one of the outputs that need the image alone: "+
-			"%s", len(m.Inputs), onnx.Names(m.Inputs), onnx.Names(alone))
+		return nil, "", fmt.Errorf("has %d inputs (%s): set extractor.output to one of the outputs that need the "+
+			"image alone: %s", len(m.Inputs), onnx.Names(m.Inputs), onnx.Names(alone))
 	case tensor == "" && len(alone) == 1:
 		tensor = alone[0].Name
 	case tensor == "":
 		tensor = usualOutput(names(alone))
 	}
 	if !slices.Contains(names(alone), tensor) {
-		return nil, "", fmt.Errorf("has %d inputs (%s), but only an image can be fed: set extractor.output to one of the "+
-			"outputs that need the image alone: %s", len(m.Inputs), onnx.Names(m.Inputs), onnx.Names(alone))
+		return nil, "", fmt.Errorf("has %d inputs (%s), but only an image can be fed: set extractor.output to "+
+			"one of the outputs that need the image alone: %s", len(m.Inputs), onnx.Names(m.Inputs), onnx.Names(alone))
 	}
 	part, err := m.Part(tensor)
 	return part, tensor, err

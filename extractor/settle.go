@@ -76,8 +76,8 @@ func (e *Extractor) settleMap(s Settlement, dims []int64) (Settlement, error) {
 	if order == MapHWC {
 		channels, side = dims[3], dims[1]
 	}
-	s.Why = fmt.Sprintf("output %q is a map of %d channels (%s, %d pixels a side): their %s", e.plan.tensor, channels, order,
-		side, how)
+	s.Why = fmt.Sprintf("output %q is a map of %d channels (%s, %d pixels a side): their %s",
+		e.plan.tensor, channels, order, side, how)
 	return s, nil
 }
 
@@ -118,8 +118,8 @@ func (e *Extractor) settleTokens(s Settlement, dims []int64, side int) (Settleme
 			return s, nil
 		}
 	}
-	return s, fmt.Errorf("%s, which are no square of patches with or without a class token: set extractor.pool to mean, "+
-		"max or token (with extractor.token), or extractor.output to another tensor", name)
+	return s, fmt.Errorf("%s, which are no square of patches with or without a class token: "+
+		"set extractor.pool to mean, max or token (with extractor.token), or extractor.output to another tensor", name)
 }
 
 // specialTokens are the numbers of tokens before the patches: a class token, with one of

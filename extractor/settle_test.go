@@ -40,7 +40,9 @@ func TestSettle(t *testing.T) {
 			t.Errorf("%s: pool %q, map %q: %s", name, s.Config.Pool, s.Config.Map, s.Why)
 		}
 	}
-	for model, want := range map[string]string{"map": "Set extractor.map to chw or hwc", "tokens_odd": "set extractor.pool"} {
+	for model, want := range map[string]string{
+		"map": "Set extractor.map to chw or hwc", "tokens_odd": "set extractor.pool",
+	} {
 		if _, err := openTiny(t, model, nil).Settle(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", model, err, want)
 		}

@@ -87,7 +87,8 @@ def wrong(args, temp, rng, learned, _):
         part = temp / str(percent)
         part.mkdir()
         model = train(args.pipeline, args.method, part, x, given)
-        said = run(args.pipeline, "rank", model, "--features", part / "learn", "--by", "label-error", "--out", part / "r.csv")
+        rank = ["rank", model, "--features", part / "learn", "--by", "label-error", "--out", part / "r.csv"]
+        said = run(args.pipeline, *rank)
         claims = [text.split()[1] for text in said.splitlines() if text.endswith("have not learned them")]
         out[f"{percent} % wrong"] = len(bad)
         out[f"said {percent}"] = float(claims[0])
@@ -127,7 +128,8 @@ def main():
             if len(lines) == 1:
                 lines.append("|---" * (2 + len(cells)) + "|")
             digits = {"AUROC": 3, "off": 1}
-            lines.append(f"| {name} | {shots} | " + " | ".join(f"{v:.{digits.get(k, 0)}f}" for k, v in cells.items()) + " |")
+            figures = [f"{v:.{digits.get(k, 0)}f}" for k, v in cells.items()]
+            lines.append(f"| {name} | {shots} | " + " | ".join(figures) + " |")
             print(lines[-1], flush=True)
     args.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
 

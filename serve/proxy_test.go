@@ -65,7 +65,8 @@ func TestTokenBelowAPrefix(t *testing.T) {
 func TestBasePath(t *testing.T) {
 	s := newSite(t, func(o *Options) { o.BasePath = "/label" })
 	for path, code := range map[string]int{
-		"/label/": 200, "/label/v1/status": 200, "/label/style.css": 200, "/v1/status": 200, "/label": 303, "/labels": 404,
+		"/label/": 200, "/label/v1/status": 200, "/label/style.css": 200, "/v1/status": 200, "/label": 303,
+		"/labels": 404,
 	} {
 		if a := s.answered(path); a.StatusCode != code {
 			t.Errorf("%s: %d, want %d", path, a.StatusCode, code)

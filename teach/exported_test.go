@@ -34,7 +34,8 @@ func TestFiles(t *testing.T) {
 	if f := of(7); f.Label != "" || f.By != label.Person || f.Probability != nil {
 		t.Errorf("set aside %+v", f)
 	}
-	if f := of(8); f.By != "" || f.Novelty == nil || f.Rejected != (f.Label == "") || f.Label != "" && f.Probability == nil {
+	if f := of(8); f.By != "" || f.Novelty == nil || f.Rejected != (f.Label == "") ||
+		f.Label != "" && f.Probability == nil {
 		t.Errorf("predicted %+v", f)
 	}
 }

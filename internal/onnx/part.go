@@ -47,7 +47,8 @@ func (m *Model) needed(tensor string) (nodes map[int]bool, names map[string]bool
 // its output.
 func (m *Model) Part(tensor string) (*Model, error) {
 	if _, ok := m.Output(tensor); !ok {
-		return nil, fmt.Errorf("model output %q: there is none of that name; the outputs are %s", tensor, Names(m.Outputs))
+		return nil, fmt.Errorf("model output %q: there is none of that name; the outputs are %s",
+			tensor, Names(m.Outputs))
 	}
 	nodes, names := m.needed(tensor)
 	node := 0

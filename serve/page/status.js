@@ -22,7 +22,10 @@ export function showStatus(status) {
 }
 
 function unread({ unread }) {
-  return unread ? `The folder of photos cannot be read (${unread}). It is looked for every few seconds; until then its photos are only listed.` : "";
+  return unread
+    ? `The folder of photos cannot be read (${unread}). ` +
+      "It is looked for every few seconds; until then its photos are only listed."
+    : "";
 }
 
 function write(id, what, verb, none) {

@@ -138,8 +138,8 @@ func (a *app) inspectBackboneFile(ctx context.Context, ref string) error {
 	if p := file.Preprocess; p == nil {
 		a.say("preprocess  not stated; the preset imagenet would be used")
 	} else {
-		a.say("preprocess  %s side %d, crop %d, %s, mean %v, std %v (from %s)", p.Resize, p.Size, p.Crop, p.Interpolation,
-			p.Mean, p.Std, strings.ToLower(string(file.PreprocessSource)))
+		a.say("preprocess  %s side %d, crop %d, %s, mean %v, std %v (from %s)", p.Resize, p.Size, p.Crop,
+			p.Interpolation, p.Mean, p.Std, strings.ToLower(string(file.PreprocessSource)))
 	}
 	return a.inspectReading(ctx, ref)
 }

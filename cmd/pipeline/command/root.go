@@ -59,7 +59,8 @@ few images without forgetting the old ones.`,
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(
 		newDemo(), newSetup(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
-		newLabel(), newServe(), newRank(), newSearch(), newEval(), newInspect(), newBackbones(), newFSCIL(), newExperiment(),
+		newLabel(), newServe(), newRank(), newSearch(), newEval(), newInspect(), newBackbones(),
+		newFSCIL(), newExperiment(),
 		newDatasets(), newStats(), newPrior(), newExport(),
 	)
 	completions(root)

@@ -103,7 +103,8 @@ func (a *app) search(ctx context.Context, q query) (err error) {
 		return err
 	}
 	if a.config.Out != streamed {
-		a.say("wrote the nearest %s of %d into %s", plural(len(matches), "photo", "photos"), outcome.Total, a.config.Out)
+		a.say("wrote the nearest %s of %d into %s", plural(len(matches), "photo", "photos"), outcome.Total,
+			a.config.Out)
 	}
 	return a.leftOut(outcome.Problems)
 }

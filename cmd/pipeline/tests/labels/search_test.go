@@ -55,8 +55,8 @@ func TestSearchByWords(t *testing.T) {
 	l.Write(filepath.Join(texts, "texts.csv"), []byte("class,text\nfox,a photo of a fox\n"))
 	var answers []string
 	for _, text := range []string{"fox", "a photo of a fox"} {
-		answers = append(answers, l.Must("search", "--text", text, "--texts", texts, "--features", features, "--top", "2",
-			"--out", "-").Stdout)
+		answers = append(answers, l.Must("search", "--text", text, "--texts", texts, "--features", features,
+			"--top", "2", "--out", "-").Stdout)
 	}
 	if answers[0] != answers[1] || !strings.HasPrefix(answers[0], "path,score\n0,1\n") {
 		t.Errorf("answers:\n%s\n%s", answers[0], answers[1])

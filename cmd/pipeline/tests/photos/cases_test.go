@@ -143,7 +143,8 @@ func TestCaseOfChannelsLast(t *testing.T) {
 func TestCaseOfCombinedCLIP(t *testing.T) {
 	l := commandtest.New(t)
 	dir := shared.Path(t, "cases", "26-clip-combined")
-	embed := []string{"embed", "--images", filepath.Join(dir, "photos"), "--backbone", filepath.Join(dir, "clip_combined.onnx")}
+	clip := filepath.Join(dir, "clip_combined.onnx")
+	embed := []string{"embed", "--images", filepath.Join(dir, "photos"), "--backbone", clip}
 	l.Must(append(embed, "--out", l.Path("found"))...)
 	l.Must(append(embed, "--out", l.Path("named"), "--set", "extractor.input=pixel_values", "--set",
 		"extractor.output=image_embeds")...)
@@ -156,7 +157,7 @@ func TestCaseOfCombinedCLIP(t *testing.T) {
 	l.Refused(command.ExitFailed, []string{"extractor.output", "image_embeds"},
 		append(embed, "--out", l.Path("text"), "--set", "extractor.output=text_embeds")...)
 	l.Photos(l.Path("fruit"), 40, 2, "kiwi", "plum")
-	l.Must("train", "--images", l.Path("fruit"), "--backbone", filepath.Join(dir, "clip_combined.onnx"), "--out", l.Path("model"))
+	l.Must("train", "--images", l.Path("fruit"), "--backbone", clip, "--out", l.Path("model"))
 	l.Must("export", l.Path("model"), "--onnx", l.Path("whole.onnx"), "--with-backbone")
 	whole, err := onnx.Parse(l.Read(l.Path("whole.onnx")))
 	if err != nil || len(whole.Inputs) != 1 || whole.Inputs[0].Name != "pixel_values" {
