@@ -23,6 +23,8 @@ type Config struct {
 	Adapt bool `mapstructure:"adapt" json:"adapt"`
 	// Organise is "link" or "copy" for a tree of class folders, "" for none.
 	Organise string `mapstructure:"organise" json:"organise"`
+	// Only is "decided" to write only what people decided, "" for everything.
+	Only string `mapstructure:"only" json:"only"`
 	// XMP writes sidecar files next to the photos.
 	XMP bool `mapstructure:"xmp" json:"xmp"`
 	// Report writes report.html, with at most Thumbnails pictures.
@@ -65,6 +67,9 @@ func (c Config) Validate() error {
 	}
 	if c.Organise != "" && c.Organise != "link" && c.Organise != "copy" {
 		return fmt.Errorf("organise: %q is neither link nor copy", c.Organise)
+	}
+	if c.Only != "" && c.Only != "decided" {
+		return fmt.Errorf("only: %q is not decided, the one choice", c.Only)
 	}
 	if c.Thumbnails < 1 || c.Thumbnails > maxThumbnails {
 		return fmt.Errorf("thumbnails: %d is not from 1 to %d", c.Thumbnails, maxThumbnails)

@@ -67,3 +67,19 @@ func (u *unjudged) Each(ctx context.Context, emit func(embed.Item) error) (embed
 		return emit(item)
 	})
 }
+
+// decidedOnly are the rows that people gave a class, or that could not be read.
+type decidedOnly struct {
+	embed.Rows
+	decided label.Decisions
+}
+
+// Each implements embed.Rows.
+func (o decidedOnly) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	return o.Rows.Each(ctx, func(item embed.Item) error {
+		if d, _ := o.decided(item.Hash); d.Class == "" && item.Err == nil {
+			return nil
+		}
+		return emit(item)
+	})
+}

@@ -61,10 +61,11 @@ numbers in embeddings.npy, counted from 0.`,
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	cmd.Flags().Bool("adapt", false, "adapt classes of few images to the photos first (plda)")
 	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
+	cmd.Flags().String("only", "", "decided: write only the photos that people decided")
 	cmd.Flags().Bool("xmp", false, "write the class into a sidecar PHOTO.EXT.xmp next to each photo (dc:subject)")
 	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the content of summary.json instead of a line")
-	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "adapt", "organise", "xmp", "report")
+	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "adapt", "organise", "only", "xmp", "report")
 	return cmd
 }
 
@@ -131,6 +132,9 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	}
 	if job.Decided, err = teach.Decided(file, m); err != nil {
 		return job, err
+	}
+	if c.Only != "" {
+		job.Images = decidedOnly{in, job.Decided}
 	}
 	if share := m.Predictor.OldShare; share != 0 {
 		job.Notes = append(job.Notes, share.Note())

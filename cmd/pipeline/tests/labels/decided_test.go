@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -54,6 +55,8 @@ func TestDecisionsWinEverywhere(t *testing.T) {
 	}
 	l.Write(filepath.Join(photos, "copy.jpg"), l.Read(photos, "kiwi/001.jpg"))
 
+	l.Write(filepath.Join(photos, "new.jpg"), commandtest.Photo("fig", 0, commandtest.SmallSide))
+
 	out := l.Path("out")
 	l.Must("label", model, "--images", photos, "--out", out, "--organise", "copy", "--xmp", "--report")
 	rows := l.Table(out, "labels.csv")
@@ -74,6 +77,14 @@ func TestDecisionsWinEverywhere(t *testing.T) {
 		t.Errorf("summary.json counts %v decided by a person", got)
 	}
 
+	l.Must("label", model, "--images", photos, "--out", l.Path("only"), "--only", "decided")
+	got := commandtest.Column(t, l.Table(l.Path("only"), "labels.csv"), "path")
+	want := slices.DeleteFunc(commandtest.Column(t, rows, "path"), func(path string) bool { return path == "new.jpg" })
+	if !slices.Equal(got, want) { // all others are decided: the model learned the same photos
+		t.Errorf("--only decided writes %q, want %q", got, want)
+	}
+	l.Refused(command.ExitUsage, []string{"only", "decided"}, "label", model, "--images", photos, "--out",
+		l.Path("only"), "--only", "some")
 	l.Must("rank", model, "--images", photos, "--by", "margin", "--out", l.Path("look.csv"))
 	for _, path := range commandtest.Column(t, l.Table(l.Path("look.csv")), "path") {
 		if decided[path] {
