@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"math"
 	"slices"
+
+	"github.com/seed-90d10d51/pipeline/embed"
 )
 
 // By says who gave a photo its label; "" is the model.
@@ -26,6 +28,18 @@ type Decision struct {
 // Decisions finds the decision about a file by its content, so that copies share it, and
 // renamed or moved files keep it.
 type Decisions func(content [sha256.Size]byte) (Decision, bool)
+
+// Of returns the decision about an item, by its file or, as a model that learned features
+// knows no files, by its embedding.
+func (d Decisions) Of(item embed.Item) (Decision, bool) {
+	if d == nil || item.Err != nil {
+		return Decision{}, false
+	}
+	if found, ok := d(item.Hash); ok {
+		return found, ok
+	}
+	return d(embed.HashRow(item.Vector))
+}
 
 // decide makes a row one of the decided class, whatever the head predicts. Probability and
 // margin are what the head says of that class.

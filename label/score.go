@@ -68,13 +68,6 @@ func (c Config) Scorer(head classifier.Head, threshold float64, held calibration
 	return Scorer{Head: head, TopK: c.TopK, Threshold: threshold, Unseen: held.Unseen, NewShare: c.NewShare}
 }
 
-func (s Scorer) decision(content [sha256.Size]byte) (Decision, bool) {
-	if s.Decided == nil {
-		return Decision{}, false
-	}
-	return s.Decided(content)
-}
-
 // A batch collects rows to be scored together.
 type batch struct {
 	Scorer
@@ -137,7 +130,7 @@ func (b *batch) flush(emit func(Scored) error) error {
 		if b.Unseen != nil {
 			row.New = new(b.Unseen.P(b.novelty[i], b.NewShare))
 		}
-		if d, ok := b.decision(item.Hash); ok {
+		if d, ok := b.Decided.Of(item); ok {
 			row.decide(d, b.Head.Classes())
 		}
 		if err := emit(row); err != nil {

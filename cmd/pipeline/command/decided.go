@@ -25,7 +25,7 @@ func (a *app) truths(rows embed.Rows, file string, m *model.Model) (*truths, err
 // Each implements embed.Rows.
 func (t *truths) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
 	return t.Rows.Each(ctx, func(item embed.Item) error {
-		if d, ok := t.decided(item.Hash); ok && item.Err == nil && d.By == label.Person {
+		if d, ok := t.decided.Of(item); ok && item.Err == nil && d.By == label.Person {
 			if d.Class != item.Sample.Label {
 				t.changed++
 			}
@@ -55,7 +55,7 @@ type unjudged struct {
 // Each implements embed.Rows.
 func (u *unjudged) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
 	return u.Rows.Each(ctx, func(item embed.Item) error {
-		d, ok := u.decided(item.Hash)
+		d, ok := u.decided.Of(item)
 		switch {
 		case item.Err != nil || !ok || d.By == label.List:
 		case d.By == label.Bulk && u.keepBulk:
@@ -77,7 +77,7 @@ type decidedOnly struct {
 // Each implements embed.Rows.
 func (o decidedOnly) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
 	return o.Rows.Each(ctx, func(item embed.Item) error {
-		if d, _ := o.decided(item.Hash); d.Class == "" && item.Err == nil {
+		if d, _ := o.decided.Of(item); d.Class == "" && item.Err == nil {
 			return nil
 		}
 		return emit(item)
