@@ -278,8 +278,12 @@ func (a *app) learnStats(ctx context.Context, file, stats string, asJSON bool) e
 
 // onlyStats returns a usage error if there is a second input besides --stats.
 func (a *app) onlyStats() error {
-	if c := a.config; c.Images != "" || c.List != "" || c.Features != "" {
+	c := a.config
+	if c.Images != "" || c.List != "" || c.Features != "" {
 		return usagef("--stats and --images, --list or --features are different inputs: give only one")
+	}
+	if c.Texts != "" {
+		return usagef("--texts goes with images or alone, not with --stats: learn the texts afterwards")
 	}
 	return nil
 }

@@ -45,6 +45,8 @@ func TestUsageErrors(t *testing.T) {
 		{"label m --images x --out y --format parqet", []string{"parqet", "csv", "jsonl"}},
 		{"label m --images x --out fruit.csv", []string{"--out fruit", "fruit/labels.csv"}},
 		{"label m --images x --out y --top-k 0", []string{"top_k"}},
+		{"train --stats x --texts y --out z", []string{"--stats", "learn the texts afterwards"}},
+		{"learn m --stats x --texts y", []string{"--stats", "learn the texts afterwards"}},
 		{"label m --images x --out y --reject 1", []string{"reject"}},
 		{"label m --images x --out y --threads -1", []string{"threads"}},
 		{"label m --images x --out y --threads many", []string{"--threads"}},
