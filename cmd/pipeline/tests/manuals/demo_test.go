@@ -1,6 +1,7 @@
 package manuals
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -45,7 +46,7 @@ func TestDemoOtherSeeds(t *testing.T) {
 }
 
 // demoCount counts photos.
-type demoCount struct{ photos, right, rejected int }
+type demoCount struct{ photos, named, right, rejected int }
 
 // checkDemo compares the labels with the truth. At least 85 % of the photos of
 // the base classes, and of the new ones, must be labelled correctly; at least
@@ -63,7 +64,8 @@ func checkDemo(t *testing.T, l *commandtest.Bed, said, dir string) {
 			t.Errorf("of %d photos of %s classes, %d are named correctly", n.photos, name, n.right)
 		}
 	}
-	known := demoCount{base.photos + few.photos, base.right + few.right, base.rejected + few.rejected}
+	known := demoCount{base.photos + few.photos, base.named + few.named, base.right + few.right,
+		base.rejected + few.rejected}
 	if 10*known.rejected > known.photos {
 		t.Errorf("%d of %d photos of known classes are rejected", known.rejected, known.photos)
 	}
@@ -72,7 +74,7 @@ func checkDemo(t *testing.T, l *commandtest.Bed, said, dir string) {
 	}
 	percent := fmt.Sprintf("%.1f %%", 100*float64(known.right)/float64(known.photos))
 	for _, want := range []string{
-		fmt.Sprintf("accuracy           %s\n", percent),
+		fmt.Sprintf("accuracy           %.1f %%\n", 100*float64(known.named)/float64(known.photos)),
 		fmt.Sprintf("rejected           %d of %d known, %d of %d unknown\n", known.rejected, known.photos,
 			unknown.rejected, unknown.photos),
 		fmt.Sprintf("Of %d photos of things that it was taught, it labels %d correctly (%s) and rejects %d as unknown.",
@@ -89,9 +91,14 @@ func checkDemo(t *testing.T, l *commandtest.Bed, said, dir string) {
 // countDemo counts the photos of base, new and unknown classes.
 func countDemo(t *testing.T, l *commandtest.Bed, dir string) map[string]demoCount {
 	t.Helper()
-	label, rejected := map[string]string{}, map[string]string{}
+	guess, label, rejected := map[string]string{}, map[string]string{}, map[string]string{}
 	for _, row := range l.Table(dir, "labels", "labels.csv")[1:] {
 		label[row[0]], rejected[row[0]] = row[1], row[6]
+		var top [][2]any
+		if err := json.Unmarshal([]byte(row[7]), &top); err != nil {
+			t.Fatal(err)
+		}
+		guess[row[0]] = top[0][0].(string)
 	}
 	taught := map[string]map[string]bool{"base": classFolders(t, dir, "base"), "new": classFolders(t, dir, "new")}
 	counts := map[string]demoCount{}
@@ -104,6 +111,9 @@ func countDemo(t *testing.T, l *commandtest.Bed, dir string) map[string]demoCoun
 		}
 		n := counts[group]
 		n.photos++
+		if guess[row[0]] == row[1] {
+			n.named++
+		}
 		if label[row[0]] == row[1] {
 			n.right++
 		}
