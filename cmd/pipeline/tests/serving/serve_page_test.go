@@ -78,7 +78,10 @@ func TestServePage(t *testing.T) {
 	p.has("after undo", named)
 	other.press("Control+y")
 	other.openClass("mango")
+	other.settles()
 	other.page.Press("End") // where those that are decided are
+	other.page.Wait(fmt.Sprintf("Array.from(document.querySelectorAll('.tile')).some((t) => t.photo.name === %q)",
+		one.Name))
 	if now := other.look(); now.Heading != "mango" ||
 		!slices.ContainsFunc(now.Tiles, func(t tile) bool { return t.Name == one.Name && t.Sure == "by you" }) {
 		t.Errorf("the other browser shows %+v, not %s as mango", now, one.Name)
