@@ -11,7 +11,7 @@ include_patterns = [
     "deploy/spark/README.md",
     "docs/**.md", "internal/heif/wasm/README.md", "models/*.md", "scripts/README.md", "scripts/setup/README.md",
 ]
-exclude_patterns = ["**/.testenv/**", "out/**", "**/node_modules/**"]
+exclude_patterns = ["**/.testenv/**", "out/**", "**/node_modules/**", "docs/log/**"]  # the log is no page
 myst_heading_anchors = 6
 highlight_language = "none"
 smartquotes = False  # would make one dash of the two of a flag

@@ -152,6 +152,9 @@ func judged(t *testing.T, head classifier.Head, temperature float64, x blas32.Ge
 // TestNamesAndPhotosOfCaltech: names and photos together beat either, with a weight that
 // comes from leaving out, and their probabilities are calibrated (docs/results/words.md).
 func TestNamesAndPhotosOfCaltech(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a dozen models on real features")
+	}
 	names := texts(t)
 	for _, c := range []struct {
 		part  string
@@ -171,6 +174,9 @@ func TestNamesAndPhotosOfCaltech(t *testing.T) {
 // TestWrongNamesCostLittle: with two photos of each class or more, names that say nothing
 // cost half a point at most, and a single wrong name among right ones is set aside.
 func TestWrongNamesCostLittle(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains a dozen models on real features")
+	}
 	right := texts(t)
 	classes := slices.Sorted(maps.Keys(right))
 	shuffled, random, one := map[string][]float32{}, map[string][]float32{}, map[string][]float32{}
