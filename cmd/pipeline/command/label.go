@@ -168,20 +168,32 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 func summaryLines(s label.Summary, dir string) (l lines) {
 	l.add("labelled %s (%d rejected, %d failed) into %s", plural(s.Labelled, "image", "images"), s.Rejected, s.Failed,
 		dir)
-	if d := s.Decided; d[label.Person]+d[label.Bulk]+d[label.List] > 0 {
-		l.add("decided before, and not by the model: %d by a person, %d accepted in bulk, %d in folders and lists",
-			d[label.Person], d[label.Bulk], d[label.List])
+	var decided []string
+	for _, by := range []struct {
+		who  label.By
+		said string
+	}{
+		{label.Person, "decided by a person"}, {label.Bulk, "accepted in bulk"},
+		{label.List, "learned from a folder or list"},
+	} {
+		if n := s.Decided[by.who]; n > 0 {
+			decided = append(decided, fmt.Sprintf("%d %s", n, by.said))
+		}
+	}
+	if len(decided) > 0 {
+		l.add("not labelled by the model: %s", strings.Join(decided, ", "))
 	}
 	if e := s.Expected; e != nil {
 		l.add("expect about %.0f %% of these labels to be right, likely %.0f to %.0f %%, if the photos show classes "+
-			"of "+
-			"the model", 100*e.Accuracy, 100*e.Low, 100*e.High)
+			"of the model", 100*e.Accuracy, 100*e.Low, 100*e.High)
 	}
-	if len(s.Skipped) > 0 {
-		var kinds []string
-		for _, kind := range slices.Sorted(maps.Keys(s.Skipped)) {
-			kinds = append(kinds, fmt.Sprintf("%d %s", s.Skipped[kind], kind))
+	var kinds []string
+	for _, kind := range slices.Sorted(maps.Keys(s.Skipped)) {
+		if n := s.Skipped[kind]; kind != "filtered" { // those are not what was asked for
+			kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 		}
+	}
+	if len(kinds) > 0 {
 		l.add("skipped, as they are no images that can be read: %s", strings.Join(kinds, ", "))
 	}
 	return l
