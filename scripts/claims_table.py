@@ -15,14 +15,13 @@ LEARN is. With several seeds, classes and photos are drawn as often.
 Needs numpy.
 """
 
-import argparse
 import csv
 import json
 import pathlib
 import tempfile
 
 import numpy as np
-from promises_table import draw, read, run, write
+from promises_table import arguments, cells, divide, run, write
 
 MOST = 2000  # photos that are labelled, of known and of unknown classes
 SHARES = {"low": (0.05, -1), "wrong": (0.25, 0), "high": (0.5, 1)}  # of new classes, as teach/accept.go
@@ -97,40 +96,27 @@ def wrong(args, temp, rng, learned, _):
 
 def main():
     kinds = {"new": new, "accept": accept, "wrong": wrong}
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("kind", choices=kinds)
-    parser.add_argument("--pipeline", default="bin/pipeline")
-    parser.add_argument("--method", default="plda")
-    parser.add_argument("--shots", type=int, nargs="+", default=[5, 15])
+    parser = arguments(__doc__, kinds)
     parser.add_argument("--seeds", type=int, default=1)
-    parser.add_argument("--out", type=pathlib.Path, required=True)
-    parser.add_argument("sets", nargs="+", metavar="NAME=LEARN[,OTHER]")
     args = parser.parse_args()
     lines = []
-    for text in args.sets:
-        name, _, folders = text.partition("=")
-        parts = [read(folder) for folder in folders.split(",")]
-        x, y = parts[0]
-        for shots in args.shots:
-            found = []
-            for seed in range(args.seeds):
-                rng = np.random.default_rng(seed)
-                rows = draw(y, shots, rng)
-                rest = np.setdiff1d(np.arange(len(y)), rows)
-                folder = parts[1] if len(parts) > 1 else (x[rest], y[rest])
-                with tempfile.TemporaryDirectory() as temp:
-                    one = kinds[args.kind](args, pathlib.Path(temp), rng, (x[rows], y[rows]), folder)
-                if one:
-                    found.append(one)
-            cells = {key: np.mean([one[key] for one in found]) for key in found[0]}
-            if not lines:
-                lines.append("| set | K | " + " | ".join(cells) + " |")
-            if len(lines) == 1:
-                lines.append("|---" * (2 + len(cells)) + "|")
-            digits = {"AUROC": 3, "off": 1}
-            figures = [f"{v:.{digits.get(k, 0)}f}" for k, v in cells.items()]
-            lines.append(f"| {name} | {shots} | " + " | ".join(figures) + " |")
-            print(lines[-1], flush=True)
+    for name, parts, shots in cells(args):
+        found = []
+        for seed in range(args.seeds):
+            rng = np.random.default_rng(seed)
+            learned, rest = divide(*parts[0], shots, rng)
+            folder = parts[1] if len(parts) > 1 else rest
+            with tempfile.TemporaryDirectory() as temp:
+                one = kinds[args.kind](args, pathlib.Path(temp), rng, learned, folder)
+            if one:
+                found.append(one)
+        means = {key: np.mean([one[key] for one in found]) for key in found[0]}
+        if not lines:
+            lines = ["| set | K | " + " | ".join(means) + " |", "|---" * (2 + len(means)) + "|"]
+        digits = {"AUROC": 3, "off": 1}
+        figures = [f"{v:.{digits.get(k, 0)}f}" for k, v in means.items()]
+        lines.append(f"| {name} | {shots} | " + " | ".join(figures) + " |")
+        print(lines[-1], flush=True)
     args.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -93,38 +93,57 @@ def line(name, shots, kind, found):
     return "| " + " | ".join([*cells, percent(found["folder"]), interval, turned]) + " |"
 
 
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+def arguments(doc, kinds=()):
+    """Return a parser of the arguments that tables of several sets share, of one kind or several."""
+    parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
+    if kinds:
+        parser.add_argument("kind", choices=kinds)
     parser.add_argument("--pipeline", default="bin/pipeline")
     parser.add_argument("--method", default="plda")
     parser.add_argument("--shots", type=int, nargs="+", default=[5, 15])
-    parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--out", type=pathlib.Path, required=True)
     parser.add_argument("sets", nargs="+", metavar="NAME=LEARN[,OTHER]")
+    return parser
+
+
+def cells(args):
+    """Yield the name, the FEATDIRs and the number of images to learn of each row of a table."""
+    for text in args.sets:
+        name, _, folders = text.partition("=")
+        parts = [read(folder) for folder in folders.split(",")]
+        for shots in args.shots:
+            yield name, parts, shots
+
+
+def divide(x, y, shots, rng):
+    """Return K images of every class, and the rest, as pairs of embeddings and labels."""
+    rows = draw(y, shots, rng)
+    rest = np.setdiff1d(np.arange(len(y)), rows)
+    return (x[rows], y[rows]), (x[rest], y[rest])
+
+
+def main():
+    parser = arguments(__doc__)
+    parser.add_argument("--seed", type=int, default=0)
     args = parser.parse_args()
     head = "| set | K | photos | right | like these | another occasion | folder | likely | rejected at "
     lines = [head + ", ".join(REJECT) + " |", "|---" * 9 + "|"]
     errors = []
-    for text in args.sets:
-        name, _, folders = text.partition("=")
-        parts = [read(folder) for folder in folders.split(",")]
-        x, y = parts[0]
-        for shots in args.shots:
-            rng = np.random.default_rng(args.seed)
-            rows = draw(y, shots, rng)
-            rest = np.setdiff1d(np.arange(len(y)), rows)
-            kinds = {"like these": (x[rest], y[rest])} if len(rest) else {}
-            for other in parts[1:]:
-                known = np.isin(other[1], np.unique(y))
-                kinds["another occasion"] = other[0][known], other[1][known]
-            for kind, (vectors, labels) in kinds.items():
-                some = np.sort(rng.permutation(len(labels))[:MOST])
-                with tempfile.TemporaryDirectory() as temp:
-                    learned, folder = (x[rows], y[rows]), (vectors[some], labels[some])
-                    found = measure(args.pipeline, args.method, pathlib.Path(temp), learned, folder)
-                lines.append(line(name, shots, kind, found))
-                errors.append(found["folder"] - found["truth"])
-                print(lines[-1], flush=True)
+    for name, parts, shots in cells(args):
+        rng = np.random.default_rng(args.seed)
+        learned, rest = divide(*parts[0], shots, rng)
+        kinds = {"like these": rest} if len(rest[1]) else {}
+        for vectors, labels in parts[1:]:
+            known = np.isin(labels, np.unique(parts[0][1]))
+            kinds["another occasion"] = vectors[known], labels[known]
+        for kind, (vectors, labels) in kinds.items():
+            some = np.sort(rng.permutation(len(labels))[:MOST])
+            with tempfile.TemporaryDirectory() as temp:
+                folder = vectors[some], labels[some]
+                found = measure(args.pipeline, args.method, pathlib.Path(temp), learned, folder)
+            lines.append(line(name, shots, kind, found))
+            errors.append(found["folder"] - found["truth"])
+            print(lines[-1], flush=True)
     mean, most = 100 * np.mean(np.abs(errors)), 100 * np.max(np.abs(errors))
     lines += ["", f"The folder's own figure is off by {mean:.1f} points on average, {most:.1f} at most."]
     args.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
