@@ -64,7 +64,7 @@ func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32,
 	var one sync.Mutex
 	apart := p.Calibration.Elsewhere > 0
 	return calibration.LeaveOut(ctx, calibration.Task{Sessions: sessions, Fresh: p.unfitted}, apart,
-		func(at calibration.Place, head classifier.Head, a episodes.Answer) {
+		func(at episodes.Place, head classifier.Head, a episodes.Answer) {
 			one.Lock()
 			defer one.Unlock()
 			for j := range row {

@@ -85,28 +85,15 @@ func (s *Session) Status() Status {
 		st.Recent = float64(count(right)) / float64(len(right))
 	}
 	st.Undo, st.Redo = describeLast(s.state.done), describeLast(s.state.undone)
-	st.Advice = s.advise(st)
+	var folder calibration.Folder
+	st.Advice, folder = s.advise(st)
 	if s.live != nil {
-		st.NoThreshold = math.IsInf(s.live.threshold, 1)
-		st.Folder, st.Expected = s.expected()
-	}
-	return st
-}
-
-// expected returns what share of the labels that the model would give is right.
-func (g *gallery) expected() (int, *Expected) {
-	var f calibration.Folder
-	for i := range g.listed() {
-		if label, by := g.label(i); label == "" && !by.aside() && g.live.scored(i) && !g.live.unknown(i) {
-			_, p := g.live.predicted(i)
-			f.Add(p)
+		st.NoThreshold, st.Folder = math.IsInf(s.live.threshold, 1), folder.N
+		if share, low, high, ok := folder.Expect(s.live.Predictor.Calibration); ok {
+			st.Expected = &Expected{share, low, high}
 		}
 	}
-	share, low, high, ok := f.Expect(g.live.Predictor.Calibration)
-	if !ok {
-		return f.N, nil
-	}
-	return f.N, &Expected{share, low, high}
+	return st
 }
 
 // count returns how many are true.
@@ -119,11 +106,11 @@ func count(all []bool) (n int) {
 	return n
 }
 
-// advise returns what to do next.
-func (g *gallery) advise(st Status) advice.Step {
+// advise returns what to do next, and the labels that the model would give (Status.Folder).
+func (g *gallery) advise(st Status) (_ advice.Step, folder calibration.Folder) {
 	t := advice.Teaching{Read: st.Embedded, Problem: st.Problem, Fitted: g.live != nil, Recent: st.Recent}
 	if g.live == nil {
-		return t.Next()
+		return t.Next(), folder
 	}
 	size := map[string]int{}
 	for _, e := range g.live.have {
@@ -148,12 +135,16 @@ func (g *gallery) advise(st Status) advice.Step {
 		t.Open++
 		if g.live.unknown(i) {
 			t.Unknown++
-		} else if g.live.scores.photos[i].prob >= advice.SureEnough {
+			continue
+		}
+		_, p := g.live.predicted(i)
+		folder.Add(p)
+		if g.live.scores.photos[i].prob >= advice.SureEnough {
 			t.Sure++
 		}
 	}
 	t.Doubtful = int(math.Round(doubtful))
-	return t.Next()
+	return t.Next(), folder
 }
 
 // describeLast describes the last one of some lines; "" for none.

@@ -2,7 +2,6 @@ package plda
 
 import (
 	"fmt"
-	"maps"
 	"math"
 	"slices"
 
@@ -110,7 +109,7 @@ func name(m *model, sp *gauss.Space) (err error) {
 func (sh *shared) tensors() map[string]classifier.Tensor {
 	tensors := sh.Space.Tensors()
 	if sh.Words != nil {
-		maps.Copy(tensors, map[string]classifier.Tensor{textsTensor: sh.Words.Tensor()})
+		tensors[textsTensor] = sh.Words.Tensor()
 	}
 	return tensors
 }

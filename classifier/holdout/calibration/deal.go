@@ -1,11 +1,11 @@
 package calibration
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"gonum.org/v1/gonum/floats"
 )
@@ -38,9 +38,9 @@ func (t Task) splits() (singles deal, groups *deal, err error) {
 		most, _ := t.sizes()
 		parts = min(parts, most)
 	}
-	classes := t.classes()
+	classes := episodes.Classes(t.Sessions)
 	alike, by := false, make([][]int, len(classes))
-	dense.Parallel(len(classes), func(c int) { by[c] = holdout.Groups(t.rows(classes[c].examples)) })
+	dense.Parallel(len(classes), func(c int) { by[c] = holdout.Groups(episodes.Rows(t.Sessions, classes[c].Examples)) })
 	alone := make([][]int, len(classes))
 	for c, of := range by {
 		alone[c] = holdout.Alone(len(of))
@@ -55,52 +55,18 @@ func (t Task) splits() (singles deal, groups *deal, err error) {
 	return singles, groups, nil
 }
 
-// A classExamples is a class and where its examples are, in canonical order.
-type classExamples struct {
-	name     string
-	examples []Place
-}
-
-// classes returns the classes in the order of their names.
-func (t Task) classes() []classExamples {
-	byClass := map[string][]Place{}
-	for s, session := range t.Sessions {
-		for i, y := range session.Y {
-			byClass[y] = append(byClass[y], Place{s, i})
-		}
-	}
-	var out []classExamples
-	for _, name := range slices.Sorted(maps.Keys(byClass)) {
-		c := classExamples{name: name}
-		for _, i := range holdout.Order(t.rows(byClass[name])) {
-			c.examples = append(c.examples, byClass[name][i])
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-// rows returns the examples at the given places.
-func (t Task) rows(places []Place) [][]float32 {
-	out := make([][]float32, len(places))
-	for i, at := range places {
-		out[i] = dense.Row32(t.Sessions[at.Session].X, at.Row)
-	}
-	return out
-}
-
 // deal puts the groups and folds of classes where their examples are.
-func (t Task) deal(classes []classExamples, groups, folds [][]int, parts int) deal {
+func (t Task) deal(classes []episodes.Class, groups, folds [][]int, parts int) deal {
 	d := deal{parts: parts, of: map[string]int{}, groups: map[string]int{}, classes: len(classes)}
 	for _, session := range t.Sessions {
 		d.held, d.group = append(d.held, make([]int, len(session.Y))), append(d.group, make([]int, len(session.Y)))
 	}
 	for c, class := range classes {
-		d.groups[class.name] = slices.Max(groups[c]) + 1
-		for i, at := range class.examples {
+		d.groups[class.Name] = slices.Max(groups[c]) + 1
+		for i, at := range class.Examples {
 			d.group[at.Session][at.Row] = groups[c][i]
 			if d.held[at.Session][at.Row] = folds[c][i]; folds[c][i] >= 0 {
-				d.of[class.name]++
+				d.of[class.Name]++
 			}
 		}
 	}

@@ -45,6 +45,10 @@
 // grows with its examples, so that a left-out example loses to rivals that have
 // all of theirs. One example of every class is left out at a time.
 //
+// New classes. LeftOut also leaves out whole classes, in five parts, and PseudoSessions asks
+// about later classes before they are learned: the novelty of these examples beside that of
+// known ones gives the probability that an example is of no known class (Unseen).
+//
 // Simulated examples. x' = m + ρ(x−m) + √(1−ρ²) e, where x is the only example
 // of a class, m the mean of all examples and e a random combination of the
 // others, with their covariance: two photos of a class are taken to be

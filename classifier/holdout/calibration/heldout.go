@@ -198,7 +198,8 @@ func (t Task) tallied(ctx context.Context, d deal) (all tally, accuracies []floa
 // everything but the example's fold, which holds out groups of like examples if apart.
 // Examples are asked about as they are, not moved as for a calibration; the only example or
 // group of a class is not left out. Several goroutines call visit at once. Cost: Folds fits.
-func LeaveOut(ctx context.Context, t Task, apart bool, visit func(Place, classifier.Head, episodes.Answer)) error {
+func LeaveOut(ctx context.Context, t Task, apart bool,
+	visit func(episodes.Place, classifier.Head, episodes.Answer)) error {
 	singles, groups, err := t.splits()
 	if err != nil {
 		return err
@@ -216,16 +217,13 @@ func LeaveOut(ctx context.Context, t Task, apart bool, visit func(Place, classif
 	})
 }
 
-// A Place is that of an example in a Task: its session and its row.
-type Place struct{ Session, Row int }
-
 // A fold is a head that has learned the rest, and what was left out, of which there
 // may be nothing.
 type fold struct {
 	head   classifier.Learner
 	rests  []episodes.Episode
 	test   episodes.Episode
-	places []Place // of test
+	places []episodes.Place // of test
 }
 
 // without teaches a fresh head everything but fold f.
@@ -236,16 +234,11 @@ func (t Task) without(ctx context.Context, held [][]int, f int) (out fold, err e
 	}
 	var tests []episodes.Episode
 	for s, session := range t.Sessions {
-		var kept, left []int
-		for i, at := range held[s] {
-			if at == f {
-				left = append(left, i)
-				out.places = append(out.places, Place{s, i})
-			} else {
-				kept = append(kept, i)
-			}
+		rest, test, left := session.Without(held[s], f)
+		for _, i := range left {
+			out.places = append(out.places, episodes.Place{Session: s, Row: i})
 		}
-		tests, out.rests = append(tests, session.Pick(left)), append(out.rests, session.Pick(kept))
+		tests, out.rests = append(tests, test), append(out.rests, rest)
 	}
 	if out.test = joined(tests); len(out.places) == 0 {
 		return out, nil

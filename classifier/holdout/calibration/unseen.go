@@ -100,15 +100,15 @@ func platt(known, unseen []sighting) (slope, offset float64) {
 }
 
 // unseenFolds is the number of parts in which classes are left out. A head that knows a
-// fifth fewer classes finds what it has not learned newer than one that knows all; with ten
-// parts the difference is half of that, and so is the gain small.
+// fifth fewer classes finds what it has not learned newer than one that knows all; ten
+// parts would halve that difference, which is not worth five more fits.
 const unseenFolds = 5
 
 // unseen returns how new the examples of classes look that a head has not learned. Classes
 // that follow each other by name are left out apart, so that the varieties of a thing are not
 // new together. Of a slow head one part is left out. Cost: unseenFolds fits.
 func (t Task) unseen(ctx context.Context, slow bool) ([]sighting, error) {
-	classes := t.classes()
+	classes := episodes.Classes(t.Sessions)
 	parts := min(unseenFolds, len(classes))
 	if parts < 3 {
 		return nil, nil // what one class is like says nothing of others
@@ -118,7 +118,7 @@ func (t Task) unseen(ctx context.Context, slow bool) ([]sighting, error) {
 		d.held = append(d.held, make([]int, len(session.Y)))
 	}
 	for c, class := range classes {
-		for _, at := range class.examples {
+		for _, at := range class.Examples {
 			d.held[at.Session][at.Row] = c % parts
 		}
 	}

@@ -3,7 +3,6 @@ package naming
 import (
 	"cmp"
 	"context"
-	"maps"
 	"math"
 	"slices"
 
@@ -11,7 +10,6 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
@@ -94,28 +92,19 @@ func (t Task) few(classes []string, w *gauss.Words) bool {
 // deal returns the fold of each example of each session, −1 for one that is not left out,
 // and the classes.
 func (t Task) deal() (held [][]int, classes []string) {
-	type place struct{ session, row int }
-	byClass := map[string][]place{}
-	for s, session := range t.Sessions {
+	for _, session := range t.Sessions {
 		held = append(held, slices.Repeat([]int{-1}, len(session.Y)))
-		for i, y := range session.Y {
-			byClass[y] = append(byClass[y], place{s, i})
-		}
 	}
-	names := slices.Sorted(maps.Keys(byClass))
-	each, next := max(1, mostLeftOut/max(1, len(names))), 0
-	for _, name := range names {
-		at := byClass[name]
-		rows := make([][]float32, len(at))
-		for i, p := range at {
-			rows[i] = dense.Row32(t.Sessions[p.session].X, p.row)
-		}
-		for _, i := range holdout.Order(rows)[:min(each, len(at))] {
-			held[at[i].session][at[i].row] = next % folds
+	all := episodes.Classes(t.Sessions)
+	each, next := max(1, mostLeftOut/max(1, len(all))), 0
+	for _, class := range all {
+		classes = append(classes, class.Name)
+		for _, at := range class.Examples[:min(each, len(class.Examples))] {
+			held[at.Session][at.Row] = next % folds
 			next++
 		}
 	}
-	return held, names
+	return held, classes
 }
 
 // answers are those to the examples of a fold, for one ν: log-probabilities of examples, and
@@ -134,19 +123,11 @@ func (t Task) leave(ctx context.Context, held [][]int, f int, w gauss.Words) ([]
 	}
 	var tests []episodes.Episode
 	for s, session := range t.Sessions {
-		var left, kept []int
-		for i, at := range held[s] {
-			if at == f {
-				left = append(left, i)
-			} else {
-				kept = append(kept, i)
-			}
-		}
-		tests = append(tests, session.Pick(left))
-		if len(kept) == 0 {
+		rest, test, _ := session.Without(held[s], f)
+		tests = append(tests, test)
+		if len(rest.Y) == 0 {
 			continue
 		}
-		rest := session.Pick(kept)
 		if err := head.Learn(ctx, rest.X, rest.Y); err != nil {
 			return nil, err
 		}

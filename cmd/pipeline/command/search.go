@@ -117,7 +117,7 @@ func (a *app) vector(ctx context.Context, q query, in input) ([]float32, error) 
 	case in.embedder == nil:
 		return rowVector(ctx, q.like, in)
 	}
-	file, err := readPhoto(q.like)
+	file, err := regularfile.Read(q.like, searchBytes)
 	if err != nil {
 		return nil, fmt.Errorf("--like: %w", err)
 	}
@@ -129,18 +129,6 @@ func (a *app) vector(ctx context.Context, q query, in input) ([]float32, error) 
 		return nil, fmt.Errorf("--like %s: %w", q.like, err)
 	}
 	return items[0].Vector, nil
-}
-
-func readPhoto(path string) ([]byte, error) {
-	f, size, err := regularfile.Open(path)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	if size > searchBytes {
-		return nil, fmt.Errorf("%s has %d bytes, which is too long for a photo", path, size)
-	}
-	return io.ReadAll(io.LimitReader(f, searchBytes))
 }
 
 // textVector returns the embedding of a text or class of --texts.
