@@ -68,6 +68,17 @@ func (s Scoring) Score(dst blas64.General, novelty []float64, x blas32.General) 
 	return nil
 }
 
+// WithUnseen returns scores (n×C) with those of a class that has not been seen (n) in the
+// last column, for Unseen.
+func WithUnseen(scores blas64.General, unseen []float64) blas64.General {
+	out := dense.New(scores.Rows, scores.Cols+1)
+	dense.Copy(out, scores)
+	for i, v := range unseen {
+		dense.Row(out, i)[scores.Cols] = v
+	}
+	return out
+}
+
 // Unseen is the novelty of a head that knows what to expect of a class that it has not
 // seen: log p(x|new) − max log p(x|c), nats, from the log-densities of the classes and, in
 // the last place, that of the new one. What all of them share, such as how unusual the

@@ -12,7 +12,13 @@
 //	τ       tau         1      temperature
 //
 //	log p(c|x) = log-softmax_c μ_c/τ,   μ_c = k*ᵀα_c                          (eq. 4)
-//	novelty(x) = variance(x) = κ** − k*ᵀ(K+σ²I)⁻¹k* + σ², the same for all classes   (eq. 3)
+//	variance(x) = κ** − k*ᵀ(K+σ²I)⁻¹k* + σ² = s², the same for all classes           (eq. 3)
+//	novelty(x) = −(max μ_c + 1)/s
+//
+// The novelty is how far the most likely class lies above −1, the label of what is of
+// another class, in standard deviations: far from all examples 1, since there μ = 0 and
+// s ≈ 1; near those of one class 2/s. (Version 0.1 took the variance. That tells how
+// much is known about x, not whether x is of a known class: docs/log/novelty.md.)
 //
 // Assumptions: labels are function values with Gaussian noise. A class with few
 // examples among classes with many has smaller means (every other example pulls

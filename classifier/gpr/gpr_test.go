@@ -396,8 +396,7 @@ func TestForgedSettings(t *testing.T) {
 	}
 }
 
-// ExampleGPR learns two classes and shows how uncertain it is about an unknown
-// one.
+// ExampleGPR learns two classes and tells one of them from an unknown one.
 func ExampleGPR() {
 	h, err := gpr.New(gpr.DefaultConfig())
 	if err != nil {
@@ -415,7 +414,7 @@ func ExampleGPR() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Printf("%s, variance %.2f; unknown: variance %.2f\n", predictions[0].Label, predictions[0].Novelty,
+	fmt.Printf("%s, novelty %.2f; unknown: novelty %.2f\n", predictions[0].Label, predictions[0].Novelty,
 		predictions[1].Novelty)
-	// Output: bee, variance 0.07; unknown: variance 1.00
+	// Output: bee, novelty -7.03; unknown: novelty -1.00
 }

@@ -2,6 +2,8 @@ package gpr
 
 import (
 	"fmt"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -11,7 +13,7 @@ import (
 )
 
 // Score implements classifier.Head in O(n(d+C)) per row, plus O(n²) if the
-// novelty is wanted: the predictive variance.
+// novelty is wanted, for the predictive variance.
 func (h *GPR) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	if err := classifier.CheckScore(h, dst, novelty, x); err != nil {
 		return fmt.Errorf("gpr: %w", err)
@@ -21,8 +23,10 @@ func (h *GPR) Score(dst blas64.General, novelty []float64, x blas32.General) err
 		if err := h.reg.Mean(means, z); err != nil {
 			return err
 		}
+		largest := make([]float64, means.Rows)
 		for i := range means.Rows {
 			row := dense.Row(means, i)
+			largest[i] = slices.Max(row)
 			for j := range row {
 				row[j] /= h.tau
 			}
@@ -31,8 +35,20 @@ func (h *GPR) Score(dst blas64.General, novelty []float64, x blas32.General) err
 		if novelty == nil {
 			return nil
 		}
-		return h.reg.Variance(novelty[first:first+z.Rows], z)
+		return h.novelty(novelty[first:first+z.Rows], largest, z)
 	})
+}
+
+// novelty writes −(max μ_c + 1)/√variance, given the largest means; in heads of version
+// 0.1, the variance alone.
+func (h *GPR) novelty(dst, largest []float64, z blas64.General) error {
+	err := h.reg.Variance(dst, z)
+	if h.cfg.Relative {
+		for i, v := range dst {
+			dst[i] = -(largest[i] + 1) / math.Sqrt(v)
+		}
+	}
+	return err
 }
 
 // Variance implements classifier.Varier: eq. 3, in O(n(d+n)) per row.

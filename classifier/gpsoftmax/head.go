@@ -103,8 +103,7 @@ func (h *Head) drop(rows []int) error {
 	return h.fit(context.Background(), all)
 }
 
-// Score implements classifier.Head. The novelty is the variance of the latent
-// functions relative to their prior variance, averaged over the classes.
+// Score implements classifier.Head. The novelty is that of model.novelty.
 func (h *Head) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	perRow := max(1, h.cfg.Chains*h.cfg.Draws*len(h.All.Classes))
 	return classifier.Scoring{

@@ -18,7 +18,7 @@ func Methods() []classifier.Method {
 func define(name string, defaults Config, summary string) classifier.Method {
 	return classifier.Define(classifier.Method{
 		Name: name, Key: name, Summary: summary,
-		Novelty: "variance of the latent functions, relative to the prior's",
+		Novelty: "how low the largest function may be: its standard deviation less its mean",
 		Extend:  "exact, by sampling again", Forget: "classes and examples, exact, by sampling again",
 	}, classifier.Definition[Config, *Head]{
 		Default:     defaults,

@@ -27,12 +27,14 @@ type model struct {
 	// open holds standard normals (D×C) for what t does not determine at new
 	// inputs.
 	open blas64.General
+	// relative is Config.Relative.
+	relative bool
 }
 
 // newModel prepares the examples of all classes; the draws are made later.
 func newModel(method string, cfg Config, all exemplars.Table) (*model, error) {
 	names, own := slices.Sorted(slices.Values(all.Classes)), all.ByClass()
-	m := &model{like: likelihoodOf(method), data: data{classes: len(names)}}
+	m := &model{like: likelihoodOf(method), data: data{classes: len(names)}, relative: cfg.Relative}
 	var rows exemplars.Rows
 	for c, name := range names {
 		rows = append(rows, own[name]...)
@@ -98,14 +100,13 @@ func (m *model) average(dst, f []float64, deviation float64) {
 	classifier.LogSoftmax(dst)
 }
 
-// novelty returns the variance of the functions relative to that of their
-// prior, averaged over the classes; if the prior has none, nothing is known.
+// novelty returns min(s − m) over the classes, m and s² the mean and the variance of a
+// function; in heads of version 0.1, the variance relative to that of the prior, averaged
+// over the classes, or 1 if the prior has none.
 func (m *model) novelty(f []float64, open, prior float64) float64 {
-	if prior <= 0 {
-		return 1
-	}
 	n := float64(m.open.Rows)
 	var sum float64
+	least := math.Inf(1)
 	for c := range m.classes {
 		var mean, squares float64
 		for i := c; i < len(f); i += m.classes {
@@ -115,6 +116,13 @@ func (m *model) novelty(f []float64, open, prior float64) float64 {
 			squares += (f[i] - mean) * (f[i] - mean)
 		}
 		sum += squares / n
+		least = min(least, math.Sqrt(squares/n+open)-mean)
+	}
+	switch {
+	case m.relative:
+		return least
+	case prior <= 0:
+		return 1
 	}
 	return (sum/float64(m.classes) + open) / prior
 }

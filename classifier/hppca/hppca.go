@@ -130,7 +130,7 @@ func (h *HPPCA) Refresh(ctx context.Context) error {
 
 // Regroup returns a head with the same class models (shared, not copied) under
 // another configuration, which may differ in everything except q, λ and
-// normalize. The super-classes are rebuilt unless only T, Gap or LogDet differ.
+// normalize. The super-classes are rebuilt unless only T, Gap, LogDet or Relative differ.
 func (h *HPPCA) Regroup(ctx context.Context, cfg Config) (*HPPCA, error) {
 	next, err := New(cfg)
 	if err == nil {
@@ -146,7 +146,8 @@ func (h *HPPCA) Regroup(ctx context.Context, cfg Config) (*HPPCA, error) {
 			*m = *h.Model().Clone()
 			same := h.cfg
 			same.T, same.Gap, same.Refresh, same.Statistics = cfg.T, cfg.Gap, cfg.Refresh, cfg.Statistics
-			same.Preset, same.Normalize, same.LogDet = cfg.Preset, cfg.Normalize, cfg.LogDet
+			same.Preset, same.Normalize = cfg.Preset, cfg.Normalize
+			same.LogDet, same.Relative = cfg.LogDet, cfg.Relative
 			if same == cfg {
 				return nil
 			}

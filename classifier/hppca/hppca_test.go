@@ -68,7 +68,9 @@ func TestAllVisitedIsPPCA(t *testing.T) {
 		queries, _ := world(17, 4, 2, d, 2)
 		for _, logDet := range []bool{true, false} {
 			for _, levels := range []int{2, 3} {
-				flat, err := ppca.New(ppca.Config{Preset: ppca.PresetDefault, Q: 5, Lambda: 0.01, LogDet: &logDet})
+				flat, err := ppca.New(ppca.Config{
+					Preset: ppca.PresetDefault, Q: 5, Lambda: 0.01, LogDet: &logDet, Relative: true,
+				})
 				if err != nil {
 					t.Fatal(err)
 				}

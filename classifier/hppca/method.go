@@ -8,7 +8,7 @@ func Method() classifier.Method {
 		Name: "hppca", Key: "hppca",
 		Summary: "ppca under super-classes (Wang 2023): compares an example with the classes of a few " +
 			"super-classes only; for thousands of classes",
-		Novelty:    "negative largest log-density of the visited classes",
+		Novelty:    "log-density of a background of all classes, less the largest of the visited classes",
 		Extend:     "exact, from the statistics; super-classes stay the same until they are refreshed",
 		Forget:     "classes; examples exactly, from the statistics; super-classes stay until they are refreshed",
 		Statistics: true,

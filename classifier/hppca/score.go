@@ -28,8 +28,9 @@ const (
 
 // Score implements classifier.Head. Besides the C values of a row it costs O((S
 // + A)qd) per row, where A is the number of classes visited. The novelty is
-// −max log-density over the visited classes, up to a constant that all classes
-// share, or min r without log-determinant.
+// log N(x; background) − max log-density over the visited classes, or half the difference
+// of squared Mahalanobis distances without log-determinant. Heads of version 0.1 have
+// −max log-density, up to a constant that all classes share, or min r.
 func (h *HPPCA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	err := classifier.CheckScore(h, dst, novelty, x)
 	if err == nil {
@@ -82,6 +83,8 @@ func named(err error) error {
 type scorer struct {
 	mul               linalg.Backend
 	normalize, logDet bool
+	relative          bool // to the background
+	background        lowrank.Background
 	t                 int
 	gap               float64
 	dim, classes      int
@@ -106,7 +109,10 @@ func newScorer(mul linalg.Backend, cfg Config, t tree, gs []lowrank.Gaussian, su
 	s := &scorer{
 		mul: mul, normalize: *cfg.Normalize, logDet: *cfg.LogDet, t: cfg.T, gap: cfg.Gap,
 		dim: gs[0].Dim(), classes: len(gs), centre: lowrank.MeanOfMeans(gs), steps: make([]step, len(t.levels)+1),
-		supers: supers,
+		supers: supers, relative: cfg.Relative,
+	}
+	if cfg.Relative {
+		s.background = lowrank.BackgroundOf(gs, s.centre, s.logDet)
 	}
 	parents := 1
 	for l, level := range t.levels {
@@ -188,6 +194,7 @@ type found struct {
 	supers  []int      // the super-classes above them
 	skipped [][]ranked // by step: the nodes that were scored but not visited
 	neurons int        // nodes and classes scored
+	unseen  float64    // the score of the background
 }
 
 // A group holds the rows that visit one parent.
@@ -202,6 +209,9 @@ type group struct {
 func (s *scorer) find(x blas32.General) ([]found, error) {
 	q := lowrank.NewQueries(lowrank.Placed(x, s.normalize), s.centre)
 	out := make([]found, x.Rows)
+	for i, v := range q.Background(s.background) {
+		out[i].unseen = v
+	}
 	groups := []group{{rows: dense.Range(0, x.Rows)}}
 	last := len(s.steps) - 1
 	for l := range s.steps {
@@ -379,11 +389,10 @@ func (s *scorer) logProb(dst []float64, f *found) {
 	}
 }
 
-// novelty returns −max log-density over the visited classes, up to a constant,
-// or min r without log-determinant.
+// novelty compares the best of the visited classes with the background.
 func (s *scorer) novelty(f *found) float64 {
-	if s.logDet {
-		return -f.best().score
+	if s.relative || s.logDet {
+		return f.unseen - f.best().score
 	}
 	return -2 * f.best().score
 }

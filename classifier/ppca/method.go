@@ -7,7 +7,7 @@ func Method() classifier.Method {
 	return classifier.Define(classifier.Method{
 		Name: "ppca", Key: "ppca",
 		Summary:    "one low-rank Gaussian per class (Wang 2023); strong with hundreds of examples per class",
-		Novelty:    "negative largest log-density; smallest Mahalanobis distance without log-determinant",
+		Novelty:    "log-density of a background of all classes, less the largest of the classes",
 		Extend:     "exact, from the statistics",
 		Forget:     "classes; examples exactly, from the statistics",
 		Statistics: true,

@@ -28,9 +28,10 @@ type model = classtable.Model[shared, lowrank.Gaussian]
 // shared holds what the classes share.
 type shared struct {
 	// Choice records the choice of λ; nil if λ was given.
-	Choice *Choice   `json:"lambda_choice,omitempty"`
-	centre []float64 // c, the mean of the class means
-	stack  *lowrank.Stack
+	Choice     *Choice   `json:"lambda_choice,omitempty"`
+	centre     []float64 // c, the mean of the class means
+	stack      *lowrank.Stack
+	background lowrank.Background
 }
 
 var (
@@ -74,25 +75,34 @@ func (c Config) rescore(m *model, _ []int) error {
 		gs[i].Lambda = c.chosen(m.Shared.Choice).Lambda
 	}
 	m.Shared.centre = lowrank.MeanOfMeans(gs)
+	if c.Relative {
+		m.Shared.background = lowrank.BackgroundOf(gs, m.Shared.centre, *c.LogDet)
+	}
 	m.Shared.stack = lowrank.NewStack(gs, m.Shared.centre, *c.LogDet, lowrank.Fast, m.Backend)
 	return nil
 }
 
-// scoring takes O(Cqd) per row. The novelty is −max log-density, up to a
-// constant that all classes share, or min r without log-determinant.
+// scoring takes O(Cqd) per row. The novelty is log N(x; background) − max log-density, or
+// half the difference of squared Mahalanobis distances without log-determinant. Heads of
+// version 0.1 have −max log-density, up to a constant that all classes share, or min r.
 func (c Config) scoring(m *model) classifier.Scoring {
-	return classifier.Scoring{
+	s := classifier.Scoring{
 		Scores: func(x blas32.General) (blas64.General, error) {
 			q := lowrank.NewQueries(lowrank.Placed(x, *c.Normalize), m.Shared.centre)
-			return m.Shared.stack.Scores(q, dense.Range(0, x.Rows))
-		},
-		Novelty: func(scores []float64) float64 { // −½(r + log|Σ|) of all classes
-			if *c.LogDet {
-				return -slices.Max(scores)
+			scores, err := m.Shared.stack.Scores(q, dense.Range(0, x.Rows)) // −½(r + log|Σ|) of all classes
+			if err != nil || !c.Relative {
+				return scores, err
 			}
-			return -2 * slices.Max(scores)
+			return classifier.WithUnseen(scores, q.Background(m.Shared.background)), nil
 		},
 	}
+	switch {
+	case c.Relative:
+		s.Novelty = classifier.Unseen
+	case !*c.LogDet:
+		s.Novelty = func(scores []float64) float64 { return -2 * slices.Max(scores) }
+	}
+	return s
 }
 
 // TakesUnit implements moments.Learner. If λ was to be chosen by

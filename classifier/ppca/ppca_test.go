@@ -111,13 +111,22 @@ func (m *denseGaussian) r(x []float32) float64 {
 	return mat.Dot(delta, y)
 }
 
+func (m *denseGaussian) trace() float64 {
+	var sigma mat.SymDense
+	m.chol.ToSym(&sigma)
+	return mat.Trace(&sigma)
+}
+
 // score returns −½(r + log|Σ| − d·log λ).
 func (m *denseGaussian) score(x []float32) float64 {
 	return -(m.r(x) + m.chol.LogDet() - float64(m.d)*math.Log(m.lambda)) / 2
 }
 
+// raw has the novelty of version 0.1: r itself, without log-determinant.
 func raw(q int, lambda float64, logDet bool) ppca.Config {
-	return config(func(c *ppca.Config) { c.Q, c.Lambda, c.Normalize, c.LogDet = q, lambda, new(false), new(logDet) })
+	return config(func(c *ppca.Config) {
+		c.Q, c.Lambda, c.Normalize, c.LogDet, c.Relative = q, lambda, new(false), new(logDet), false
+	})
 }
 
 // TestTheorem1EqualsDense compares r itself (the novelty without
@@ -165,6 +174,64 @@ func TestLogProbEqualsDense(t *testing.T) {
 			for k := range want {
 				if math.Abs(got.Data[3*i+k]-want[k]) > 1e-4*(1+math.Abs(want[k])) {
 					t.Errorf("q=%d: log p(%d | %d) = %.8g, denseGaussian %.8g", q, k, i, got.Data[3*i+k], want[k])
+				}
+			}
+		}
+	}
+}
+
+// The novelty compares the classes with N(m, v·I) of the moments of all of them; a single
+// class is compared with nothing.
+func TestNoveltyEqualsDense(t *testing.T) {
+	const d, q, lambda = 12, 4, 0.05
+	clouds := []blas32.General{cloud(50, d, 0, 1, 1), cloud(8, d, 0.3, 0.5, 2), cloud(1, d, -0.3, 1, 3)}
+	queries := cloud(30, d, 0.1, 1, 4)
+	for _, logDet := range []bool{true, false} {
+		for classes := 1; classes <= len(clouds); classes++ {
+			var data []float32
+			var y []string
+			var models []*denseGaussian
+			mean, square, traces := make([]float64, d), 0.0, 0.0
+			for i, c := range clouds[:classes] {
+				m := denseModel(t, c, q, lambda)
+				data, models = append(data, c.Data...), append(models, m)
+				y = append(y, labels(c.Rows, string(rune('a'+i)))...)
+				for j, v := range m.mean {
+					mean[j] += v / float64(classes)
+					square += v * v / float64(classes)
+				}
+				traces += m.trace() / float64(classes)
+			}
+			v := (traces + square - dense.SumSquares(mean)) / d // law of total variance
+			cfg := raw(q, lambda, logDet)
+			cfg.Relative = true
+			h := learned(t, cfg, blas32.General{Rows: len(y), Cols: d, Stride: d, Data: data}, y)
+			got := make([]float64, queries.Rows)
+			if err := h.Score(dense.New(len(got), classes), got, queries); err != nil {
+				t.Fatal(err)
+			}
+			for i := range got {
+				x := dense.Row32(queries, i)
+				best, far := math.Inf(-1), 0.0
+				for _, m := range models {
+					s := -m.r(x) / 2
+					if logDet {
+						s = m.score(x)
+					}
+					best = max(best, s)
+				}
+				for j, u := range x {
+					far += (float64(u) - mean[j]) * (float64(u) - mean[j])
+				}
+				background := -far / v / 2
+				if logDet {
+					background -= d * math.Log(v/lambda) / 2
+				}
+				if classes == 1 {
+					background = 0
+				}
+				if want := background - best; math.Abs(got[i]-want) > 1e-4*(1+math.Abs(best)) {
+					t.Errorf("%d classes, log-determinant %v: %.8g, want %.8g", classes, logDet, got[i], want)
 				}
 			}
 		}

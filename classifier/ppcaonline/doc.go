@@ -19,7 +19,8 @@
 //
 //	log p(c|x) = log-softmax_c log N(x; μ_c, C_c)
 //
-// with the log-determinant. Novelty is −max log N(x; μ_c, C_c).
+// with the log-determinant. Novelty is
+// log N(x; m, v·I) − max log N(x; μ_c, C_c) (lowrank.Background).
 //
 // The class policy treats the end of a session as the end of a class.
 //

@@ -8,7 +8,7 @@ func Method() classifier.Method {
 		Name: "ppca-online", Key: "ppca_online",
 		Summary: "one low-rank Gaussian per class that learns one image at a time (NAT-oEM, Pamplona and Manzanera " +
 			"2020)",
-		Novelty: "negative largest log-density",
+		Novelty: "log-density of a background of all classes, less the largest of the classes",
 		Extend:  "one example at a time; their order matters",
 		Forget:  "classes",
 	}, classifier.Definition[Config, *Online]{

@@ -44,11 +44,11 @@ func New(cfg Config) (*Online, error) {
 		},
 		Fit: cfg.fit,
 		Rescore: func(m *model, _ []int) (err error) {
-			m.Shared.scorer, err = newScorer(m, cfg.Normalize)
+			m.Shared.scorer, err = newScorer(m, cfg.Normalize, cfg.Relative)
 			return err
 		},
 		Scoring: func(m *model) classifier.Scoring {
-			return classifier.Scoring{Scores: m.Shared.scorer.scores, Batch: 64}
+			return classifier.Scoring{Scores: m.Shared.scorer.scores, Novelty: classifier.Unseen, Batch: 64}
 		},
 		Fields: cfg.fields,
 		Decode: decode,

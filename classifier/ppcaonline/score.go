@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/lowrank"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
@@ -20,11 +21,13 @@ const guard = 1e-6
 // A scorer holds the roots of all classes, stacked for one product per batch.
 // It is immutable.
 type scorer struct {
-	backend linalg.Backend
-	unit    bool
-	roots   blas64.General // Σq×d
-	means   blas64.General // C×d
-	classes []scored
+	backend    linalg.Backend
+	unit       bool
+	roots      blas64.General // Σq×d
+	means      blas64.General // C×d
+	classes    []scored
+	centre     []float64
+	background lowrank.Background // zero in heads of version 0.1
 }
 
 // scored is one class prepared for scoring.
@@ -35,7 +38,7 @@ type scored struct {
 	norm   float64   // ‖μ‖²
 }
 
-func newScorer(m *model, unit bool) (*scorer, error) {
+func newScorer(m *model, unit, relative bool) (*scorer, error) {
 	s := &scorer{backend: m.Backend, unit: unit, roots: dense.New(0, m.Dim), means: dense.New(m.Classes.Len(), m.Dim)}
 	for i, c := range m.Classes.Values() {
 		g := c.Gaussian()
@@ -52,10 +55,24 @@ func newScorer(m *model, unit bool) (*scorer, error) {
 		s.roots.Data = append(s.roots.Data, root.Data...)
 		s.classes = append(s.classes, k)
 	}
+	if relative {
+		s.background = s.against()
+	}
 	return s, nil
 }
 
-// scores returns the log-densities (n×C) of a few rows, in O(Cdq) per row.
+// against returns what classes are compared with.
+func (s *scorer) against() lowrank.Background {
+	s.centre = dense.MeanRow(s.means)
+	means, traces := make([][]float64, len(s.classes)), make([]float64, len(s.classes))
+	for i, k := range s.classes {
+		means[i], traces[i] = k.Mean, dense.SumSquares(k.W.Data)+float64(len(k.Mean))*k.Sigma2
+	}
+	return lowrank.NewBackground(means, traces, s.centre, 1/(2*math.Pi), true)
+}
+
+// scores returns the log-densities of a few rows under the classes and, in the last
+// column, the background (n×(C+1)), in O(Cdq) per row.
 func (s *scorer) scores(x blas32.General) (blas64.General, error) {
 	z := classifier.Placed(x, dense.Range(0, x.Rows), s.unit)
 	projected, crossed := dense.New(x.Rows, s.roots.Rows), dense.New(x.Rows, len(s.classes))
@@ -67,11 +84,22 @@ func (s *scorer) scores(x blas32.General) (blas64.General, error) {
 	if err := s.backend.MulTrans64(crossed, z, s.means); err != nil {
 		return blas64.General{}, err
 	}
-	scores := dense.New(x.Rows, len(s.classes))
+	C := len(s.classes)
+	scores := dense.New(x.Rows, C+1)
 	dense.Parallel(x.Rows, func(i int) {
-		s.scoreRow(dense.Row(scores, i), dense.Row(z, i), dense.Row(projected, i), dense.Row(crossed, i))
+		row := dense.Row(scores, i)
+		row[C] = s.unseen(dense.Row(z, i))
+		s.scoreRow(row[:C], dense.Row(z, i), dense.Row(projected, i), dense.Row(crossed, i))
 	})
 	return scores, nil
+}
+
+// unseen returns the score of a class that has not been seen, 0 in heads of version 0.1.
+func (s *scorer) unseen(z []float64) float64 {
+	if s.centre == nil {
+		return 0
+	}
+	return s.background.Score(dense.SquaredDistance(z, s.centre))
 }
 
 // scoreRow writes log N(z; μ, C) for every class. projected is Rz of all
