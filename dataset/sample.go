@@ -1,13 +1,16 @@
 package dataset
 
-// A Sample is one image (or one row of a feature file) with what is known about
-// it.
+// A Sample is one image, one box of an image or one row of a feature file, with what is
+// known about it.
 type Sample struct {
-	// Path is relative to the root it was found under, with forward slashes.
+	// Path is relative to the root it was found under, with forward slashes. That of a
+	// box is "photo.jpg#1".
 	Path string
 	// Label is the class name, "" when unknown.
 	Label string
 	// Split and Session are the optional columns of a feature folder's
 	// samples.csv.
 	Split, Session string
+	// Box is nil for a whole image.
+	Box *Box
 }

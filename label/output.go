@@ -24,6 +24,7 @@ import (
 type output struct {
 	dir, format string
 	most        int // rows per part
+	more        []column
 	rows        int // in the last part
 	parts       []part
 }
@@ -41,8 +42,8 @@ func (o *output) name(n int) string {
 	return fmt.Sprintf("labels-%d.%s", n, o.format)
 }
 
-func createOutput(dir, format string, most int) (*output, error) {
-	o := &output{dir: dir, format: format, most: most}
+func createOutput(dir, format string, most int, more ...column) (*output, error) {
+	o := &output{dir: dir, format: format, most: most, more: more}
 	return o, o.next()
 }
 
@@ -59,7 +60,7 @@ func (o *output) next() error {
 		return err
 	}
 	o.parts, o.rows = append(o.parts, part{file: file}), 0
-	t, err := newTable(o.format, file)
+	t, err := newTable(o.format, file, o.more)
 	o.parts[len(o.parts)-1].table = t
 	return err
 }
@@ -122,10 +123,10 @@ type table interface {
 
 func formats() []string { return []string{"csv", "jsonl", "parquet"} }
 
-func newTable(format string, file io.Writer) (table, error) {
+func newTable(format string, file io.Writer, more []column) (table, error) {
 	switch format {
 	case "csv":
-		return newCSVTable(file)
+		return newCSVTable(file, more)
 	case "jsonl":
 		return newJSONTable(file), nil
 	case "parquet":
@@ -134,12 +135,35 @@ func newTable(format string, file io.Writer) (table, error) {
 	return nil, fmt.Errorf("format %q is not one of %v", format, formats())
 }
 
-type csvTable struct{ w *csv.Writer }
+// A column is one that only some jobs have.
+type column struct {
+	name string
+	cell func(Row) string
+}
 
-func newCSVTable(file io.Writer) (csvTable, error) {
-	t := csvTable{csv.NewWriter(file)}
-	return t, t.w.Write([]string{"path", "label", "probability", "margin", "entropy", "novelty", "rejected", "top_k",
-		"p_new", "by"})
+func boxColumns() []column { return []column{{"box", func(r Row) string { return r.Box }}} }
+
+func eventColumns() []column {
+	return []column{
+		{"event", func(r Row) string { return r.Event }},
+		{"event_label", func(r Row) string { return dataset.SafeCell(r.EventLabel) }},
+		{"event_probability", func(r Row) string { return r.EventProbability.cell() }},
+	}
+}
+
+type csvTable struct {
+	w    *csv.Writer
+	more []column
+}
+
+func newCSVTable(file io.Writer, more []column) (csvTable, error) {
+	t := csvTable{csv.NewWriter(file), more}
+	header := []string{"path", "label", "probability", "margin", "entropy", "novelty", "rejected", "top_k", "p_new",
+		"by"}
+	for _, c := range more {
+		header = append(header, c.name)
+	}
+	return t, t.w.Write(header)
 }
 
 func (t csvTable) write(r Row) error {
@@ -147,11 +171,15 @@ func (t csvTable) write(r Row) error {
 	if err != nil {
 		return err
 	}
-	return t.w.Write([]string{
+	cells := []string{
 		dataset.SafeCell(r.Path), dataset.SafeCell(r.Label),
 		r.Probability.cell(), r.Margin.cell(), r.Entropy.cell(), r.Novelty.String(),
 		strconv.FormatBool(r.Rejected), string(topK), r.New.cell(), string(r.By),
-	})
+	}
+	for _, c := range t.more {
+		cells = append(cells, c.cell(r))
+	}
+	return t.w.Write(cells)
 }
 
 func (t csvTable) close() error {
@@ -241,6 +269,13 @@ type Row struct {
 	New *number `json:"p_new" parquet:"p_new,optional"`
 	// By says who decided, empty for the model.
 	By By `json:"by" parquet:"by,dict"`
+	// Box is "x,y,w,h" in shares of the upright photo, empty for a whole image.
+	Box string `json:"box,omitempty" parquet:"box,optional"`
+	// Event names the event of the photo, EventLabel is that of its classes which the
+	// photo shows best; all are empty without events.
+	Event            string  `json:"event,omitempty" parquet:"event,dict,optional"`
+	EventLabel       string  `json:"event_label,omitempty" parquet:"event_label,dict,optional"`
+	EventProbability *number `json:"event_probability,omitempty" parquet:"event_probability,optional"`
 }
 
 func newRow(s Scored) Row {
@@ -259,6 +294,15 @@ func newRow(s Scored) Row {
 	}
 	for i, t := range p.TopK {
 		r.TopK[i] = pair{t.Label, rounded(t.Probability)}
+	}
+	if s.Sample.Box != nil {
+		r.Box = s.Sample.Box.String()
+	}
+	if e := s.Event; e != nil {
+		r.Event, r.EventLabel = e.Name, e.Label
+		if e.Label != "" {
+			r.EventProbability = new(rounded(e.Probability))
+		}
 	}
 	return r
 }

@@ -43,6 +43,18 @@ type Scored struct {
 	Rejected bool
 	// By says who gave Prediction.Label; "" is the head.
 	By By
+	// Event is what is known about the event of the photo, nil without events.
+	Event *Event
+}
+
+// An Event is what one photo is told by the others that its camera took at that time.
+type Event struct {
+	// Name is unique in a job.
+	Name string
+	// Label is the class of the event that the photo shows best, "" if nothing is known;
+	// Probability is that of Label given all photos of the event.
+	Label       string
+	Probability float64
 }
 
 // A Scorer scores embeddings.

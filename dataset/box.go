@@ -1,0 +1,49 @@
+package dataset
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A Box is a part of a photo that a detector or a person drew a rectangle around.
+type Box struct {
+	// Number counts the boxes of a photo from 1, as the file lists them.
+	Number int
+	// X and Y are the left and the upper edge, W and H the width and the height, as shares
+	// of the upright photo's.
+	X, Y, W, H float64
+	// Category is what it is said to show, and Confidence how sure of it a detector is, 1 for
+	// a person.
+	Category   string
+	Confidence float64
+	// Kept reports that Category is the label, such as a detector's "person": there is
+	// nothing to classify.
+	Kept bool
+}
+
+// String returns "x,y,w,h", with seven significant digits each.
+func (b *Box) String() string {
+	var parts [4]string
+	for i, v := range [4]float64{b.X, b.Y, b.W, b.H} {
+		parts[i] = strconv.FormatFloat(v, 'g', 7, 64)
+	}
+	return strings.Join(parts[:], ",")
+}
+
+// boxMark is between the path of a photo and the number of a box.
+const boxMark = "#"
+
+// In returns the sample of a box of the photo s.
+func (b *Box) In(s Sample) Sample {
+	s.Path += boxMark + strconv.Itoa(b.Number)
+	s.Box = b
+	return s
+}
+
+// File returns the path of the photo: Path without the number of the box.
+func (s Sample) File() string {
+	if s.Box == nil {
+		return s.Path
+	}
+	return strings.TrimSuffix(s.Path, boxMark+strconv.Itoa(s.Box.Number))
+}
