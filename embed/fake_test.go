@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 const (
@@ -38,6 +39,30 @@ func (p fakePreprocessor) Tensor(_ context.Context, dst []float32, file []byte) 
 	h := cache.HashOf(file)
 	for i := range dst {
 		dst[i] = float32(h[i])
+	}
+	return nil
+}
+
+// Boxes derives pixels from the file and the box.
+func (p fakePreprocessor) Boxes(ctx context.Context, file []byte, boxes []preprocess.Box,
+	use func(i int, tensor func(dst []float32) error) error) error {
+	p.calls.Add(1)
+	if !bytes.HasPrefix(file, []byte("IMG")) {
+		return errNotAPhoto
+	}
+	for i, b := range boxes {
+		err := use(i, func(dst []float32) error {
+			if b.W > 0.9 {
+				return errNotAPhoto
+			}
+			for j := range dst {
+				dst[j] = float32(len(file)) + float32(b.X)*1000
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
 	}
 	return nil
 }

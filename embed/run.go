@@ -10,18 +10,28 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 )
 
-// A job is one sample in progress; seq is its position in the order.
+// A job is one image in progress, with one sample, or several that are boxes of it; seq is
+// its position in the order.
 type job struct {
-	seq    int
-	sample dataset.Sample
+	seq     int
+	samples []dataset.Sample
+}
+
+// file returns the path of the image.
+func (j job) file() string { return j.samples[0].File() }
+
+// A place is that of one sample of a job.
+type place struct {
+	job
+	at int
 }
 
 // A run is the state shared by the feeder, the workers and the emitter of one
 // Stream.Run.
 //
 // The feeder takes a token for each sample and the emitter returns it, so at
-// most one window of samples is in progress. Items wait in a ring for their
-// turn.
+// most one window of samples is in progress, or one image with more boxes than that.
+// Items wait in a ring for their turn.
 type run struct {
 	*Stream
 	ctx    context.Context
@@ -32,22 +42,28 @@ type run struct {
 	jobs   chan job
 
 	mu     sync.Mutex
-	ready  sync.Cond // the item that is next in order is there, or the run is over
-	items  []Item    // ring: the item of seq is at seq mod window
-	done   []bool
-	fed    int // samples accepted
+	ready  sync.Cond  // the items that are next in order are there, or the run is over
+	ring   []finished // those of seq are at seq mod window
+	fed    int        // jobs accepted
 	ended  bool
 	counts Counts
-	// flights lists the jobs that wait for each content being computed.
-	flights map[cache.Hash][]job
+	// flights lists what waits for each content being computed.
+	flights map[cache.Hash][]place
 }
+
+// finished are the items of a job so far.
+type finished struct {
+	items []Item
+	n     int
+}
+
+func (f finished) complete() bool { return f.n > 0 && f.n == len(f.items) }
 
 func newRun(ctx context.Context, s *Stream, root string) *run {
 	window := s.window()
 	r := &run{
-		Stream: s, root: root, flights: map[cache.Hash][]job{},
-		tokens: make(chan struct{}, window), jobs: make(chan job, window),
-		items: make([]Item, window), done: make([]bool, window),
+		Stream: s, root: root, flights: map[cache.Hash][]place{},
+		tokens: make(chan struct{}, window), jobs: make(chan job, window), ring: make([]finished, window),
 	}
 	r.ctx, r.fail = context.WithCancelCause(ctx)
 	r.open = sync.OnceValues(r.openChecked)
@@ -100,20 +116,26 @@ func (r *run) wake() {
 	r.ready.Broadcast()
 }
 
-// feed passes samples to the workers as the window allows.
+// feed passes images to the workers as the window allows. Boxes of one image follow each
+// other; only those are held back until the next sample.
 func (r *run) feed(samples iter.Seq[dataset.Sample]) {
 	defer close(r.jobs)
+	var boxes []dataset.Sample // of one image
 	for sample := range samples {
-		select {
-		case r.tokens <- struct{}{}:
-		case <-r.ctx.Done():
+		if len(boxes) > 0 && (sample.Box == nil || sample.File() != boxes[0].File()) {
+			if !r.start(boxes) {
+				return
+			}
+			boxes = nil
+		}
+		if sample.Box != nil {
+			boxes = append(boxes, sample)
+		} else if !r.start([]dataset.Sample{sample}) {
 			return
 		}
-		r.mu.Lock()
-		j := job{seq: r.fed, sample: sample}
-		r.fed++
-		r.mu.Unlock()
-		r.jobs <- j // never blocks: there are as many places as tokens
+	}
+	if len(boxes) > 0 && !r.start(boxes) {
+		return
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -121,29 +143,64 @@ func (r *run) feed(samples iter.Seq[dataset.Sample]) {
 	r.ready.Broadcast()
 }
 
-// finish delivers the item of a job.
-func (r *run) finish(j job, item Item) {
-	item.Sample = j.sample
+// start passes an image to the workers, or returns false if the run is over.
+func (r *run) start(samples []dataset.Sample) bool {
+	for range r.tokensOf(len(samples)) {
+		select {
+		case r.tokens <- struct{}{}:
+		case <-r.ctx.Done():
+			return false
+		}
+	}
+	r.mu.Lock()
+	j := job{seq: r.fed, samples: samples}
+	r.fed++
+	r.ring[j.seq%len(r.ring)] = finished{items: make([]Item, len(samples))}
+	r.mu.Unlock()
+	r.jobs <- j // never blocks: there are as many places as tokens
+	return true
+}
+
+// tokensOf returns how many tokens an image with n samples takes.
+func (r *run) tokensOf(n int) int { return min(n, cap(r.tokens)) }
+
+// finish delivers the item of one sample.
+func (r *run) finish(p place, item Item) {
+	item.Sample = p.samples[p.at]
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	slot := j.seq % len(r.items)
-	r.items[slot], r.done[slot] = item, true
-	r.ready.Signal()
+	of := &r.ring[p.seq%len(r.ring)]
+	of.items[p.at] = item
+	of.n++
+	if of.complete() {
+		r.ready.Signal()
+	}
+}
+
+// finishAll delivers the same item for all samples of a job.
+func (r *run) finishAll(j job, item Item) {
+	for at := range j.samples {
+		r.finish(place{j, at}, item)
+	}
 }
 
 // emitAll emits the items in order and reports whether all were emitted.
 func (r *run) emitAll(emit func(Item) error) bool {
 	for seq := 0; ; seq++ {
-		item, more := r.await(seq)
+		items, more := r.await(seq)
 		if !more {
 			return r.completeAt(seq)
 		}
-		if err := emit(item); err != nil {
-			r.fail(err)
-			return false
+		for _, item := range items {
+			if err := emit(item); err != nil {
+				r.fail(err)
+				return false
+			}
+			r.count(item)
 		}
-		r.count(item)
-		<-r.tokens
+		for range r.tokensOf(len(items)) {
+			<-r.tokens
+		}
 	}
 }
 
@@ -161,20 +218,20 @@ func (r *run) count(i Item) {
 	}
 }
 
-// await waits for the item of seq and removes it from the ring.
-func (r *run) await(seq int) (Item, bool) {
+// await waits for the items of seq and removes them from the ring.
+func (r *run) await(seq int) ([]Item, bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	slot := seq % len(r.items)
-	for r.ctx.Err() == nil && !r.done[slot] && !(r.ended && seq == r.fed) {
+	of := &r.ring[seq%len(r.ring)]
+	for r.ctx.Err() == nil && !of.complete() && !(r.ended && seq == r.fed) {
 		r.ready.Wait()
 	}
-	if r.ctx.Err() != nil || !r.done[slot] {
-		return Item{}, false
+	if r.ctx.Err() != nil || !of.complete() {
+		return nil, false
 	}
-	item := r.items[slot]
-	r.items[slot], r.done[slot] = Item{}, false
-	return item, true
+	items := of.items
+	*of = finished{}
+	return items, true
 }
 
 func (r *run) completeAt(seq int) bool {
@@ -183,28 +240,28 @@ func (r *run) completeAt(seq int) bool {
 	return r.ended && seq == r.fed
 }
 
-// claim reports whether j is to compute content h. If another job already does,
-// j waits for its result without blocking the worker.
-func (r *run) claim(h cache.Hash, j job) bool {
+// claim reports whether p is to compute content h. If another place already does, p waits
+// for its result without blocking the worker.
+func (r *run) claim(h cache.Hash, p place) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	waiting, flying := r.flights[h]
 	if flying {
-		r.flights[h] = append(waiting, j)
+		r.flights[h] = append(waiting, p)
 		return false
 	}
 	r.flights[h] = nil
 	return true
 }
 
-// land delivers the result for content h to the job that claimed it and to
-// those waiting for it.
-func (r *run) land(j job, item Item) {
+// land delivers the result for content h to the place that claimed it and to those
+// waiting for it.
+func (r *run) land(p place, item Item) {
 	r.mu.Lock()
 	waiting := r.flights[item.Hash]
 	delete(r.flights, item.Hash)
 	r.mu.Unlock()
-	r.finish(j, item)
+	r.finish(p, item)
 	for _, other := range waiting {
 		copied := item
 		copied.Vector = append([]float32(nil), item.Vector...)

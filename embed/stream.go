@@ -22,6 +22,10 @@ type Preprocessor interface {
 	// Tensor fills dst, which has length 3·side·side (CHW). It may wait for
 	// memory until ctx ends.
 	Tensor(ctx context.Context, dst []float32, file []byte) error
+	// Boxes decodes the file once and calls use for each box, in order, with a function
+	// that writes its input. An error of use ends it.
+	Boxes(ctx context.Context, file []byte, boxes []preprocess.Box,
+		use func(i int, tensor func(dst []float32) error) error) error
 }
 
 // An Extractor turns network input into embeddings. It is safe for concurrent
@@ -41,7 +45,8 @@ type Extractor interface {
 // An Item is the result for one sample.
 type Item struct {
 	Sample dataset.Sample
-	// Hash is the hash of the file's content; zero if it could not be read.
+	// Hash is the hash of the file's content, or of that and the box; zero if it could not
+	// be read.
 	Hash cache.Hash
 	// Vector is the embedding (length d), owned by the receiver; nil if Err is
 	// set.

@@ -19,7 +19,7 @@ func (e Embeddings) Views(ctx context.Context, o Options, root string,
 	count int) func(x blas32.General) ([]blas32.General, error) {
 	samples := make(map[[sha256.Size]byte]dataset.Sample, len(e.Samples))
 	for i, h := range HashRows(e.X) {
-		samples[h] = dataset.Sample{Path: e.Samples[i].Path}
+		samples[h] = dataset.Sample{Path: e.Samples[i].Path, Box: e.Samples[i].Box}
 	}
 	return func(x blas32.General) (views []blas32.General, err error) {
 		images := dataset.Listing{Root: root}

@@ -23,9 +23,9 @@ type worker struct {
 	file      []byte // reused between files
 }
 
-// claimed is a job whose pixels are in the batch.
+// claimed is a place whose content its worker computes.
 type claimed struct {
-	job
+	place
 	hash   cache.Hash
 	remark preprocess.Remark
 }
@@ -73,26 +73,23 @@ func (w *worker) take() (j job, more, atHand bool) {
 
 // do completes one job or adds it to the batch. An error ends the run.
 func (w *worker) do(j job) error {
-	abs := dataset.FullPath(w.root, j.sample.Path)
+	abs := dataset.FullPath(w.root, j.file())
 	state, err := cache.Stat(abs)
 	if err != nil {
-		w.finish(j, Item{Err: err})
+		w.finishAll(j, Item{Err: err})
 		return nil
 	}
-	if h, known := w.Cache.Lookup(abs, state); known {
-		if v, hit := w.Cache.Get(h); hit {
-			w.finish(j, Item{Hash: h, Vector: v, Cached: true})
-			return nil
-		}
+	if h, known := w.Cache.Lookup(abs, state); known && w.stored(j, h) {
+		return nil
 	}
 	release, err := w.wait(state.Size)
 	if err != nil {
-		w.finish(j, Item{Err: err})
+		w.finishAll(j, Item{Err: err})
 		return nil
 	}
 	defer release()
 	if state, err = w.read(abs, state.Size); err != nil {
-		w.finish(j, Item{Err: err})
+		w.finishAll(j, Item{Err: err})
 		return nil
 	}
 	h := cache.HashOf(w.file)
@@ -100,6 +97,24 @@ func (w *worker) do(j job) error {
 		return err
 	}
 	return w.resolve(j, h)
+}
+
+// stored completes a job of the file h whose embeddings are all in the cache, and reports
+// whether they are.
+func (w *worker) stored(j job, h cache.Hash) bool {
+	items := make([]Item, len(j.samples))
+	for at, s := range j.samples {
+		content := contentHash(h, s.Box)
+		v, hit := w.Cache.Get(content)
+		if !hit {
+			return false
+		}
+		items[at] = Item{Hash: content, Vector: v, Cached: true}
+	}
+	for at, item := range items {
+		w.finish(place{j, at}, item)
+	}
+	return true
 }
 
 // wait waits for the memory to read a file.
@@ -127,27 +142,43 @@ func (w *worker) read(abs string, size int64) (cache.FileState, error) {
 	return state, err
 }
 
-// resolve finds the embedding of content h, which is in w.file.
+// resolve finds the embeddings of a job of the file h, which is in w.file.
 func (w *worker) resolve(j job, h cache.Hash) error {
-	if !w.claim(h, j) {
-		return nil
+	var todo []claimed
+	for at, s := range j.samples {
+		c := claimed{place: place{j, at}, hash: contentHash(h, s.Box)}
+		if !w.claim(c.hash, c.place) {
+			continue
+		}
+		if v, hit := w.Cache.Get(c.hash); hit {
+			w.land(c.place, Item{Hash: c.hash, Vector: v, Cached: true})
+			continue
+		}
+		todo = append(todo, c)
 	}
-	if v, hit := w.Cache.Get(h); hit {
-		w.land(j, Item{Hash: h, Vector: v, Cached: true})
+	if len(todo) == 0 {
 		return nil
 	}
 	if err := w.prepare(); err != nil {
 		return err
 	}
+	if j.samples[0].Box != nil {
+		return w.boxes(todo)
+	}
+	c := todo[0]
+	ctx := preprocess.WithRemarks(w.ctx, func(r preprocess.Remark) { c.remark = r })
+	return w.add(c, func(dst []float32) error { return w.Preprocessor.Tensor(ctx, dst, w.file) })
+}
+
+// add adds what tensor writes to the batch.
+func (w *worker) add(c claimed, tensor func(dst []float32) error) error {
 	size := 3 * w.Side * w.Side
 	at := len(w.batch) * size
-	var remark preprocess.Remark
-	ctx := preprocess.WithRemarks(w.ctx, func(r preprocess.Remark) { remark = r })
-	if err := w.Preprocessor.Tensor(ctx, w.pixels[at:at+size], w.file); err != nil {
-		w.land(j, Item{Hash: h, Err: err})
+	if err := tensor(w.pixels[at : at+size]); err != nil {
+		w.land(c.place, Item{Hash: c.hash, Err: err})
 		return nil
 	}
-	w.batch = append(w.batch, claimed{job: j, hash: h, remark: remark})
+	w.batch = append(w.batch, c)
 	if len(w.batch) == w.extractor.Batch() {
 		return w.flush()
 	}
@@ -197,12 +228,12 @@ var errNotFinite = errors.New("the backbone returned NaN or Inf for this image: 
 // keep stores a computed embedding before it is delivered.
 func (w *worker) keep(c claimed, v []float32) error {
 	if !dense.Finite32(v) {
-		w.land(c.job, Item{Hash: c.hash, Err: errNotFinite})
+		w.land(c.place, Item{Hash: c.hash, Err: errNotFinite})
 		return nil
 	}
 	if err := w.Cache.Put(c.hash, v); err != nil {
 		return err
 	}
-	w.land(c.job, Item{Hash: c.hash, Vector: v, Remark: c.remark})
+	w.land(c.place, Item{Hash: c.hash, Vector: v, Remark: c.remark})
 	return nil
 }
