@@ -46,6 +46,7 @@ type Config struct {
 	// setup obtained, else "default".
 	Backbone   string           `mapstructure:"backbone" json:"backbone"`
 	Scan       Scan             `mapstructure:"scan" json:"scan"`
+	Boxes      Boxes            `mapstructure:"boxes" json:"boxes"`
 	Runtime    Runtime          `mapstructure:"runtime" json:"runtime"`
 	Linalg     native.Config    `mapstructure:"linalg" json:"linalg"`
 	Preprocess embed.Preprocess `mapstructure:"preprocess" json:"preprocess"`
@@ -104,6 +105,7 @@ func Default() Config {
 		Log: "text",
 		Scan: Scan{Include: []string{}, Exclude: []string{}, DropLabel: []string{},
 			Symlinks: string(dataset.FollowLinks)},
+		Boxes:      Boxes{MinConfidence: 0.2},
 		Linalg:     native.DefaultConfig(),
 		Preprocess: embed.DefaultPreprocess(),
 		Extractor:  extractor.DefaultConfig(),
@@ -131,6 +133,7 @@ func (c Config) Validate() error {
 		err    error
 	}{
 		{"scan.", scan},
+		{"boxes.", c.Boxes.Validate()},
 		{"linalg.", c.Linalg.Validate()},
 		{"preprocess.", c.Preprocess.Validate()},
 		{"", c.Extractor.Validate()},

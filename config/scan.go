@@ -2,6 +2,7 @@ package config
 
 import (
 	"errors"
+	"fmt"
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -51,4 +52,20 @@ func (s Scan) List() dataset.ListOptions {
 		PathColumn: s.PathColumn, LabelColumn: s.LabelColumn, PathSuffix: s.PathSuffix,
 		ClassFrom: dataset.ClassFrom(s.ClassFrom),
 	}
+}
+
+// Boxes says which parts of photos are read instead of whole ones.
+type Boxes struct {
+	// File has the boxes, in MegaDetector's or COCO's JSON; "" reads whole photos.
+	File string `mapstructure:"file" json:"file"`
+	// MinConfidence leaves out boxes of which the detector is less sure.
+	MinConfidence float64 `mapstructure:"min_confidence" json:"min_confidence"`
+}
+
+// Validate returns an error that names the first setting that is out of range.
+func (b Boxes) Validate() error {
+	if !(b.MinConfidence >= 0 && b.MinConfidence <= 1) { // NaN is neither
+		return fmt.Errorf("min_confidence: %g is not in [0, 1]", b.MinConfidence)
+	}
+	return nil
 }

@@ -80,7 +80,7 @@ func (l *LeftOut) BySuffix() string {
 	return strings.Join(parts, ", ")
 }
 
-// Folders are some folders, of which the first few are named.
+// Folders are some folders or files, of which the first few are named.
 type Folders struct {
 	N     int
 	First []string

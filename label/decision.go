@@ -5,6 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 )
 
@@ -16,6 +18,8 @@ const (
 	Person By = "person" // somebody who looked at it
 	Bulk   By = "bulk"   // an accepted prediction
 	List   By = "list"   // a folder or list that was learned
+	// Detector is what found the box of a person or vehicle, which needs no other label.
+	Detector By = "detector"
 )
 
 // A Decision is what people decided about a photo.
@@ -59,6 +63,15 @@ func (s *Scored) decide(d Decision, classes []string) {
 	}
 	p.Probability = math.Exp(s.LogProb[at])
 	p.Margin = p.Probability - math.Exp(other)
+}
+
+// detected makes a row one of the category that a detector gave its box.
+func (s *Scored) detected(b *dataset.Box) {
+	s.By, s.Rejected, s.New = Detector, false, nil
+	s.Prediction = classifier.Prediction{
+		Label: b.Category, Probability: b.Confidence, Margin: b.Confidence, Novelty: s.Prediction.Novelty,
+		TopK: []classifier.Ranked{{Label: b.Category, Probability: b.Confidence}},
+	}
 }
 
 // SetAside reports that people decided that the photo is of no class.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -32,6 +33,8 @@ type Job struct {
 	Images    embed.Rows
 	// Out is the folder for the results; it is created if missing.
 	Out string
+	// Boxed are the photos whose boxes are the images, nil for whole photos.
+	Boxed *dataset.BoxesFound
 	// Sinks receive every labelled image as well.
 	Sinks []Sink
 	// Method, and Model (the SHA-256 of the MODEL file), go into summary.json
@@ -49,7 +52,7 @@ type Job struct {
 // Images that fail are rows of errors.csv, not errors. A second job on the
 // same folder is refused.
 func (j Job) Run(ctx context.Context) (Summary, error) {
-	tables := &tables{dir: j.Out}
+	tables := &tables{dir: j.Out, more: j.columns()}
 	defer abort(append(j.Sinks, tables))
 	unlock, err := lock(j.Out)
 	if err != nil {
@@ -67,15 +70,32 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 	pass := Pass{
 		Scorer: scorer,
 		Rows:   j.Images,
-		Sinks:  append(append([]Sink{tables}, j.Sinks...), last),
+		Sinks:  append(append(j.sinks(tables), j.Sinks...), last),
 	}
 	_, err = pass.Run(ctx)
 	return last.Summary, err
 }
 
+// columns returns those that the tables have besides the usual ones.
+func (j Job) columns() (more []column) {
+	if j.Boxed != nil {
+		more = append(more, boxColumns()...)
+	}
+	return more
+}
+
+// sinks returns the result files.
+func (j Job) sinks(t *tables) []Sink {
+	if j.Boxed == nil {
+		return []Sink{t}
+	}
+	return []Sink{t, newPhotoTable(j.Out, *j.Boxed)}
+}
+
 func (j Job) summary() Summary {
 	from := j.Images.Provenance()
 	return Summary{
+		Photos:  photosOf(j.Boxed),
 		Decided: map[By]int{Person: 0, Bulk: 0, List: 0}, Notes: j.Notes,
 		Settings: map[string]any{"classifier": j.Method, "label": j.Config, "preprocess": from.Preprocess,
 			"backbone": from.Backbone.Name},
@@ -108,13 +128,14 @@ func lock(dir string) (unlock func(), err error) {
 // tables writes the result files of all formats.
 type tables struct {
 	dir     string
+	more    []column
 	outputs []*output
 	files   []string // after Commit
 }
 
 func (t *tables) create(c Config) error {
 	for _, format := range c.Format {
-		o, err := createOutput(t.dir, format, c.RowsPerFile)
+		o, err := createOutput(t.dir, format, c.RowsPerFile, t.more...)
 		t.outputs = append(t.outputs, o)
 		if err != nil {
 			return err
@@ -154,7 +175,9 @@ func (t *tables) Abort() {
 // Timing.
 type Summary struct {
 	Labelled int `json:"labelled"`
-	Failed   int `json:"failed"`
+	// Photos counts those whose boxes were labelled, nil if photos were labelled whole.
+	Photos *Photos `json:"photos,omitempty"`
+	Failed int     `json:"failed"`
 	// Rejected images are among the labelled ones.
 	Rejected int `json:"rejected"`
 	// Decided counts those whose label people gave, by who did.
@@ -220,6 +243,12 @@ func (s *summarySink) Put(row Scored) error {
 func (s *summarySink) Commit(o embed.Outcome) error {
 	took := max(s.took, time.Nanosecond) // a coarse clock must not make the rate infinite
 	s.Failed, s.Skipped, s.Files = len(o.Problems), o.Skipped, s.tables.files
+	if s.Photos != nil {
+		s.Files = append(s.Files, photosName)
+	}
+	if err := s.removeOther(); err != nil {
+		return err
+	}
 	s.Expected = expect(s.folder, s.held)
 	s.Timing = Timing{
 		Seconds:         number(took.Seconds()),
@@ -236,6 +265,20 @@ func (s *summarySink) Commit(o embed.Outcome) error {
 		return err
 	}
 	return atomicfile.WriteFile(filepath.Join(s.dir, summaryName), append(text, '\n'))
+}
+
+// removeOther removes tables of an earlier job that this one does not have.
+func (s *summarySink) removeOther() error {
+	earlier := results(s.dir)
+	for _, name := range []string{photosName} {
+		if !slices.Contains(earlier, name) || slices.Contains(s.Files, name) {
+			continue
+		}
+		if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
 }
 
 func (s *summarySink) Abort() {}

@@ -144,6 +144,8 @@ func (b *batch) flush(emit func(Scored) error) error {
 		}
 		if d, ok := b.Decided.Of(item); ok {
 			row.decide(d, b.Head.Classes())
+		} else if box := item.Sample.Box; box != nil && box.Kept {
+			row.detected(box)
 		}
 		if err := emit(row); err != nil {
 			return err

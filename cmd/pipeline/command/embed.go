@@ -27,6 +27,7 @@ FEATDIR. The class of an image is the name of its first-level sub-folder, unless
 	}
 	inputFlags(cmd, "images", "list")
 	scanFlags(cmd)
+	boxFlags(cmd)
 	outFlag(cmd, "`folder` for the embeddings")
 	backboneFlag(cmd)
 	stdinFlag(cmd)
@@ -67,6 +68,6 @@ func (a *app) embedFolder(ctx context.Context) (err error) {
 		return err
 	}
 	a.say("embedded %s (%d from the cache, %d failed) into %s",
-		plural(outcome.Cached+outcome.Inferred, "image", "images"), outcome.Cached, len(outcome.Problems), dir)
+		items(outcome.Cached+outcome.Inferred, in.boxed), outcome.Cached, len(outcome.Problems), dir)
 	return partial(len(outcome.Problems), filepath.Join(dir, "errors.csv"))
 }

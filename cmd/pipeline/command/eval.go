@@ -35,6 +35,7 @@ decided on the page of serve is the class of an image, whatever its folder says.
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
+	boxFlags(cmd)
 	backboneFlag(cmd)
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	config.Bind(cmd.Flags(), "reject", "label.reject")
@@ -47,6 +48,9 @@ decided on the page of serve is the class of an image, whatever its folder says.
 func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err error) {
 	if reportDir != "" && a.config.Features != "" {
 		return usagef("--report shows images, and features have none: give --images")
+	}
+	if err := a.wholePhotos("report", reportDir != ""); err != nil {
+		return err
 	}
 	m, err := a.loadModel(file)
 	if err != nil {

@@ -25,6 +25,9 @@ import (
 type inputs struct {
 	images, list, features string
 	scan                   config.Scan
+	boxes                  config.Boxes
+	// detected keeps boxes of what is not to be classified, such as persons.
+	detected bool
 	// own are the folders that the run itself writes, which a scan skips.
 	own []string
 	// stdin is the list that is called "-".
@@ -40,7 +43,8 @@ func (a *app) inputs() inputs {
 	cache, _ := options.CacheDir() // without one there is nothing to skip
 	own := []string{c.Scan.ShardFolder(c.Out), c.Out, cache}
 	return inputs{
-		images: c.Images, list: c.List, features: c.Features, scan: c.Scan, embed: options, embedNew: a.newOptions(),
+		images: c.Images, list: c.List, features: c.Features, scan: c.Scan, boxes: c.Boxes,
+		embed: options, embedNew: a.newOptions(),
 		own:   slices.DeleteFunc(own, func(dir string) bool { return dir == "" }),
 		stdin: a.stdin, notes: a.notes,
 	}
@@ -129,13 +133,15 @@ func (in inputs) source(ctx context.Context, need need) (*dataset.Source, error)
 
 // An input is a source of embeddings that must be closed. If they are computed from
 // images, embedder computes them and root is the folder that paths are relative to.
-// Notes say how they differ from the model's.
+// Notes say how they differ from the model's. boxed describes the boxes that they are of,
+// if they are.
 type input struct {
 	embed.Rows
 	io.Closer
 	embedder *embed.Embedder
 	root     string
 	notes    []string
+	boxed    *dataset.BoxesFound
 }
 
 // openImages opens the images, with the backbone of the model if there is one.
@@ -154,18 +160,22 @@ func (in inputs) openImages(ctx context.Context, m *model.Model, need need) (inp
 		in.noteMerged(found.Merged)
 		in.noteEmpty(found.LeftOut.Empty)
 	}
+	images, boxed, err := in.boxesOf(ctx, images)
+	if err != nil {
+		return input{}, err
+	}
 	if m == nil {
 		e, err := embed.Open(in.embedNew)
 		if err != nil {
 			return input{}, err
 		}
-		return input{Rows: e.Embed(images), Closer: e, embedder: e, root: images.Root()}, nil
+		return input{Rows: e.Embed(images), Closer: e, embedder: e, root: images.Root(), boxed: boxed}, nil
 	}
 	e, notes, err := in.openFor(m)
 	if err != nil {
 		return input{}, err
 	}
-	return input{e.Embed(images), e, e, images.Root(), notes}, nil
+	return input{e.Embed(images), e, e, images.Root(), notes, boxed}, nil
 }
 
 // openFor opens the backbone of a model.
@@ -242,6 +252,9 @@ func (in inputs) open(ctx context.Context, m *model.Model, need need) (input, er
 	}
 	if in.images != "" || in.list != "" {
 		return input{}, usagef("--features and --images are two different inputs: give only one")
+	}
+	if in.boxes.File != "" {
+		return input{}, usagef("--boxes are parts of photos, and features have none: give --images")
 	}
 	if s := in.scan; s.List() != (dataset.ListOptions{}) || s.Symlinks != string(dataset.FollowLinks) {
 		return input{}, usagef("--class-from, --path-column, --label-column, --path-suffix and --symlinks " +

@@ -52,6 +52,7 @@ numbers in embeddings.npy, counted from 0.`,
 	}
 	inputFlags(cmd, "images", "list", "features")
 	scanFlags(cmd)
+	boxFlags(cmd)
 	outFlag(cmd, "`folder` for the results")
 	backboneFlag(cmd)
 	stdinFlag(cmd)
@@ -81,7 +82,9 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	in, err := a.inputs().open(ctx, m, anyImages)
+	from := a.inputs()
+	from.detected = true
+	in, err := from.open(ctx, m, anyImages)
 	if err != nil {
 		return err
 	}
@@ -94,7 +97,7 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 	if err != nil {
 		return err
 	}
-	a.sayAll(summaryLines(summary, dir))
+	a.sayAll(summaryLines(summary, in.boxed, dir))
 	if asJSON {
 		if err := a.sayJSON(summary); err != nil {
 			return err
@@ -115,6 +118,14 @@ func (a *app) checkLabel() error {
 	if a.config.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
 		return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
 	}
+	for _, of := range []struct {
+		flag string
+		used bool
+	}{{"organise", c.Organise != ""}, {"xmp", c.XMP}, {"report", c.Report}} {
+		if err := a.wholePhotos(of.flag, of.used); err != nil {
+			return err
+		}
+	}
 	if c.Adapt && a.config.Scan.Shard != "" {
 		return usagef("--adapt looks at all photos of a job, so it cannot use --shard: the shards would differ")
 	}
@@ -128,7 +139,7 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	c := a.config.Label
 	job = label.Job{
 		Config: c, Head: m.Predictor, Images: in, Out: dir, Method: m.Method, Model: m.SHA256(), Notes: in.notes,
-		Held: m.Predictor.Calibration,
+		Held: m.Predictor.Calibration, Boxed: in.boxed,
 	}
 	if job.Decided, err = teach.Decided(file, m); err != nil {
 		return job, err
@@ -165,16 +176,18 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 }
 
 // summaryLines describe the results in a folder.
-func summaryLines(s label.Summary, dir string) (l lines) {
-	l.add("labelled %s (%d rejected, %d failed) into %s", plural(s.Labelled, "image", "images"), s.Rejected, s.Failed,
-		dir)
+func summaryLines(s label.Summary, boxed *dataset.BoxesFound, dir string) (l lines) {
+	l.add("labelled %s (%d rejected, %d failed) into %s", items(s.Labelled, boxed), s.Rejected, s.Failed, dir)
+	if p := s.Photos; p != nil {
+		l.add("they are on %d of %s; the others are empty", p.Photos-p.Empty, plural(p.Photos, "photo", "photos"))
+	}
 	var decided []string
 	for _, by := range []struct {
 		who  label.By
 		said string
 	}{
 		{label.Person, "decided by a person"}, {label.Bulk, "accepted in bulk"},
-		{label.List, "learned from a folder or list"},
+		{label.List, "learned from a folder or list"}, {label.Detector, "named by the detector"},
 	} {
 		if n := s.Decided[by.who]; n > 0 {
 			decided = append(decided, fmt.Sprintf("%d %s", n, by.said))

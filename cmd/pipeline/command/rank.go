@@ -60,6 +60,7 @@ one image. Fill in the column label and pass the file to pipeline train as --lis
 	}
 	inputFlags(cmd, "images", "list", "features")
 	scanFlags(cmd)
+	boxFlags(cmd)
 	outFlag(cmd, "CSV `file` to write; - for stdout")
 	backboneFlag(cmd)
 	standard := rank.DefaultConfig()
@@ -82,6 +83,9 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 	}
 	if groupDir != "" && a.config.Features != "" {
 		return usagef("--cluster-unknown links the photos, and features have none: give --images")
+	}
+	if err := a.wholePhotos("cluster-unknown", groupDir != ""); err != nil {
+		return err
 	}
 	if err := emptyFolder(groupDir); err != nil {
 		return err

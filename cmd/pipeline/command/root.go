@@ -199,6 +199,16 @@ func scanFlags(cmd *cobra.Command) {
 	bind(f, "scan.", "include", "exclude", "symlinks", "shard")
 }
 
+// boxFlags adds the flags that read boxes of photos instead of whole ones.
+func boxFlags(cmd *cobra.Command) {
+	cmd.Flags().String("boxes", "",
+		"`file` of boxes, MegaDetector's or COCO's JSON: each is an image of its own, photo.jpg#1")
+	cmd.Flags().Float64("min-confidence", config.Default().Boxes.MinConfidence,
+		"leave out boxes of which the detector is less `sure`, 0 to 1")
+	config.Bind(cmd.Flags(), "boxes", "boxes.file")
+	config.Bind(cmd.Flags(), "min-confidence", "boxes.min_confidence")
+}
+
 // outFlag adds --out.
 func outFlag(cmd *cobra.Command, usage string) {
 	cmd.Flags().String("out", "", usage)

@@ -1,0 +1,323 @@
+package dataset
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"image/jpeg"
+	"io"
+	"math"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+)
+
+// BoxOptions say which boxes are read.
+type BoxOptions struct {
+	// MinConfidence leaves out boxes of which a detector is less sure.
+	MinConfidence float64
+	// Classify leaves out boxes whose category stays, such as persons.
+	Classify bool
+	// AsStored says that the orientation of photos is ignored, so that boxes are on the
+	// photo as stored.
+	AsStored bool
+}
+
+// Boxes are the rectangles that a detector or people drew on photos.
+type Boxes struct {
+	name   string
+	coco   bool
+	opts   BoxOptions
+	photos map[string]*boxedPhoto // by spelled path
+	videos int
+}
+
+// A boxedPhoto is what a file says of one photo.
+type boxedPhoto struct {
+	boxes    []*Box
+	problems []Problem // Path is a number of a box, or "" for the photo
+	width    float64   // as COCO says
+	height   float64
+	placed   bool // boxes are on the upright photo
+	seen     bool
+}
+
+// ReadBoxes reads boxes of photos below root from MegaDetector's JSON (versions 1.0 to
+// 1.4 of its batch output) or COCO's. What is wrong with one photo or box is a Problem
+// of the Source that Boxed returns, once the photo is found. Boxes are cut at the edges
+// of their photo. Those that COCO marks as crowds are left out.
+//
+// The file is read once, a record at a time; it may have 5 000 000 boxes, 10 000 of a
+// photo, and 64 MiB in a record.
+func ReadBoxes(file, root string, opts BoxOptions) (*Boxes, error) {
+	f, _, err := regularfile.Open(file)
+	if err != nil {
+		return nil, fmt.Errorf("read boxes: %w", err)
+	}
+	defer f.Close()
+	parsed, err := parseBoxes(f)
+	if err != nil {
+		return nil, fmt.Errorf("read boxes %s: %w", file, err)
+	}
+	absolute, err := filepath.Abs(root)
+	if err != nil {
+		return nil, fmt.Errorf("read boxes %s: %w", file, err)
+	}
+	b := &Boxes{name: filepath.Base(file), coco: parsed.coco, opts: opts, photos: map[string]*boxedPhoto{}}
+	for i, r := range parsed.records {
+		parsed.records[i] = nil // frees it
+		b.add(absolute, parsed, r)
+	}
+	return b, nil
+}
+
+// add adds a record under the path that its photo has below the root.
+func (b *Boxes) add(root string, f *boxFile, r *boxRecord) {
+	if r.video || kindByName(path.Base(r.file)) == "video" {
+		b.videos++
+		return
+	}
+	p := &boxedPhoto{width: r.width, height: r.height, placed: !f.coco}
+	for i, found := range r.boxes {
+		number := i + 1
+		box, err := found.box(f, r)
+		switch {
+		case err != nil:
+			p.problems = append(p.problems, Problem{fmt.Sprint(boxMark, number), err})
+		case box.Confidence < b.opts.MinConfidence, b.opts.Classify && box.Kept:
+		default:
+			box.Number = number
+			p.boxes = append(p.boxes, box)
+		}
+	}
+	if r.err != nil {
+		p.boxes, p.problems = nil, []Problem{{"", r.err}}
+	}
+	for _, name := range []string{r.file, strings.ReplaceAll(r.file, `\`, "/")} {
+		rel, err := relativeTo(root, name)
+		if err != nil {
+			rel = name
+		}
+		key := spelled(rel)
+		if twice := b.photos[key]; twice == nil {
+			b.photos[key] = p
+		} else if twice != p {
+			twice.boxes, twice.problems = nil, []Problem{{"", fmt.Errorf("%s lists it twice", b.name)}}
+		}
+	}
+}
+
+// box returns the box, in shares of the photo, cut at its edges.
+func (found foundBox) box(f *boxFile, r *boxRecord) (*Box, error) {
+	if found.err != nil {
+		return nil, found.err
+	}
+	category, named := f.categories[found.category]
+	if !named || category == "" {
+		return nil, fmt.Errorf("its category %s has no name in the file", found.category)
+	}
+	width, height := 1.0, 1.0
+	if f.coco {
+		width, height = r.width, r.height
+	}
+	if !(width > 0 && height > 0) {
+		return nil, errors.New("its photo has no width and height in the file, which boxes in pixels need")
+	}
+	v := found.rectangle
+	left, right := cutAt(v[0]/width), cutAt((v[0]+v[2])/width)
+	top, bottom := cutAt(v[1]/height), cutAt((v[1]+v[3])/height)
+	switch {
+	case !(v[2] > 0 && v[3] > 0):
+		return nil, fmt.Errorf("it has no area: %g × %g", v[2], v[3])
+	case !(right > left && bottom > top):
+		return nil, fmt.Errorf("it lies outside the photo: from %g, %g", v[0], v[1])
+	case !(found.confidence >= 0 && found.confidence <= 1):
+		return nil, fmt.Errorf("its confidence is %g, not from 0 to 1", found.confidence)
+	}
+	return &Box{X: left, Y: top, W: right - left, H: bottom - top, Category: spelled(category),
+		Confidence: found.confidence, Kept: !f.coco && stays(category)}, nil
+}
+
+func cutAt(share float64) float64 { return math.Max(0, math.Min(1, share)) }
+
+// stays reports whether a detector's category is a label by itself. Everything else that it
+// finds is to be classified.
+func stays(category string) bool {
+	switch strings.ToLower(category) {
+	case "person", "human", "vehicle":
+		return true
+	}
+	return false
+}
+
+// A BoxedPhoto is a photo of which the boxes are known, with their number.
+type BoxedPhoto struct {
+	Path  string
+	Boxes int
+}
+
+// BoxesFound tells how boxes and photos fit.
+type BoxesFound struct {
+	// Photos are those that the file lists, in the order of the Source, without those whose
+	// boxes are not known.
+	Photos []BoxedPhoto
+	Boxes  int
+	// Unlisted are photos that the file does not list, Absent files that it lists and that
+	// are no photos of the Source.
+	Unlisted, Absent Folders
+	// Videos is the number of videos that the file lists.
+	Videos int
+}
+
+// Empty returns the number of photos without a box.
+func (f BoxesFound) Empty() (n int) {
+	for _, p := range f.Photos {
+		if p.Boxes == 0 {
+			n++
+		}
+	}
+	return n
+}
+
+// Boxed returns a Source of the boxes of the photos of s. The class of a box is that of
+// its photo, or its category in COCO's format, and none if a detector's category stays.
+// Photos that the file does not list are left out. The error is ctx's, or says that the
+// file lists no photo of s.
+//
+// Boxes of COCO are on the photo as stored where the file gives its width and height for
+// a photo that is shown turned by a quarter; Boxed looks into these photos. All others
+// are on the upright photo.
+func (s *Source) Boxed(ctx context.Context, b *Boxes) (*Source, BoxesFound, error) {
+	found, none := BoxesFound{Videos: b.videos}, true
+	for sample := range s.Samples(ctx) {
+		p := b.of(sample)
+		if p == nil {
+			found.Unlisted.add(sample.Path)
+			continue
+		}
+		p.seen, none = true, false
+		if !p.unknown() {
+			p.place(FullPath(s.root, sample.Path), b.opts.AsStored)
+			found.Photos = append(found.Photos, BoxedPhoto{sample.Path, len(p.boxes)})
+			found.Boxes += len(p.boxes)
+		}
+	}
+	listing, err := s.Outcome()
+	if err != nil {
+		return nil, found, err
+	}
+	b.absent(&found)
+	if none && found.Absent.N > 0 {
+		return nil, found, fmt.Errorf("none of the %d files that %s lists, such as %s, is a photo below %s: check "+
+			"--images", found.Absent.N, b.name, found.Absent.First[0], s.root)
+	}
+	out := &Source{root: s.root, n: found.Boxes, found: listing}
+	out.pass = func(ctx context.Context, out *Listing, yield func(Sample) bool) error {
+		var problems []Problem
+		err := s.pass(ctx, out, func(sample Sample) bool {
+			p := b.of(sample)
+			if p == nil {
+				return true
+			}
+			for _, of := range p.problems {
+				problems = append(problems, Problem{sample.Path + of.Path, of.Err})
+			}
+			for _, box := range p.boxes {
+				if !yield(b.labelled(box.In(sample))) {
+					return false
+				}
+			}
+			return true
+		})
+		out.Problems = append(out.Problems, problems...)
+		return err
+	}
+	return out, found, nil
+}
+
+func (b *Boxes) of(sample Sample) *boxedPhoto { return b.photos[spelled(sample.Path)] }
+
+// labelled gives the sample of a box its class.
+func (b *Boxes) labelled(s Sample) Sample {
+	switch {
+	case b.coco:
+		s.Label = s.Box.Category
+	case s.Box.Kept:
+		s.Label = ""
+	}
+	return s
+}
+
+// unknown reports whether it is not known which boxes the photo has.
+func (p *boxedPhoto) unknown() bool { return len(p.problems) == 1 && p.problems[0].Path == "" }
+
+// absent counts what the file lists besides photos.
+func (b *Boxes) absent(found *BoxesFound) {
+	counted := map[*boxedPhoto]bool{}
+	var names []string
+	for name, p := range b.photos {
+		if !p.seen && !counted[p] {
+			counted[p] = true
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for _, name := range names {
+		found.Absent.add(name)
+	}
+}
+
+// place turns boxes that are on the photo as stored.
+func (p *boxedPhoto) place(file string, asStored bool) {
+	if p.placed || asStored || len(p.boxes) == 0 {
+		return
+	}
+	p.placed = true
+	width, height, orientation := stored(file)
+	if orientation < 5 || width == height || p.width != width || p.height != height {
+		return
+	}
+	for _, b := range p.boxes {
+		b.turn(orientation)
+	}
+}
+
+// shapeBytes is more than the metadata before the first scan of most JPEG files.
+const shapeBytes = 256 << 10
+
+// stored returns the size of a JPEG file's picture as stored, and its orientation; zeros
+// for anything else, which few tools turn.
+func stored(file string) (width, height float64, orientation int) {
+	f, _, err := regularfile.Open(file)
+	if err != nil {
+		return 0, 0, 0
+	}
+	defer f.Close()
+	head, err := io.ReadAll(io.LimitReader(f, shapeBytes))
+	if err != nil {
+		return 0, 0, 0
+	}
+	c, err := jpeg.DecodeConfig(bytes.NewReader(head))
+	if err != nil {
+		return 0, 0, 0
+	}
+	m := photometa.JPEG(head)
+	return float64(c.Width), float64(c.Height), m.Orientation()
+}
+
+// turn moves a box from the photo as stored to the upright one, for orientations 5 to 8.
+func (b *Box) turn(orientation int) {
+	x, y := b.Y, b.X
+	if orientation == 6 || orientation == 7 {
+		x = 1 - (b.Y + b.H)
+	}
+	if orientation == 7 || orientation == 8 {
+		y = 1 - (b.X + b.W)
+	}
+	b.X, b.Y, b.W, b.H = math.Max(0, x), math.Max(0, y), b.H, b.W
+}
