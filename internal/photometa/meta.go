@@ -96,7 +96,7 @@ func TIFF(file []byte) (m Metadata) {
 // eachTag calls use with the values of every tag of the first directory that lie within
 // the file.
 func eachTag(tiff []byte, use func(tag int, kind uint16, order binary.ByteOrder, values []byte)) {
-	const header, entry = 8, 12
+	const header = 8
 	if len(tiff) < header {
 		return
 	}
@@ -108,7 +108,13 @@ func eachTag(tiff []byte, use func(tag int, kind uint16, order binary.ByteOrder,
 	default:
 		return
 	}
-	at := uint64(order.Uint32(tiff[4:]))
+	eachTagAt(tiff, order, uint64(order.Uint32(tiff[4:])), use)
+}
+
+// eachTagAt is eachTag for the directory at an offset.
+func eachTagAt(tiff []byte, order binary.ByteOrder, at uint64,
+	use func(tag int, kind uint16, order binary.ByteOrder, values []byte)) {
+	const entry = 12
 	if at+2 > uint64(len(tiff)) {
 		return
 	}
