@@ -21,6 +21,11 @@ type Config struct {
 	// Adapt moves the means of classes of few images towards the photos first
 	// (package adapt).
 	Adapt bool `mapstructure:"adapt" json:"adapt"`
+	// Events labels photos of one camera together that were taken at most so many seconds
+	// after each other; 0 labels each alone.
+	Events float64 `mapstructure:"events" json:"events"`
+	// FileTimes takes the time of a photo that tells none from its file's last change.
+	FileTimes bool `mapstructure:"file_times" json:"file_times"`
 	// Organise is "link" or "copy" for a tree of class folders, "" for none.
 	Organise string `mapstructure:"organise" json:"organise"`
 	// Only is "decided" to write only what people decided, "" for everything.
@@ -37,6 +42,9 @@ type Config struct {
 
 // DefaultRowsPerFile is as many rows as a spreadsheet opens.
 const DefaultRowsPerFile = 1_000_000
+
+// mostSeconds is a day: photos further apart are of no event.
+const mostSeconds = 24 * 60 * 60
 
 // maxThumbnails limits the report to about 100 MB, which browsers still open.
 const maxThumbnails = 20_000
@@ -67,6 +75,9 @@ func (c Config) Validate() error {
 	}
 	if c.Organise != "" && c.Organise != "link" && c.Organise != "copy" {
 		return fmt.Errorf("organise: %q is neither link nor copy", c.Organise)
+	}
+	if !(c.Events >= 0 && c.Events <= mostSeconds) {
+		return fmt.Errorf("events: %g is not from 0 to %d seconds", c.Events, mostSeconds)
 	}
 	if c.Only != "" && c.Only != "decided" {
 		return fmt.Errorf("only: %q is not decided, the one choice", c.Only)

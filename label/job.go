@@ -35,8 +35,12 @@ type Job struct {
 	Out string
 	// Boxed are the photos whose boxes are the images, nil for whole photos.
 	Boxed *dataset.BoxesFound
-	// Sinks receive every labelled image as well.
-	Sinks []Sink
+	// Events is as in Scorer.
+	Events func(Scored) *Event
+	// Sinks receive every labelled image as well; Tables are the files that they write for
+	// the summary's list.
+	Sinks  []Sink
+	Tables []string
 	// Method, and Model (the SHA-256 of the MODEL file), go into summary.json
 	// with Config and the provenance of the embeddings.
 	Method, Model string
@@ -63,10 +67,10 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 		return Summary{}, err
 	}
 	last := &summarySink{
-		Summary: j.summary(), dir: j.Out, start: time.Now(), tables: tables, held: j.Held,
+		Summary: j.summary(), dir: j.Out, start: time.Now(), tables: tables, others: j.others(), held: j.Held,
 	}
 	scorer := j.Config.Scorer(j.Head, j.Threshold, j.Held)
-	scorer.Decided = j.Decided
+	scorer.Decided, scorer.Events = j.Decided, j.Events
 	pass := Pass{
 		Scorer: scorer,
 		Rows:   j.Images,
@@ -81,7 +85,18 @@ func (j Job) columns() (more []column) {
 	if j.Boxed != nil {
 		more = append(more, boxColumns()...)
 	}
+	if j.Events != nil {
+		more = append(more, eventColumns()...)
+	}
 	return more
+}
+
+// others returns the names of tables besides those of labels.
+func (j Job) others() []string {
+	if j.Boxed == nil {
+		return j.Tables
+	}
+	return append([]string{photosName}, j.Tables...)
 }
 
 // sinks returns the result files.
@@ -220,6 +235,7 @@ type summarySink struct {
 	start  time.Time
 	took   time.Duration // until the last row
 	tables *tables
+	others []string // tables
 	held   calibration.Calibration
 	folder calibration.Folder
 }
@@ -242,10 +258,7 @@ func (s *summarySink) Put(row Scored) error {
 // Commit writes errors.csv and summary.json.
 func (s *summarySink) Commit(o embed.Outcome) error {
 	took := max(s.took, time.Nanosecond) // a coarse clock must not make the rate infinite
-	s.Failed, s.Skipped, s.Files = len(o.Problems), o.Skipped, s.tables.files
-	if s.Photos != nil {
-		s.Files = append(s.Files, photosName)
-	}
+	s.Failed, s.Skipped, s.Files = len(o.Problems), o.Skipped, append(s.tables.files, s.others...)
 	if err := s.removeOther(); err != nil {
 		return err
 	}
@@ -270,7 +283,7 @@ func (s *summarySink) Commit(o embed.Outcome) error {
 // removeOther removes tables of an earlier job that this one does not have.
 func (s *summarySink) removeOther() error {
 	earlier := results(s.dir)
-	for _, name := range []string{photosName} {
+	for _, name := range []string{photosName, EventsName} {
 		if !slices.Contains(earlier, name) || slices.Contains(s.Files, name) {
 			continue
 		}

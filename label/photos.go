@@ -14,10 +14,12 @@ import (
 )
 
 const (
-	// emptyPhoto is the label of a photo without boxes.
-	emptyPhoto = "empty"
+	// EmptyPhoto is the label of a photo without boxes.
+	EmptyPhoto = "empty"
 	// photosName is the table of photos, of which labels.csv has the boxes.
 	photosName = "photos.csv"
+	// EventsName is the table of events, which package events writes.
+	EventsName = "events.csv"
 )
 
 // Photos counts the photos whose boxes are labelled.
@@ -68,12 +70,12 @@ func (t *photoTable) Commit(embed.Outcome) error {
 			labels := t.labels[p.Path]
 			switch {
 			case p.Boxes == 0:
-				labels = []string{emptyPhoto}
+				labels = []string{EmptyPhoto}
 			case !t.read[p.Path]:
 				continue
 			}
-			rows = append(rows, []string{dataset.SafeCell(dataset.EscapePath(p.Path)), dataset.SafeCell(joined(labels)),
-				strconv.Itoa(p.Boxes)})
+			rows = append(rows, []string{dataset.SafeCell(dataset.EscapePath(p.Path)),
+				dataset.SafeCell(JoinLabels(labels)), strconv.Itoa(p.Boxes)})
 		}
 		return w.WriteAll(rows)
 	})
@@ -86,9 +88,9 @@ func (t *photoTable) Commit(embed.Outcome) error {
 // Abort implements Sink.
 func (t *photoTable) Abort() {}
 
-// joined returns several labels as one cell, sorted and separated by semicolons. Those in
+// JoinLabels returns several labels as one cell, sorted and separated by semicolons. Those in
 // a label are written as %3B.
-func joined(labels []string) string {
+func JoinLabels(labels []string) string {
 	sorted := make([]string, len(labels))
 	for i, l := range labels {
 		sorted[i] = strings.ReplaceAll(l, ";", "%3B")

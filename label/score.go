@@ -71,6 +71,8 @@ type Scorer struct {
 	NewShare float64
 	// Decided, unless nil, tells what people decided, which rules.
 	Decided Decisions
+	// Events, unless nil, tells of the event of a row.
+	Events func(Scored) *Event
 	// Varier, unless nil, computes the variance of every row.
 	Varier classifier.Varier
 }
@@ -146,6 +148,9 @@ func (b *batch) flush(emit func(Scored) error) error {
 			row.decide(d, b.Head.Classes())
 		} else if box := item.Sample.Box; box != nil && box.Kept {
 			row.detected(box)
+		}
+		if b.Events != nil {
+			row.Event = b.Events(row)
 		}
 		if err := emit(row); err != nil {
 			return err

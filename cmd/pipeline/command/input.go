@@ -142,6 +142,7 @@ type input struct {
 	root     string
 	notes    []string
 	boxed    *dataset.BoxesFound
+	images   *dataset.Source
 }
 
 // openImages opens the images, with the backbone of the model if there is one.
@@ -169,13 +170,13 @@ func (in inputs) openImages(ctx context.Context, m *model.Model, need need) (inp
 		if err != nil {
 			return input{}, err
 		}
-		return input{Rows: e.Embed(images), Closer: e, embedder: e, root: images.Root(), boxed: boxed}, nil
+		return input{e.Embed(images), e, e, images.Root(), nil, boxed, images}, nil
 	}
 	e, notes, err := in.openFor(m)
 	if err != nil {
 		return input{}, err
 	}
-	return input{e.Embed(images), e, e, images.Root(), notes, boxed}, nil
+	return input{e.Embed(images), e, e, images.Root(), notes, boxed, images}, nil
 }
 
 // openFor opens the backbone of a model.

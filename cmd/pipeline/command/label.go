@@ -61,12 +61,13 @@ numbers in embeddings.npy, counted from 0.`,
 	cmd.Flags().Int("top-k", standard.TopK, "`number` of ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	cmd.Flags().Bool("adapt", false, "adapt classes of few images to the photos first (plda)")
+	cmd.Flags().Float64("events", 0, "label photos of one camera together that are at most so many `seconds` apart")
 	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
 	cmd.Flags().String("only", "", "decided: write only the photos that people decided")
 	cmd.Flags().Bool("xmp", false, "write the class into a sidecar PHOTO.EXT.xmp next to each photo (dc:subject)")
 	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the content of summary.json instead of a line")
-	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "adapt", "organise", "only", "xmp", "report")
+	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "adapt", "events", "organise", "only", "xmp", "report")
 	return cmd
 }
 
@@ -126,6 +127,12 @@ func (a *app) checkLabel() error {
 			return err
 		}
 	}
+	if c.Events > 0 && a.config.Features != "" {
+		return usagef("--events needs to know when photos were taken, and features do not say it: give --images")
+	}
+	if c.Events > 0 && a.config.Scan.Shard != "" {
+		return usagef("--events looks at all photos of a camera, so it cannot use --shard: events would be cut")
+	}
 	if c.Adapt && a.config.Scan.Shard != "" {
 		return usagef("--adapt looks at all photos of a job, so it cannot use --shard: the shards would differ")
 	}
@@ -161,8 +168,16 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 		a.say("%s", head.Note())
 		job.Head, job.Notes = head, append(job.Notes, head.Note())
 	}
-	if job.Sinks, err = sinks(c, in.root, dir); err != nil || !c.Report {
+	if job.Sinks, err = sinks(c, in.root, dir); err != nil {
 		return job, err
+	}
+	if c.Events > 0 {
+		if err := a.labelEvents(ctx, in, &job); err != nil {
+			return job, err
+		}
+	}
+	if !c.Report {
+		return job, nil
 	}
 	truth, err := label.NewEvaluation(m.Classes(), true)
 	if err != nil {

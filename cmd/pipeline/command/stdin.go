@@ -42,18 +42,18 @@ func either(work, stdin func(context.Context, *app, []string) error) func(*cobra
 func refuseFolderSettings(cmd *cobra.Command, a *app) error {
 	given := []string{}
 	for _, name := range []string{"out", "list", "features", "class-from", "drop-label", "path-column", "label-column",
-		"path-suffix", "shard", "include", "exclude", "symlinks", "boxes", "min-confidence", "format", "organise",
-		"only", "xmp", "report", "json"} {
+		"path-suffix", "shard", "include", "exclude", "symlinks", "boxes", "min-confidence", "events", "format",
+		"organise", "only", "xmp", "report", "json"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			given = append(given, "--"+name)
 		}
 	}
 	c := a.config
 	if len(given) == 0 && (c.Out != "" || c.List != "" || c.Features != "" || c.Scan.Shard != "" ||
-		c.Boxes.File != "" || c.Label.Organise != "" || c.Label.Only != "" || c.Label.XMP || c.Label.Report) {
-		given = append(given,
-			"out, list, features, scan.shard, boxes.file, label.organise, label.only, label.xmp and label.report in "+
-				"the settings")
+		c.Boxes.File != "" || c.Label.Organise != "" || c.Label.Events > 0 || c.Label.Only != "" ||
+		c.Label.XMP || c.Label.Report) {
+		given = append(given, "out, list, features, scan.shard, boxes.file, label.events, label.organise, label.only, "+
+			"label.xmp and label.report in the settings")
 	}
 	if len(given) > 0 {
 		return usagef("--stdin reads images from stdin and answers on stdout: leave out %s", strings.Join(given, ", "))

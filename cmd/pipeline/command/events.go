@@ -1,0 +1,61 @@
+package command
+
+import (
+	"context"
+	"iter"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/events"
+)
+
+// labelEvents finds the events of the photos and what each shows, and adds them to the job.
+func (a *app) labelEvents(ctx context.Context, in input, job *label.Job) error {
+	c := a.config.Label
+	groups, err := events.Group(ctx, in.root, in.photos(ctx), events.Options{
+		Gap: time.Duration(c.Events * float64(time.Second)), FileTimes: c.FileTimes,
+	})
+	if err != nil {
+		return err
+	}
+	t := groups.Times
+	if t.Unknown > 0 {
+		a.log.Warn("photos that do not say when they were taken, by EXIF or their name, are events of their own; "+
+			"--set label.file_times=true takes the time of the file, which copying may have changed",
+			"photos", t.Unknown)
+	}
+	if t.Files > 0 {
+		a.log.Warn("the time of photos is that of the last change of their files", "photos", t.Files)
+	}
+	scorer := c.Scorer(job.Head, job.Threshold, job.Held)
+	scorer.Decided = job.Decided
+	fitted, err := groups.Fit(ctx, scorer, in, job.Held.Shared)
+	if err != nil {
+		return err
+	}
+	a.say("%s of %s", plural(len(groups.Events), "event", "events"), plural(t.EXIF+t.Names+t.Files+t.Unknown,
+		"photo", "photos"))
+	job.Events = fitted.Of
+	job.Sinks = append(job.Sinks, events.Table{Dir: job.Out, Events: groups.Events})
+	job.Tables = append(job.Tables, label.EventsName)
+	return nil
+}
+
+// photos yields the photos of the input, each with the number of its rows.
+func (in input) photos(ctx context.Context) iter.Seq[events.Photo] {
+	return func(yield func(events.Photo) bool) {
+		if in.boxed != nil {
+			for _, p := range in.boxed.Photos {
+				if !yield(events.Photo{Path: p.Path, Rows: p.Boxes}) {
+					return
+				}
+			}
+			return
+		}
+		for s := range in.images.Samples(ctx) {
+			if !yield(events.Photo{Path: s.Path, Rows: 1}) {
+				return
+			}
+		}
+	}
+}

@@ -1,0 +1,190 @@
+package events_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"maps"
+	"math"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/events"
+)
+
+// A fixedHead has embeddings that are log-probabilities.
+type fixedHead struct {
+	classifier.Head
+	classes []string
+}
+
+func (h fixedHead) Classes() []string { return h.classes }
+func (h fixedHead) Dim() int          { return len(h.classes) }
+
+func (h fixedHead) Score(logProb blas64.General, novelty []float64, x blas32.General) error {
+	for i := range x.Rows {
+		for j := range x.Cols {
+			logProb.Data[i*logProb.Stride+j] = float64(x.Data[i*x.Stride+j])
+		}
+		novelty[i] = 0
+		if x.Data[i*x.Stride] < -60 { // marks one that is unknown
+			novelty[i] = 1
+		}
+	}
+	return nil
+}
+
+// fixedRows have embeddings by path; those without one could not be read.
+type fixedRows struct {
+	paths []string
+	x     map[string][]float32
+}
+
+func (r fixedRows) Provenance() embed.Provenance { return embed.Provenance{} }
+
+func (r fixedRows) Each(_ context.Context, emit func(embed.Item) error) (out embed.Outcome, err error) {
+	for _, path := range r.paths {
+		item := embed.Item{Sample: dataset.Sample{Path: path}, Vector: r.x[path], Hash: sha256.Sum256([]byte(path))}
+		if item.Vector == nil {
+			item.Err = os.ErrInvalid
+		}
+		if err := emit(item); err != nil {
+			return out, err
+		}
+	}
+	return out, nil
+}
+
+// logs returns the logarithms of probabilities.
+func logs(p ...float64) (out []float32) {
+	for _, v := range p {
+		out = append(out, float32(math.Log(v)))
+	}
+	return out
+}
+
+// told labels photos of one event, by path in order, and returns "label probability" of
+// each, and the labels of the event.
+func told(t *testing.T, weight float64, decided map[string]label.Decision, x map[string][]float32) (each []string,
+	all string) {
+	t.Helper()
+	root := t.TempDir()
+	paths := slices.Sorted(maps.Keys(x))
+	var photos []events.Photo
+	for _, path := range paths {
+		if err := os.WriteFile(filepath.Join(root, path), exifPhoto("2025:06:14 10:11:12", "", ""), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		photos = append(photos, events.Photo{Path: path, Rows: 1})
+	}
+	g, err := events.Group(t.Context(), root, slices.Values(photos), events.Options{Gap: time.Minute})
+	if err != nil || len(g.Events) != 1 {
+		t.Fatal(len(g.Events), err)
+	}
+	scorer := label.Scorer{Head: fixedHead{classes: []string{"fox", "hare", "owl"}}, TopK: 1, Threshold: 0.5}
+	scorer.Decided = func(content [sha256.Size]byte) (label.Decision, bool) {
+		for path, d := range decided {
+			if content == sha256.Sum256([]byte(path)) {
+				return d, true
+			}
+		}
+		return label.Decision{}, false
+	}
+	rows := fixedRows{paths, x}
+	fitted, err := g.Fit(t.Context(), scorer, rows, weight)
+	if err != nil {
+		t.Fatal(err)
+	}
+	scorer.Events = fitted.Of
+	sink := &rowSink{}
+	if _, err := (label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{sink}}).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range sink.events {
+		each = append(each, strings.TrimSpace(fmt.Sprintf("%s %.3f", e.Label, e.Probability)))
+	}
+	return each, strings.Join(g.Events[0].Labels, " ")
+}
+
+type rowSink struct{ events []*label.Event }
+
+func (s *rowSink) Put(row label.Scored) error { s.events = append(s.events, row.Event); return nil }
+func (s *rowSink) Commit(embed.Outcome) error { return nil }
+func (s *rowSink) Abort()                     {}
+
+func TestTold(t *testing.T) {
+	person := func(class string) label.Decision { return label.Decision{Class: class, By: label.Person} }
+	fox, unsure := logs(0.7, 0.2, 0.1), logs(0.4, 0.5, 0.1)
+	sureFox, sureOwl := logs(0.998, 0.001, 0.001), logs(0.001, 0.001, 0.998)
+	for name, c := range map[string]struct {
+		weight  float64
+		decided map[string]label.Decision
+		x       map[string][]float32
+		each    []string
+		all     string
+	}{
+		"one photo is what it is": {0.3, nil, map[string][]float32{"a": fox}, []string{"fox 0.700"}, "fox"},
+		"the mean": {0, nil, map[string][]float32{"a": fox, "b": fox},
+			[]string{"fox 0.700", "fox 0.700"}, "fox"},
+		// 0.49 to 0.04 to 0.01
+		"independent": {1, nil, map[string][]float32{"a": fox, "b": fox}, []string{"fox 0.907", "fox 0.907"}, "fox"},
+		"the unsure one follows": {1, nil, map[string][]float32{"a": fox, "b": fox, "c": unsure},
+			[]string{"fox 0.903", "fox 0.903", "fox 0.903"}, "fox"},
+		"contradicting each other": {0.5, nil, map[string][]float32{"a": sureFox, "b": sureOwl, "c": fox},
+			[]string{"fox 0.972", "owl 0.998", "fox 0.972"}, "fox owl"},
+		"one weak contradiction is none": {1, nil, map[string][]float32{"a": sureFox, "b": logs(0.05, 0.05, 0.9)},
+			[]string{"fox 0.981", "fox 0.981"}, "fox"},
+		"a person rules": {1, map[string]label.Decision{"a": person("hare")},
+			map[string][]float32{"a": fox, "b": fox}, []string{"hare 1.000", "hare 1.000"}, "hare"},
+		"and may know more": {1, map[string]label.Decision{"a": person("lynx")},
+			map[string][]float32{"a": fox, "b": fox}, []string{"lynx 1.000", "lynx 1.000"}, "lynx"},
+		"a person is contradicted": {1, map[string]label.Decision{"a": person("hare")},
+			map[string][]float32{"a": fox, "b": sureOwl}, []string{"hare 1.000", "owl 0.998"}, "hare owl"},
+		"set aside": {1, map[string]label.Decision{"a": person("")},
+			map[string][]float32{"a": sureOwl, "b": fox}, []string{"0.000", "fox 0.700"}, "fox"},
+		"unknown photos say nothing, and hear": {1, nil,
+			map[string][]float32{"a": {-70, 0, -70}, "b": fox}, []string{"fox 0.700", "fox 0.700"}, "fox"},
+		"only unknown ones":  {1, nil, map[string][]float32{"a": {-70, 0, -70}}, []string{"0.000"}, ""},
+		"one cannot be read": {1, nil, map[string][]float32{"a": nil, "b": fox}, []string{"fox 0.700"}, "fox"},
+	} {
+		each, all := told(t, c.weight, c.decided, c.x)
+		if !slices.Equal(each, c.each) || all != c.all {
+			t.Errorf("%s: %q and %q, want %q and %q", name, each, all, c.each, c.all)
+		}
+	}
+}
+
+// TestToldIsBayes: with w = 1 and independent photos of one class the probability is the
+// posterior, and calibrated.
+func TestToldIsBayes(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	want := make([]float64, 3)
+	x := map[string][]float32{}
+	for i := range 5 {
+		p := []float64{1 + rng.Float64(), 0.5 + rng.Float64(), 0.5 + rng.Float64()}
+		floats.Scale(1/floats.Sum(p), p)
+		x[fmt.Sprint(i)] = logs(p...)
+		for j, v := range p {
+			want[j] += math.Log(v)
+		}
+	}
+	best := floats.MaxIdx(want)
+	p := math.Exp(want[best] - floats.LogSumExp(want))
+	each, _ := told(t, 1, nil, x)
+	if expected := fmt.Sprintf("%s %.3f", []string{"fox", "hare", "owl"}[best], p); each[0] != expected {
+		t.Errorf("%s, want %s", each[0], expected)
+	}
+}

@@ -1,0 +1,298 @@
+package events
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
+)
+
+// Options say which photos are of one event.
+type Options struct {
+	// Gap is the longest time between two photos of an event that follow each other.
+	Gap time.Duration
+	// FileTimes takes the time of the last change of a file whose photo and name tell none.
+	// Copying changes it.
+	FileTimes bool
+}
+
+// A Photo is one to be grouped, with the number of its rows: 1, or that of its boxes.
+type Photo struct {
+	Path string
+	Rows int
+}
+
+// An Event is a series of photos of one camera.
+type Event struct {
+	// Name is unique, and sorts in the order of cameras and time.
+	Name string
+	// Start and End are zero if the time is not known: then the event is one photo.
+	Start, End time.Time
+	// Camera is its model and serial number, or the folder of its photos.
+	Camera string
+	// Photos is their number, and Rows that of what is classified.
+	Photos, Rows int
+	// Labels are the classes, as Fit finds them, sorted.
+	Labels []string
+
+	zoned bool // the time has an offset
+	found []found
+}
+
+// Times counts where the times of photos come from.
+type Times struct{ EXIF, Names, Files, Unknown int }
+
+// Groups are the events of some photos.
+type Groups struct {
+	Events []*Event
+	Times  Times
+	of     map[string]*Event // by path of the photo
+}
+
+// A shot is a photo with what is known about it.
+type shot struct {
+	Photo
+	photometa.Shot
+	camera string
+	series string // the path without the number, and the number
+	number int
+}
+
+// Group groups photos below root. It reads the beginning of each file; what cannot be
+// read has no time. Memory: some hundred bytes per photo.
+//
+// Photos of a camera follow each other by time. A longer gap than opts.Gap begins an event,
+// and so does a step back in time along the numbers of a series of files: a clock that was
+// reset gives photos of different days the same time. A photo without a time is an event by
+// itself.
+func Group(ctx context.Context, root string, photos iter.Seq[Photo], opts Options) (*Groups, error) {
+	g := &Groups{of: map[string]*Event{}}
+	cameras := map[string][]shot{}
+	for p := range photos {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
+		s := g.look(root, p, opts.FileTimes)
+		cameras[s.camera] = append(cameras[s.camera], s)
+	}
+	for _, camera := range sorted(cameras) {
+		for _, run := range split(cameras[camera], opts.Gap) {
+			g.add(camera, run)
+		}
+	}
+	digits := len(strconv.Itoa(len(g.Events)))
+	for i, e := range g.Events {
+		e.Name = fmt.Sprintf("event-%0*d", digits, i+1)
+	}
+	return g, ctx.Err()
+}
+
+func sorted(cameras map[string][]shot) (names []string) {
+	for name := range cameras {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// look finds out when, and by which camera, a photo was taken.
+func (g *Groups) look(root string, p Photo, fileTimes bool) shot {
+	s := shot{Photo: p}
+	full := dataset.FullPath(root, p.Path)
+	s.Shot, _ = photometa.ReadShot(full) // an unreadable file is reported where it is embedded
+	s.series, s.number = numbered(p.Path)
+	folder := path.Dir(p.Path)
+	switch {
+	case s.Serial != "":
+		s.camera = strings.TrimSpace(s.Camera + " " + s.Serial)
+	case s.Camera != "":
+		s.camera = folder + " " + s.Camera
+	default:
+		s.camera = folder
+	}
+	switch info, err := os.Stat(full); {
+	case !s.Time.IsZero():
+		g.Times.EXIF++
+	case s.named(path.Base(p.Path)):
+		g.Times.Names++
+	case fileTimes && err == nil:
+		s.Time, s.Zoned = info.ModTime(), true
+		g.Times.Files++
+	default:
+		g.Times.Unknown++
+	}
+	return s
+}
+
+// timeInName matches a date and a time of day, as in IMG_20250614_101112.jpg,
+// PXL_20250614_101112345.jpg or WhatsApp Image 2025-06-14 at 10.11.12.jpeg.
+var timeInName = regexp.MustCompile(`(?:^|[^0-9])((?:19|20)\d\d)[-_.]?(\d\d)[-_.]?(\d\d)` +
+	`(?:[-_ T.]|[-_ ]at[-_ ])?(\d\d)[-_.:h]?(\d\d)[-_.:m]?(\d\d)(\d{3})?(?:[^0-9]|$)`)
+
+// named takes the time from a file's name, if it has one.
+func (s *shot) named(name string) bool {
+	m := timeInName.FindStringSubmatch(name)
+	if m == nil {
+		return false
+	}
+	var v [7]int
+	for i, text := range m[1:] {
+		v[i], _ = strconv.Atoi(text) // digits, or nothing
+	}
+	t := time.Date(v[0], time.Month(v[1]), v[2], v[3], v[4], v[5], v[6]*int(time.Millisecond), time.UTC)
+	if int(t.Month()) != v[1] || t.Day() != v[2] || t.Hour() != v[3] || t.Minute() != v[4] || t.Second() != v[5] {
+		return false // no such time
+	}
+	s.Time = t
+	return true
+}
+
+// numbered cuts a path at the last digits of its name: IMG_0012.JPG is number 12 of the
+// series IMG_.JPG of four digits.
+func numbered(file string) (series string, number int) {
+	stem := strings.TrimSuffix(file, path.Ext(file))
+	head := strings.TrimRight(stem, "0123456789")
+	digits := stem[len(head):]
+	n, err := strconv.Atoi(digits)
+	if err != nil || strings.HasSuffix(head, "/") && len(digits) > 6 {
+		return file, 0
+	}
+	return fmt.Sprint(head, len(digits), path.Ext(file)), n
+}
+
+// split divides the photos of one camera into events.
+func split(shots []shot, gap time.Duration) (runs [][]shot) {
+	timed := slices.DeleteFunc(slices.Clone(shots), func(s shot) bool { return s.Time.IsZero() })
+	clocks(timed)
+	counted := chronological(timed)
+	slices.SortStableFunc(timed, func(a, b shot) int {
+		return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.Path, b.Path))
+	})
+	for from := 0; from < len(timed); {
+		to := from + 1
+		for to < len(timed) && timed[to].Time.Sub(timed[to-1].Time) <= gap {
+			to++
+		}
+		runs = append(runs, unwound(timed[from:to], counted)...)
+		from = to
+	}
+	for _, s := range shots {
+		if s.Time.IsZero() {
+			runs = append(runs, []shot{s})
+		}
+	}
+	return runs
+}
+
+// clocks makes the times of a camera comparable: by its own clock, unless all are absolute.
+func clocks(shots []shot) {
+	if !slices.ContainsFunc(shots, func(s shot) bool { return !s.Zoned }) {
+		return
+	}
+	for i, s := range shots {
+		if s.Zoned {
+			_, offset := s.Time.Zone()
+			shots[i].Time, shots[i].Zoned = s.Time.Add(time.Duration(offset)*time.Second).UTC(), false
+		}
+	}
+}
+
+// wrapped is the part of all numbers of a series that a step back is at least when numbers
+// begin again.
+const wrapped = 0.9
+
+// bySeries returns the photos of each series in the order of their numbers.
+func bySeries(shots []shot) map[string][]shot {
+	series := map[string][]shot{}
+	for _, s := range shots {
+		series[s.series] = append(series[s.series], s)
+	}
+	for _, of := range series {
+		slices.SortStableFunc(of, func(a, b shot) int { return cmp.Compare(a.number, b.number) })
+	}
+	return series
+}
+
+// chronological returns the series whose numbers grow with time, as those of a camera do
+// but for a few resets of its clock, and names that were shuffled do not.
+func chronological(shots []shot) map[string]bool {
+	out := map[string]bool{}
+	for name, of := range bySeries(shots) {
+		back := 0
+		for i := range of[1:] {
+			if of[i+1].Time.Before(of[i].Time) {
+				back++
+			}
+		}
+		out[name] = 4*back <= len(of)
+	}
+	return out
+}
+
+// unwound divides photos that are near in time where time steps back along the numbers of a
+// series that counted upwards: they are of different days, and the clock was reset between.
+func unwound(run []shot, counted map[string]bool) [][]shot {
+	series := bySeries(run)
+	parts := map[string][]shot{} // by series and how often time has stepped back in it
+	var order []string
+	for _, name := range sorted(series) {
+		of, back := series[name], 0
+		for i, s := range of {
+			if i > 0 && counted[name] && s.Time.Before(of[i-1].Time) && !beginsAgain(of[i-1], s) {
+				back++
+			}
+			key := fmt.Sprint(back)
+			if back > 0 {
+				key += " " + name
+			}
+			if parts[key] == nil {
+				order = append(order, key)
+			}
+			parts[key] = append(parts[key], s)
+		}
+	}
+	var out [][]shot
+	for _, key := range order {
+		part := parts[key]
+		slices.SortStableFunc(part, func(a, b shot) int {
+			return cmp.Or(a.Time.Compare(b.Time), strings.Compare(a.Path, b.Path))
+		})
+		out = append(out, part)
+	}
+	slices.SortStableFunc(out, func(a, b []shot) int { return a[0].Time.Compare(b[0].Time) })
+	return out
+}
+
+// beginsAgain reports whether the numbers from low to high are the ends of a series that
+// began again at its first number, as after IMG_9999.
+func beginsAgain(low, high shot) bool {
+	all := 1
+	for all <= high.number {
+		all *= 10
+	}
+	return high.number-low.number > 100 && float64(high.number-low.number) > wrapped*float64(all)
+}
+
+// add makes an event of photos.
+func (g *Groups) add(camera string, run []shot) {
+	first, last := run[0], run[len(run)-1]
+	e := &Event{Start: first.Time, End: last.Time, Camera: camera, Photos: len(run), zoned: first.Zoned}
+	for _, s := range run {
+		e.Rows += s.Rows
+		g.of[s.Path] = e
+	}
+	g.Events = append(g.Events, e)
+}
+
+// EventOf returns the event of a photo, nil if it was not grouped.
+func (g *Groups) EventOf(photo string) *Event { return g.of[photo] }
