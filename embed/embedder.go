@@ -323,6 +323,16 @@ func (e *Embedder) Thumbnail(ctx context.Context, file string, side int) (jpeg [
 	return jpeg, err
 }
 
+// Size returns the width and the height of the upright picture in an image file, in pixels.
+// It reads the file and decodes nothing.
+func (e *Embedder) Size(ctx context.Context, file string) (width, height int, err error) {
+	err = e.budget.ReadFile(ctx, file, func(content []byte) (err error) {
+		width, height, err = preprocess.Size(content, e.budget)
+		return err
+	})
+	return width, height, err
+}
+
 // EmbedSeq embeds a sequence of images whose paths are relative to root, as
 // Stream.runSeq does.
 func (e *Embedder) EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],

@@ -8,7 +8,8 @@ import (
 
 // Config selects what is written.
 type Config struct {
-	// Format lists the files to write: "csv", "jsonl", "parquet".
+	// Format lists what to write: "csv", "jsonl", "parquet", which are tables, and
+	// "imagefolder", "coco", "label-studio", which are folders of that name (package export).
 	Format []string `mapstructure:"format" json:"format"`
 	// TopK is the number of ranked classes in the column top_k.
 	TopK int `mapstructure:"top_k" json:"top_k"`
@@ -30,6 +31,9 @@ type Config struct {
 	Organise string `mapstructure:"organise" json:"organise"`
 	// Only is "decided" to write only what people decided, "" for everything.
 	Only string `mapstructure:"only" json:"only"`
+	// Split divides the images into parts of some shares in percent, such as "80,20"
+	// (package split); "" does not.
+	Split string `mapstructure:"split" json:"split"`
 	// XMP writes sidecar files next to the photos.
 	XMP bool `mapstructure:"xmp" json:"xmp"`
 	// Report writes report.html, with at most Thumbnails pictures.

@@ -3,6 +3,7 @@ package label
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/csv"
 	"encoding/json"
 	"errors"
@@ -37,15 +38,15 @@ type Job struct {
 	Boxed *dataset.BoxesFound
 	// Events is as in Scorer.
 	Events func(Scored) *Event
-	// Sinks receive every labelled image as well; Tables are the files that they write for
-	// the summary's list.
-	Sinks  []Sink
-	Tables []string
+	// Sinks receive every labelled image as well.
+	Sinks []Sink
 	// Method, and Model (the SHA-256 of the MODEL file), go into summary.json
 	// with Config and the provenance of the embeddings.
 	Method, Model string
 	// Decided is as in Scorer.
 	Decided Decisions
+	// Split is as in Scorer.
+	Split func(content [sha256.Size]byte) string
 	// Notes go into summary.json too.
 	Notes []string
 	// Held is what held-out examples told about Head, for what to expect.
@@ -67,17 +68,17 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 		return Summary{}, err
 	}
 	last := &summarySink{
-		Summary: j.summary(), dir: j.Out, start: time.Now(), tables: tables, others: j.others(), held: j.Held,
+		Summary: j.summary(), dir: j.Out, start: time.Now(), sinks: j.sinks(tables), held: j.Held,
 	}
-	scorer := j.Config.Scorer(j.Head, j.Threshold, j.Held)
-	scorer.Decided, scorer.Events = j.Decided, j.Events
-	pass := Pass{
-		Scorer: scorer,
-		Rows:   j.Images,
-		Sinks:  append(append(j.sinks(tables), j.Sinks...), last),
-	}
-	_, err = pass.Run(ctx)
+	_, err = j.Pass(append(slices.Clone(last.sinks), last)...).Run(ctx)
 	return last.Summary, err
+}
+
+// Pass returns a pass over the images for some sinks.
+func (j Job) Pass(sinks ...Sink) Pass {
+	scorer := j.Config.Scorer(j.Head, j.Threshold, j.Held)
+	scorer.Decided, scorer.Events, scorer.Split = j.Decided, j.Events, j.Split
+	return Pass{Scorer: scorer, Rows: j.Images, Sinks: sinks}
 }
 
 // columns returns those that the tables have besides the usual ones.
@@ -88,23 +89,19 @@ func (j Job) columns() (more []column) {
 	if j.Events != nil {
 		more = append(more, eventColumns()...)
 	}
+	if j.Split != nil {
+		more = append(more, splitColumn()...)
+	}
 	return more
 }
 
-// others returns the names of tables besides those of labels.
-func (j Job) others() []string {
-	if j.Boxed == nil {
-		return j.Tables
-	}
-	return append([]string{photosName}, j.Tables...)
-}
-
-// sinks returns the result files.
+// sinks returns the tables and all other results.
 func (j Job) sinks(t *tables) []Sink {
-	if j.Boxed == nil {
-		return []Sink{t}
+	all := []Sink{t}
+	if j.Boxed != nil {
+		all = append(all, newPhotoTable(j.Out, *j.Boxed))
 	}
-	return []Sink{t, newPhotoTable(j.Out, *j.Boxed)}
+	return append(all, j.Sinks...)
 }
 
 func (j Job) summary() Summary {
@@ -150,6 +147,9 @@ type tables struct {
 
 func (t *tables) create(c Config) error {
 	for _, format := range c.Format {
+		if !slices.Contains(tableFormats(), format) {
+			continue
+		}
 		o, err := createOutput(t.dir, format, c.RowsPerFile, t.more...)
 		t.outputs = append(t.outputs, o)
 		if err != nil {
@@ -160,7 +160,7 @@ func (t *tables) create(c Config) error {
 }
 
 func (t *tables) Put(s Scored) error {
-	row := newRow(s)
+	row := NewRow(s)
 	for _, o := range t.outputs {
 		if err := o.write(row); err != nil {
 			return fmt.Errorf("write labels: %w", err)
@@ -179,6 +179,9 @@ func (t *tables) Commit(embed.Outcome) error {
 	}
 	return nil
 }
+
+// Files implements Lister.
+func (t *tables) Files() []string { return t.files }
 
 func (t *tables) Abort() {
 	for _, o := range t.outputs {
@@ -234,8 +237,7 @@ type summarySink struct {
 	dir    string
 	start  time.Time
 	took   time.Duration // until the last row
-	tables *tables
-	others []string // tables
+	sinks  []Sink        // committed before it
 	held   calibration.Calibration
 	folder calibration.Folder
 }
@@ -258,7 +260,12 @@ func (s *summarySink) Put(row Scored) error {
 // Commit writes errors.csv and summary.json.
 func (s *summarySink) Commit(o embed.Outcome) error {
 	took := max(s.took, time.Nanosecond) // a coarse clock must not make the rate infinite
-	s.Failed, s.Skipped, s.Files = len(o.Problems), o.Skipped, append(s.tables.files, s.others...)
+	s.Failed, s.Skipped = len(o.Problems), o.Skipped
+	for _, sink := range s.sinks {
+		if lister, ok := sink.(Lister); ok {
+			s.Files = append(s.Files, lister.Files()...)
+		}
+	}
 	if err := s.removeOther(); err != nil {
 		return err
 	}

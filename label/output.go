@@ -121,7 +121,11 @@ type table interface {
 	close() error
 }
 
-func formats() []string { return []string{"csv", "jsonl", "parquet"} }
+// tableFormats are those of the result files, exportFormats those of package export.
+func tableFormats() []string  { return []string{"csv", "jsonl", "parquet"} }
+func exportFormats() []string { return []string{"imagefolder", "coco", "label-studio"} }
+
+func formats() []string { return append(tableFormats(), exportFormats()...) }
 
 func newTable(format string, file io.Writer, more []column) (table, error) {
 	switch format {
@@ -132,7 +136,7 @@ func newTable(format string, file io.Writer, more []column) (table, error) {
 	case "parquet":
 		return newParquetTable(file), nil
 	}
-	return nil, fmt.Errorf("format %q is not one of %v", format, formats())
+	return nil, fmt.Errorf("format %q is not one of %v", format, tableFormats())
 }
 
 // A column is one that only some jobs have.
@@ -150,6 +154,8 @@ func eventColumns() []column {
 		{"event_probability", func(r Row) string { return r.EventProbability.cell() }},
 	}
 }
+
+func splitColumn() []column { return []column{{"split", func(r Row) string { return r.Split }}} }
 
 type csvTable struct {
 	w    *csv.Writer
@@ -276,13 +282,16 @@ type Row struct {
 	Event            string  `json:"event,omitempty" parquet:"event,dict,optional"`
 	EventLabel       string  `json:"event_label,omitempty" parquet:"event_label,dict,optional"`
 	EventProbability *number `json:"event_probability,omitempty" parquet:"event_probability,optional"`
+	// Split is the part that the image belongs to, empty if they are not divided.
+	Split string `json:"split,omitempty" parquet:"split,dict,optional"`
 }
 
-func newRow(s Scored) Row {
+// NewRow returns what is written about a scored image.
+func NewRow(s Scored) Row {
 	p := s.Prediction
 	r := Row{
 		Path: dataset.EscapePath(s.Sample.Path), By: s.By,
-		Novelty: rounded(p.Novelty), Rejected: s.Rejected, TopK: make([]pair, len(p.TopK)),
+		Novelty: rounded(p.Novelty), Rejected: s.Rejected, TopK: make([]pair, len(p.TopK)), Split: s.Split,
 	}
 	if !s.Rejected && !s.SetAside() {
 		r.Label = p.Label

@@ -85,6 +85,9 @@ func (t *photoTable) Commit(embed.Outcome) error {
 	return nil
 }
 
+// Files implements Lister.
+func (t *photoTable) Files() []string { return []string{photosName} }
+
 // Abort implements Sink.
 func (t *photoTable) Abort() {}
 

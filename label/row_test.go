@@ -62,7 +62,7 @@ func oddRow(rejected bool) Row {
 	if rejected {
 		unseen = new(0.875)
 	}
-	return newRow(Scored{Sample: dataset.Sample{Path: "=a,\"b\"\n\xe9<&.jpg"}, Rejected: rejected, New: unseen,
+	return NewRow(Scored{Sample: dataset.Sample{Path: "=a,\"b\"\n\xe9<&.jpg"}, Rejected: rejected, New: unseen,
 		Prediction: classifier.Prediction{
 			Label: "cat, \"big\"", Probability: 0.75, Margin: 0.5, Entropy: 0.5623351446, Novelty: -1.5,
 			TopK: []classifier.Ranked{{Label: "cat, \"big\"", Probability: 0.75}, {Label: "dog", Probability: 0.25}},
@@ -166,7 +166,7 @@ func TestParts(t *testing.T) {
 		if found, err := filepath.Glob(filepath.Join(dir, "labels*")); err != nil || len(found) != len(names)+4 {
 			t.Errorf("%d rows: %v, %v", c.rows, found, err)
 		}
-		summary := summarySink{dir: dir, tables: &tables{files: names}}
+		summary := summarySink{dir: dir, sinks: []Sink{&tables{files: names}}}
 		if err := summary.Commit(embed.Outcome{}); err != nil {
 			t.Fatal(err)
 		}
@@ -204,7 +204,7 @@ func TestCSVCellsReadBack(t *testing.T) {
 // TestWriteErrorsSurface: a failed write is reported at the latest by commit,
 // and the file then does not get its name.
 func TestWriteErrorsSurface(t *testing.T) {
-	for _, format := range formats() {
+	for _, format := range tableFormats() {
 		dir := t.TempDir()
 		o, err := createOutput(dir, format, 0)
 		if err != nil {

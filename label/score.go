@@ -43,6 +43,8 @@ type Scored struct {
 	Rejected bool
 	// By says who gave Prediction.Label; "" is the head.
 	By By
+	// Split is the part that the photo belongs to, "" if they are not divided.
+	Split string
 	// Event is what is known about the event of the photo, nil without events.
 	Event *Event
 }
@@ -73,6 +75,8 @@ type Scorer struct {
 	Decided Decisions
 	// Events, unless nil, tells of the event of a row.
 	Events func(Scored) *Event
+	// Split, unless nil, names the part of a split that a file belongs to.
+	Split func(content [sha256.Size]byte) string
 	// Varier, unless nil, computes the variance of every row.
 	Varier classifier.Varier
 }
@@ -152,6 +156,9 @@ func (b *batch) flush(emit func(Scored) error) error {
 		if b.Events != nil {
 			row.Event = b.Events(row)
 		}
+		if b.Split != nil {
+			row.Split = b.Split(item.Hash)
+		}
 		if err := emit(row); err != nil {
 			return err
 		}
@@ -170,7 +177,7 @@ func (s Scorer) Answer(items []embed.Item) ([]any, error) {
 	}
 	var rows []any
 	emit := func(s Scored) error {
-		rows = append(rows, newRow(s))
+		rows = append(rows, NewRow(s))
 		return nil
 	}
 	for _, item := range items {
@@ -190,6 +197,13 @@ type Sink interface {
 	// is always called, and does nothing after Commit.
 	Commit(embed.Outcome) error
 	Abort()
+}
+
+// A Lister is a Sink whose files belong to the results of a job.
+type Lister interface {
+	// Files returns their paths below the folder of the results, in order, once they are
+	// committed.
+	Files() []string
 }
 
 // An ItemError concerns one image only.

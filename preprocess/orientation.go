@@ -26,6 +26,19 @@ func orientation(file []byte, f format) int {
 	return m.Orientation()
 }
 
+// Size returns the size of the upright picture in a file, from its header and without
+// decoding. Errors are as for Decode.
+func Size(file []byte, b *Budget) (width, height int, err error) {
+	p, err := planFile(file, b, 0)
+	if err != nil {
+		return 0, 0, err
+	}
+	if orientation(file, p.format) >= 5 {
+		return p.height, p.width, nil
+	}
+	return p.width, p.height, nil
+}
+
 // upright returns the picture with an EXIF orientation applied.
 func upright(r raster, orientation int) *Image {
 	w, h := r.size()

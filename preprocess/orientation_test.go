@@ -3,6 +3,9 @@ package preprocess
 import (
 	"bytes"
 	"image"
+	"os"
+	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/disintegration/imaging"
@@ -38,6 +41,33 @@ func TestOrientationSwitch(t *testing.T) {
 		if turned := img.Height > img.Width; turned != on {
 			t.Errorf("orientation %t: %d×%d pixels", on, img.Width, img.Height)
 		}
+	}
+}
+
+// TestSize is that of the decoded picture, whatever the format and the orientation.
+func TestSize(t *testing.T) {
+	entries, err := os.ReadDir(filepath.Join("testdata", "images"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	checked := map[bool]int{}
+	for _, e := range entries {
+		file := readFile(t, "images", e.Name())
+		img, err := Decode(t.Context(), file, DefaultBudget(), true)
+		if err != nil {
+			continue // a broken one
+		}
+		w, h, err := Size(file, DefaultBudget())
+		if err != nil || w != img.Width || h != img.Height {
+			t.Errorf("%s: %d×%d (%v), want %d×%d", e.Name(), w, h, err, img.Width, img.Height)
+		}
+		checked[strings.HasPrefix(e.Name(), "orientation_")]++
+	}
+	if checked[true] < 8 || checked[false] == 0 {
+		t.Errorf("%v pictures", checked)
+	}
+	if _, _, err := Size(nil, DefaultBudget()); err == nil {
+		t.Error("an empty file has a size")
 	}
 }
 

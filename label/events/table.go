@@ -40,6 +40,9 @@ func (t Table) Commit(embed.Outcome) error {
 	return nil
 }
 
+// Files implements label.Lister.
+func (t Table) Files() []string { return []string{label.EventsName} }
+
 // Abort implements label.Sink.
 func (t Table) Abort() {}
 

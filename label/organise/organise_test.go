@@ -182,7 +182,7 @@ func TestFolderNames(t *testing.T) {
 	seen := map[string]string{}
 	for _, class := range []string{"cat", "a/b", "a%2Fb", "..", ".", "", ".git", "_rejected", "%5Frejected", "x\x00y",
 		"a\nb", "aux:", "tail.", "tail", "été", "-rf", strings.Repeat("long", 99), strings.Repeat("long", 98)} {
-		name := folderName(class)
+		name := FolderName(class)
 		if name == "" || name == "." || name == ".." || strings.ContainsAny(name, "/\\\x00\n") || len(name) > 255 ||
 			name == unknownFolder || strings.HasPrefix(name, ".") {
 			t.Errorf("%q gives %q", class, name)
@@ -202,7 +202,7 @@ func TestFolderNamesOfWindows(t *testing.T) {
 		"con .x":  "%63on .x",
 		"console": "console", "COM": "COM", "com10": "com10", "tail.": "tail%2E", "tail ": "tail%20", "cat": "cat",
 	} {
-		if got := folderName(class); got != want {
+		if got := FolderName(class); got != want {
 			t.Errorf("%q gives %q, want %q", class, got, want)
 		}
 	}
@@ -211,7 +211,7 @@ func TestFolderNamesOfWindows(t *testing.T) {
 func FuzzFolderName(f *testing.F) {
 	f.Add("a/b", "a%2Fb")
 	f.Fuzz(func(t *testing.T, a, b string) {
-		if na, nb := folderName(a), folderName(b); a != b && na == nb {
+		if na, nb := FolderName(a), FolderName(b); a != b && na == nb {
 			t.Errorf("%q and %q both give %q", a, b, na)
 		} else if strings.ContainsAny(na, "/\x00") || len(na) > 255 || na == ".." || na == "." || na == "" {
 			t.Errorf("%q gives %q", a, na)

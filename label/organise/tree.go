@@ -19,6 +19,7 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -32,29 +33,45 @@ import (
 type How string
 
 // Links are symbolic links to the photos; Copies are copies with the photos'
-// time stamps.
+// time stamps; HardLinks are further names of the same files, and copies where the file
+// system has no such links.
 const (
-	Links  How = "link"
-	Copies How = "copy"
+	Links     How = "link"
+	Copies    How = "copy"
+	HardLinks How = "hard link"
 )
 
 // A Tree builds the class folders. Below its class folder an image has its
 // original path, so that names never collide.
 type Tree struct {
-	how   How
-	root  string // of the images, absolute
-	old   string
-	again bool // a job has finished here, so that the old tree is one of ours
-	dir   *atomicfile.Dir
-	made  map[string]bool // folders
+	how    How
+	root   string // of the images, absolute
+	old    string
+	again  bool // a job has finished here, so that the old tree is one of ours
+	layout Layout
+	dir    *atomicfile.Dir
+	made   map[string]bool // folders
 }
 
-// NewTree begins a tree at dir, in the folder of a job, for images below root, which
-// must not be in the tree. Defer Abort, which does nothing after Commit.
+// A Layout says what a tree has at a place, a path below it.
+type Layout struct {
+	// ImageAt returns the path of the image that is there, false if there is none.
+	ImageAt func(place string) (image string, ok bool)
+	// Files are the places of other files that every run writes.
+	Files []string
+}
+
+// NewTree begins a tree of class folders at dir, in the folder of a job, for images below
+// root, which must not be in the tree. Defer Abort, which does nothing after Commit.
 func NewTree(how How, root, dir string) (*Tree, error) {
 	if how != Links && how != Copies {
 		return nil, fmt.Errorf("organise: %q is neither link nor copy", string(how))
 	}
+	return NewTreeOf(Layout{ImageAt: imageOf}, how, root, dir)
+}
+
+// NewTreeOf is NewTree for a tree of another layout, which its caller fills with Add.
+func NewTreeOf(layout Layout, how How, root, dir string) (*Tree, error) {
 	abs, err := filepath.Abs(root)
 	if err != nil {
 		return nil, fmt.Errorf("organise: %w", err)
@@ -63,7 +80,8 @@ func NewTree(how How, root, dir string) (*Tree, error) {
 		return nil, fmt.Errorf("organise: %w", err)
 	}
 	_, _ = atomicfile.RemoveStale(filepath.Dir(dir)) // leftovers only take up space
-	t := &Tree{how: how, root: abs, old: dir, again: label.Finished(filepath.Dir(dir)), made: map[string]bool{}}
+	t := &Tree{how: how, root: abs, old: dir, again: label.Finished(filepath.Dir(dir)), layout: layout,
+		made: map[string]bool{}}
 	if t.dir, err = atomicfile.CreateDir(dir, t.isOurs); err != nil {
 		return nil, fmt.Errorf("organise: %w", err)
 	}
@@ -99,30 +117,55 @@ func separate(root, tree string) error {
 // Put adds one labelled image. A problem with this image alone is a
 // *label.ItemError.
 func (t *Tree) Put(row label.Scored) error {
-	class, path := folderName(row.Prediction.Label), row.Sample.Path
+	class, path := FolderName(row.Prediction.Label), row.Sample.Path
 	switch {
 	case row.Rejected:
 		class = unknownFolder
 	case row.SetAside():
 		class = asideFolder
 	}
-	place := placeOf(class, path)
+	return t.Add(placeOf(class, path), path)
+}
+
+// Add puts an image at a place, a path below the tree. Errors are as for Put.
+func (t *Tree) Add(place, image string) error {
 	to := filepath.Join(t.dir.Path(), place)
 	if err := t.folder(filepath.Dir(to)); err != nil {
 		return fmt.Errorf("organise: %w", err)
 	}
-	from := dataset.FullPath(t.root, path)
+	from := dataset.FullPath(t.root, image)
 	var err error
-	if t.how == Links {
+	switch t.how {
+	case Links:
 		err = os.Symlink(from, to)
-	} else {
+	case HardLinks:
+		if hardLink(from, to) == nil {
+			return nil
+		}
+		fallthrough
+	default:
 		err = t.copy(from, to, filepath.Join(t.old, place))
 	}
 	if err != nil {
-		return fmt.Errorf("organise %s: %w", path, err)
+		return fmt.Errorf("organise %s: %w", image, err)
 	}
 	return nil
 }
+
+// hardLink gives a photo, not a link to it, another name.
+func hardLink(from, to string) error {
+	photo, err := filepath.EvalSymlinks(from)
+	if err != nil {
+		return err
+	}
+	if info, err := os.Lstat(photo); err != nil || !info.Mode().IsRegular() {
+		return errors.Join(regularfile.ErrNotRegular, err)
+	}
+	return os.Link(photo, to)
+}
+
+// Path returns the folder in which the tree is until Commit, for other files in it.
+func (t *Tree) Path() string { return t.dir.Path() }
 
 func (t *Tree) folder(dir string) error {
 	if t.made[dir] {
@@ -153,6 +196,13 @@ func sameCopy(file string, original fs.FileInfo) bool {
 	info, err := os.Lstat(file)
 	return err == nil && info.Mode().IsRegular() && !os.SameFile(info, original) &&
 		info.Size() == original.Size() && info.ModTime().Equal(original.ModTime())
+}
+
+// sameFile reports whether two names, which are no symbolic links, are of one file.
+func sameFile(a, b string) bool {
+	one, err1 := os.Lstat(a)
+	other, err2 := os.Lstat(b)
+	return err1 == nil && err2 == nil && os.SameFile(one, other)
 }
 
 // sameBytes reports whether two regular files have the same content.
@@ -215,16 +265,20 @@ func (t *Tree) Commit(embed.Outcome) error {
 func (t *Tree) Abort() { t.dir.Abort() }
 
 // isOurs reports whether a file of the old tree can be removed without loss: a link
-// to a photo that a run made, or a copy that is equal to a photo.
+// to a photo that a run made, a copy that is equal to a photo, or what every run writes.
 func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
-	image, nested := imageOf(place)
+	if slices.Contains(t.layout.Files, filepath.ToSlash(place)) {
+		return e.Type().IsRegular()
+	}
+	image, nested := t.layout.ImageAt(place)
 	if !t.again || !nested {
 		return false
 	}
 	photo := dataset.FullPath(t.root, image)
 	info, err := os.Stat(photo)
 	if e.Type()&fs.ModeSymlink == 0 {
-		return err == nil && sameCopy(name, info) && sameBytes(name, photo)
+		return err == nil && (t.how == HardLinks && sameFile(name, photo) ||
+			sameCopy(name, info) && sameBytes(name, photo))
 	}
 	if err == nil && info.IsDir() {
 		return false
@@ -236,64 +290,25 @@ func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
 }
 
 // Folders of the images that are rejected, and of those that people set aside. No class
-// folder has these names: folderName escapes a leading underscore.
+// folder has these names: FolderName escapes a leading underscore.
 const (
 	unknownFolder = "_rejected"
 	asideFolder   = "_set-aside"
 )
 
-// folderName turns a class name into a safe folder name; different classes have
-// different names.
-func folderName(class string) string {
-	if class == "" {
-		return "%"
-	}
-	var b strings.Builder
-	device := isDevice(class)
-	for i := range len(class) {
-		c := class[i]
-		switch {
-		case c < 0x20 || c == 0x7f || strings.IndexByte(`/\%:*?"<>|`, c) >= 0,
-			i == 0 && (device || c == '.' || c == '_' || c == '-' || c == ' '),
-			i == len(class)-1 && (c == '.' || c == ' '):
-			b.WriteString("%" + strings.ToUpper(hex.EncodeToString([]byte{c})))
-		default:
-			b.WriteByte(c)
-		}
-	}
-	return shortened(b.String())
-}
-
-// isDevice reports whether Windows takes a name, with any suffix, for a device.
-func isDevice(name string) bool {
-	base, _, _ := strings.Cut(strings.ToUpper(name), ".")
-	base = strings.TrimRight(base, " ")
-	switch base {
-	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
-		return true
-	}
-	port := strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")
-	return port && len(base) == 4 && base[3] >= '1' && base[3] <= '9'
-}
-
-// shortened limits a name to the 255 bytes that file systems allow.
-func shortened(name string) string {
-	const longest = 200
-	if len(name) <= longest {
-		return name
-	}
-	sum := sha256.Sum256([]byte(name))
-	return strings.ToValidUTF8(name[:longest-17], "") + "%" + hex.EncodeToString(sum[:8])
-}
-
 // placeOf returns an image's path in the tree: its own path below the class
 // folder, or a generated name for an image from outside the image folder.
 func placeOf(class, image string) string {
 	if filepath.IsAbs(filepath.FromSlash(image)) {
-		sum := sha256.Sum256([]byte(image))
-		image = "outside-" + hex.EncodeToString(sum[:4]) + "-" + path.Base(image)
+		image = OutsideName(image)
 	}
 	return filepath.Join(class, filepath.FromSlash(image))
+}
+
+// OutsideName returns a name for an image that is not below the image folder.
+func OutsideName(image string) string {
+	sum := sha256.Sum256([]byte(image))
+	return "outside-" + hex.EncodeToString(sum[:4]) + "-" + path.Base(image)
 }
 
 // imageOf is the inverse of placeOf for images inside the image folder: it

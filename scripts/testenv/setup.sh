@@ -29,7 +29,7 @@ install_python() {
 		without Python "$python is not Python 3.11 or later with the venv module (Debian, Ubuntu: apt-get install python3-venv); install one or set PYTHON"
 		return
 	fi
-	say "installing NumPy, SciPy, onnx and DuckDB into .testenv/python (once)"
+	say "installing NumPy, SciPy, onnx and the programs that results are for into .testenv/python (once)"
 	rm -rf "$venv"
 	if "$python" -m venv "$venv" && "$venv/bin/pip" install --quiet --require-hashes --only-binary :all: -r "$here/requirements.txt" >&2; then
 		cp "$here/requirements.txt" "$venv/requirements.txt" # the last step: marks it as complete

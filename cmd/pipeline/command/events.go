@@ -37,7 +37,6 @@ func (a *app) labelEvents(ctx context.Context, in input, job *label.Job) error {
 		"photo", "photos"))
 	job.Events = fitted.Of
 	job.Sinks = append(job.Sinks, events.Table{Dir: job.Out, Events: groups.Events})
-	job.Tables = append(job.Tables, label.EventsName)
 	return nil
 }
 

@@ -18,8 +18,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
+	"github.com/seed-90d10d51/pipeline/label/export"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/report"
+	"github.com/seed-90d10d51/pipeline/label/split"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -32,6 +34,10 @@ func newLabel() *cobra.Command {
 		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. Run
 the same command again to resume a run that was stopped: embeddings are cached.
 Exit code 3 means that some images could not be read; errors.csv says why.
+
+--format also has what other programs load: imagefolder (Hugging Face datasets), coco
+and label-studio. --split divides the photos to train and test with; photos that are
+alike, copies and events stay in one part.
 
 --adapt moves the means of classes that were learned from four images or fewer towards
 the photos of the folder before these are labelled, which needs no labels. It helps
@@ -57,17 +63,19 @@ numbers in embeddings.npy, counted from 0.`,
 	backboneFlag(cmd)
 	stdinFlag(cmd)
 	standard := label.DefaultConfig()
-	cmd.Flags().StringSlice("format", standard.Format, "result files: csv, jsonl, parquet")
+	cmd.Flags().StringSlice("format", standard.Format, "results: csv, jsonl, parquet, imagefolder, coco, label-studio")
 	cmd.Flags().Int("top-k", standard.TopK, "`number` of ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	cmd.Flags().Bool("adapt", false, "adapt classes of few images to the photos first (plda)")
 	cmd.Flags().Float64("events", 0, "label photos of one camera together that are at most so many `seconds` apart")
 	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
 	cmd.Flags().String("only", "", "decided: write only the photos that people decided")
+	cmd.Flags().String("split", "", "divide the photos into train, (validation,) test of some `percents`: 80,20")
 	cmd.Flags().Bool("xmp", false, "write the class into a sidecar PHOTO.EXT.xmp next to each photo (dc:subject)")
 	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print the content of summary.json instead of a line")
-	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "adapt", "events", "organise", "only", "xmp", "report")
+	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "adapt", "events", "organise", "only", "split", "xmp",
+		"report")
 	return cmd
 }
 
@@ -116,8 +124,13 @@ func (a *app) checkLabel() error {
 		return err
 	}
 	c := a.config.Label
-	if a.config.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
-		return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
+	if a.config.Features != "" {
+		if c.Organise != "" || c.XMP || c.Report {
+			return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
+		}
+		if i := slices.IndexFunc(c.Format, export.NeedsPhotos); i >= 0 {
+			return usagef("--format %s needs the photos, and features have none: give --images", c.Format[i])
+		}
 	}
 	for _, of := range []struct {
 		flag string
@@ -130,11 +143,20 @@ func (a *app) checkLabel() error {
 	if c.Events > 0 && a.config.Features != "" {
 		return usagef("--events needs to know when photos were taken, and features do not say it: give --images")
 	}
-	if c.Events > 0 && a.config.Scan.Shard != "" {
-		return usagef("--events looks at all photos of a camera, so it cannot use --shard: events would be cut")
+	if a.config.Scan.Shard != "" {
+		switch {
+		case c.Adapt:
+			return usagef("--adapt looks at all photos of a job, so it cannot use --shard: the shards would differ")
+		case c.Events > 0:
+			return usagef("--events looks at all photos of a camera, so it cannot use --shard: events would be cut")
+		case c.Split != "":
+			return usagef("--split keeps like photos together, wherever they lie, so it cannot use --shard")
+		}
 	}
-	if c.Adapt && a.config.Scan.Shard != "" {
-		return usagef("--adapt looks at all photos of a job, so it cannot use --shard: the shards would differ")
+	if c.Split != "" {
+		if _, err := split.Parse(c.Split); err != nil {
+			return usageError{err}
+		}
 	}
 	return nil
 }
@@ -176,8 +198,18 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 			return job, err
 		}
 	}
-	if !c.Report {
-		return job, nil
+	exporting := exportOptions(ctx, m, in, dir)
+	if c.Split != "" {
+		plan, err := a.split(ctx, job)
+		if err != nil {
+			return job, err
+		}
+		job.Split, exporting.Splits, job.Notes = plan.Of, plan.Names(), append(job.Notes, plan.String())
+	}
+	exports, err := export.Sinks(c.Format, exporting)
+	job.Sinks = append(job.Sinks, exports...)
+	if err != nil || !c.Report {
+		return job, err
 	}
 	truth, err := label.NewEvaluation(m.Classes(), true)
 	if err != nil {
@@ -271,6 +303,27 @@ func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Ev
 		return in.embedder.Thumbnail(ctx, dataset.FullPath(in.root, path), thumbnailSide)
 	}
 	return page
+}
+
+// split divides the images of a job, and says how.
+func (a *app) split(ctx context.Context, job label.Job) (*split.Plan, error) {
+	shares, err := split.Parse(job.Config.Split)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := split.Deal(ctx, job.Pass(), shares, a.config.Seed)
+	if err == nil {
+		a.say("%s", plan)
+	}
+	return plan, err
+}
+
+// exportOptions say what the formats of other programs need to know.
+func exportOptions(ctx context.Context, m *model.Model, in input, dir string) export.Options {
+	return export.Options{
+		Root: in.root, Dir: dir, Classes: m.Classes(), Model: m.Method + " " + m.SHA256()[:12],
+		Size: func(file string) (width, height int, err error) { return in.embedder.Size(ctx, file) },
+	}
 }
 
 // sinks returns the outputs that the settings ask for in addition to the tables, for

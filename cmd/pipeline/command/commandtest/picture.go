@@ -13,15 +13,18 @@ import (
 
 // Photo draws a picture: a wave whose colour and direction depend on the class,
 // with noise. The same arguments give the same bytes.
-func Photo(class string, number, side int) []byte {
+func Photo(class string, number, side int) []byte { return PhotoOf(class, number, side, side) }
+
+// PhotoOf is Photo with a width and a height.
+func PhotoOf(class string, number, width, height int) []byte {
 	rng := rand.New(rand.NewPCG(HashText(class), uint64(number)))
 	look := rand.New(rand.NewPCG(HashText(class), 1<<32))
 	base := [3]float64{look.Float64(), look.Float64(), look.Float64()}
 	fx, fy := look.Float64()*0.6, look.Float64()*0.6
-	img := image.NewRGBA(image.Rect(0, 0, side, side))
+	img := image.NewRGBA(image.Rect(0, 0, width, height))
 	phase := rng.Float64() * 6
-	for y := range side {
-		for x := range side {
+	for y := range height {
+		for x := range width {
 			wave := 60 * math.Sin(fx*float64(x)+fy*float64(y)+phase)
 			grain := rng.Float64() * 20
 			img.SetRGBA(x, y, color.RGBA{

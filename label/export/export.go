@@ -1,0 +1,92 @@
+package export
+
+import (
+	"errors"
+	"fmt"
+	"path"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+// Options say what is exported where.
+type Options struct {
+	// Root is the folder that the paths of the photos are relative to; Dir is that of the
+	// results.
+	Root, Dir string
+	// Classes are those of the model, in its order, and Model is its name.
+	Classes []string
+	Model   string
+	// Splits are the parts that rows belong to, nil if they are not divided.
+	Splits []string
+	// Size returns the size of the upright photo in a file, in pixels.
+	Size func(file string) (width, height int, err error)
+}
+
+// NeedsPhotos reports whether a format says something of the photos themselves, or has
+// them.
+func NeedsPhotos(format string) bool { return makers[format] != nil && format != studioName }
+
+// makers begin the exports.
+var makers = map[string]func(Options) (label.Sink, error){
+	folderName: newImageFolder,
+	cocoName:   newCOCO,
+	studioName: newStudio,
+}
+
+// Sinks returns the exports among some formats, in their order.
+func Sinks(formats []string, o Options) (sinks []label.Sink, err error) {
+	for _, format := range formats {
+		begin := makers[format]
+		if begin == nil {
+			continue // a table
+		}
+		sink, err := begin(o)
+		if err != nil {
+			for _, s := range sinks {
+				s.Abort()
+			}
+			return nil, fmt.Errorf("export as %s: %w", format, err)
+		}
+		sinks = append(sinks, sink)
+	}
+	return sinks, nil
+}
+
+// errBoxes is of formats in which a photo has one class.
+var errBoxes = errors.New("this format has one class per photo, and these are boxes of photos: export coco")
+
+// below returns paths of files as paths below the folder of the results.
+func below(folder string, files []string) []string {
+	var out []string
+	for _, file := range files {
+		out = append(out, path.Join(folder, file))
+	}
+	return out
+}
+
+// photo returns the path of the photo of a row as text.
+func photo(s label.Scored) string { return dataset.EscapePath(s.Sample.File()) }
+
+// A classes table numbers classes from 1: those of the model in its order, then those
+// that people gave and the model has not learned, as they come.
+type classes struct {
+	names  []string
+	number map[string]int
+}
+
+func newClasses(names []string) *classes {
+	c := &classes{number: map[string]int{}}
+	for _, name := range names {
+		c.of(name)
+	}
+	return c
+}
+
+func (c *classes) of(name string) int {
+	if c.number[name] == 0 {
+		c.names = append(c.names, name)
+		c.number[name] = len(c.names)
+	}
+	return c.number[name]
+}

@@ -1,0 +1,310 @@
+package export_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/export"
+)
+
+var all = []string{"imagefolder", "coco", "label-studio"}
+
+// lists are the files by which each format is read back.
+var lists = map[string]string{
+	"imagefolder": "imagefolder/metadata.jsonl", "coco": "coco/instances.json",
+	"label-studio": "label-studio/tasks.json",
+}
+
+// hostile are the classes of photos whose names are no better.
+var hostile = map[string]string{
+	"a.jpg": "a/b", "b.jpg": "..", "c.jpg": "CON", "d.jpg": "a:b", "e.jpg": "new\nline", "f.jpg": "cat",
+	"g.jpg": "Cat", "h.jpg": "/etc", "i.jpg": "caf%E9", "j.jpg": `"q"`, "k.jpg": "<&>", "l.jpg": " x ",
+	"m.jpg": "train", "r.jpg": "README.MD",
+	"test/n.jpg": "test", "caf\xe9.jpg": "=1+1", "caf%E9.jpg": "-", "a b+c&d=e?.jpg": "10 %", "x%2Fy.jpg": "%2F",
+	"__o.jpg": "_rejected", "new\nline.jpg": ".", "dir/README.md.jpg": "metadata.jsonl", "C:\\p.jpg": "nul.txt",
+	"q..r.jpg": strings.Repeat("long", 80),
+}
+
+func write(t *testing.T, root string, names ...string) {
+	t.Helper()
+	for _, name := range names {
+		file := filepath.Join(root, filepath.FromSlash(name))
+		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(name), 0o644))
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// row is a photo that people gave a class.
+func row(path, class string) label.Scored {
+	return label.Scored{Sample: dataset.Sample{Path: path}, By: label.Person, New: new(0.25),
+		Prediction: classifier.Prediction{Label: class, Probability: 1,
+			TopK: []classifier.Ranked{{Label: "cat", Probability: 0.75}}}}
+}
+
+func options(root, dir string, splits ...string) export.Options {
+	return export.Options{Root: root, Dir: dir, Classes: []string{"cat", "dog"}, Model: "ncm 0123", Splits: splits,
+		Size: func(string) (int, int, error) { return 200, 100, nil }}
+}
+
+// run exports rows.
+func run(t *testing.T, o export.Options, formats []string, rows ...label.Scored) {
+	t.Helper()
+	sinks, err := export.Sinks(formats, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, s := range sinks {
+		for _, r := range rows {
+			if err := s.Put(r); err != nil {
+				t.Fatalf("%s: %s: %v", formats[i], r.Sample.Path, err)
+			}
+		}
+		if err := s.Commit(embed.Outcome{}); err != nil {
+			t.Fatal(err)
+		}
+		s.Abort()
+		for _, name := range s.(label.Lister).Files() {
+			if info, err := os.Lstat(filepath.Join(o.Dir, name)); err != nil || !info.Mode().IsRegular() {
+				t.Errorf("%s: %v", name, err)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(o.Dir, "summary.json"), []byte("{}"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// read returns the classes in a list by the content of the photos, which is their name.
+func read(t *testing.T, list, root string) map[string]string {
+	t.Helper()
+	l, err := dataset.ReadList(list, root, dataset.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(l.Problems) > 0 {
+		t.Errorf("%s: %v", list, l.Problems)
+	}
+	got := map[string]string{}
+	for _, s := range l.Samples {
+		text, err := os.ReadFile(dataset.FullPath(root, s.Path))
+		if err != nil {
+			t.Error(err)
+		}
+		got[string(text)] = dataset.EscapePath(s.Label) // as a model learns it
+	}
+	return got
+}
+
+// TestHostileNames come back as they were from each format, and no file leaves its folder.
+func TestHostileNames(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	names := slices.Sorted(maps.Keys(hostile))
+	write(t, root, names...)
+	var rows []label.Scored
+	for _, name := range names {
+		rows = append(rows, row(name, hostile[name]))
+	}
+	run(t, options(root, dir), all, rows...)
+	for format, list := range lists {
+		below := root
+		if format == "imagefolder" {
+			below = filepath.Join(dir, format)
+		}
+		if got := read(t, filepath.Join(dir, list), below); !maps.Equal(got, hostile) {
+			t.Errorf("%s: %q, want %q", format, got, hostile)
+		}
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil || len(entries) != len(all)+1 {
+		t.Errorf("%v %v", entries, err)
+	}
+	photos, folders := 0, map[string]bool{}
+	err = filepath.WalkDir(filepath.Join(dir, "imagefolder"), func(name string, e fs.DirEntry, err error) error {
+		if e.Type().IsRegular() && strings.HasSuffix(name, ".jpg") {
+			photos++
+			rel, _ := filepath.Rel(filepath.Join(dir, "imagefolder"), name)
+			class, _, _ := strings.Cut(filepath.ToSlash(rel), "/")
+			folders[class] = true
+		}
+		if strings.ContainsAny(e.Name(), "\\:*?\"<>|\n") {
+			t.Errorf("%q is no name for every system", e.Name())
+		}
+		return err
+	})
+	if err != nil || photos != len(hostile) || len(folders) != len(hostile) {
+		t.Errorf("%d photos in %d folders, want %d: %v", photos, len(folders), len(hostile), err)
+	}
+}
+
+// TestNoClassIsGiven to a photo that is rejected or was set aside, in any format; a
+// prediction is no annotation for Label Studio.
+func TestNoClassIsGiven(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "decided.jpg", "predicted.jpg", "rejected.jpg", "aside.jpg")
+	predicted, rejected, aside := row("predicted.jpg", "cat"), row("rejected.jpg", "cat"), row("aside.jpg", "")
+	predicted.By, rejected.By, rejected.Rejected = "", "", true
+	run(t, options(root, dir), all, aside, row("decided.jpg", "bird"), predicted, rejected)
+	for format, want := range map[string]map[string]string{
+		"imagefolder":  {"decided.jpg": "bird", "predicted.jpg": "cat"},
+		"coco":         {"decided.jpg": "bird", "predicted.jpg": "cat", "rejected.jpg": "", "aside.jpg": ""},
+		"label-studio": {"decided.jpg": "bird", "predicted.jpg": "", "rejected.jpg": "", "aside.jpg": ""},
+	} {
+		below := root
+		if format == "imagefolder" {
+			below = filepath.Join(dir, format)
+		}
+		if got := read(t, filepath.Join(dir, lists[format]), below); !maps.Equal(got, want) {
+			t.Errorf("%s: %q, want %q", format, got, want)
+		}
+	}
+	var tasks []struct {
+		Annotations []struct {
+			Cancelled bool `json:"was_cancelled"`
+		}
+		Predictions []struct{ Score float64 }
+	}
+	object(t, filepath.Join(dir, lists["label-studio"]), &tasks)
+	for i, want := range []struct{ annotations, predictions int }{{1, 1}, {1, 1}, {0, 1}, {0, 0}} {
+		if len(tasks[i].Annotations) != want.annotations || len(tasks[i].Predictions) != want.predictions {
+			t.Errorf("task %d: %+v, want %+v", i, tasks[i], want)
+		}
+	}
+	if !tasks[0].Annotations[0].Cancelled || tasks[1].Annotations[0].Cancelled {
+		t.Error("a photo that was set aside is a task that was skipped, and no other")
+	}
+	config, err := os.ReadFile(filepath.Join(dir, "label-studio/config.xml"))
+	if err != nil || strings.Count(string(config), "<Choice ") != 3 || !strings.Contains(string(config), `"bird"`) {
+		t.Errorf("%s %v", config, err)
+	}
+}
+
+func object(t *testing.T, file string, to any) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(text, to); err != nil {
+		t.Fatalf("%s: %v", file, err)
+	}
+}
+
+// TestBoxes are annotations of one image in COCO, in pixels of the upright photo.
+func TestBoxes(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "a.jpg")
+	box := func(n int, x, y, w, h float64, class string) label.Scored {
+		r := row("a.jpg", class)
+		r.Sample = (&dataset.Box{Number: n, X: x, Y: y, W: w, H: h}).In(r.Sample)
+		return r
+	}
+	rows := []label.Scored{box(1, 0, 0, 1, 1, "cat"), box(2, 0.25, 0.1, 0.5, 1./3, "dog"), box(3, 0, 0, 1, 1, "cat")}
+	rows[2].Rejected = true
+	run(t, options(root, dir), []string{"coco"}, rows...)
+	var got struct {
+		Images      []struct{ Width, Height int }
+		Annotations []struct {
+			Box  []float64 `json:"bbox"`
+			Area float64
+		}
+	}
+	object(t, filepath.Join(dir, lists["coco"]), &got)
+	if len(got.Images) != 1 || got.Images[0].Width != 200 || len(got.Annotations) != 2 {
+		t.Fatalf("%+v", got)
+	}
+	if b := got.Annotations[1]; !slices.Equal(b.Box, []float64{50, 10, 100, 33.33}) || b.Area != 3333 {
+		t.Errorf("%+v", b)
+	}
+	for _, format := range []string{"imagefolder", "label-studio"} {
+		sinks, err := export.Sinks([]string{format}, options(root, dir))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := sinks[0].Put(rows[0]); err == nil || !strings.Contains(err.Error(), "export coco") {
+			t.Errorf("%s: %v", format, err)
+		}
+		sinks[0].Abort()
+	}
+}
+
+// TestAgain: another run replaces what a run wrote, with a split or without, and nothing
+// else; one that is given up leaves everything as it was.
+func TestAgain(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "a.jpg", "sub/b.jpg", "c.jpg")
+	a, b, c := row("a.jpg", "cat"), row("sub/b.jpg", "dog"), row("c.jpg", "train")
+	run(t, options(root, dir), all, a, b, c)
+	first := tree(t, dir)
+	write(t, dir, "coco/mine.json", "imagefolder/cat/mine.jpg", "label-studio/notes.txt")
+
+	sinks, err := export.Sinks(all, options(root, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range sinks {
+		if err := s.Put(a); err != nil {
+			t.Fatal(err)
+		}
+		s.Abort()
+	}
+	mine := map[string]string{}
+	for _, name := range []string{"coco/mine.json", "imagefolder/cat/mine.jpg", "label-studio/notes.txt"} {
+		mine[name] = name
+	}
+	want := maps.Clone(first)
+	maps.Copy(want, mine)
+	if got := tree(t, dir); !maps.Equal(got, want) {
+		t.Errorf("given up: %q, want %q", got, want)
+	}
+
+	a.Split, b.Split, c.Split = "train", "test", "test"
+	b.Prediction.Label = "bird"
+	run(t, options(root, dir, "train", "test"), all, a, b, c)
+	got := tree(t, dir)
+	for _, name := range []string{
+		"imagefolder/train/cat/a.jpg", "imagefolder/test/bird/sub/b.jpg", "imagefolder/test/train/c.jpg",
+		"imagefolder/train/metadata.jsonl", "coco/instances_test.json",
+	} {
+		if got[name] == "" {
+			t.Errorf("no %s", name)
+		}
+	}
+	a.Split, b.Split, c.Split = "", "", ""
+	b.Prediction.Label = "dog"
+	run(t, options(root, dir), all, a, b, c)
+	if got := tree(t, dir); !maps.Equal(got, want) {
+		t.Errorf("again: %q, want %q", got, want)
+	}
+}
+
+// tree returns the files of a folder with what they contain.
+func tree(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	found := map[string]string{}
+	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		text, err := os.ReadFile(name)
+		rel, relErr := filepath.Rel(dir, name)
+		found[filepath.ToSlash(rel)] = string(text)
+		return errors.Join(err, relErr)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}

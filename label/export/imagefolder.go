@@ -1,0 +1,188 @@
+package export
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/organise"
+)
+
+const (
+	folderName   = "imagefolder"
+	metadataFile = "metadata.jsonl"
+	cardFile     = "README.md"
+)
+
+// An imageFolder has the photos that have a class, by class, and in each part of the split
+// a table of them. The photos are hard links, which take no space, or copies where the file
+// system has no such links. README.md tells the loader which folder is which part: from
+// names alone it would take a class "test" for one.
+type imageFolder struct {
+	*organise.Tree
+	splits []string
+	tables map[string]*file // by split
+}
+
+// A photoRow is a line of metadata.jsonl. No field is missing in one row and there in
+// another, and none changes its type, as the loader demands.
+type photoRow struct {
+	File        string   `json:"file_name"`
+	Label       string   `json:"label"`
+	Probability float    `json:"probability"`
+	New         *float   `json:"p_new,omitempty"`
+	By          label.By `json:"by"`
+}
+
+func newImageFolder(o Options) (label.Sink, error) {
+	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
+		return nil, err
+	}
+	f := &imageFolder{splits: o.Splits, tables: map[string]*file{}}
+	if f.splits == nil {
+		f.splits = []string{""}
+	}
+	layout := organise.Layout{ImageAt: imageAt(o.Root), Files: []string{cardFile, metadataFile}}
+	for _, split := range []string{"train", "validation", "test"} { // of this run or an earlier one
+		layout.Files = append(layout.Files, path.Join(split, metadataFile))
+	}
+	var err error
+	f.Tree, err = organise.NewTreeOf(layout, organise.HardLinks, o.Root, filepath.Join(o.Dir, folderName))
+	if err != nil {
+		return nil, err
+	}
+	for _, split := range f.splits {
+		folder := filepath.Join(f.Path(), split)
+		err := os.MkdirAll(folder, 0o755)
+		if err == nil {
+			f.tables[split], err = createFile(filepath.Join(folder, metadataFile))
+		}
+		if err != nil {
+			f.Abort()
+			return nil, err
+		}
+	}
+	return f, nil
+}
+
+// placeOf returns the path below the folder of a part: the class, then the path of the
+// photo, in names that every system can have.
+func placeOf(class, image string) string {
+	parts := []string{notOurs(organise.FolderName(class))}
+	if filepath.IsAbs(filepath.FromSlash(image)) {
+		image = organise.OutsideName(image)
+	}
+	for part := range strings.SplitSeq(image, "/") {
+		parts = append(parts, notOurs(organise.FileName(dataset.EscapePath(part))))
+	}
+	return strings.Join(parts, "/")
+}
+
+// notOurs returns a name that the loader does not take for the tables or the card.
+func notOurs(name string) string {
+	for _, own := range []string{"metadata.csv", metadataFile, "metadata.parquet", cardFile} {
+		if strings.EqualFold(name, own) {
+			return fmt.Sprintf("%%%02X%s", name[0], name[1:])
+		}
+	}
+	return name
+}
+
+// imageAt inverts placeOf, with or without the folder of a part above, if the photo exists.
+func imageAt(root string) func(place string) (string, bool) {
+	return func(place string) (string, bool) {
+		parts := strings.Split(filepath.ToSlash(place), "/")
+		for i, part := range parts {
+			parts[i] = dataset.UnescapePath(organise.Unescaped(part))
+		}
+		for above := 1; above <= 2 && above < len(parts); above++ {
+			image := strings.Join(parts[above:], "/")
+			if _, err := os.Lstat(dataset.FullPath(root, image)); err == nil && fs.ValidPath(image) {
+				return image, true
+			}
+		}
+		return "", false
+	}
+}
+
+// Put implements label.Sink.
+func (f *imageFolder) Put(row label.Scored) error {
+	if row.Sample.Box != nil {
+		return errBoxes
+	}
+	if row.Rejected || row.SetAside() {
+		return nil
+	}
+	table := f.tables[row.Split]
+	if table == nil {
+		return fmt.Errorf("no part %q", row.Split)
+	}
+	class := row.Prediction.Label
+	place := placeOf(class, row.Sample.Path)
+	if err := f.Add(filepath.Join(row.Split, filepath.FromSlash(place)), row.Sample.Path); err != nil {
+		return err
+	}
+	line, err := jsonOf(photoRow{place, class, float(row.Prediction.Probability), optional(row.New), row.By})
+	if err == nil {
+		_, err = table.Write(append(line, '\n'))
+	}
+	return err
+}
+
+// Commit implements label.Sink.
+func (f *imageFolder) Commit(o embed.Outcome) error {
+	for _, table := range f.tables {
+		if err := table.close(); err != nil {
+			return err
+		}
+	}
+	card, err := createFile(filepath.Join(f.Path(), cardFile))
+	if err != nil {
+		return err
+	}
+	if _, err := card.WriteString(f.card()); err != nil {
+		return err
+	}
+	if err := card.close(); err != nil {
+		return err
+	}
+	return f.Tree.Commit(o)
+}
+
+// Abort implements label.Sink.
+func (f *imageFolder) Abort() {
+	for _, table := range f.tables {
+		_ = table.f.Close() // perhaps again
+	}
+	f.Tree.Abort()
+}
+
+// card says in YAML which files are which part.
+func (f *imageFolder) card() string {
+	var b strings.Builder
+	b.WriteString("---\nconfigs:\n- config_name: default\n  data_files:\n")
+	for _, split := range f.splits {
+		name, files := "train", "**"
+		if split != "" {
+			name, files = split, split+"/**"
+		}
+		fmt.Fprintf(&b, "  - split: %s\n    path: %q\n", name, files)
+	}
+	b.WriteString("---\n\nPhotos by class. metadata.jsonl has the label of each, and who gave it.\n")
+	return b.String()
+}
+
+// Files implements label.Lister.
+func (f *imageFolder) Files() []string {
+	var names []string
+	for _, split := range f.splits {
+		names = append(names, path.Join(split, metadataFile))
+	}
+	return below(folderName, append(names, cardFile))
+}

@@ -1,0 +1,26 @@
+package export
+
+import (
+	"strconv"
+	"strings"
+)
+
+// A float is a JSON number with seven significant digits that is never an integer, since
+// some readers take the type of a column from its first values.
+type float float64
+
+// MarshalJSON implements json.Marshaler.
+func (x float) MarshalJSON() ([]byte, error) {
+	text := strconv.FormatFloat(float64(x), 'g', 7, 64)
+	if !strings.ContainsAny(text, ".e") {
+		text += ".0"
+	}
+	return []byte(text), nil
+}
+
+func optional(x *float64) *float {
+	if x == nil {
+		return nil
+	}
+	return new(float(*x))
+}

@@ -1,0 +1,82 @@
+package organise
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+)
+
+// FolderName turns a class name into a safe folder name; different classes have
+// different names.
+func FolderName(class string) string {
+	if class == "" {
+		return "%"
+	}
+	return escaped(class, "._- ")
+}
+
+// FileName turns a part of a path, which is no more than text, into one that every system
+// can have and that begins like no hidden file; different parts have different names.
+func FileName(part string) string {
+	if strings.HasPrefix(part, "__") {
+		return escaped(part, "_")
+	}
+	return escaped(part, ". ")
+}
+
+// escaped writes %XX for bytes that the names of files cannot have, and for those of
+// first if the name begins with one.
+func escaped(name, first string) string {
+	var b strings.Builder
+	device := isDevice(name)
+	for i := range len(name) {
+		c := name[i]
+		switch {
+		case c < 0x20 || c == 0x7f || strings.IndexByte(`/\%:*?"<>|`, c) >= 0,
+			i == 0 && (device || strings.IndexByte(first, c) >= 0),
+			i == len(name)-1 && (c == '.' || c == ' '):
+			b.WriteString("%" + strings.ToUpper(hex.EncodeToString([]byte{c})))
+		default:
+			b.WriteByte(c)
+		}
+	}
+	return shortened(b.String())
+}
+
+// Unescaped returns the name that FolderName or FileName was given, unless it was too long.
+func Unescaped(name string) string {
+	var b strings.Builder
+	for i := 0; i < len(name); i++ {
+		if name[i] == '%' && i+2 < len(name) {
+			if c, err := hex.DecodeString(name[i+1 : i+3]); err == nil {
+				b.Write(c)
+				i += 2
+				continue
+			}
+		}
+		b.WriteByte(name[i])
+	}
+	return b.String()
+}
+
+// isDevice reports whether Windows takes a name, with any suffix, for a device.
+func isDevice(name string) bool {
+	base, _, _ := strings.Cut(strings.ToUpper(name), ".")
+	base = strings.TrimRight(base, " ")
+	switch base {
+	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
+		return true
+	}
+	port := strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")
+	return port && len(base) == 4 && base[3] >= '1' && base[3] <= '9'
+}
+
+// shortened limits a name to the 255 bytes that file systems allow.
+func shortened(name string) string {
+	const longest = 200
+	if len(name) <= longest {
+		return name
+	}
+	sum := sha256.Sum256([]byte(name))
+	return strings.ToValidUTF8(name[:longest-17], "") + "%" + hex.EncodeToString(sum[:8])
+}

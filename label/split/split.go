@@ -1,0 +1,64 @@
+package split
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+// window is the number of photos among which like ones are looked for.
+const window = 1 << 16
+
+// A Plan says which part a photo is in.
+type Plan struct {
+	shares Shares
+	part   map[key]uint8
+	photos []int // by part
+	groups int
+	// whole are the classes of several photos that are in one part.
+	whole []string
+}
+
+// A key is the beginning of a content hash.
+type key [16]byte
+
+func keyOf(content [sha256.Size]byte) key { return key(content[:len(key{})]) }
+
+// Deal divides the photos of a pass, whose sinks it replaces.
+func Deal(ctx context.Context, pass label.Pass, shares Shares, seed uint64) (*Plan, error) {
+	d := newDealer(window)
+	pass.Sinks = []label.Sink{d}
+	if _, err := pass.Run(ctx); err != nil {
+		return nil, err
+	}
+	return d.plan(shares, seed), nil
+}
+
+// Of returns the name of the part that a file is in. One that was not there when the plan
+// was made is in the first.
+func (p *Plan) Of(content [sha256.Size]byte) string { return p.shares.Names()[p.part[keyOf(content)]] }
+
+// Names returns the names of the parts.
+func (p *Plan) Names() []string { return p.shares.Names() }
+
+// String says what was done.
+func (p *Plan) String() string {
+	var parts []string
+	for i, name := range p.shares.Names() {
+		parts = append(parts, fmt.Sprintf("%d %s", p.photos[i], name))
+	}
+	text := fmt.Sprintf("split into %s; %d groups of copies, events and like photos are each in one part",
+		strings.Join(parts, ", "), p.groups)
+	if n := len(p.whole); n > 0 {
+		const most = 5
+		text += fmt.Sprintf("; %d classes are in one part only, as their photos are too alike or too few: %s", n,
+			strings.Join(p.whole[:min(n, most)], ", "))
+		if n > most {
+			text += ", …"
+		}
+	}
+	return text
+}
