@@ -93,11 +93,11 @@ func (s *Session) Run(inputs, outputs []*Tensor) error {
 	return nil
 }
 
-// Shape runs a session with one input and one output, which must be float32, and
-// returns the shape of the output.
-func (s *Session) Shape(input *Tensor) ([]int64, error) {
+// Shape runs a session with one output, which must be float32, and returns the shape of
+// the output.
+func (s *Session) Shape(inputs ...*Tensor) ([]int64, error) {
 	out := make([]onnxruntime.Value, 1)
-	if err := s.session.Run([]onnxruntime.Value{input.value}, out); err != nil {
+	if err := s.session.Run(values(inputs), out); err != nil {
 		return nil, firstLine(err)
 	}
 	return out[0].GetShape(), out[0].Destroy()

@@ -56,7 +56,19 @@ func (rt *Runtime) WrapTensor64(data []float64, shape ...int64) (*Tensor, error)
 	return t, wrapInto(t, data, shape)
 }
 
-func wrapInto[F float32 | float64](t *Tensor, data []F, shape []int64) error {
+// WrapInt64 is WrapTensor for int64.
+func (rt *Runtime) WrapInt64(data []int64, shape ...int64) (*Tensor, error) {
+	t := &Tensor{}
+	return t, wrapInto(t, data, shape)
+}
+
+// WrapInt32 is WrapTensor for int32.
+func (rt *Runtime) WrapInt32(data []int32, shape ...int64) (*Tensor, error) {
+	t := &Tensor{}
+	return t, wrapInto(t, data, shape)
+}
+
+func wrapInto[F float32 | float64 | int32 | int64](t *Tensor, data []F, shape []int64) error {
 	n, err := elements(shape)
 	if err != nil {
 		return err
