@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/wording"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -39,7 +40,8 @@ type Config struct {
 	List     string `mapstructure:"list" json:"list"`
 	Features string `mapstructure:"features" json:"features"`
 	Out      string `mapstructure:"out" json:"out"`
-	// Texts is a folder of embeddings of texts that describe classes.
+	// Texts is a file of classes and texts that describe them, or a folder of their
+	// embeddings.
 	Texts string `mapstructure:"texts" json:"texts"`
 	// Backbone is a name from the catalogue, "default", or an ONNX file; ""
 	// means the model's own, or if there is no model yet the network that pipeline
@@ -51,6 +53,7 @@ type Config struct {
 	Linalg     native.Config    `mapstructure:"linalg" json:"linalg"`
 	Preprocess embed.Preprocess `mapstructure:"preprocess" json:"preprocess"`
 	Extractor  extractor.Config `mapstructure:"extractor" json:"extractor"`
+	Text       wording.Config   `mapstructure:"text" json:"text"`
 	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
 	Label      label.Config     `mapstructure:"label" json:"label"`
 	Rank       rank.Config      `mapstructure:"rank" json:"rank"`
@@ -109,6 +112,7 @@ func Default() Config {
 		Linalg:     native.DefaultConfig(),
 		Preprocess: embed.DefaultPreprocess(),
 		Extractor:  extractor.DefaultConfig(),
+		Text:       wording.DefaultConfig(),
 		Classifier: Classifier{Name: method.Auto, Statistics: true, Temperature: temperature.Auto,
 			DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Methods: method.DefaultConfig()},
 		Label:      label.DefaultConfig(),
@@ -137,6 +141,7 @@ func (c Config) Validate() error {
 		{"linalg.", c.Linalg.Validate()},
 		{"preprocess.", c.Preprocess.Validate()},
 		{"", c.Extractor.Validate()},
+		{"text.", c.Text.Validate()},
 		{"label.", c.Label.Validate()},
 		{"rank.", c.Rank.Validate()},
 		{"serve.", c.Serve.Validate()},

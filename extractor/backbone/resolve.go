@@ -1,11 +1,13 @@
 package backbone
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -55,9 +57,13 @@ func (d Dirs) CachePath(e Entry) string {
 }
 
 // FileName returns the name of the file of e in a cache.
-func (e Entry) FileName() string { return e.Name + cacheSuffix(e.SHA256) }
+func (e Entry) FileName() string {
+	return strings.TrimSuffix(e.Name+cacheSuffix(e.SHA256), onnxSuffix) + cmp.Or(e.suffix, onnxSuffix)
+}
 
-func cacheSuffix(sha256Hex string) string { return "-" + sha256Hex[:12] + ".onnx" }
+const onnxSuffix = ".onnx"
+
+func cacheSuffix(sha256Hex string) string { return "-" + sha256Hex[:12] + onnxSuffix }
 
 // folders returns all folders that may have files of the catalogue.
 func (d Dirs) folders() []string {
@@ -79,11 +85,13 @@ func (e Entry) find(folders []string) (path string, ok bool) {
 	return "", false
 }
 
-// Pulled reports whether the file of e is in the cache, or where the set-up put it. It
-// checks only the name; Resolve checks the hash.
+// Pulled reports whether all files of e are in the cache, or where the set-up put them. It
+// checks only the names; Resolve and FindText check the hashes.
 func (d Dirs) Pulled(e Entry) bool {
-	_, ok := e.find(d.folders())
-	return ok
+	return !slices.ContainsFunc(e.files(), func(file Entry) bool {
+		_, ok := file.find(d.folders())
+		return !ok
+	})
 }
 
 // preferred loads the network of new models.

@@ -49,6 +49,7 @@ type listedBackbone struct {
 	Bytes       int64  `json:"bytes"`
 	Dimension   int    `json:"dimension"`
 	Licence     string `json:"licence"`
+	Texts       bool   `json:"texts"` // it has a text side
 	Where       string `json:"where"`
 	Description string `json:"description"`
 }
@@ -66,7 +67,8 @@ func (a *app) listBackbones(asJSON bool) error {
 		listed := []listedBackbone{}
 		for _, e := range entries {
 			listed = append(listed,
-				listedBackbone{e.Name, e.Bytes, e.Dimension, e.Licence, availability(e, dirs), e.Description})
+				listedBackbone{e.Name, e.AllBytes(), e.Dimension, e.Licence, e.Text != nil, availability(e, dirs),
+					e.Description})
 		}
 		return a.sayJSON(listed)
 	}
@@ -77,7 +79,7 @@ func (a *app) listBackbones(asJSON bool) error {
 		"%s\t\t\t\tbuilt in\tthe default of version 0.1; models that were trained with it find it themselves\n",
 		backbone.Default01)
 	for _, e := range entries {
-		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.Bytes)/1e6, e.Dimension, e.Licence,
+		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.AllBytes())/1e6, e.Dimension, e.Licence,
 			availability(e, dirs), e.Description)
 	}
 	return table.Flush()
@@ -102,7 +104,7 @@ func (a *app) pullBackbone(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	p := a.bars.transfer(entry.Bytes)
+	p := a.bars.transfer(entry.AllBytes())
 	defer p.finish()
 	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{
 		Dir: dirs.Cache, Progress: p.set,

@@ -37,7 +37,7 @@ func TestCompletion(t *testing.T) {
 	}{
 		{"train --classifier ", command.MethodsWith[classifier.Learner](), nothingElse},
 		{"label m --backbone resnet50-v2", []string{"resnet50-v2"}, files},
-		{"backbones pull dinov2-vits", []string{"dinov2-vits14"}, nothingElse},
+		{"backbones pull dinov2-vitb", []string{"dinov2-vitb14"}, nothingElse},
 		{"backbones pull dinov2-vits14 ", nil, nothingElse},
 		{"datasets pull mini", []string{"mini_imagenet"}, nothingElse},
 		{"forget " + model + " --class ", []string{"kiwi", "lime", "plum"}, nothingElse},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embed/wording"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 )
@@ -30,7 +31,7 @@ type query struct {
 func newSearch() *cobra.Command {
 	var q query
 	cmd := &cobra.Command{
-		Use: "search --like PHOTO | --text TEXT --texts TEXTDIR --images DIR | --features FEATDIR " +
+		Use: "search --like PHOTO | --text TEXT --images DIR | --features FEATDIR [--texts TEXTDIR] " +
 			"[--top N] --out FILE",
 		Short: "Find the photos that are most like a photo, or like words",
 		Long: `Writes a CSV file with the photos that are nearest to a photo or to words, the nearest
@@ -38,11 +39,11 @@ first: path and score, the cosine of their embeddings. It needs no model.
 
 --like PHOTO is a file, anywhere; with --features, the path of one of the rows.
 
---text TEXT is one of the texts, or one of the classes, of the folder --texts TEXTDIR,
-which has their embeddings from the text side of the network of the photos: texts.npy
-and texts.csv.`,
+--text TEXT is anything, if the backbone has a text side (pipeline backbones list); it is
+taken as it is. With --texts TEXTDIR (see pipeline embed) it is one of the texts, or one of
+the classes, of that folder, and no text side is needed.`,
 		Example: "  pipeline search --like fox.jpg --images photos --out found.csv\n" +
-			"  pipeline search --text fox --texts names --features features --top 20 --out found.csv",
+			"  pipeline search --text fox --images photos --backbone clip-b32 --top 20 --out found.csv",
 		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error { return a.search(ctx, q) }),
 	}
@@ -61,8 +62,9 @@ func (a *app) search(ctx context.Context, q query) (err error) {
 	switch {
 	case (q.like == "") == (q.text == ""):
 		return usagef("give either --like PHOTO or --text TEXT: what to search for")
-	case q.text != "" && a.config.Texts == "":
-		return usagef("--text needs --texts TEXTDIR, a folder with embeddings of texts, among them this one")
+	case a.config.Texts != "" && !textsIn(a.config.Texts):
+		return usagef("--texts %s: give a folder with embeddings of texts, or leave it out: --text can be anything if "+
+			"the backbone has a text side", a.config.Texts)
 	case q.like != "" && a.config.Texts != "":
 		return usagef("--texts says what --text means: leave it out with --like")
 	case q.top < 1:
@@ -71,12 +73,20 @@ func (a *app) search(ctx context.Context, q query) (err error) {
 	if err := a.outFile(); err != nil {
 		return err
 	}
+	var vector []float32
+	if q.text != "" { // before the photos: it may fail
+		if vector, err = a.textVector(ctx, q.text); err != nil {
+			return err
+		}
+	}
 	in, err := a.inputs().open(ctx, nil, anyImages)
 	if err != nil {
 		return err
 	}
 	defer closeInto(in, &err)
-	vector, err := a.vector(ctx, q, in)
+	if q.like != "" {
+		vector, err = a.photoVector(ctx, q.like, in)
+	}
 	if err != nil {
 		return err
 	}
@@ -109,15 +119,12 @@ func (a *app) search(ctx context.Context, q query) (err error) {
 	return a.leftOut(outcome.Problems)
 }
 
-// vector returns the embedding of what is searched for.
-func (a *app) vector(ctx context.Context, q query, in input) ([]float32, error) {
-	switch {
-	case q.text != "":
-		return a.textVector(q.text)
-	case in.embedder == nil:
-		return rowVector(ctx, q.like, in)
+// photoVector returns the embedding of the photo that is searched for.
+func (a *app) photoVector(ctx context.Context, like string, in input) ([]float32, error) {
+	if in.embedder == nil {
+		return rowVector(ctx, like, in)
 	}
-	file, err := regularfile.Read(q.like, searchBytes)
+	file, err := regularfile.Read(like, searchBytes)
 	if err != nil {
 		return nil, fmt.Errorf("--like: %w", err)
 	}
@@ -126,13 +133,16 @@ func (a *app) vector(ctx context.Context, q query, in input) ([]float32, error) 
 		err = items[0].Err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--like %s: %w", q.like, err)
+		return nil, fmt.Errorf("--like %s: %w", like, err)
 	}
 	return items[0].Vector, nil
 }
 
-// textVector returns the embedding of a text or class of --texts.
-func (a *app) textVector(text string) ([]float32, error) {
+// textVector returns the embedding of any text, or of a text or class of --texts.
+func (a *app) textVector(ctx context.Context, text string) ([]float32, error) {
+	if a.config.Texts == "" {
+		return a.wordVector(ctx, text)
+	}
 	texts, err := featdir.ReadTexts(a.config.Texts)
 	if err != nil {
 		return nil, err
@@ -150,6 +160,24 @@ func (a *app) textVector(text string) ([]float32, error) {
 			text, a.config.Texts)
 	}
 	return vector, nil
+}
+
+// wordVector returns the embedding of a text by the text side of the network of the photos.
+func (a *app) wordVector(ctx context.Context, text string) (vector []float32, err error) {
+	photos, err := a.photoNetwork(nil)
+	if err != nil {
+		return nil, err
+	}
+	side, err := wording.Open(a.config.Text, photos, a.options())
+	if err != nil {
+		return nil, err
+	}
+	defer closeInto(side, &err)
+	rows, err := side.Embed(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	return rows[0], nil
 }
 
 // errFound ends a search for one row.

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
@@ -19,7 +20,7 @@ func newTrain() *cobra.Command {
 	var stats, prefer string
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "train --images DIR | --features FEATDIR | --stats STATS | --texts TEXTDIR --out MODEL",
+		Use:   "train --images DIR | --features FEATDIR | --stats STATS | --texts FILE --out MODEL",
 		Short: "Train a model on its base classes",
 		Long: `Trains a model on images in one folder per class (DIR/CLASS/IMAGE), on embeddings, or
 on statistics collected with pipeline stats, possibly on other machines. Add more
@@ -45,14 +46,14 @@ becomes part of the model. The built-in backbone brings one: --prior default.
 Where MODEL was taught with serve, the photos are added to its journal, as pipeline learn
 does, and nothing that was decided is lost.
 
---texts TEXTDIR has embeddings of texts that describe the classes, from the text side of
-the network of the photos (CLIP): texts.npy, one row per text, and texts.csv with the
-columns class and text. Without images, the model knows its classes by these names
+--texts FILE has the classes, one per line, or a table with the columns class and text;
+the text side of the backbone (CLIP) reads them. --texts TEXTDIR has the embeddings of
+texts: see pipeline embed. Without images, the model knows its classes by these names
 alone; with images, names and images count as much as suits images that are left out. A class
 may have only texts, or only images. The method is plda.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model\n" +
 			"  pipeline train --images photos --classifier gptree --dkl --out photos.model\n" +
-			"  pipeline train --texts names --features features --out photos.model",
+			"  pipeline train --texts names.txt --backbone clip-b32 --out photos.model",
 		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			if stats != "" {
@@ -101,18 +102,23 @@ func (a *app) train(ctx context.Context, prefer string, asJSON bool) error {
 	}
 	settings := a.modelSettings()
 	var err error
-	if settings.Words, err = a.words(); err != nil {
+	var named embed.Provenance
+	if settings.Words, named, err = a.words(ctx, nil); err != nil {
 		return err
 	}
 	if settings.Words != nil && a.namesOnly() {
-		return a.trainNames(settings, asJSON)
+		return a.trainNames(settings, named, asJSON)
 	}
 	in := a.inputs()
 	e, err := in.labelled(ctx, nil)
 	if err != nil {
 		return err
 	}
+	if err := e.Provenance.Compatible(named, "in the texts"); err != nil {
+		return err
+	}
 	settings.Provenance = e.Provenance
+	settings.Provenance.Text = named.Text
 	products, err := a.products()
 	if err != nil {
 		return err
@@ -189,8 +195,8 @@ Where MODEL was taught with serve, this is one line of its journal, which the pa
 undo. If a photo was decided to be of another class, the command names it and changes
 nothing: --prefer decisions or --prefer list says which of the two is right.
 
---texts TEXTDIR adds names of classes, new or known, to a plda model (see pipeline
-train), with or without images.`,
+--texts FILE adds names of classes, new or known, to a plda model (see pipeline train),
+with or without images.`,
 		Example: "  pipeline learn photos.model --images new-classes",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {

@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -9,40 +10,130 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
+	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embed/wording"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// textsFlag adds --texts.
+// textsFlag adds --texts and --tokenizer.
 func textsFlag(cmd *cobra.Command) {
-	cmd.Flags().String("texts", "",
-		"`folder` of embeddings of texts that describe classes: texts.npy and texts.csv (class,text)")
+	cmd.Flags().String("texts", "", "`file` of classes, one per line, or a table class,text; or a folder of "+
+		"embeddings of texts (texts.npy, texts.csv)")
 	bind(cmd.Flags(), "", "texts")
+	tokenizerFlag(cmd)
 }
 
-// words reads the texts of the settings, nil for none.
-func (a *app) words() (*gauss.Words, error) {
-	dir := a.config.Texts
-	if dir == "" {
-		return nil, nil
+func tokenizerFlag(cmd *cobra.Command) {
+	cmd.Flags().String("tokenizer", "", "`file` tokenizer.json of the backbone's text side, if that is not beside it")
+	config.Bind(cmd.Flags(), "tokenizer", "text.tokenizer")
+}
+
+// textsIn reports whether a path of --texts is a folder of embeddings.
+func textsIn(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// words reads or computes the texts of the settings, for a model or, if it is nil, a new
+// one. It returns nil without texts, and where they come from.
+func (a *app) words(ctx context.Context, m *model.Model) (*gauss.Words, embed.Provenance, error) {
+	var none embed.Provenance
+	path := a.config.Texts
+	if path == "" {
+		return nil, none, nil
 	}
-	if info, err := os.Stat(dir); err == nil && info.Mode().IsRegular() {
-		return nil, usagef("--texts %s is a file: give a folder of embeddings of its texts (texts.npy, texts.csv)", dir)
-	}
-	texts, err := featdir.ReadTexts(dir)
+	texts, err := a.texts(ctx, m)
 	if err != nil {
-		return nil, err
+		return nil, none, err
 	}
 	byClass, err := texts.ByClass()
 	if err != nil {
-		return nil, fmt.Errorf("read texts %s: %w", dir, err)
+		return nil, none, fmt.Errorf("texts %s: %w", path, err)
 	}
 	words, err := gauss.NewWords(byClass)
 	if err != nil {
-		return nil, fmt.Errorf("read texts %s: %w", dir, err)
+		return nil, none, fmt.Errorf("texts %s: %w", path, err)
 	}
-	return words, nil
+	return words, texts.Provenance, nil
+}
+
+// texts reads a folder of texts, or computes their embeddings from a file.
+func (a *app) texts(ctx context.Context, m *model.Model) (featdir.Texts, error) {
+	if textsIn(a.config.Texts) {
+		texts, err := featdir.ReadTexts(a.config.Texts)
+		if err == nil && m != nil {
+			err = m.Provenance.Compatible(texts.Provenance, "in "+a.config.Texts)
+		}
+		return texts, err
+	}
+	described, err := dataset.ReadDescriptions(a.config.Texts)
+	if err != nil {
+		return featdir.Texts{}, err
+	}
+	photos, err := a.photoNetwork(m)
+	if err != nil {
+		return featdir.Texts{}, err
+	}
+	return a.describe(ctx, described, photos)
+}
+
+// describe computes the embeddings of what describes classes.
+func (a *app) describe(ctx context.Context, described []dataset.Description,
+	photos embed.Provenance) (texts featdir.Texts, err error) {
+	side, err := wording.Open(a.config.Text, photos, a.options())
+	if err != nil {
+		return texts, err
+	}
+	defer closeInto(side, &err)
+	return side.Describe(ctx, described, photos)
+}
+
+// photoNetwork returns what is known of the network of the photos that words are compared
+// with: that of a model, of the features, or the one that a new model would have.
+func (a *app) photoNetwork(m *model.Model) (embed.Provenance, error) {
+	var known embed.Provenance
+	switch {
+	case m != nil:
+		known = m.Provenance
+	case a.config.Features != "":
+		r, err := featdir.Open(a.config.Features)
+		if err != nil {
+			return known, err
+		}
+		known = r.Provenance()
+		if err := r.Close(); err != nil {
+			return known, err
+		}
+	}
+	switch here := known.Backbone.SHA256 != ""; {
+	case a.config.Backbone != "":
+	case here:
+		return known, nil
+	case m != nil || a.config.Features != "":
+		return known, usagef("it is not known which network computed the embeddings of the photos: name it with " +
+			"--backbone, or give a folder of embeddings of texts with --texts TEXTDIR")
+	}
+	o := a.newOptions()
+	dirs, err := o.BackboneDirs()
+	if err != nil {
+		return known, err
+	}
+	file, err := backbone.Resolve(o.Backbone, dirs)
+	if err != nil {
+		return known, err
+	}
+	named := embed.Provenance{
+		Backbone: embed.Backbone{Name: file.Name, SHA256: file.SHA256, Path: file.Path}, Dim: known.Dim,
+	}
+	if err := named.Compatible(known, "in the photos' embeddings"); err != nil {
+		return known, err
+	}
+	known.Backbone = named.Backbone
+	return known, nil
 }
 
 // namesOnly reports whether a command has texts, but no images to learn from.
@@ -50,9 +141,20 @@ func (a *app) namesOnly() bool {
 	return a.config.Images == "" && a.config.List == "" && a.config.Features == ""
 }
 
-// trainNames makes a model of names alone.
-func (a *app) trainNames(settings model.Settings, asJSON bool) error {
-	settings.Provenance = embed.Provenance{Dim: settings.Words.Texts.Cols}
+// trainNames makes a model of names alone. If it is known which network the photos will
+// have, the model is one of that network.
+func (a *app) trainNames(settings model.Settings, from embed.Provenance, asJSON bool) (err error) {
+	settings.Provenance = from
+	if from.Backbone.SHA256 != "" && from.ExtractorFingerprint == "" {
+		e, err := embed.Open(a.newOptions())
+		if err != nil {
+			return err
+		}
+		defer closeInto(e, &err)
+		settings.Provenance = e.Provenance()
+		settings.Provenance.Text = from.Text
+	}
+	settings.Provenance.Dim = cmp.Or(settings.Provenance.Dim, settings.Words.Texts.Cols)
 	m, err := model.New(settings)
 	if err != nil {
 		return err
@@ -63,12 +165,15 @@ func (a *app) trainNames(settings model.Settings, asJSON bool) error {
 // learnNames teaches a model the names of --texts, if there are any. It is done if there
 // is nothing else to learn.
 func (a *app) learnNames(ctx context.Context, m *model.Model, file string, asJSON bool) (done bool, err error) {
-	words, err := a.words()
+	words, from, err := a.words(ctx, m)
 	if err != nil || words == nil {
 		return false, err
 	}
 	if err := m.AddWords(ctx, words); err != nil {
 		return false, err
+	}
+	if from.Text != nil {
+		m.Provenance.Text = from.Text
 	}
 	m.ToolVersion = version
 	if !a.namesOnly() {

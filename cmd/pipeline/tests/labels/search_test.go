@@ -69,7 +69,7 @@ func TestSearchByWords(t *testing.T) {
 	}{
 		{command.ExitUsage, "either --like PHOTO or --text", nil},
 		{command.ExitUsage, "either --like PHOTO or --text", []string{"--like", "0", "--text", "fox"}},
-		{command.ExitUsage, "needs --texts", []string{"--text", "fox"}},
+		{command.ExitUsage, "name it with --backbone", []string{"--text", "fox"}},
 		{command.ExitUsage, "leave it out", []string{"--like", "0", "--texts", texts}},
 		{command.ExitUsage, "1 or more", []string{"--like", "0", "--top", "0"}},
 		{command.ExitFailed, "neither a text nor a class", []string{"--text", "cat", "--texts", texts}},

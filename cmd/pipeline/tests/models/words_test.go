@@ -114,7 +114,8 @@ func TestNamesThatAreRefused(t *testing.T) {
 		says string
 		args []string
 	}{
-		{command.ExitUsage, "is a file", []string{"--texts", l.Path("texts", "texts.csv")}},
+		{command.ExitFailed, "no text side", []string{"--texts", l.Path("texts", "texts.csv"), "--backbone",
+			"default"}},
 		{command.ExitFailed, "texts.csv", []string{"--texts", images}},
 		{command.ExitFailed, "plda does", []string{"--texts", texts, "--features", images, "--classifier", "ncm"}},
 		{command.ExitFailed, "not projected", []string{"--texts", texts, "--features", images, "--dkl"}},

@@ -1,0 +1,122 @@
+// Package wording turns the words for classes, and what people search for, into embeddings
+// beside those of photos: it combines the text side of a backbone (package textencoder),
+// its tokenizer and templates (package prompt).
+package wording
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embed/prompt"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/extractor/textencoder"
+	"github.com/seed-90d10d51/pipeline/extractor/tokenizer"
+)
+
+// Config names the text side of a backbone.
+type Config struct {
+	// Network is its ONNX file; "" finds the one that belongs to the network of the photos.
+	Network string `mapstructure:"network" json:"network"`
+	// Tokenizer is its tokenizer.json; "" is the one that lies beside the network.
+	Tokenizer string `mapstructure:"tokenizer" json:"tokenizer"`
+	// Output names the tensor to read; "" detects it.
+	Output string `mapstructure:"output" json:"output"`
+	// Length is the number of tokens of a text; 0 is what the network, its tokenizer or
+	// the catalogue says, else 77.
+	Length int `mapstructure:"length" json:"length"`
+	// Templates make sentences of names.
+	Templates prompt.Templates `mapstructure:"templates" json:"templates"`
+}
+
+// DefaultConfig returns the default settings.
+func DefaultConfig() Config { return Config{Templates: prompt.Default()} }
+
+// Validate returns an error that names the first setting that is out of range.
+func (c Config) Validate() error {
+	if c.Length < 0 || c.Length > tokenizer.MaxLength {
+		return fmt.Errorf("length %d: not in 0…%d; 0 finds it", c.Length, tokenizer.MaxLength)
+	}
+	return c.Templates.Validate()
+}
+
+// A Side is the text side of a backbone, ready to run. It is safe for concurrent use.
+type Side struct {
+	encoder   *textencoder.Encoder
+	templates prompt.Templates
+	source    embed.TextSource
+}
+
+// Open finds and opens the text side of a backbone of photos. Its embeddings must be as
+// long as those of the photos, which are photos.Dim values (0: unknown). The error wraps
+// backbone.ErrNoText if it has none. Cost: reading the file, and about a second.
+func Open(c Config, photos embed.Provenance, o embed.Options) (*Side, error) {
+	dirs, err := o.BackboneDirs()
+	if err != nil {
+		return nil, err
+	}
+	b := photos.Backbone
+	found, err := backbone.FindText(backbone.Photos{Name: b.Name, SHA256: b.SHA256, Path: b.Path}, c.Network,
+		c.Tokenizer, dirs)
+	if err != nil {
+		return nil, err
+	}
+	runtime, err := o.Runtime()
+	if err != nil {
+		return nil, err
+	}
+	words, err := tokenizer.Parse(found.Tokenizer)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", found.TokenizerPath, err)
+	}
+	set := found.Config
+	if c.Output != "" {
+		set.Output = c.Output
+	}
+	if c.Length != 0 {
+		set.Length = c.Length
+	}
+	encoder, err := textencoder.Open(runtime, found.Network, found.Name, words, set)
+	if err != nil {
+		return nil, err
+	}
+	if d := encoder.Dim(); photos.Dim != 0 && d != photos.Dim {
+		_ = encoder.Close() // the difference is the error
+		return nil, fmt.Errorf("text network %s: its embeddings have %d values, those of the photos (%s) %d: "+
+			"it belongs to another network", found.Path, d, b.Name, photos.Dim)
+	}
+	return &Side{encoder: encoder, templates: slices.Clone(c.Templates), source: embed.TextSource{
+		SHA256: found.SHA256(), Tokenizer: words.SHA256(), Length: encoder.Length(), Output: encoder.Output(),
+		Templates: c.Templates,
+	}}, nil
+}
+
+// Source says what computes the embeddings.
+func (s *Side) Source() *embed.TextSource { return &s.source }
+
+// Embed returns the embeddings of texts as they are, each of length 1.
+func (s *Side) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	return s.encoder.Embed(ctx, texts)
+}
+
+// Describe returns the embeddings of what describes classes: the texts given, and sentences
+// made of names. Photos is the provenance of the photos that they are to be compared with.
+func (s *Side) Describe(ctx context.Context, described []dataset.Description,
+	photos embed.Provenance) (featdir.Texts, error) {
+	classes, texts, err := s.templates.Sentences(described)
+	if err != nil {
+		return featdir.Texts{}, err
+	}
+	rows, err := s.encoder.Embed(ctx, texts)
+	if err != nil {
+		return featdir.Texts{}, err
+	}
+	photos.Dim, photos.Text = s.encoder.Dim(), s.Source()
+	return featdir.Texts{Classes: classes, Texts: texts, Rows: rows, Provenance: photos}, nil
+}
+
+// Close frees the network.
+func (s *Side) Close() error { return s.encoder.Close() }
