@@ -30,8 +30,12 @@ func TestCostlyHeaders(t *testing.T) {
 		"strips":       {imagebomb.TIFF(1, mostBlocks+1, 1, 3), "65537 strips or tiles, and may have 65536"},
 		"strips, with their rows elsewhere": {
 			withValueElsewhere(imagebomb.TIFF(1, mostBlocks+1, 1, 3)), "65537 strips or tiles, and may have 65536"},
-		"tiles":           {imagebomb.Tiles(8200, 8200, 16), "263169 strips or tiles, and may have 65536"},
-		"tiles beyond it": {imagebomb.Tiles(8, 600_000, 1024), "preprocess.memory is 512MiB"},
+		"tiles":                     {imagebomb.Tiles(8200, 8200, 16), "263169 strips or tiles, and may have 65536"},
+		"tiles beyond it":           {imagebomb.Tiles(8, 600_000, 1024), "preprocess.memory is 512MiB"},
+		"strips of the same bytes":  {imagebomb.Shared(10, 2000, 100_000), "its header describes"},
+		"bands of the same bytes":   {imagebomb.Bands(2000, 999, 100, 0), "its header describes"},
+		"bands":                     {imagebomb.Bands(2000, 999, 2000, 0), "1000 bands of 2000×2000"},
+		"packets of the same bytes": {imagebomb.Bands(1000, 99, 1, 60_000), ""},
 		"references": {
 			imagebomb.Grid{Columns: 256, Rows: 256, Items: 1, Extents: 2, DataBytes: 60_000}.HEIC(),
 			"preprocess.memory is 512MiB",
@@ -81,6 +85,66 @@ func (e *ending) Err() error {
 		return context.Canceled
 	}
 	return nil
+}
+
+// TestWhateverUsesPixelsStops: whenever the context ends, until the last row has been
+// used, so does the call, and nothing of the picture is returned.
+func TestWhateverUsesPixelsStops(t *testing.T) {
+	p, err := New(imagenet(t), DefaultBudget())
+	if err != nil {
+		t.Fatal(err)
+	}
+	fast := native(t, &fakeDecoder{level: 255})
+	photo, turned := photoJPEG(t, 300, 200), readFile(t, "images", "orientation_6.jpg")
+	dst := make([]float32, 3*224*224)
+	for name, use := range map[string]func(context.Context) error{
+		"decode": func(ctx context.Context) error {
+			_, err := Decode(ctx, turned, DefaultBudget(), true)
+			return err
+		},
+		"thumbnail": func(ctx context.Context) error {
+			_, err := Thumbnail(ctx, photo, DefaultBudget(), 50)
+			return err
+		},
+		"tensor":        func(ctx context.Context) error { return p.Tensor(ctx, dst, photo) },
+		"native tensor": func(ctx context.Context) error { return fast.Tensor(ctx, dst, photo) },
+		"view":          func(ctx context.Context) error { return p.View(1).Tensor(ctx, dst, photo) },
+	} {
+		const plenty = 1 << 20
+		all := &ending{t.Context(), plenty}
+		if err := use(all); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+		asked := plenty - all.left
+		if asked < 20 { // once for each row that is used
+			t.Errorf("%s: the context is asked %d times", name, asked)
+		}
+		for _, n := range []int{0, 1, asked / 2, asked - 1} {
+			if err := use(&ending{t.Context(), n}); !errors.Is(err, context.Canceled) {
+				t.Errorf("%s: ends at the %dth of %d times: %v", name, n, asked, err)
+			}
+		}
+	}
+}
+
+// TestSalvageIsBounded: a damaged JPEG is decoded a number of times that depends on its
+// size, and a large one loses only a few per cent more.
+func TestSalvageIsBounded(t *testing.T) {
+	file := imagebomb.Baseline(9000, 9000)
+	file = file[:len(file)*19/20]
+	h, err := readJPEGHeader(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const plenty = 1 << 30
+	ctx := &ending{t.Context(), plenty}
+	if _, rows := h.before(ctx, file); rows < 9000*18/20 || rows > 9000*19/20 {
+		t.Errorf("%d rows were read", rows)
+	}
+	reads := (plenty - ctx.left) * 4096 / len(file)
+	if most := salvagedPixels/9000/9000 + 1; reads > most {
+		t.Errorf("the file was read %d times, want at most %d", reads, most)
+	}
 }
 
 // TestDecodingStops when the context ends: before the first bytes, and in between.

@@ -77,14 +77,29 @@ func checkFile(file []byte, b *Budget) error {
 func (p plan) run(ctx context.Context, use func(r raster, f format)) (err error) {
 	defer guard(&p.format, &err)
 	r, err := p.open(ctx)
+	if err == nil {
+		use(stoppable{r, ctx}, p.format)
+	}
 	switch {
-	case err == nil:
-		use(r, p.format)
-		return nil
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case err != nil:
+		return decodeError(p.format, err)
 	}
-	return decodeError(p.format, err)
+	return nil
+}
+
+// A stoppable raster has no more rows once the context has ended, so that what turns,
+// resizes or averages them soon comes to its end; the result is then not used.
+type stoppable struct {
+	raster
+	ctx context.Context
+}
+
+func (s stoppable) row(dst []byte, y, x0, x1 int) {
+	if s.ctx.Err() == nil {
+		s.raster.row(dst, y, x0, x1)
+	}
 }
 
 // interruptible returns a reader that fails when the context has ended, which

@@ -9,7 +9,6 @@ import (
 	"io"
 	"runtime"
 	"slices"
-	"sort"
 )
 
 // eoi is the marker at the end of a JPEG file.
@@ -26,29 +25,42 @@ func (h *jpegHeader) salvage(ctx context.Context, file []byte, cause error) (ras
 	if h.progressive {
 		return h.salvageScans(ctx, file, cause)
 	}
-	unit := h.rowsOfUnit()
-	units := (h.height + unit - 1) / unit
-	var best image.Image
-	n := sort.Search(units, func(i int) bool {
-		m, err := h.upTo(ctx, file, min(h.height, (i+1)*unit), len(file))
-		if err == nil {
-			best = m
-		}
-		return err != nil
-	})
+	best, rows := h.before(ctx, file)
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if n == 0 {
+	if best == nil {
 		return nil, cause
 	}
 	part := *h
-	part.height = min(h.height, n*unit)
+	part.height = rows
 	if err := incomplete(ctx, int64(part.height), int64(h.height)); err != nil {
 		return nil, err
 	}
 	r, err := jpegRaster(&part, best)
 	return &canvas{width: h.width, height: h.height, background: [3]byte{128, 128, 128}, frame: r}, err
+}
+
+// salvagedPixels bounds what is decoded to find where a file is damaged: pictures of up
+// to 40 megapixels are read to the last row, larger ones to a few per cent.
+const salvagedPixels, leastTries = 1 << 29, 3
+
+// before returns the rows before the damage, nil if there are none. It halves the rows
+// between those that can be read and those that cannot, from where enough can be.
+func (h *jpegHeader) before(ctx context.Context, file []byte) (best image.Image, rows int) {
+	unit := h.rowsOfUnit()
+	good, bad := 0, (h.height+unit-1)/unit
+	next := bad - bad/mostMissing
+	for tries := max(leastTries, salvagedPixels/pixels(h.width, h.height)); tries > 0 && bad-good > 1; tries-- {
+		m, err := h.upTo(ctx, file, min(h.height, next*unit), len(file))
+		if err == nil {
+			best, good = m, next
+		} else {
+			bad = next
+		}
+		next = (good + bad) / 2
+	}
+	return best, min(h.height, good*unit)
 }
 
 // rowsOfUnit is the number of rows that are coded together.

@@ -93,7 +93,10 @@ func (p *Preprocessor) planNative(file []byte, size int) (plan, bool) {
 	w, ht := n.size()
 	memory := fixedBytes + h.nativeBytes()
 	n.bytes = memory + 3*pixels(w, ht)
-	n.open = func(context.Context) (raster, error) {
+	n.open = func(ctx context.Context) (raster, error) { // the decoder itself cannot be stopped
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		m := &Image{Width: w, Height: ht, Pix: make([]byte, 3*w*ht)}
 		return m, p.jpeg.Decode(m.Pix, file, h.width, h.height, n.by, maxScans, memory)
 	}

@@ -92,10 +92,10 @@ func (p *Preprocessor) decode(ctx context.Context, file []byte, size int, c cons
 	err := p.budget.picture(ctx, n, file, func() (err error) {
 		defer guard(&n.format, &err)
 		m, err := n.open(ctx)
-		if refused = err != nil; !refused {
-			c.use(m, n.format)
+		if refused = err != nil && ctx.Err() == nil; err == nil {
+			c.use(stoppable{m, ctx}, n.format)
 		}
-		return nil
+		return ctx.Err()
 	})
 	if refused {
 		return decode(ctx, file, p.budget, c)

@@ -14,6 +14,8 @@ import (
 
 	"golang.org/x/image/tiff"
 	"golang.org/x/image/tiff/lzw"
+
+	"github.com/seed-90d10d51/pipeline/internal/quota"
 )
 
 // TIFF tags that x/image/tiff gets wrong or overlooks.
@@ -133,7 +135,7 @@ func unusedBytes(file []byte, tags map[int]int, c image.Config) int64 {
 }
 
 func openTIFF(ctx context.Context, file []byte, tags map[int]int, b blocks) (raster, error) {
-	r := &collecting{ReaderAt: bytes.NewReader(file), ctx: ctx, each: decompressorBytes}
+	r := &collecting{ReaderAt: bytes.NewReader(file), ctx: ctx, each: decompressorBytes, quota: readQuota(file)}
 	if tags[tagCompression] == compressionPackBits { // which does not reuse its buffer
 		r.each += 2 * 8 * b.width * b.height
 	}
@@ -191,11 +193,19 @@ const collectBytes = 16 << 20
 // decompressorBytes is more than a reader of any compression takes.
 const decompressorBytes = 64 << 10
 
+// readQuota is for the bytes of a file that its strips or tiles are read from. Usually
+// they share none.
+func readQuota(file []byte) *quota.Quota {
+	const shared = 32 << 20
+	return quota.New(2*int64(len(file)) + shared)
+}
+
 // A collecting reader collects the garbage of its reader, and fails when the
-// context has ended.
+// context has ended or more than a quota is read.
 type collecting struct {
 	io.ReaderAt
 	ctx     context.Context
+	quota   *quota.Quota
 	each    int // what a read leaves, at most
 	garbage int
 }
@@ -206,6 +216,9 @@ func (r *collecting) Read([]byte) (int, error) { return 0, io.ErrUnexpectedEOF }
 // ReadAt counts the read bytes and what reading a block leaves.
 func (r *collecting) ReadAt(b []byte, off int64) (int, error) {
 	if err := r.ctx.Err(); err != nil {
+		return 0, err
+	}
+	if err := r.quota.Take(int64(len(b))); err != nil {
 		return 0, err
 	}
 	if r.garbage += len(b) + r.each; r.garbage > collectBytes {

@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"bytes"
+	"cmp"
 	"compress/zlib"
 	"context"
 	"encoding/binary"
@@ -98,6 +99,11 @@ func (t *bands) plan(tags map[int]int, b *Budget) (p plan, err error) {
 		return p, err
 	}
 	block := pixels(t.blocks.width, t.blocks.height) * int64(t.bandsOfBlock()*t.bytesPer)
+	const whole = 4 // times the Budget: what may be decompressed of bands that are not used
+	if all := pixels(t.blocks.across, t.blocks.down) * int64(t.planes()); all > whole*b.bytes/block {
+		return p, fmt.Errorf("decode TIFF: %w: it has %d bands of %d×%d pixels; leave out those that are not colours",
+			ErrTooLarge, t.samples, t.width, t.height)
+	}
 	return plan{width: t.width, height: t.height, open: t.open,
 		bytes: slots*int64(t.bytesPer)*pixels(t.width, t.height) + 3*block + decompressorBytes}, nil
 }
@@ -111,11 +117,7 @@ func (t *bands) bandsOfBlock() int {
 }
 
 func (t *bands) open(ctx context.Context) (raster, error) {
-	n := t.blocks.across * t.blocks.down
-	planes := 1
-	if t.separate {
-		planes = min(t.samples, t.wanted())
-	}
+	n, planes := t.blocks.across*t.blocks.down, t.planes()
 	if len(t.offsets) < n*planes || len(t.counts) < n*planes {
 		return nil, fmt.Errorf("%w: %d strips or tiles are listed, and the picture has %d", ErrCorrupt,
 			min(len(t.offsets), len(t.counts)), n*planes)
@@ -123,8 +125,9 @@ func (t *bands) open(ctx context.Context) (raster, error) {
 	size := slots * t.bytesPer
 	pix := make([]byte, size*t.width*t.height)
 	block := make([]byte, t.blocks.width*t.blocks.height*t.bandsOfBlock()*t.bytesPer)
+	read := readQuota(t.file)
 	for i := range n * planes {
-		if err := ctx.Err(); err != nil {
+		if err := cmp.Or(ctx.Err(), read.Take(int64(max(0, t.counts[i])))); err != nil {
 			return nil, err
 		}
 		got, err := t.read(block, i)
@@ -135,6 +138,14 @@ func (t *bands) open(ctx context.Context) (raster, error) {
 		t.place(pix, got, i%n, i/n)
 	}
 	return t.finish(ctx, pix)
+}
+
+// planes is the number of planes that are read.
+func (t *bands) planes() int {
+	if t.separate {
+		return min(t.samples, t.wanted())
+	}
+	return 1
 }
 
 // wanted is the number of the first channels that are used.

@@ -83,6 +83,18 @@ func (r *reader) number(bytes int) (v uint64) {
 	return v
 }
 
+// leb128 reads a number of seven bits per byte, the lowest first, of at most eight bytes.
+func (r *reader) leb128() (v uint64) {
+	for i := range 8 {
+		b := r.number(1)
+		v |= b & 0x7f << (7 * i)
+		if b < 0x80 {
+			break
+		}
+	}
+	return v
+}
+
 // version reads what a full box begins with.
 func (r *reader) version() (version, flags int) {
 	v := r.number(4)

@@ -33,10 +33,17 @@ func (m *meta) coded(it *item) (*coded, error) {
 		return nil, err
 	}
 	c := &coded{config: body, data: data}
-	found := false
+	found, slices := false, 0
 	err = c.eachNAL(func(nal []byte) error {
-		const parameterSet = 33
-		if len(nal) == 0 || nal[0]>>1&63 != parameterSet {
+		const lastSlice, parameterSet = 31, 33
+		if len(nal) == 0 {
+			return nil
+		}
+		switch kind := nal[0] >> 1 & 63; {
+		case kind <= lastSlice:
+			slices++
+			return nil
+		case kind != parameterSet:
 			return nil
 		}
 		s, err := readSequence(nal)
@@ -48,6 +55,9 @@ func (m *meta) coded(it *item) (*coded, error) {
 	})
 	if err == nil && !found {
 		err = damaged("HEVC without a sequence parameter set")
+	}
+	if err == nil {
+		err = m.willDecode(slices, c.sequence.coded)
 	}
 	return c, err
 }

@@ -74,6 +74,29 @@ func TestCostlyBoxes(t *testing.T) {
 	}
 }
 
+// TestManyParts: a coded picture may have a few slices or frames as large as itself, and
+// for more of them a file takes of the quota what decoding them takes of time.
+func TestManyParts(t *testing.T) {
+	for name, c := range map[string]struct {
+		codec string
+		part  []byte
+	}{
+		"slices":                               {HEVC, []byte{0, 0, 0, 2, 1 << 1, 1}}, // with its length
+		"frames":                               {AV1, []byte{6<<3 | 2, 0}},
+		"frames with layers and a long length": {AV1, []byte{3<<3 | 4 | 2, 0, 0x80, 0}},
+	} {
+		for parts, want := range map[int]error{1: nil, 4: nil, 200: ErrMemory} {
+			g := imagebomb.Grid{Columns: 1, Rows: 1, Items: 1, Extents: 1, Codec: c.codec,
+				DataBytes: parts * len(c.part)}
+			file := g.HEIC()
+			copy(file[len(file)-g.DataBytes:], bytes.Repeat(c.part, parts))
+			if _, err := Parse(file, quota.New(16<<10)); !errors.Is(err, want) {
+				t.Errorf("%s: %d of them: %v, want %v", name, parts, err, want)
+			}
+		}
+	}
+}
+
 // TestTilesFitThePicture: neither part of it is without tiles, nor a tile outside.
 func TestTilesFitThePicture(t *testing.T) {
 	file := images(t)["grid_420.heic"]

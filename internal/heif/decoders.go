@@ -35,12 +35,13 @@ func (d *Decoders) Library() (*Library, error) {
 }
 
 // HEVC decodes a picture whose codec is HEVC. Errors wrap ErrDamaged or
-// ErrMemory, or are ctx's, which is asked before each tile.
+// ErrMemory, or are ctx's, which is asked before each tile, and by
+// libde265 for each part of one; the built-in decoders cannot be stopped.
 func (d *Decoders) HEVC(ctx context.Context, p *Picture) (*Planes, error) {
 	var memory scratch
 	tile := func(c *coded) (*Planes, error) { return d.hevc.tile(ctx, c, &memory) }
 	if l, err := d.Library(); err == nil {
-		tile = l.tile
+		tile = func(c *coded) (*Planes, error) { return l.tile(ctx, c) }
 	}
 	first := p.tiles[0]
 	if len(p.tiles) == 1 && first.width == p.Width && first.height == p.Height {

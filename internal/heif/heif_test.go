@@ -94,7 +94,7 @@ func TestDecodersAgree(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 		for _, c := range p.tiles {
-			a, err := l.tile(c)
+			a, err := l.tile(t.Context(), c)
 			b, err2 := d.hevc.tile(t.Context(), c, new(scratch))
 			if err := errors.Join(err, err2); err != nil {
 				t.Fatalf("%s: %v", name, err)

@@ -1,6 +1,7 @@
 package heif
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"unsafe"
@@ -105,7 +106,7 @@ func (l *Library) Path() string { return l.path }
 func (l *Library) Version() string { return l.version }
 
 // tile decodes a coded picture in the calling thread.
-func (l *Library) tile(c *coded) (*Planes, error) {
+func (l *Library) tile(ctx context.Context, c *coded) (*Planes, error) {
 	decoder := l.newDecoder()
 	if decoder == 0 {
 		return nil, ErrMemory
@@ -124,6 +125,9 @@ func (l *Library) tile(c *coded) (*Planes, error) {
 		return nil, err
 	}
 	for more := int32(1); more != 0; {
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		more = 0
 		if err := l.check(l.decode(decoder, &more)); err != nil {
 			return nil, err

@@ -283,6 +283,13 @@ func (m *meta) willRead(n int) error {
 	return m.reserve(min(n, max(0, m.read-len(m.file))), 1)
 }
 
+// willDecode counts the pixels of a coded picture for each of its parts (slices, frames)
+// but one: any of them can be as large as the picture.
+func (m *meta) willDecode(parts int, pixels int64) error {
+	const perByte, most = 16, 1 << 40
+	return m.reserve(max(0, parts-1), int((min(pixels, most)+perByte-1)/perByte))
+}
+
 // property returns the body of an item's first property of a kind.
 func (m *meta) property(it *item, kind string) ([]byte, bool) {
 	for _, n := range it.properties {

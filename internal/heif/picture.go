@@ -85,7 +85,11 @@ func Parse(file []byte, q *quota.Quota) (*Picture, error) {
 		return nil, err
 	}
 	for _, id := range slices.Sorted(maps.Keys(m.items)) {
-		switch it := m.items[id]; {
+		it := m.items[id]
+		if p.Codec == AV1 && it.kind == AV1 && errors.Is(m.tile(it).err, ErrMemory) {
+			return nil, it.tile.err // libavif finds alpha by itself
+		}
+		switch {
 		case p.Alpha == nil && p.Codec == HEVC && slices.Contains(it.refs["auxl"], m.primary) && m.isAlpha(it):
 			if p.Alpha, err = m.picture(id); err != nil {
 				return nil, err
@@ -224,10 +228,7 @@ func (p *Picture) checkTiles(t *tile, rows int) error {
 
 // add adds a coded picture, which is read only once.
 func (p *Picture) add(it *item) (*tile, error) {
-	if it.tile == nil {
-		it.tile = p.file.readTile(it)
-	}
-	t := it.tile
+	t := p.file.tile(it)
 	if t.err != nil {
 		return nil, t.err
 	}

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"sync"
 
 	_ "embed"
@@ -226,11 +227,18 @@ type RGBA struct {
 	Pix           []byte
 }
 
+// asStill returns the file as one whose major brand is that of pictures. Of a sequence
+// libavif would read the film, of which nothing has been checked.
+func asStill(file []byte) []byte {
+	const brandAt = 8
+	return slices.Concat(file[:brandAt], []byte("avif"), file[brandAt+4:])
+}
+
 // decodeAV1 decodes a picture with libavif.
 func (s *sandbox) decodeAV1(ctx context.Context, p *Picture) (out *RGBA, err error) {
 	file := p.primary()
 	return out, s.run(ctx, new(scratch), p.sandboxBytes(), func(in *instance) error {
-		at, err := in.write(file)
+		at, err := in.write(asStill(file))
 		if err != nil {
 			return err
 		}

@@ -63,6 +63,17 @@ func Restarts(width, height int) []byte {
 	return j.end()
 }
 
+// Baseline returns a baseline JPEG, grey, in which a block takes five bits.
+func Baseline(width, height int) []byte {
+	j := newJPEG(sof0, width, height, 1)
+	j.scan(0, 63, 0)
+	for range (width + 7) / 8 * ((height + 7) / 8) {
+		j.value(0, 1) // DC
+		j.code(0)     // end of block
+	}
+	return j.end()
+}
+
 type jpegWriter struct {
 	bytes.Buffer
 	pending uint32

@@ -25,8 +25,9 @@ const (
 	short = 3
 	long  = 4
 
-	deflate  = 8
-	packBits = 32773
+	uncompressed = 1
+	deflate      = 8
+	packBits     = 32773
 )
 
 // An entry is a value of a tag, or where its values are.
@@ -59,6 +60,35 @@ func PackBits(width, height, rows int) []byte {
 	data := bytes.Repeat([]byte{129, 0}, (width*rows+127)/128) // 128 zeros each
 	return tiff(data, append(blocks(8, len(data), (height+rows-1)/rows, stripOffsets, stripByteCounts),
 		append(grey(width, height, packBits), entry{rowsPerStrip, long, 1, rows})...))
+}
+
+// Shared returns a grey TIFF with Deflate in strips of one row, all of which are the same
+// bytes: a number of empty blocks (RFC 1951, 3.2.4) before the row.
+func Shared(width, height, empty int) []byte {
+	data := deflated(width)
+	const header = 2
+	data = slices.Concat(data[:header], bytes.Repeat([]byte{0, 0, 0, 0xff, 0xff}, empty), data[header:])
+	return tiff(data, append(blocks(8, len(data), height, stripOffsets, stripByteCounts),
+		append(grey(width, height, deflate), entry{rowsPerStrip, long, 1, 1})...))
+}
+
+// Bands returns an uncompressed TIFF of one row with a number of bands besides grey; all
+// strips are the same bytes, as are a number of XMP packets, each of them an entry.
+func Bands(width, bands, rows, packets int) []byte {
+	data := make([]byte, width*(1+bands))
+	entries := append(blocks(8, len(data), rows, stripOffsets, stripByteCounts),
+		append(grey(width, rows, uncompressed), entry{rowsPerStrip, long, 1, 1})...)
+	for i, e := range entries {
+		if e.tag == samplesPerPixel {
+			entries[i].value += bands
+		}
+	}
+	const octets, xmp = 1, 700
+	copy(data, "http://ns.adobe.com/tiff/1.0/")
+	for range packets {
+		entries = append(entries, entry{xmp, octets, len(data), 8})
+	}
+	return tiff(data, entries)
 }
 
 func grey(width, height, method int) []entry {

@@ -84,8 +84,8 @@ func TIFF(file []byte) (m Metadata) {
 	m.EXIF = [][]byte{file}
 	eachTag(file, func(tag int, _ uint16, _ binary.ByteOrder, values []byte) {
 		switch tag {
-		case tagXMP:
-			m.XMP = append(m.XMP, values)
+		case tagXMP: // once, however often a directory names the same bytes
+			m.XMP = [][]byte{values}
 		case tagICC:
 			m.ICC = values
 		}
@@ -124,9 +124,12 @@ func eachTagAt(tiff []byte, order binary.ByteOrder, at uint64,
 			return
 		}
 		kind, values := order.Uint16(rest[2:]), rest[8:entry]
-		if n := sizeOf(kind) * uint64(order.Uint32(rest[4:])); n > 4 {
+		switch n := sizeOf(kind) * uint64(order.Uint32(rest[4:])); {
+		case n > 4:
 			from := uint64(order.Uint32(values))
 			values = tiff[min(from, uint64(len(tiff))):min(from+n, uint64(len(tiff)))]
+		case n > 0:
+			values = values[:n]
 		}
 		use(int(order.Uint16(rest)), kind, order, values)
 		rest = rest[entry:]
