@@ -1,5 +1,5 @@
-"""Accuracy as labels are added: what rank --by margin chooses, what uncertainty
-sampling chooses, and random choice.
+"""Accuracy as labels are added: what rank --by margin and --by entropy choose, what
+uncertainty sampling chooses, and random choice.
 
     python bench/labelling_curve.py --pipeline ./pipeline --pool FEATDIR --test FEATDIR
 
@@ -35,23 +35,26 @@ def by_peer(program, x, y, chosen, rest, n, rng):
     return rest[np.argsort(p[:, -1] - p[:, -2], kind="stable")[:n]]
 
 
-def by_margin(program, x, y, chosen, rest, n, rng):
-    with tempfile.TemporaryDirectory() as d:
-        d = pathlib.Path(d)
-        write(d / "train", x[chosen], y[chosen])
-        write(d / "rest", x[rest], np.full(len(rest), ""))
-        command([program, "train", "--features", d / "train", "--out", d / "m.model"])
-        command([program, "rank", d / "m.model", "--features", d / "rest", "--by", "margin", "--top", n,
-                 "--out", d / "rank.csv"])
-        with open(d / "rank.csv", newline="") as f:
-            return rest[[int(row["path"]) for row in csv.DictReader(f)]]
+def by_rank(criterion):
+    def choose(program, x, y, chosen, rest, n, rng):
+        with tempfile.TemporaryDirectory() as d:
+            d = pathlib.Path(d)
+            write(d / "train", x[chosen], y[chosen])
+            write(d / "rest", x[rest], np.full(len(rest), ""))
+            command([program, "train", "--features", d / "train", "--out", d / "m.model"])
+            command([program, "rank", d / "m.model", "--features", d / "rest", "--by", criterion, "--top", n,
+                     "--out", d / "rank.csv"])
+            with open(d / "rank.csv", newline="") as f:
+                return rest[[int(row["path"]) for row in csv.DictReader(f)]]
+    return choose
 
 
 def at_random(program, x, y, chosen, rest, n, rng):
     return rng.choice(rest, n, replace=False)
 
 
-CHOICES = {"rank --by margin": by_margin, "uncertainty sampling": by_peer, "random": at_random}
+CHOICES = {"rank --by margin": by_rank("margin"), "rank --by entropy": by_rank("entropy"),
+           "uncertainty sampling": by_peer, "random": at_random}
 
 
 def main():
@@ -73,7 +76,7 @@ def main():
             chosen = pick(y, 1, rng)
             for step in range(args.steps + 1):
                 labels = len(chosen)
-                own, _ = ours(args.pipeline, [])(Task(x[chosen], y[chosen], test, truth, 0))
+                own, _ = ours(args.pipeline, [])(Task("", x[chosen], y[chosen], test, truth, 0))
                 other = (peer(x[chosen], y[chosen]).predict(test) == truth).mean()
                 found[name, labels].append((own, other))
                 print(f"{seed} {name} {labels}: {100 * own:.1f} {100 * other:.1f}", flush=True)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -240,7 +239,8 @@ func (s *Sink) Commit(o embed.Outcome) error {
 		return err
 	}
 	for _, problem := range o.Problems {
-		s.page.Errors = append(s.page.Errors, Failure{Path: problem.Path, Reason: s.withoutRoot(problem.Err.Error())})
+		reason := withoutRoot(problem.Err.Error(), s.Root)
+		s.page.Errors = append(s.page.Errors, Failure{Path: problem.Path, Reason: reason})
 	}
 	for kind, n := range o.Skipped {
 		s.page.Skipped = append(s.page.Skipped, Skip{Kind: kind, N: n})
@@ -274,15 +274,6 @@ func (s *Sink) address(path string) string {
 	return "./" + (&url.URL{Path: filepath.ToSlash(relative)}).EscapedPath()
 }
 
-// withoutRoot takes the folder of the photos out of a message: a page is sent
-// to others, whom the owner's folders do not concern.
-func (s *Sink) withoutRoot(message string) string {
-	if s.Root == "" {
-		return message
-	}
-	return strings.ReplaceAll(message, filepath.Clean(s.Root)+string(filepath.Separator), "")
-}
-
 // pictures adds thumbnails.
 func (s *Sink) pictures(predictions []Prediction) error {
 	group, ctx := errgroup.WithContext(s.ctx)
@@ -292,7 +283,7 @@ func (s *Sink) pictures(predictions []Prediction) error {
 			q := &predictions[i]
 			picture, err := s.Picture(q.Path)
 			if err != nil {
-				q.NoPicture = s.withoutRoot(err.Error())
+				q.NoPicture = withoutRoot(err.Error(), s.Root)
 			}
 			q.Thumbnail = picture
 			return ctx.Err()

@@ -42,8 +42,10 @@ type app struct {
 	stderr io.Writer
 	// quiet leaves out what say prints, because the results are in files or for programs.
 	quiet bool
-	notes *notes
-	bars  bars
+	// json and report are the destinations of --json and --report, empty for none.
+	json, report string
+	notes        *notes
+	bars         bars
 	// products returns the backend of large matrix products, chosen on first use.
 	products func() (native.Choice, error)
 }
@@ -69,12 +71,23 @@ func open(cmd *cobra.Command) (*app, error) {
 	if c.Out == streamed && !slices.Contains([]string{"rank", "search"}, cmd.Name()) {
 		return nil, usagef("--out -: %s cannot write its result to stdout; name a file or folder", cmd.CommandPath())
 	}
+	asJSON, report := destinationOf(flags, "json"), destinationOf(flags, "report")
+	if err := writable(asJSON); err != nil {
+		return nil, err
+	}
+	if f := flags.Lookup("report"); f != nil && f.NoOptDefVal == outDir {
+		if report == outDir || !f.Changed && c.Label.Report {
+			report = c.Out
+		}
+		c.Label.Report = report != ""
+	}
 	log := newLog(cmd.ErrOrStderr(), c)
 	a := &app{
+		json: asJSON, report: report,
 		config: c, flags: flags, log: log, notes: &notes{log: log, said: map[string]bool{}},
 		bars:  bars{out: cmd.ErrOrStderr(), shown: !c.Quiet && c.Log == "text" && atTerminal(cmd.ErrOrStderr())},
 		stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(),
-		quiet: c.Out == streamed || forPrograms(flags) ||
+		quiet: c.Out == streamed || asJSON == streamed || // what say prints would mix with the JSON
 			c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil),
 	}
 	a.products = sync.OnceValues(func() (native.Choice, error) {
@@ -85,17 +98,10 @@ func open(cmd *cobra.Command) (*app, error) {
 	return a, nil
 }
 
-// forPrograms reports whether a program reads stdout: what say prints would mix with
-// the JSON.
-func forPrograms(flags *pflag.FlagSet) bool {
-	f := flags.Lookup("json")
-	return f != nil && (f.Value.String() == streamed || f.Value.Type() == "bool" && f.Value.String() == "true")
-}
-
-// with returns the app of a part of a command that has settings of its own.
-func (a *app) with(c config.Config) *app {
+// with returns the app of a part of a command that has settings, and a report, of its own.
+func (a *app) with(c config.Config, report string) *app {
 	part := *a
-	part.config = c
+	part.config, part.report = c, report
 	return &part
 }
 
@@ -181,13 +187,16 @@ func plural(n int, one, many string) string {
 	return strconv.Itoa(n) + " " + many
 }
 
-// sayJSON prints a result for programs to stdout.
-func (a *app) sayJSON(result any) error {
+// writeJSON writes a result for programs to where --json says.
+func (a *app) writeJSON(result any) error {
 	text, err := json.MarshalIndent(result, "", "  ")
-	if err == nil {
-		_, err = fmt.Fprintf(a.stdout, "%s\n", text)
+	if err != nil {
+		return err
 	}
-	return err
+	return a.writeFile(a.json, func(w io.Writer) error {
+		_, err := fmt.Fprintf(w, "%s\n", text)
+		return err
+	})
 }
 
 // closeInto closes c and joins an error of Close to err.

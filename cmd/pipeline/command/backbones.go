@@ -54,7 +54,7 @@ type listedBackbone struct {
 	Description string `json:"description"`
 }
 
-func (a *app) listBackbones(asJSON bool) error {
+func (a *app) listBackbones() error {
 	entries, err := backbone.Catalogue()
 	if err != nil {
 		return err
@@ -63,14 +63,14 @@ func (a *app) listBackbones(asJSON bool) error {
 	if err != nil {
 		return err
 	}
-	if asJSON {
+	if a.json != "" {
 		listed := []listedBackbone{}
 		for _, e := range entries {
 			listed = append(listed,
 				listedBackbone{e.Name, e.AllBytes(), e.Dimension, e.Licence, e.Text != nil, availability(e, dirs),
 					e.Description})
 		}
-		return a.sayJSON(listed)
+		return a.writeJSON(listed)
 	}
 	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")

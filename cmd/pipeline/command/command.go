@@ -40,7 +40,7 @@ func endings() []os.Signal {
 // Run executes one command line and returns the exit code.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	root := NewRoot()
-	root.SetArgs(args)
+	root.SetArgs(joined(root, args))
 	out := &checkedWriter{Writer: stdout}
 	root.SetOut(out)
 	root.SetErr(stderr)

@@ -51,7 +51,7 @@ type listedDataset struct {
 	Description string `json:"description"`
 }
 
-func (a *app) listDatasets(asJSON bool) error {
+func (a *app) listDatasets() error {
 	all, err := benchmark.All()
 	if err != nil {
 		return err
@@ -70,8 +70,8 @@ func (a *app) listDatasets(asJSON bool) error {
 		listed = append(listed, listedDataset{l.Name, len(l.Files), l.Licence, where, l.Description})
 		t.Add(l.Name, strconv.Itoa(len(l.Files)), l.Licence, where, l.Description)
 	}
-	if asJSON {
-		return a.sayJSON(listed)
+	if a.json != "" {
+		return a.writeJSON(listed)
 	}
 	a.say("%s", t)
 	return nil

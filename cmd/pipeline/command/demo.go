@@ -65,6 +65,7 @@ const demoReject = 0.1
 type demoStep struct {
 	command           string
 	images, list, out string
+	report            string
 	reject            float64
 	run               func(*app) error
 }
@@ -74,13 +75,13 @@ func demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
 		filepath.Join(dir, "labels")
 	return []demoStep{
 		{command: "embed", images: set.Base, out: features, run: func(s *app) error { return s.embedFolder(ctx) }},
-		{command: "train", images: set.Base, out: file, run: func(s *app) error { return s.train(ctx, "", false) }},
-		{command: "learn " + file, images: set.New, run: func(s *app) error { return s.learn(ctx, file, "", false) }},
+		{command: "train", images: set.Base, out: file, run: func(s *app) error { return s.train(ctx, "") }},
+		{command: "learn " + file, images: set.New, run: func(s *app) error { return s.learn(ctx, file, "") }},
 		{command: "label " + file, images: set.Photos, out: labels, reject: demoReject,
-			run: func(s *app) error { return s.label(ctx, file, false) }},
+			run: func(s *app) error { return s.label(ctx, file) }},
 		{
 			command: "eval " + file + " --report " + dir, images: set.Photos, list: set.Truth, reject: demoReject,
-			run: func(s *app) error { return s.eval(ctx, file, "", dir) },
+			report: dir, run: func(s *app) error { return s.eval(ctx, file) },
 		},
 	}
 }
@@ -92,7 +93,7 @@ func (a *app) demoStep(step demoStep) error {
 	c.Images, c.List, c.Out, c.Label.Reject = step.images, step.list, step.out, step.reject
 	c.Label.Format, c.Label.RowsPerFile = []string{"csv"}, 0 // as sayDemo reads it
 	a.say("\n$ pipeline %s", step.line())
-	err := step.run(a.with(c))
+	err := step.run(a.with(c, step.report))
 	if exitCode(err) == ExitPartial {
 		a.say("%s", message(err))
 		return nil

@@ -26,15 +26,14 @@ import (
 var errNotReady = errors.New("images cannot be labelled on this machine; the lines marked ✗ say what to do")
 
 func newDoctor() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "doctor",
 		Short:   "Check what works on this machine and how to fix what does not",
 		Example: "  pipeline doctor",
 		Args:    arguments,
-		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.doctor(asJSON) }),
+		RunE:    command(func(_ context.Context, a *app, _ []string) error { return a.doctor() }),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the result as JSON")
+	jsonFlag(cmd.Flags(), "write the result as JSON")
 	return cmd
 }
 
@@ -63,7 +62,7 @@ func (c *check) note(format string, args ...any) {
 	c.Notes = append(c.Notes, fmt.Sprintf(format, args...))
 }
 
-func (a *app) doctor(asJSON bool) error {
+func (a *app) doctor() error {
 	d := diagnosis{Version: version, Go: runtime.Version(), Platform: runtime.GOOS + "/" + runtime.GOARCH,
 		Cores: runtime.NumCPU(), Vectors: vectorUnits(), Ready: true}
 	a.say("pipeline %s", strings.TrimSuffix(fmt.Sprintf("%s, %s, %s, %d cores, %s", d.Version, d.Go, d.Platform,
@@ -95,8 +94,8 @@ func (a *app) doctor(asJSON bool) error {
 		d.Checks = append(d.Checks, c)
 	}
 	var err error
-	if d.Backbones, err = a.pulled(); err == nil && asJSON {
-		err = a.sayJSON(d)
+	if d.Backbones, err = a.pulled(); err == nil && a.json != "" {
+		err = a.writeJSON(d)
 	}
 	if !d.Ready {
 		err = errors.Join(err, errNotReady)

@@ -2,7 +2,6 @@ package command
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -20,7 +19,6 @@ import (
 )
 
 func newEval() *cobra.Command {
-	var jsonFile, reportDir string
 	cmd := &cobra.Command{
 		Use:   "eval MODEL --images DIR | --features FEATDIR",
 		Short: "Measure a model on labelled images",
@@ -28,10 +26,10 @@ func newEval() *cobra.Command {
 log-likelihood, calibration error and, if some images belong to no class of the
 model, how well these are detected. Images without a class are left out. What a person
 decided on the page of serve is the class of an image, whatever its folder says.`,
-		Example: "  pipeline eval photos.model --images held-out --json eval.json --report report",
+		Example: "  pipeline eval photos.model --images held-out --json=eval.json --report=report",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
-			return a.eval(ctx, args[0], jsonFile, reportDir)
+			return a.eval(ctx, args[0])
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
@@ -39,24 +37,23 @@ decided on the page of serve is the class of an image, whatever its folder says.
 	backboneFlag(cmd)
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	config.Bind(cmd.Flags(), "reject", "label.reject")
-	cmd.Flags().StringVar(&jsonFile, "json", "",
-		"write all results to this `file`, as fractions from 0 to 1; - for stdout")
-	cmd.Flags().StringVar(&reportDir, "report", "", "write report.html into this `folder`")
+	jsonFlag(cmd.Flags(), "write all results as JSON, shares from 0 to 1")
+	reportFlag(cmd.Flags(), "report", "write report.html into a folder")
 	return cmd
 }
 
-func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err error) {
-	if reportDir != "" && a.config.Features != "" {
+func (a *app) eval(ctx context.Context, file string) (err error) {
+	if a.report != "" && a.config.Features != "" {
 		return usagef("--report shows images, and features have none: give --images")
 	}
-	if err := a.wholePhotos("report", reportDir != ""); err != nil {
+	if err := a.wholePhotos("report", a.report != ""); err != nil {
 		return err
 	}
 	m, err := a.loadModel(file)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(writable(jsonFile), writableFolder(reportDir)); err != nil {
+	if err := writableFolder(a.report); err != nil {
 		return err
 	}
 	in, err := a.inputs().open(ctx, m, classes)
@@ -81,11 +78,11 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 	scorer := a.config.Label.Scorer(m.Predictor, threshold, m.Predictor.Calibration)
 	scorer.TopK = 3
 	pass := label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{evaluation}}
-	if reportDir != "" {
+	if a.report != "" {
 		page := report.PageOf(m, version)
 		page.Title = pageTitle(file, in.root)
 		page.Subtitle = "Evaluation; " + page.Subtitle
-		pass.Sinks = append(pass.Sinks, a.page(ctx, page, in, evaluation, threshold, reportDir))
+		pass.Sinks = append(pass.Sinks, a.page(ctx, page, in, evaluation, threshold))
 	}
 	outcome, err := pass.Run(ctx)
 	a.inputs().noteLeftOut(rows.Dropped, outcome.Skipped)
@@ -103,12 +100,15 @@ func (a *app) eval(ctx context.Context, file, jsonFile, reportDir string) (err e
 		a.say("rejected           %d of %d known, %d of %d unknown", known.Rejected, known.Rows, unknown.Rejected,
 			unknown.Rows)
 	}
-	if jsonFile != "" {
-		if err := a.writeFile(jsonFile, result.WriteJSON); err != nil {
+	if a.json != "" {
+		if err := a.writeFile(a.json, result.WriteJSON); err != nil {
 			return err
 		}
 	}
-	return a.evalProblems(outcome.Problems, jsonFile, reportDir)
+	if a.report != "" {
+		a.say("report             %s", filepath.Join(a.report, reportName))
+	}
+	return a.evalProblems(outcome.Problems)
 }
 
 // seen counts the rows that a model has learned, and those that its prior was made
@@ -150,12 +150,12 @@ func (s *seen) warn(log *slog.Logger) {
 
 // evalProblems writes the images that failed next to the results, or into the
 // log if no results are written.
-func (a *app) evalProblems(problems []dataset.Problem, jsonFile, reportDir string) error {
+func (a *app) evalProblems(problems []dataset.Problem) error {
 	switch {
-	case reportDir != "":
-		return writeProblems(problems, filepath.Join(reportDir, "errors.csv"))
-	case jsonFile != "" && jsonFile != streamed:
-		return writeProblems(problems, jsonFile+".errors.csv")
+	case a.report != "":
+		return writeProblems(problems, filepath.Join(a.report, "errors.csv"))
+	case a.json != "" && a.json != streamed:
+		return writeProblems(problems, a.json+".errors.csv")
 	}
 	return a.logProblems(problems)
 }

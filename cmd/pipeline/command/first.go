@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"io"
 
 	"github.com/spf13/cobra"
@@ -28,7 +29,7 @@ func modelOrFirst(cmd *cobra.Command, args []string) error {
 }
 
 // rankFirst writes the n images to label before there is a model.
-func (a *app) rankFirst(ctx context.Context, n int) (err error) {
+func (a *app) rankFirst(ctx context.Context, n int, sheet string) (err error) {
 	if err := a.requireRanking(); err != nil {
 		return err
 	}
@@ -36,7 +37,7 @@ func (a *app) rankFirst(ctx context.Context, n int) (err error) {
 		return usagef("--first %d: give a number from 1 to %d, the images that are compared with each other "+
 			"(rank.cluster_images, at most 20000)", n, most)
 	}
-	if err := writable(a.config.Out); err != nil {
+	if err := errors.Join(writable(a.config.Out), a.checkSheet(sheet)); err != nil {
 		return err
 	}
 	in, err := a.inputs().open(ctx, nil, anyImages)
@@ -58,6 +59,9 @@ func (a *app) rankFirst(ctx context.Context, n int) (err error) {
 	}
 	if len(s.Entries) < n {
 		a.say("no more of them differ: %d are near-duplicates of others", s.Compared-s.Different)
+	}
+	if err := a.writeSheet(ctx, sheet, in, "Images to label first", s.Entries); err != nil {
+		return err
 	}
 	return a.leftOut(s.Outcome.Problems)
 }

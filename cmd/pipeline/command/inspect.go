@@ -20,7 +20,7 @@ import (
 
 func newInspect() *cobra.Command {
 	var tree string
-	var advise, asJSON, asCard bool
+	var advise, asCard bool
 	cmd := &cobra.Command{
 		Use:   "inspect MODEL",
 		Short: "Show what a model has learned and how",
@@ -30,7 +30,7 @@ sessions and classes. --tree draws the tree of classes, for methods that build o
 
 --advice says what would improve the model: which classes need photos, and which two
 may be one. It rests on the images that were left out while the model was trained.
---json prints settings, classes and the advice as JSON. --card prints a model card in
+--json writes settings, classes and the advice as JSON. --card prints a model card in
 Markdown for those who are given the model: its data, how accurate and how well
 calibrated it is as far as it knows, its limits and where it comes from.
 
@@ -42,7 +42,7 @@ The history of a model that was taught with serve is in MODEL.journal beside it.
 			if err != nil {
 				return err
 			}
-			switch {
+			switch asJSON := a.json != ""; {
 			case tree != "" && (advise || asJSON || asCard) || asCard && (advise || asJSON):
 				return usagef("--tree, --card and --advice or --json are different outputs: give only one of them")
 			case tree != "":
@@ -61,7 +61,7 @@ The history of a model that was taught with serve is in MODEL.journal beside it.
 	}
 	cmd.Flags().StringVar(&tree, "tree", "", "draw the tree of classes into this SVG `file`")
 	cmd.Flags().BoolVar(&advise, "advice", false, "say which classes need photos and which two may be one")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print settings, classes and advice as JSON")
+	jsonFlag(cmd.Flags(), "write settings, classes and advice as JSON")
 	cmd.Flags().BoolVar(&asCard, "card", false, "print a model card in Markdown")
 	cmd.Flags().String("images", "", "`folder` of images for --tree; each first-level sub-folder is a class")
 	config.Bind(cmd.Flags(), "images", "images")
@@ -227,13 +227,13 @@ func writeHistory(to io.Writer, file string) error {
 	return table.Flush()
 }
 
-// inspectJSON prints what a program may want to know about a model.
+// inspectJSON writes what a program may want to know about a model.
 func (a *app) inspectJSON(m *model.Model, file string) error {
 	history, err := teach.Points(file)
 	if err != nil {
 		return err
 	}
-	return a.sayJSON(map[string]any{
+	return a.writeJSON(map[string]any{
 		"method": m.Method, "choice": m.Choice, "settings": m.HeadConfig, "dimension": m.Dim(),
 		"backbone": m.Provenance.Backbone,
 		"classes":  m.ClassSizes(), "sessions": len(m.Sessions), "samples": m.SampleCount(), "advice": advice.On(m),

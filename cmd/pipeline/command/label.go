@@ -27,7 +27,6 @@ import (
 )
 
 func newLabel() *cobra.Command {
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "label MODEL --images DIR | --features FEATDIR --out OUTDIR | --stdin",
 		Short: "Label a folder of images, or embeddings",
@@ -52,7 +51,7 @@ numbers in embeddings.npy, counted from 0.`,
 		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
 		Args:    arguments,
 		RunE: either(
-			func(ctx context.Context, a *app, args []string) error { return a.label(ctx, args[0], asJSON) },
+			func(ctx context.Context, a *app, args []string) error { return a.label(ctx, args[0]) },
 			func(ctx context.Context, a *app, args []string) error { return a.labelStdin(ctx, args) },
 		),
 	}
@@ -72,14 +71,13 @@ numbers in embeddings.npy, counted from 0.`,
 	cmd.Flags().String("only", "", "decided: write only the photos that people decided")
 	cmd.Flags().String("split", "", "divide the photos into train, (validation,) test of some `percents`: 80,20")
 	cmd.Flags().Bool("xmp", false, "write the class into a sidecar PHOTO.EXT.xmp next to each photo (dc:subject)")
-	cmd.Flags().Bool("report", false, "write OUTDIR/report.html: pictures by class, uncertain and unknown ones first")
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the content of summary.json instead of a line")
-	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "adapt", "events", "organise", "only", "split", "xmp",
-		"report")
+	reportFlag(cmd.Flags(), outDir, "write report.html: pictures by class, uncertain and unknown ones first")
+	jsonFlag(cmd.Flags(), "write the content of summary.json")
+	bind(cmd.Flags(), "label.", "format", "top-k", "reject", "adapt", "events", "organise", "only", "split", "xmp")
 	return cmd
 }
 
-func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
+func (a *app) label(ctx context.Context, file string) (err error) {
 	if err := a.checkLabel(); err != nil {
 		return err
 	}
@@ -107,8 +105,8 @@ func (a *app) label(ctx context.Context, file string, asJSON bool) (err error) {
 		return err
 	}
 	a.sayAll(summaryLines(summary, in.boxed, dir))
-	if asJSON {
-		if err := a.sayJSON(summary); err != nil {
+	if a.json != "" {
+		if err := a.writeJSON(summary); err != nil {
 			return err
 		}
 	}
@@ -218,7 +216,7 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	page := report.PageOf(m, version)
 	page.Title, page.MaxThumbnails = pageTitle(file, in.root), c.Thumbnails
 	page.Subtitle = "Labels; " + page.Subtitle
-	job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold, dir))
+	job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold))
 	return job, nil
 }
 
@@ -291,14 +289,14 @@ func pageTitle(model, photos string) string {
 }
 
 // page returns a sink that writes report.html into a folder.
-func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Evaluation, threshold float64,
-	dir string) *report.Sink {
+func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Evaluation,
+	threshold float64) *report.Sink {
 	if !math.IsInf(threshold, 1) {
 		p.Threshold = &threshold
 	}
 	page := report.NewSink(ctx, p)
 	page.Root = in.root
-	page.File, page.Evaluation, page.Threads = filepath.Join(dir, "report.html"), truth, a.config.Workers()
+	page.File, page.Evaluation, page.Threads = filepath.Join(a.report, reportName), truth, a.config.Workers()
 	page.Picture = func(path string) ([]byte, error) {
 		return in.embedder.Thumbnail(ctx, dataset.FullPath(in.root, path), thumbnailSide)
 	}

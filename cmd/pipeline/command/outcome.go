@@ -29,12 +29,12 @@ type learned struct {
 	Advice     advice.Advice     `json:"advice"`
 }
 
-func learnedFlag(cmd *cobra.Command, asJSON *bool) {
-	cmd.Flags().BoolVar(asJSON, "json", false, "print what was learned, the classes and advice as JSON")
+func learnedFlag(cmd *cobra.Command) {
+	jsonFlag(cmd.Flags(), "write what was learned, the classes and advice as JSON")
 }
 
 func (a *app) sayLearned(m *model.Model, file string, o model.Outcome, failed int) error {
-	return a.sayJSON(learned{
+	return a.writeJSON(learned{
 		Model: file, Method: m.Method, Added: o.Added, Known: o.AlreadyKnown + o.Duplicates, Failed: failed,
 		NewClasses: append([]string{}, o.NewClasses...), MoreOf: append([]string{}, o.MoreOf...),
 		Conflicts: append([]model.Conflict{}, o.Conflicts...),

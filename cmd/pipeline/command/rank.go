@@ -23,14 +23,14 @@ import (
 const novelShare = 0.05
 
 func newRank() *cobra.Command {
-	var groups string
+	var groups, sheet string
 	var first int
 	cmd := &cobra.Command{
 		Use: "rank MODEL | --first N --images DIR | --features FEATDIR [--by " +
-			"entropy|margin|variance|novelty|label-error] --out FILE",
+			"margin|entropy|variance|novelty|label-error] --out FILE",
 		Short: "Find images worth a look: uncertain, unknown or mislabelled",
 		Long: `Writes a CSV file with the images that most deserve attention first. --by selects
-which these are: with entropy, margin or variance, images whose label would teach
+which these are: with margin, entropy or variance, images whose label would teach
 the model most; with novelty, images unlike any known class; with label-error,
 images that probably lie in the wrong class folder. These may be what the model was
 trained on: each is judged as if it had not been learned, too, at the cost of ten
@@ -49,13 +49,13 @@ typical, each of a group of similar images, and differ from each other; the scor
 the number of images in the group, the largest group first. Near-duplicates count as
 one image. Fill in the column label and pass the file to pipeline train as --list.`,
 		Example: `  pipeline rank --first 50 --images ~/Pictures --out first.csv
-  pipeline rank photos.model --images ~/Pictures --by margin --top 200 --out look.csv`,
+  pipeline rank photos.model --images ~/Pictures --top 200 --out look.csv --sheet look.html`,
 		Args: modelOrFirst,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			if len(args) == 0 {
-				return a.rankFirst(ctx, first)
+				return a.rankFirst(ctx, first, sheet)
 			}
-			return a.rank(ctx, args[0], groups)
+			return a.rank(ctx, args[0], groups, sheet)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
@@ -72,12 +72,14 @@ one image. Fill in the column label and pass the file to pipeline train as --lis
 	cmd.Flags().IntVar(&first, "first", 0, "without MODEL: choose this `number` of images to label first")
 	cmd.Flags().StringVar(&groups, "cluster-unknown", "",
 		"group the images of no known class in this `folder`, which must be new or empty")
+	cmd.Flags().StringVar(&sheet, "sheet", "",
+		fmt.Sprintf("write a contact sheet, a page with the pictures of the first %d, to this `file`.html", sheetTiles))
 	bind(cmd.Flags(), "rank.", "by", "top")
 	bind(cmd.Flags(), "label.", "reject")
 	return cmd
 }
 
-func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
+func (a *app) rank(ctx context.Context, file, groupDir, sheet string) (err error) {
 	if err := a.requireRanking(); err != nil {
 		return err
 	}
@@ -85,6 +87,9 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 		return usagef("--cluster-unknown links the photos, and features have none: give --images")
 	}
 	if err := a.wholePhotos("cluster-unknown", groupDir != ""); err != nil {
+		return err
+	}
+	if err := a.checkSheet(sheet); err != nil {
 		return err
 	}
 	if err := emptyFolder(groupDir); err != nil {
@@ -144,6 +149,9 @@ func (a *app) rank(ctx context.Context, file, groupDir string) (err error) {
 			"one folder per class, DIR/<class>/<image>", a.config.Rank.By, ranking.Unlabelled)
 	}
 	if err := a.writeRanking(ctx, ranking, m.Predictor, in.root, groupDir); err != nil {
+		return err
+	}
+	if err := a.writeSheet(ctx, sheet, in, "Ranked by "+string(a.config.Rank.By), ranking.Entries); err != nil {
 		return err
 	}
 	return a.leftOut(outcome.Problems)

@@ -114,16 +114,15 @@ func group(cmd *cobra.Command, commands ...*cobra.Command) *cobra.Command {
 }
 
 // newList returns the command "list" of a parent.
-func newList(parent, short string, list func(a *app, asJSON bool) error) *cobra.Command {
-	var asJSON bool
+func newList(parent, short string, list func(a *app) error) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:     "list",
 		Short:   short,
 		Example: "  pipeline " + parent + " list",
 		Args:    arguments,
-		RunE:    command(func(_ context.Context, a *app, _ []string) error { return list(a, asJSON) }),
+		RunE:    command(func(_ context.Context, a *app, _ []string) error { return list(a) }),
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print the list as JSON")
+	jsonFlag(cmd.Flags(), "write the list as JSON")
 	return cmd
 }
 

@@ -23,7 +23,6 @@ type setup struct {
 	*app
 	from           []string
 	into, platform string
-	asJSON         bool
 	entry          backbone.Entry // of the network
 }
 
@@ -57,7 +56,7 @@ another.`,
 		"put everything into this `folder` instead of the user's cache, for another machine")
 	f.StringVar(&s.platform, "platform", "",
 		"`os/processor` of the machine that --into is for (default: this machine's)")
-	f.BoolVar(&s.asJSON, "json", false, "print the result as JSON")
+	jsonFlag(f, "write the result as JSON")
 	return cmd
 }
 
@@ -271,8 +270,8 @@ func findJPEG() (string, error) {
 
 // print prints what became of the libraries and of the network.
 func (s *setup) print(all []*setupLibrary) error {
-	if s.asJSON {
-		return s.sayJSON(map[string]any{"libraries": all[:2], "network": all[2]})
+	if s.json != "" {
+		return s.writeJSON(map[string]any{"libraries": all[:2], "network": all[2]})
 	}
 	for _, l := range all {
 		if l.err == nil && l.State != libraryMissing {

@@ -203,7 +203,7 @@ func (t *tally) add(class string, content model.Hash, embedding []float32) error
 }
 
 // trainStats trains on a STATS file.
-func (a *app) trainStats(ctx context.Context, file string, asJSON bool) error {
+func (a *app) trainStats(ctx context.Context, file string) error {
 	c := a.config
 	if err := a.outFile(); err != nil {
 		return err
@@ -236,14 +236,14 @@ func (a *app) trainStats(ctx context.Context, file string, asJSON bool) error {
 		return err
 	}
 	a.sayTrained(m, outcome)
-	if asJSON {
+	if a.json != "" {
 		return a.sayLearned(m, c.Out, outcome, 0)
 	}
 	return nil
 }
 
 // learnStats adds a STATS file to a model.
-func (a *app) learnStats(ctx context.Context, file, stats string, asJSON bool) error {
+func (a *app) learnStats(ctx context.Context, file, stats string) error {
 	if err := a.onlyStats(); err != nil {
 		return err
 	}
@@ -270,7 +270,7 @@ func (a *app) learnStats(ctx context.Context, file, stats string, asJSON bool) e
 		return err
 	}
 	a.sayOutcome("learned", m.Classes(), outcome)
-	if asJSON {
+	if a.json != "" {
 		return a.sayLearned(m, a.destination(file), outcome, 0)
 	}
 	return nil

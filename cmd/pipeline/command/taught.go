@@ -49,7 +49,7 @@ func (a *app) openSession(file string, d int) (*teach.Session, error) {
 }
 
 // learnTaught adds a folder or list to the journal of a model, and saves the model.
-func (a *app) learnTaught(ctx context.Context, file, prefer string, asJSON bool) (err error) {
+func (a *app) learnTaught(ctx context.Context, file, prefer string) (err error) {
 	choice := teach.Preference(prefer)
 	if choice != "" && choice != teach.Decisions && choice != teach.Lists {
 		return usagef("--prefer is %q: choose decisions or list", prefer)
@@ -93,7 +93,7 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string, asJSON bool)
 	a.sayOutcome("learned, in the journal too:", m.Classes(), outcome)
 	a.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
 	a.sayAll(advice.Expected(m))
-	if asJSON {
+	if a.json != "" {
 		if err := a.sayLearned(m, file, outcome, len(e.Outcome.Problems)); err != nil {
 			return err
 		}
@@ -103,7 +103,7 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string, asJSON bool)
 
 // trainTaught adds a folder or list to a model that was taught: what people decided stays,
 // and so does the method.
-func (a *app) trainTaught(ctx context.Context, file, prefer string, asJSON bool) error {
+func (a *app) trainTaught(ctx context.Context, file, prefer string) error {
 	m, err := model.Load(teach.StartFile(file))
 	if err != nil {
 		return err
@@ -113,7 +113,7 @@ func (a *app) trainTaught(ctx context.Context, file, prefer string, asJSON bool)
 			"--out", file, m.Method)
 	}
 	a.say("%s was taught with serve: its decisions stay, and these photos are added", file)
-	return a.learnTaught(ctx, file, prefer, asJSON)
+	return a.learnTaught(ctx, file, prefer)
 }
 
 // replaceable returns an error unless another model can take the place of a MODEL file, which

@@ -18,7 +18,6 @@ import (
 
 func newTrain() *cobra.Command {
 	var stats, prefer string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "train --images DIR | --features FEATDIR | --stats STATS | --texts FILE --out MODEL",
 		Short: "Train a model on its base classes",
@@ -57,16 +56,16 @@ may have only texts, or only images. The method is plda.`,
 		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			if stats != "" {
-				return a.trainStats(ctx, stats, asJSON)
+				return a.trainStats(ctx, stats)
 			}
-			return a.train(ctx, prefer, asJSON)
+			return a.train(ctx, prefer)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
 	boxFlags(cmd)
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the model")
-	learnedFlag(cmd, &asJSON)
+	learnedFlag(cmd)
 	preferFlag(cmd, &prefer)
 	backboneFlag(cmd)
 	cmd.Flags().String("classifier", method.Auto, "method: "+
@@ -90,12 +89,12 @@ func methodsWith[T any]() []string {
 	return names
 }
 
-func (a *app) train(ctx context.Context, prefer string, asJSON bool) error {
+func (a *app) train(ctx context.Context, prefer string) error {
 	if err := a.outFile(); err != nil {
 		return err
 	}
 	if taught(a.config.Out) {
-		return a.trainTaught(ctx, a.config.Out, prefer, asJSON)
+		return a.trainTaught(ctx, a.config.Out, prefer)
 	}
 	if err := onlyTaught(prefer, a.config.Out); err != nil {
 		return err
@@ -107,7 +106,7 @@ func (a *app) train(ctx context.Context, prefer string, asJSON bool) error {
 		return err
 	}
 	if settings.Words != nil && a.namesOnly() {
-		return a.trainNames(settings, named, asJSON)
+		return a.trainNames(settings, named)
 	}
 	in := a.inputs()
 	e, err := in.labelled(ctx, nil)
@@ -146,7 +145,7 @@ func (a *app) train(ctx context.Context, prefer string, asJSON bool) error {
 	a.sayAll(wordLines(m))
 	a.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
 	a.sayAll(advice.Expected(m))
-	if asJSON {
+	if a.json != "" {
 		if err := a.sayLearned(m, a.config.Out, outcome, len(e.Outcome.Problems)); err != nil {
 			return err
 		}
@@ -175,7 +174,6 @@ func (a *app) modelSettings() model.Settings {
 
 func newLearn() *cobra.Command {
 	var stats, prefer string
-	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "learn MODEL --images DIR | --features FEATDIR | --stats STATS [--out MODEL2]",
 		Short: "Add new classes, or more images of old ones, to a model",
@@ -201,29 +199,29 @@ with or without images.`,
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			if stats != "" {
-				return a.learnStats(ctx, args[0], stats, asJSON)
+				return a.learnStats(ctx, args[0], stats)
 			}
-			return a.learn(ctx, args[0], prefer, asJSON)
+			return a.learn(ctx, args[0], prefer)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
 	boxFlags(cmd)
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
-	learnedFlag(cmd, &asJSON)
+	learnedFlag(cmd)
 	preferFlag(cmd, &prefer)
 	backboneFlag(cmd)
 	textsFlag(cmd)
 	return cmd
 }
 
-func (a *app) learn(ctx context.Context, file, prefer string, asJSON bool) error {
+func (a *app) learn(ctx context.Context, file, prefer string) error {
 	to := a.destination(file)
 	if taught(to) && to == file {
 		if err := writable(file); err != nil {
 			return err
 		}
-		return a.learnTaught(ctx, file, prefer, asJSON)
+		return a.learnTaught(ctx, file, prefer)
 	}
 	if err := onlyTaught(prefer, to); err != nil {
 		return err
@@ -235,7 +233,7 @@ func (a *app) learn(ctx context.Context, file, prefer string, asJSON bool) error
 	if err := replaceable(to); err != nil {
 		return err
 	}
-	if done, err := a.learnNames(ctx, m, file, asJSON); done || err != nil {
+	if done, err := a.learnNames(ctx, m, file); done || err != nil {
 		return err
 	}
 	in := a.inputs()
@@ -264,7 +262,7 @@ func (a *app) learn(ctx context.Context, file, prefer string, asJSON bool) error
 	a.sayOutcome("learned", m.Classes(), outcome)
 	a.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
 	a.sayAll(advice.Expected(m))
-	if asJSON {
+	if a.json != "" {
 		if err := a.sayLearned(m, a.destination(file), outcome, len(e.Outcome.Problems)); err != nil {
 			return err
 		}

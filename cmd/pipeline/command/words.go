@@ -143,7 +143,7 @@ func (a *app) namesOnly() bool {
 
 // trainNames makes a model of names alone. If it is known which network the photos will
 // have, the model is one of that network.
-func (a *app) trainNames(settings model.Settings, from embed.Provenance, asJSON bool) (err error) {
+func (a *app) trainNames(settings model.Settings, from embed.Provenance) (err error) {
 	settings.Provenance = from
 	if from.Backbone.SHA256 != "" && from.ExtractorFingerprint == "" {
 		e, err := embed.Open(a.newOptions())
@@ -159,12 +159,12 @@ func (a *app) trainNames(settings model.Settings, from embed.Provenance, asJSON 
 	if err != nil {
 		return err
 	}
-	return a.saveNames(m, a.config.Out, asJSON)
+	return a.saveNames(m, a.config.Out)
 }
 
 // learnNames teaches a model the names of --texts, if there are any. It is done if there
 // is nothing else to learn.
-func (a *app) learnNames(ctx context.Context, m *model.Model, file string, asJSON bool) (done bool, err error) {
+func (a *app) learnNames(ctx context.Context, m *model.Model, file string) (done bool, err error) {
 	words, from, err := a.words(ctx, m)
 	if err != nil || words == nil {
 		return false, err
@@ -179,16 +179,16 @@ func (a *app) learnNames(ctx context.Context, m *model.Model, file string, asJSO
 	if !a.namesOnly() {
 		return false, nil
 	}
-	return true, a.saveNames(m, file, asJSON)
+	return true, a.saveNames(m, file)
 }
 
 // saveNames saves a model that has learned nothing but names.
-func (a *app) saveNames(m *model.Model, file string, asJSON bool) error {
+func (a *app) saveNames(m *model.Model, file string) error {
 	if err := a.save(m, file); err != nil {
 		return err
 	}
 	a.sayAll(wordLines(m))
-	if asJSON {
+	if a.json != "" {
 		return a.sayLearned(m, a.destination(file), model.Outcome{}, 0)
 	}
 	return nil
