@@ -128,6 +128,9 @@ func (g guesser) named(record []string) bool {
 			return true
 		}
 	}
+	if isObservations(record) {
+		return true
+	}
 	return !slices.ContainsFunc(record, g.isPath) && slices.ContainsFunc(record, func(cell string) bool {
 		name := plainName(cell)
 		return slices.Contains(pathNames, name) || len(record) > 1 && slices.Contains(labelNames, name)

@@ -227,6 +227,9 @@ func openSeparated(t *text, d dialect) (records, error) {
 		}
 	}
 	err := r.each(nil, func(int, []string) bool { return false }) // for the header
+	if isObservations(r.header) {
+		return observations(r), err
+	}
 	return r, err
 }
 

@@ -9,7 +9,8 @@ import (
 // Config selects what is written.
 type Config struct {
 	// Format lists what to write: "csv", "jsonl", "parquet", which are tables, and
-	// "imagefolder", "coco", "label-studio", which are folders of that name (package export).
+	// "imagefolder", "coco", "label-studio", "camtrap-dp", which are folders of that name
+	// (package export).
 	Format []string `mapstructure:"format" json:"format"`
 	// TopK is the number of ranked classes in the column top_k.
 	TopK int `mapstructure:"top_k" json:"top_k"`

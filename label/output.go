@@ -123,7 +123,7 @@ type table interface {
 
 // tableFormats are those of the result files, exportFormats those of package export.
 func tableFormats() []string  { return []string{"csv", "jsonl", "parquet"} }
-func exportFormats() []string { return []string{"imagefolder", "coco", "label-studio"} }
+func exportFormats() []string { return []string{"imagefolder", "coco", "label-studio", "camtrap-dp"} }
 
 func formats() []string { return append(tableFormats(), exportFormats()...) }
 

@@ -3,6 +3,7 @@
 //
 //	imagefolder   Hugging Face datasets: class folders with the photos, metadata.jsonl
 //	coco          COCO: images, categories, and annotations of whole images or of boxes
+//	camtrap-dp    Camera Trap Data Package: datapackage.json with three tables
 //	label-studio  Label Studio: tasks.json, and the labelling interface config.xml
 //
 // Each is a label.Sink: it gets the rows one by one, keeps nothing of them in memory, and

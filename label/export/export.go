@@ -4,8 +4,10 @@ import (
 	"errors"
 	"fmt"
 	"path"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -21,6 +23,9 @@ type Options struct {
 	Splits []string
 	// Size returns the size of the upright photo in a file, in pixels.
 	Size func(file string) (width, height int, err error)
+	// Shot returns what a photo says about when it was taken, and Now the time.
+	Shot func(file string) (photometa.Shot, error)
+	Now  func() time.Time
 }
 
 // NeedsPhotos reports whether a format says something of the photos themselves, or has
@@ -29,9 +34,10 @@ func NeedsPhotos(format string) bool { return makers[format] != nil && format !=
 
 // makers begin the exports.
 var makers = map[string]func(Options) (label.Sink, error){
-	folderName: newImageFolder,
-	cocoName:   newCOCO,
-	studioName: newStudio,
+	folderName:  newImageFolder,
+	cocoName:    newCOCO,
+	studioName:  newStudio,
+	camtrapName: newCamtrap,
 }
 
 // Sinks returns the exports among some formats, in their order.
@@ -54,7 +60,8 @@ func Sinks(formats []string, o Options) (sinks []label.Sink, err error) {
 }
 
 // errBoxes is of formats in which a photo has one class.
-var errBoxes = errors.New("this format has one class per photo, and these are boxes of photos: export coco")
+var errBoxes = errors.New("this format has one class per photo, and these are boxes of photos: export coco " +
+	"or camtrap-dp")
 
 // below returns paths of files as paths below the folder of the results.
 func below(folder string, files []string) []string {

@@ -1,6 +1,8 @@
 package export_test
 
 import (
+	"bytes"
+	"encoding/csv"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -10,20 +12,22 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/export"
 )
 
-var all = []string{"imagefolder", "coco", "label-studio"}
+var all = []string{"imagefolder", "coco", "label-studio", "camtrap-dp"}
 
 // lists are the files by which each format is read back.
 var lists = map[string]string{
 	"imagefolder": "imagefolder/metadata.jsonl", "coco": "coco/instances.json",
-	"label-studio": "label-studio/tasks.json",
+	"label-studio": "label-studio/tasks.json", "camtrap-dp": "camtrap-dp/observations.csv",
 }
 
 // hostile are the classes of photos whose names are no better.
@@ -56,7 +60,8 @@ func row(path, class string) label.Scored {
 
 func options(root, dir string, splits ...string) export.Options {
 	return export.Options{Root: root, Dir: dir, Classes: []string{"cat", "dog"}, Model: "ncm 0123", Splits: splits,
-		Size: func(string) (int, int, error) { return 200, 100, nil }}
+		Size: func(string) (int, int, error) { return 200, 100, nil }, Shot: shots,
+		Now: func() time.Time { return time.Date(2025, 7, 1, 0, 0, 0, 0, time.UTC) }}
 }
 
 // run exports rows.
@@ -161,6 +166,7 @@ func TestNoClassIsGiven(t *testing.T) {
 		"imagefolder":  {"decided.jpg": "bird", "predicted.jpg": "cat"},
 		"coco":         {"decided.jpg": "bird", "predicted.jpg": "cat", "rejected.jpg": "", "aside.jpg": ""},
 		"label-studio": {"decided.jpg": "bird", "predicted.jpg": "", "rejected.jpg": "", "aside.jpg": ""},
+		"camtrap-dp":   {"decided.jpg": "bird", "predicted.jpg": "cat", "rejected.jpg": "", "aside.jpg": ""},
 	} {
 		below := root
 		if format == "imagefolder" {
@@ -307,4 +313,128 @@ func tree(t *testing.T, dir string) map[string]string {
 		t.Fatal(err)
 	}
 	return found
+}
+
+// shots are of photos whose names say so.
+func shots(file string) (s photometa.Shot, err error) {
+	name := filepath.Base(file)
+	if strings.HasPrefix(name, "undated") {
+		return s, nil
+	}
+	s.Time = time.Date(2025, 6, 14, 10, 11, 12, 0, time.UTC)
+	if strings.HasPrefix(name, "zoned") {
+		s.Time, s.Zoned = s.Time.Add(time.Hour).In(time.FixedZone("", -7200)), true
+	}
+	s.Camera, s.Serial = "HC600", "7"
+	return s, nil
+}
+
+// table reads a CSV file by its header.
+func table(t *testing.T, file string) (rows []map[string]string) {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cells, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, record := range cells[1:] {
+		row := map[string]string{}
+		for i, cell := range record {
+			if cell != "" {
+				row[cells[0][i]] = cell
+			}
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+// TestCamtrap: what people, machines and nobody know about a photo, and its place and
+// time, are told apart.
+func TestCamtrap(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	names := []string{"NA/zoned.jpg", "NA/b.jpg", "c..d.JPG", "e/undated.jpg", "f/r.jpg", "f/s.png", "f/t.jpg",
+		"f/u.jpg"}
+	write(t, root, names...)
+	classes := map[string]string{"NA/zoned.jpg": "Vulpes vulpes", "NA/b.jpg": "Person", "c..d.JPG": "NA",
+		"f/r.jpg": "cat", "f/s.png": "", "f/t.jpg": "empty", "f/u.jpg": "lynx"}
+	var rows []label.Scored
+	for _, name := range names {
+		rows = append(rows, row(name, classes[name]))
+	}
+	rows[4].By, rows[4].Rejected = "", true
+	rows[7].By, rows[7].Prediction.Probability = "", 0.875
+	o := options(root, dir)
+	sinks, err := export.Sinks([]string{"camtrap-dp"}, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, r := range rows {
+		err := sinks[0].Put(r)
+		var item *label.ItemError
+		if undated := r.Sample.Path == "e/undated.jpg"; errors.As(err, &item) != undated || !undated && err != nil {
+			t.Errorf("%s: %v", r.Sample.Path, err)
+		}
+	}
+	if err := sinks[0].Commit(embed.Outcome{}); err != nil {
+		t.Fatal(err)
+	}
+	deployments := map[string]map[string]string{}
+	for _, d := range table(t, filepath.Join(dir, "camtrap-dp/deployments.csv")) {
+		deployments[d["deploymentID"]] = d
+	}
+	if d := deployments["./NA"]; len(deployments) != 3 || d["deploymentStart"] != "2025-06-14T10:11:12Z" ||
+		d["deploymentEnd"] != "2025-06-14T09:11:12-02:00" || d["timestampIssues"] != "true" || d["cameraID"] != "7" ||
+		d["coordinateUncertainty"] != "20003932" || deployments["7"] == nil {
+		t.Errorf("%v", deployments)
+	}
+	media := table(t, filepath.Join(dir, "camtrap-dp/media.csv"))
+	if len(media) != 7 || media[2]["filePath"] != "c.%2Ed.JPG" || media[2]["mediaID"] != "c..d.JPG" ||
+		media[4]["fileMediatype"] != "image/png" {
+		t.Errorf("%v", media)
+	}
+	for i, want := range []string{
+		"animal Vulpes vulpes human person", "human class:Person human person", "animal class:NA human person",
+		"unknown machine ncm 0123", "unknown human person", "blank class:empty human person",
+		"animal lynx machine ncm 0123 0.875",
+	} {
+		got := table(t, filepath.Join(dir, "camtrap-dp/observations.csv"))[i]
+		var parts []string
+		for _, field := range []string{"observationType", "scientificName", "observationTags", "classificationMethod",
+			"classifiedBy", "classificationProbability"} {
+			if got[field] != "" {
+				parts = append(parts, got[field])
+			}
+		}
+		if strings.Join(parts, " ") != want || got["eventStart"] == "" {
+			t.Errorf("%v, want %s", got, want)
+		}
+	}
+	want := maps.Clone(classes)
+	want["f/r.jpg"] = ""
+	if got := read(t, filepath.Join(dir, "camtrap-dp/observations.csv"), root); !maps.Equal(got, want) {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// TestNoTimeAtAll: a package without a photo would have no period, which it must have.
+func TestNoTimeAtAll(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "undated.jpg")
+	sinks, err := export.Sinks([]string{"camtrap-dp"}, options(root, dir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sinks[0].Abort()
+	_ = sinks[0].Put(row("undated.jpg", "cat"))
+	if err := sinks[0].Commit(embed.Outcome{}); err == nil || !strings.Contains(err.Error(), "leave out camtrap-dp") {
+		t.Error(err)
+	}
+	sinks[0].Abort()
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) > 0 {
+		t.Errorf("%v %v", entries, err)
+	}
 }

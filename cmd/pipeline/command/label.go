@@ -12,10 +12,12 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
 	"github.com/seed-90d10d51/pipeline/label/export"
@@ -34,8 +36,8 @@ func newLabel() *cobra.Command {
 the same command again to resume a run that was stopped: embeddings are cached.
 Exit code 3 means that some images could not be read; errors.csv says why.
 
---format also has what other programs load: imagefolder (Hugging Face datasets), coco
-and label-studio. --split divides the photos to train and test with; photos that are
+--format also has what other programs load: imagefolder (Hugging Face datasets), coco,
+label-studio and camtrap-dp. --split divides the photos to train and test with; photos that are
 alike, copies and events stay in one part.
 
 --adapt moves the means of classes that were learned from four images or fewer towards
@@ -62,7 +64,8 @@ numbers in embeddings.npy, counted from 0.`,
 	backboneFlag(cmd)
 	stdinFlag(cmd)
 	standard := label.DefaultConfig()
-	cmd.Flags().StringSlice("format", standard.Format, "results: csv, jsonl, parquet, imagefolder, coco, label-studio")
+	cmd.Flags().StringSlice("format", standard.Format,
+		"results: csv, jsonl, parquet, imagefolder, coco, label-studio, camtrap-dp")
 	cmd.Flags().Int("top-k", standard.TopK, "`number` of ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	cmd.Flags().Bool("adapt", false, "adapt classes of few images to the photos first (plda)")
@@ -320,6 +323,7 @@ func (a *app) split(ctx context.Context, job label.Job) (*split.Plan, error) {
 func exportOptions(ctx context.Context, m *model.Model, in input, dir string) export.Options {
 	return export.Options{
 		Root: in.root, Dir: dir, Classes: m.Classes(), Model: m.Method + " " + m.SHA256()[:12],
+		Shot: photometa.ReadShot, Now: time.Now,
 		Size: func(file string) (width, height int, err error) { return in.embedder.Size(ctx, file) },
 	}
 }

@@ -3,9 +3,12 @@ package labels_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"os/exec"
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -17,15 +20,22 @@ import (
 // turned is a photo that is upright only by its EXIF orientation.
 func turned(class string) []byte {
 	const width, height = 64, 48
-	exif := "Exif\x00\x00MM\x00*\x00\x00\x00\x08\x00\x01" +
-		"\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00"
 	photo := commandtest.PhotoOf(class, 99, width, height)
-	var b bytes.Buffer
-	b.Write(photo[:2])
-	b.Write([]byte{0xff, 0xe1, 0, byte(len(exif) + 2)})
-	b.WriteString(exif)
-	b.Write(photo[2:])
-	return b.Bytes()
+	return withEXIF(photo, "\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00\x06\x00\x00\x00\x00\x00\x00")
+}
+
+// dated is a photo that says when it was taken, without a time zone.
+func dated(class string, number int) []byte {
+	const inEXIF, text = "\x00\x01\x87\x69\x00\x04\x00\x00\x00\x01\x00\x00\x00\x1a\x00\x00\x00\x00",
+		"\x00\x01\x90\x03\x00\x02\x00\x00\x00\x14\x00\x00\x00\x2c\x00\x00\x00\x00"
+	return withEXIF(commandtest.Photo(class, number, commandtest.SmallSide),
+		inEXIF+text+fmt.Sprintf("2025:06:14 10:11:%02d\x00", number))
+}
+
+// withEXIF inserts the directories of a TIFF file, big-endian, into a JPEG file.
+func withEXIF(photo []byte, directories string) []byte {
+	exif := "Exif\x00\x00MM\x00*\x00\x00\x00\x08" + directories
+	return slices.Concat(photo[:2], []byte{0xff, 0xe1, 0, byte(len(exif) + 2)}, []byte(exif), photo[2:])
 }
 
 // exported labels photos of known and unknown classes, in folders with hostile names, in
@@ -43,25 +53,33 @@ func exported(l *commandtest.Bed, out string, args ...string) {
 		"csv,jsonl,parquet,imagefolder,coco,label-studio"}, args...)...)
 }
 
+// opened returns the class of every photo as the tools say, by folder and tool.
+func opened(l *commandtest.Bed, modules []string, outs ...string) (classes map[string]map[string]map[string]string) {
+	l.Helper()
+	cmd := exec.Command(testenv.Python(l, modules...), append([]string{"testdata/opened.py"}, outs...)...)
+	var stderr bytes.Buffer
+	cmd.Stderr, cmd.Env = &stderr, append(l.Env, "HF_HOME="+l.Path("hf"))
+	text, err := cmd.Output()
+	if err != nil {
+		l.Fatalf("%v\n%s", err, stderr.String())
+	}
+	if err := json.Unmarshal(text, &classes); err != nil {
+		l.Fatal(err)
+	}
+	return classes
+}
+
 // TestExportsAreOpened by the tools that they are for, which find the classes that the
 // table has, in the same parts.
 func TestExportsAreOpened(t *testing.T) {
-	python := testenv.Python(t, "datasets", "pycocotools", "label_studio_converter")
 	l := commandtest.New(t)
-	for _, split := range []string{"", "60,20,20"} {
-		out := l.Path("out" + split)
+	splits := map[string]string{l.Path("whole"): "", l.Path("parts"): "60,20,20"}
+	for out, split := range splits {
 		exported(l, out, "--split", split)
-		cmd := exec.Command(python, "testdata/opened.py", out)
-		var stderr bytes.Buffer
-		cmd.Stderr, cmd.Env = &stderr, append(l.Env, "HF_HOME="+l.Path("hf"))
-		text, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("%v\n%s", err, stderr.String())
-		}
-		var opened map[string]map[string]string
-		if err := json.Unmarshal(text, &opened); err != nil {
-			t.Fatal(err)
-		}
+	}
+	found := opened(l, []string{"datasets", "pycocotools", "label_studio_converter"},
+		slices.Collect(maps.Keys(splits))...)
+	for out, split := range splits {
 		rows := l.Table(out, "labels.csv")
 		labels, by := commandtest.Column(t, rows, "label"), commandtest.Column(t, rows, "by")
 		want := map[string]map[string]string{"imagefolder": {}, "coco": {}, "label_studio": {}}
@@ -81,10 +99,45 @@ func TestExportsAreOpened(t *testing.T) {
 			}
 		}
 		for tool, classes := range want {
-			if !maps.Equal(opened[tool], classes) {
-				t.Errorf("split %q: %s says %v, want %v", split, tool, opened[tool], classes)
+			if !maps.Equal(found[out][tool], classes) {
+				t.Errorf("split %q: %s says %v, want %v", split, tool, found[out][tool], classes)
 			}
 		}
+	}
+}
+
+// TestCamtrapPackage is valid for frictionless, and comes back; a photo without a date is
+// not in it, and that is said.
+func TestCamtrapPackage(t *testing.T) {
+	l := commandtest.New(t)
+	model, _ := l.Trained()
+	images := l.Path("cameras")
+	for i, class := range []string{"kiwi", "lime", "plum"} {
+		for n := range 3 {
+			l.Write(filepath.Join(images, fmt.Sprint("station ", n), class+"_..1.jpg"), dated(class, 10*i+n))
+		}
+	}
+	out := l.Path("out")
+	label := []string{"label", model, "--images", images, "--out", out, "--format", "csv,camtrap-dp", "--reject", "0.2"}
+	l.Must(label...)
+	rows, want := l.Table(out, "labels.csv"), map[string]string{}
+	labels := commandtest.Column(t, rows, "label")
+	for i, path := range commandtest.Column(t, rows, "path") {
+		want[path] = labels[i]
+	}
+	if got := opened(l, []string{"frictionless"}, out)[out]["camtrap_dp"]; len(got) != 9 || !maps.Equal(got, want) {
+		t.Errorf("the package says %v, want %v", got, want)
+	}
+	if n := strings.Count(string(l.Read(out, "camtrap-dp", "deployments.csv")), "\n"); n != 4 {
+		t.Errorf("%d lines of deployments", n)
+	}
+	l.Must("train", "--list", l.Path("out", "camtrap-dp", "observations.csv"), "--images", images, "--out",
+		l.Path("back.model"))
+	l.Write(filepath.Join(images, "undated.jpg"), commandtest.Photo("kiwi", 100, commandtest.SmallSide))
+	l.Expect(command.ExitPartial, label...)
+	problems := string(l.Read(out, "errors.csv"))
+	if !strings.Contains(problems, "undated.jpg,\"it does not say when") {
+		t.Errorf("errors.csv says %s", problems)
 	}
 }
 

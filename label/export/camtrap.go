@@ -1,0 +1,299 @@
+package export
+
+import (
+	"cmp"
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+const (
+	camtrapName      = "camtrap-dp"
+	deploymentsTable = "deployments"
+	mediaTable       = "media"
+	observations     = "observations"
+	packageFile      = "datapackage.json"
+)
+
+// A camtrap is a Camera Trap Data Package (camtrap-dp.tdwg.org, version 1.0.2): a photo is a
+// medium of the deployment that its first-level folder is, and a label an observation of
+// a medium. What the format demands and nobody said is as wide as what is known: a place
+// unknown is anywhere on Earth. A photo that does not say when it was taken cannot be in it.
+type camtrap struct {
+	*folder
+	o           Options
+	tables      map[string]*csv.Writer
+	files       map[string]*file
+	deployments map[string]*deployment
+	species     map[string]bool
+	last        string // path of the last photo: its boxes follow each other
+	lastShot    photometa.Shot
+}
+
+// A deployment is what its photos say.
+type deployment struct {
+	start, end time.Time
+	unzoned    bool // a camera did not say which time zone its clock has
+	cameras    []photometa.Shot
+}
+
+func newCamtrap(o Options) (label.Sink, error) {
+	tables := []string{deploymentsTable, mediaTable, observations}
+	names := []string{packageFile}
+	for _, table := range tables {
+		names = append(names, table+".csv")
+	}
+	f, err := newFolder(o.Dir, camtrapName, names)
+	if err != nil {
+		return nil, err
+	}
+	c := &camtrap{folder: f, o: o, tables: map[string]*csv.Writer{}, files: map[string]*file{},
+		deployments: map[string]*deployment{}, species: map[string]bool{}}
+	for _, table := range tables {
+		if c.files[table], err = f.create(table + ".csv"); err == nil {
+			c.tables[table] = csv.NewWriter(c.files[table])
+			err = c.tables[table].Write(camtrapFields[table])
+		}
+		if err != nil {
+			f.Abort()
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// errNoTime says why a photo is not in the package.
+var errNoTime = errors.New("it does not say when it was taken, which Camtrap DP demands, and so is not in camtrap-dp")
+
+// Put implements label.Sink.
+func (c *camtrap) Put(row label.Scored) error {
+	name := row.Sample.File()
+	if c.last != name {
+		shot, err := c.o.Shot(dataset.FullPath(c.o.Root, name))
+		if err != nil {
+			return &label.ItemError{Err: err}
+		}
+		c.last, c.lastShot = name, shot
+		if !shot.Time.IsZero() {
+			if err := c.medium(name, shot); err != nil {
+				return err
+			}
+		}
+	}
+	if c.lastShot.Time.IsZero() {
+		return &label.ItemError{Err: errNoTime}
+	}
+	return c.write(observations, c.observation(row))
+}
+
+// medium adds a photo, and its time to its deployment.
+func (c *camtrap) medium(name string, shot photometa.Shot) error {
+	id := c.deploymentOf(name, shot)
+	d := c.deployments[id]
+	if d == nil {
+		d = &deployment{start: shot.Time, end: shot.Time}
+		c.deployments[id] = d
+	}
+	if shot.Time.Before(d.start) {
+		d.start = shot.Time
+	}
+	if shot.Time.After(d.end) {
+		d.end = shot.Time
+	}
+	d.unzoned = d.unzoned || !shot.Zoned
+	camera := photometa.Shot{Camera: shot.Camera, Serial: shot.Serial}
+	if !slices.Contains(d.cameras, camera) && len(d.cameras) < 2 {
+		d.cameras = append(d.cameras, camera)
+	}
+	text := dataset.EscapePath(name)
+	return c.write(mediaTable, map[string]string{
+		"mediaID": cell(text), "deploymentID": cell(id), "timestamp": moment(shot.Time), "filePath": filePath(text),
+		"filePublic": "false", "fileName": cell(path.Base(text)), "fileMediatype": mediatype(text),
+	})
+}
+
+// deploymentOf names the deployment of a photo: its first-level folder, or its camera if it
+// is in none.
+func (c *camtrap) deploymentOf(name string, shot photometa.Shot) string {
+	top, _, nested := strings.Cut(strings.TrimPrefix(name, "/"), "/")
+	if nested {
+		return dataset.EscapePath(top)
+	}
+	return cmp.Or(shot.Serial, shot.Camera, dataset.EscapePath(filepath.Base(c.o.Root)))
+}
+
+// observation is what a row says. A class that a scientific name cannot be is a tag.
+func (c *camtrap) observation(row label.Scored) map[string]string {
+	name, class := row.Sample.File(), row.Prediction.Label
+	at := moment(c.lastShot.Time)
+	o := map[string]string{
+		"observationID": cell(dataset.EscapePath(row.Sample.Path)), "mediaID": cell(dataset.EscapePath(name)),
+		"deploymentID": cell(c.deploymentOf(name, c.lastShot)), "eventStart": at, "eventEnd": at,
+		"observationLevel": "media", "observationType": "unknown",
+		"classificationMethod": "machine", "classifiedBy": c.o.Model,
+	}
+	if row.By != "" {
+		o["classificationMethod"], o["classifiedBy"] = "human", string(row.By)
+	}
+	if !row.Rejected && !row.SetAside() {
+		kind := observationType(class)
+		o["observationType"] = kind
+		switch {
+		case kind != "animal" || isMissing(class):
+			o["observationTags"] = "class:" + class
+		default:
+			c.species[class] = true
+			o["scientificName"] = cell(class)
+		}
+		if row.By == "" {
+			o["classificationProbability"] = strconv.FormatFloat(min(1, row.Prediction.Probability), 'g', 7, 64)
+		}
+	}
+	if b := row.Sample.Box; b != nil {
+		for i, field := range []string{"bboxX", "bboxY", "bboxWidth", "bboxHeight"} {
+			o[field] = strconv.FormatFloat([]float64{b.X, b.Y, b.W, b.H}[i], 'f', -1, 64)
+		}
+	}
+	if row.Event != nil {
+		o["eventID"] = row.Event.Name
+	}
+	return o
+}
+
+// observationType is what the format calls what a class shows.
+func observationType(class string) string {
+	switch strings.ToLower(class) {
+	case "human", "person", "people":
+		return "human"
+	case "vehicle":
+		return "vehicle"
+	case "blank", "empty":
+		return "blank"
+	}
+	return "animal"
+}
+
+func (c *camtrap) write(table string, row map[string]string) error {
+	record := make([]string, len(camtrapFields[table]))
+	for i, field := range camtrapFields[table] {
+		record[i] = row[field]
+	}
+	return c.tables[table].Write(record)
+}
+
+// Commit implements label.Sink.
+func (c *camtrap) Commit(o embed.Outcome) error {
+	if len(c.deployments) == 0 {
+		return errors.New("no photo says when it was taken, which Camtrap DP demands: leave out camtrap-dp")
+	}
+	if err := c.writeDeployments(); err != nil {
+		return err
+	}
+	for name, table := range c.tables {
+		table.Flush()
+		if err := errors.Join(table.Error(), c.files[name].close()); err != nil {
+			return err
+		}
+	}
+	text, err := c.descriptor()
+	if err != nil {
+		return err
+	}
+	f, err := c.create(packageFile)
+	if err != nil {
+		return err
+	}
+	if _, err := f.Write(text); err != nil {
+		return err
+	}
+	if err := f.close(); err != nil {
+		return err
+	}
+	return c.folder.Commit(o)
+}
+
+// anywhere is the distance in metres within which every place on Earth is.
+const anywhere = "20003932"
+
+func (c *camtrap) writeDeployments() error {
+	for _, id := range sortedKeys(c.deployments) {
+		d := c.deployments[id]
+		row := map[string]string{
+			"deploymentID": cell(id), "latitude": "0", "longitude": "0", "coordinateUncertainty": anywhere,
+			"deploymentStart": moment(d.start), "deploymentEnd": moment(d.end),
+			"timestampIssues": strconv.FormatBool(d.unzoned),
+		}
+		comments := []string{"place unknown: anywhere on Earth", "start and end are those of the photos"}
+		if d.unzoned {
+			comments = append(comments, "time zone unknown: times of the camera's clock are given as if in UTC")
+		}
+		row["deploymentComments"] = strings.Join(comments, "; ")
+		if len(d.cameras) == 1 {
+			row["cameraID"], row["cameraModel"] = cell(d.cameras[0].Serial), cell(d.cameras[0].Camera)
+		}
+		if err := c.write(deploymentsTable, row); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// moment writes a time in its zone.
+func moment(t time.Time) string { return t.Format(time.RFC3339) }
+
+// isMissing reports whether the format takes a cell for an empty one.
+func isMissing(text string) bool { return slices.Contains([]string{"NA", "NaN", "nan"}, text) }
+
+// cell writes a name that is neither a missing value nor a formula of a spreadsheet.
+func cell(text string) string {
+	if isMissing(text) {
+		return "./" + text
+	}
+	return dataset.SafeCell(text)
+}
+
+// filePath writes a path as a relative reference of a URL where the format forbids the
+// name: no dot, slash or tilde at the beginning, and no two dots together.
+func filePath(name string) string {
+	if strings.HasPrefix(name, "/") {
+		return "file://" + strings.ReplaceAll(name, "..", ".%2E")
+	}
+	if isMissing(name) || !fs.ValidPath(name) || strings.ContainsAny(name[:1], ".~") {
+		name = fmt.Sprintf("%%%02X%s", name[0], name[1:])
+	}
+	return dataset.SafeCell(strings.ReplaceAll(name, "..", ".%2E"))
+}
+
+func mediatype(name string) string {
+	switch strings.ToLower(path.Ext(name)) {
+	case ".jpg", ".jpeg", ".jpe", ".jfif", ".mpo":
+		return "image/jpeg"
+	case ".png":
+		return "image/png"
+	case ".gif":
+		return "image/gif"
+	case ".webp":
+		return "image/webp"
+	case ".bmp":
+		return "image/bmp"
+	case ".tif", ".tiff":
+		return "image/tiff"
+	case ".heic", ".heif", ".hif":
+		return "image/heic"
+	case ".avif":
+		return "image/avif"
+	}
+	return "image/*"
+}
