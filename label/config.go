@@ -65,11 +65,11 @@ func DefaultConfig() Config {
 // allowed.
 func (c Config) Validate() error {
 	if len(c.Format) == 0 {
-		return fmt.Errorf("format: empty; choose from %s", strings.Join(formats(), ", "))
+		return fmt.Errorf("format: empty; choose from %s", strings.Join(Formats(), ", "))
 	}
 	for i, f := range c.Format {
-		if !slices.Contains(formats(), f) {
-			return fmt.Errorf("format: %q is not one of %s", f, strings.Join(formats(), ", "))
+		if !slices.Contains(Formats(), f) {
+			return fmt.Errorf("format: %q is not one of %s", f, strings.Join(Formats(), ", "))
 		}
 		if slices.Contains(c.Format[:i], f) {
 			return fmt.Errorf("format: %q is listed twice", f)

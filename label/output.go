@@ -125,7 +125,8 @@ type table interface {
 func tableFormats() []string  { return []string{"csv", "jsonl", "parquet"} }
 func exportFormats() []string { return []string{"imagefolder", "coco", "label-studio", "camtrap-dp"} }
 
-func formats() []string { return append(tableFormats(), exportFormats()...) }
+// Formats are those that a Job and package export write.
+func Formats() []string { return append(tableFormats(), exportFormats()...) }
 
 func newTable(format string, file io.Writer, more []column) (table, error) {
 	switch format {

@@ -28,6 +28,7 @@ type imageFolder struct {
 	*organise.Tree
 	splits []string
 	tables map[string]*file // by split
+	photos map[string]int   // by split
 }
 
 // A photoRow is a line of metadata.jsonl. No field is missing in one row and there in
@@ -44,7 +45,7 @@ func newImageFolder(o Options) (label.Sink, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	f := &imageFolder{splits: o.Splits, tables: map[string]*file{}}
+	f := &imageFolder{splits: o.Splits, tables: map[string]*file{}, photos: map[string]int{}}
 	if f.splits == nil {
 		f.splits = []string{""}
 	}
@@ -128,6 +129,7 @@ func (f *imageFolder) Put(row label.Scored) error {
 	if err := f.Add(filepath.Join(row.Split, filepath.FromSlash(place)), row.Sample.Path); err != nil {
 		return err
 	}
+	f.photos[row.Split]++
 	line, err := jsonOf(photoRow{place, class, float(row.Prediction.Probability), optional(row.New), row.By})
 	if err == nil {
 		_, err = table.Write(append(line, '\n'))
@@ -168,6 +170,9 @@ func (f *imageFolder) card() string {
 	var b strings.Builder
 	b.WriteString("---\nconfigs:\n- config_name: default\n  data_files:\n")
 	for _, split := range f.splits {
+		if f.photos[split] == 0 {
+			continue // the loader refuses an empty part
+		}
 		name, files := "train", "**"
 		if split != "" {
 			name, files = split, split+"/**"

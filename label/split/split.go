@@ -10,7 +10,7 @@ import (
 )
 
 // window is the number of photos among which like ones are looked for.
-const window = 1 << 16
+const window = 1 << 15
 
 // A Plan says which part a photo is in.
 type Plan struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/configs"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
@@ -59,7 +60,7 @@ func flagValues() map[string]cobra.CompletionFunc {
 		"set":             settings,
 		"config":          configurations,
 		"by":              oneOf(rank.Criteria()...),
-		"format":          oneOf("csv", "jsonl", "parquet"),
+		"format":          oneOf(label.Formats()...),
 		"symlinks":        oneOf(string(dataset.FollowLinks), string(dataset.FollowFiles), string(dataset.SkipLinks)),
 		"class-from": oneOf(string(dataset.ClassFromTop), string(dataset.ClassFromLeaf),
 			string(dataset.ClassFromPath), string(dataset.ClassFromRoot)),

@@ -3,6 +3,7 @@ package commandtest
 import (
 	"bytes"
 	"encoding/json"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -21,6 +22,11 @@ func (l *Bed) SameLabels(what, out string) {
 	if got, want := l.CountFiles(filepath.Join(out, "by-class")),
 		l.CountFiles(l.Path("want", "by-class")); got != want {
 		l.Errorf("%s: %d organised photos, want %d", what, got, want)
+	}
+	for _, name := range []string{"imagefolder", "coco", "label-studio"} {
+		if want := l.Path("want", name); l.Exists(want) && !maps.Equal(l.Tree(want), l.Tree(filepath.Join(out, name))) {
+			l.Errorf("%s: %s differs", what, name)
+		}
 	}
 	l.NoLeftovers(out)
 }

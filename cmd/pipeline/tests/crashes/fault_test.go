@@ -30,7 +30,7 @@ func remount(t *testing.T, dir string, flags uintptr, options string) {
 func TestDiskIsFull(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	more := []string{"--format", "csv,jsonl,parquet", "--organise", "copy"}
+	more := []string{"--format", "csv,jsonl,parquet,imagefolder,coco,label-studio", "--organise", "copy"}
 	l.Must(append([]string{"label", model, "--images", images, "--out", l.Path("want")}, more...)...)
 	disk := l.SmallDisk(t, "disk", 16<<10)
 	for what, c := range map[string]struct{ out, cache string }{
@@ -42,7 +42,8 @@ func TestDiskIsFull(t *testing.T) {
 			!strings.Contains(r.Stderr, "no space left") {
 			t.Fatalf("%s: exit code %d\n%s", what, r.Code, r.Stderr)
 		}
-		for _, name := range []string{"labels.csv", "labels.jsonl", "labels.parquet", "summary.json", "by-class"} {
+		for _, name := range []string{"labels.csv", "labels.jsonl", "labels.parquet", "summary.json", "by-class",
+			"imagefolder", "coco", "label-studio"} {
 			if l.Exists(c.out, name) {
 				t.Errorf("%s: %s remains after a failure", what, name)
 			}
@@ -67,8 +68,8 @@ func TestWritingIsForbiddenHalfWay(t *testing.T) {
 	model, _ := l.Trained()
 	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 30, "a", "b")
 	args := func(out string) []string {
-		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise",
-			"link"}
+		return []string{"label", model, "--images", images, "--out", out, "--format",
+			"csv,jsonl,parquet,imagefolder,coco,label-studio", "--organise", "link"}
 	}
 	if r := l.RunWith(l.Path("other"), args(l.Path("want"))...); r.Code != command.ExitDone {
 		t.Fatal(r.Stderr)

@@ -1,0 +1,68 @@
+package export_test
+
+import (
+	"maps"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+// killedIn names the folder of the run that TestKilledAtEveryStep starts in another
+// process.
+const killedIn = "PIPELINE_TEST_EXPORT_CHILD"
+
+// TestKilledAtEveryStep: a run that replaces exports, with a split, by others is killed, at
+// every step; the next one ends as if it had not been, and meanwhile each export is whole.
+func TestKilledAtEveryStep(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts many processes")
+	}
+	a, b := row("a.jpg", "cat"), row("sub/b.jpg", "dog")
+	if base := os.Getenv(killedIn); base != "" {
+		run(t, options(filepath.Join(base, "photos"), filepath.Join(base, "out")), all, a, row("sub/b.jpg", "bird"))
+		return
+	}
+	begin := func() string {
+		base := t.TempDir()
+		write(t, filepath.Join(base, "photos"), "a.jpg", "sub/b.jpg")
+		a, b := a, b
+		a.Split, b.Split = "train", "test"
+		run(t, options(filepath.Join(base, "photos"), filepath.Join(base, "out"), "train", "test"), all,
+			[]label.Scored{a, b}...)
+		write(t, base, "out/coco/mine.txt", "out/imagefolder/train/cat/mine.txt")
+		return base
+	}
+	child := func(base string, step int) (killed bool) {
+		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledAtEveryStep$")
+		cmd.Env = append(os.Environ(), killedIn+"="+base)
+		killed, code := testenv.KillAt(t, step, cmd)
+		if !killed && code != 0 {
+			t.Fatalf("exit code %d", code)
+		}
+		return killed
+	}
+	const never = 1 << 30
+	whole := begin()
+	child(whole, never)
+	want := tree(t, whole)
+	for step := 1; ; step++ {
+		base := begin()
+		if !child(base, step) {
+			t.Logf("%d steps", step-1)
+			return
+		}
+		for _, file := range []string{"coco/instances.json", "coco/instances_test.json"} {
+			if text, err := os.ReadFile(filepath.Join(base, "out", file)); err == nil && text[len(text)-2] != '}' {
+				t.Errorf("killed before step %d: %s is not whole", step, file)
+			}
+		}
+		child(base, never)
+		if got := tree(t, base); !maps.Equal(got, want) {
+			t.Errorf("killed before step %d, then: %q, want %q", step, got, want)
+		}
+	}
+}
