@@ -35,6 +35,9 @@ type Config struct {
 	// Split divides the images into parts of some shares in percent, such as "80,20"
 	// (package split); "" does not.
 	Split string `mapstructure:"split" json:"split"`
+	// Deployments is a CSV file of what is known about them, for "camtrap-dp"; "" for
+	// nothing.
+	Deployments string `mapstructure:"deployments" json:"deployments"`
 	// XMP writes sidecar files next to the photos.
 	XMP bool `mapstructure:"xmp" json:"xmp"`
 	// Report writes report.html, with at most Thumbnails pictures.

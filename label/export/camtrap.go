@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"path"
 	"path/filepath"
 	"slices"
@@ -229,25 +230,35 @@ const anywhere = "20003932"
 
 func (c *camtrap) writeDeployments() error {
 	for _, id := range sortedKeys(c.deployments) {
-		d := c.deployments[id]
-		row := map[string]string{
-			"deploymentID": cell(id), "latitude": "0", "longitude": "0", "coordinateUncertainty": anywhere,
-			"deploymentStart": moment(d.start), "deploymentEnd": moment(d.end),
-			"timestampIssues": strconv.FormatBool(d.unzoned),
-		}
-		comments := []string{"place unknown: anywhere on Earth", "start and end are those of the photos"}
-		if d.unzoned {
-			comments = append(comments, "time zone unknown: times of the camera's clock are given as if in UTC")
-		}
-		row["deploymentComments"] = strings.Join(comments, "; ")
-		if len(d.cameras) == 1 {
-			row["cameraID"], row["cameraModel"] = cell(d.cameras[0].Serial), cell(d.cameras[0].Camera)
-		}
-		if err := c.write(deploymentsTable, row); err != nil {
+		if err := c.write(deploymentsTable, c.deployments[id].row(id, c.o.Deployments[id])); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// row is what the photos of a deployment say, where nobody knows better.
+func (d *deployment) row(id string, known map[string]string) map[string]string {
+	row := map[string]string{"timestampIssues": strconv.FormatBool(d.unzoned)}
+	var comments []string
+	if known["latitude"] == "" {
+		row["latitude"], row["longitude"], row["coordinateUncertainty"] = "0", "0", anywhere
+		comments = append(comments, "place unknown: anywhere on Earth")
+	}
+	row["deploymentStart"], row["deploymentEnd"] = moment(d.start), moment(d.end)
+	if known["deploymentStart"] == "" || known["deploymentEnd"] == "" {
+		comments = append(comments, "start and end are those of the photos")
+	}
+	if d.unzoned {
+		comments = append(comments, "time zone unknown: times of the camera's clock are given as if in UTC")
+	}
+	row["deploymentComments"] = strings.Join(comments, "; ")
+	if len(d.cameras) == 1 {
+		row["cameraID"], row["cameraModel"] = cell(d.cameras[0].Serial), cell(d.cameras[0].Camera)
+	}
+	maps.Copy(row, known)
+	row["deploymentID"] = cell(id)
+	return row
 }
 
 // moment writes a time in its zone.

@@ -45,6 +45,7 @@ func (c *camtrap) descriptor() ([]byte, error) {
 		taxa = []object{}
 	}
 	start, end := c.period()
+	west, south, east, north := c.o.Deployments.area(sortedKeys(c.deployments))
 	title := filepath.Base(c.o.Root)
 	text, err := json.MarshalIndent(object{
 		"profile":   camtrapSchemas + "camtrap-dp-profile.json",
@@ -59,8 +60,8 @@ func (c *camtrap) descriptor() ([]byte, error) {
 			"title": title, "samplingDesign": "opportunistic", "captureMethod": []string{"activityDetection"},
 			"individualAnimals": false, "observationLevel": []string{"media"},
 		},
-		"spatial": object{"type": "Polygon", "coordinates": [][][2]int{
-			{{-180, -90}, {180, -90}, {180, 90}, {-180, 90}, {-180, -90}},
+		"spatial": object{"type": "Polygon", "coordinates": [][][2]float64{
+			{{west, south}, {east, south}, {east, north}, {west, north}, {west, south}},
 		}},
 		"temporal":  object{"start": start.Format(time.DateOnly), "end": end.Format(time.DateOnly)},
 		"taxonomic": taxa,

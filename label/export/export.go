@@ -23,6 +23,8 @@ type Options struct {
 	Splits []string
 	// Size returns the size of the upright photo in a file, in pixels.
 	Size func(file string) (width, height int, err error)
+	// Deployments are known of some, by name.
+	Deployments Deployments
 	// Shot returns what a photo says about when it was taken, and Now the time.
 	Shot func(file string) (photometa.Shot, error)
 	Now  func() time.Time

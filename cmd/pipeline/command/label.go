@@ -133,6 +133,9 @@ func (a *app) checkLabel() error {
 			return usagef("--format %s needs the photos, and features have none: give --images", c.Format[i])
 		}
 	}
+	if c.Deployments != "" && !slices.Contains(c.Format, "camtrap-dp") {
+		return usagef("label.deployments describes the deployments of --format camtrap-dp, which is not asked for")
+	}
 	for _, of := range []struct {
 		flag string
 		used bool
@@ -199,7 +202,10 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 			return job, err
 		}
 	}
-	exporting := exportOptions(ctx, m, in, dir)
+	exporting, err := exportOptions(ctx, c, m, in, dir)
+	if err != nil {
+		return job, err
+	}
 	if c.Split != "" {
 		plan, err := a.split(ctx, job)
 		if err != nil {
@@ -320,12 +326,17 @@ func (a *app) split(ctx context.Context, job label.Job) (*split.Plan, error) {
 }
 
 // exportOptions say what the formats of other programs need to know.
-func exportOptions(ctx context.Context, m *model.Model, in input, dir string) export.Options {
-	return export.Options{
+func exportOptions(ctx context.Context, c label.Config, m *model.Model, in input, dir string) (o export.Options,
+	err error) {
+	o = export.Options{
 		Root: in.root, Dir: dir, Classes: m.Classes(), Model: m.Method + " " + m.SHA256()[:12],
 		Shot: photometa.ReadShot, Now: time.Now,
 		Size: func(file string) (width, height int, err error) { return in.embedder.Size(ctx, file) },
 	}
+	if c.Deployments != "" {
+		o.Deployments, err = export.ReadDeployments(c.Deployments)
+	}
+	return o, err
 }
 
 // sinks returns the outputs that the settings ask for in addition to the tables, for
