@@ -174,7 +174,9 @@ type statusAnswer struct {
 		High     *float64 `json:"high"`
 	} `json:"folder"`
 	NoThreshold bool `json:"no_threshold"`
-	Refit       struct {
+	// Words says that photos can be searched for by words.
+	Words bool `json:"words"`
+	Refit struct {
 		Running bool     `json:"running"`
 		Seq     int      `json:"seq"`
 		Seconds *float64 `json:"seconds"`
@@ -214,6 +216,7 @@ func (s *Server) newStatus() (a statusAnswer) {
 	if a.Folder.N, a.NoThreshold = st.Folder, st.NoThreshold; st.Expected != nil {
 		a.Folder.Accuracy, a.Folder.Low, a.Folder.High = &st.Expected.Share, &st.Expected.Low, &st.Expected.High
 	}
+	a.Words = s.Options.Words != nil
 	a.Refit.Running, a.Refit.Seq, a.Refit.Seconds = st.Refitting, st.RefitSeq, unlessZero(st.RefitSeconds)
 	a.Advice.Do, a.Advice.Class, a.Advice.Text = st.Advice.Do, unlessZero(st.Advice.Class), st.Advice.Text
 	a.Undo, a.Redo = unlessZero(st.Undo), unlessZero(st.Redo)

@@ -38,6 +38,8 @@ type Options struct {
 	// Session may be set later, before Serve.
 	Session  *teach.Session
 	Embedder Embedder
+	// Words opens the text side of the network, at the first search; nil if there is none.
+	Words func() (Wording, error)
 	// Root is the folder of photos, and Scan lists what is in it.
 	Root string
 	Scan func(ctx context.Context) ([]dataset.Sample, error)
@@ -60,6 +62,7 @@ type Options struct {
 // A Server serves a session.
 type Server struct {
 	Options
+	words    words
 	hub      hub
 	batches  chan *request
 	metrics  metrics
@@ -96,7 +99,7 @@ func New(o Options) *Server {
 		o.Rescan = 5 * time.Second
 	}
 	return &Server{
-		Options: o, hub: hub{clients: map[chan string]bool{}}, batches: make(chan *request),
+		Options: o, words: newWords(), hub: hub{clients: map[chan string]bool{}}, batches: make(chan *request),
 		uploads: make(chan struct{}, maxUploads), pictures: make(chan struct{}, maxPictures),
 		metrics: metrics{requests: map[string]int{}, buckets: make([]int, len(bounds()))},
 	}
@@ -135,7 +138,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
-	return err
+	return errors.Join(err, s.words.close())
 }
 
 // Handler returns the handler of all routes.
@@ -150,6 +153,7 @@ func (s *Server) Handler() http.Handler {
 		"GET /v1/images/{id}/photo":   s.photo,
 		"GET /v1/images/{id}/similar": s.similar,
 		"POST /v1/similar":            s.similarTo,
+		"GET /v1/search":              s.search,
 		"GET /v1/groups":              s.groups,
 		"GET /v1/classes":             s.classes,
 		"POST /v1/decisions":          s.decide,

@@ -342,7 +342,7 @@ func (s *site) truth(p image) string {
 
 // TestEveryRoute uses every route of openapi.yaml, and checks each answer against it.
 func TestEveryRoute(t *testing.T) {
-	s := newSite(t, nil)
+	s := newSite(t, func(o *Options) { o.Words = func() (Wording, error) { return &reader{}, nil } })
 	photos := s.loaded(30)
 	if code, body := s.send(s.request("POST", "/v1/label", "image/jpeg", "IMG 1 x")); code != http.StatusConflict {
 		t.Errorf("label without a model: %d %s", code, body)
@@ -384,6 +384,7 @@ func TestEveryRoute(t *testing.T) {
 	}
 	s.get("/v1/images/"+id+"/similar?limit=3&decided=true", nil)
 	s.into(s.request("POST", "/v1/similar?limit=3", "image/jpeg", "IMG 1 x"), nil)
+	s.get("/v1/search?limit=3&q=2", nil)
 	s.get("/v1/groups", nil)
 	s.server.Session.Wait()
 	s.get("/v1/groups?limit=2", nil)

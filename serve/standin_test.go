@@ -94,6 +94,7 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	mux.HandleFunc("GET /v1/images/{id}/{kind}", s.picture)
 	mux.HandleFunc("GET /v1/images/{id}/similar", s.similar)
 	mux.HandleFunc("POST /v1/similar", s.similar)
+	mux.HandleFunc("GET /v1/search", s.similar)
 	mux.HandleFunc("GET /v1/groups", s.groups)
 	mux.HandleFunc("GET /v1/classes", s.listClasses)
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.status()) })
@@ -361,6 +362,7 @@ func (s *standIn) status() map[string]any {
 		"checked":  map[string]any{"n": 124, "correct": 110, "recent": 0.92},
 		"left_out": map[string]any{"n": 80, "accuracy": 0.946},
 		"folder":   map[string]any{"n": 77, "accuracy": 0.81, "low": 0.7, "high": 0.92}, "no_threshold": false,
+		"words": true,
 		"refit": map[string]any{"running": false, "seq": 0, "seconds": 0.4},
 		"advice": map[string]any{"do": "unknown", "class": nil,
 			"text": "30 photos look like none of the classes: name their groups."},

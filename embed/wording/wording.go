@@ -94,6 +94,12 @@ func Open(c Config, photos embed.Provenance, o embed.Options) (*Side, error) {
 	}}, nil
 }
 
+// Has reports whether Open would find a text side, without reading it.
+func Has(c Config, photos backbone.File, o embed.Options) bool {
+	dirs, err := o.BackboneDirs()
+	return err == nil && backbone.HasText(photos, c.Network, dirs)
+}
+
 // Source says what computes the embeddings.
 func (s *Side) Source() *embed.TextSource { return &s.source }
 

@@ -116,6 +116,22 @@ func FindText(photos Photos, network, tokenizer string, dirs Dirs) (TextSide, er
 		"and its tokenizer.json with --tokenizer FILE", photos.Name, ErrNoText)
 }
 
+// HasText reports whether FindText would find a text side, without reading it. network is
+// what the user named.
+func HasText(photos File, network string, dirs Dirs) bool {
+	if network != "" {
+		return true
+	}
+	if e := photos.Entry; e != nil && e.Text != nil {
+		return dirs.Pulled(*e)
+	}
+	if _, ok := textBeside(photos.Path); ok {
+		return true
+	}
+	m, err := onnx.Parse(photos.Bytes())
+	return err == nil && photos.Path != "" && textencoder.HasTexts(m)
+}
+
 // text reads the text side of an entry from the cache.
 func (e Entry) text(tokenizerPath string, dirs Dirs) (TextSide, error) {
 	files := e.files()[1:]

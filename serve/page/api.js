@@ -30,6 +30,7 @@ export const images = (query) => ask("GET", "images", { query });
 export const image = (id) => ask("GET", "images/" + id);
 export const similar = (id, query) => ask("GET", `images/${id}/similar`, { query });
 export const similarTo = (file, limit) => ask("POST", "similar", { query: { limit }, body: file });
+export const search = (q, limit) => ask("GET", "search", { query: { q, limit } });
 export const groups = () => ask("GET", "groups");
 export const classes = () => ask("GET", "classes");
 export const status = () => ask("GET", "status");

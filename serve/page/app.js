@@ -15,6 +15,7 @@ import * as large from "./photo.js";
 import { Selection } from "./selection.js";
 import { disconnected, showStatus } from "./status.js";
 import { doubts, right, suggestions } from "./verdict.js";
+import { Words } from "./words.js";
 
 const titles = {
   check: ["To check", "The most uncertain first: a label here teaches the model most."],
@@ -40,6 +41,7 @@ let status = null;
 let searching = {};
 
 const names = () => [...recent, ...classes.names.filter((name) => !recent.includes(name))];
+const words = new Words(byId("search").elements.q);
 const naming = new Naming(byId("naming"), names);
 const photoNaming = new Naming(byId("photo-naming"), names);
 
@@ -404,6 +406,7 @@ function heard(next, event) {
   const changed = status && next.revision !== status.revision;
   status = next;
   showStatus(status);
+  words.heard(status);
   if (ready !== status.model.ready && list) {
     lead();
   }
@@ -545,6 +548,12 @@ byId("search").addEventListener("input", (event) => {
   }), 200);
 });
 byId("search").addEventListener("submit", (event) => event.preventDefault());
+words.onEnter(guard(async (wanted) => {
+  clearTimeout(typed);
+  await showSimilar(await words.find(wanted), []);
+  byId("heading").textContent = "Like “" + wanted + "”";
+  toPhotos();
+}));
 byId("example").addEventListener("change", guard(async (event) => {
   const [file] = event.target.files;
   event.target.value = "";

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/wording"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/serve"
@@ -29,7 +30,8 @@ func newServe() *cobra.Command {
 		Short: "Look at photos, correct, name and teach on a page, and label over HTTP",
 		Long: `Serves a page that shows the photos of a folder in the order in which they need a
 person, and learns from every answer at once; and an HTTP API for programs. MODEL
-need not exist: naming photos of two classes makes it.
+need not exist: naming photos of two classes makes it. If the backbone has a text side,
+words in the search box find photos.
 
 Every decision is a line of MODEL.journal, and on disk before it is shown as done; a
 server that is killed loses nothing. MODEL.base is the model that the journal starts
@@ -58,6 +60,7 @@ names the host that it passes on, and --base-path the path at which it has the p
 	bind(f, "serve.", "addr", "hosts", "base-path")
 	f.IntVar(&at, "at", 0, "go back to this `line` of the history")
 	backboneFlag(cmd)
+	tokenizerFlag(cmd)
 	return cmd
 }
 
@@ -90,6 +93,7 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	server := serve.New(serve.Options{
 		Embedder: e, Root: root, Scan: a.inputs().folder, Thumbnails: filepath.Join(cache, "thumbnails"),
 		Title: filepath.Base(file) + " · " + filepath.Base(root), Name: filepath.Base(file),
+		Words: a.wordsOf(e),
 		Token: tokenOf(a.config.Serve), Hosts: a.config.Serve.Hosts, BasePath: a.config.Serve.BasePath,
 		Log: a.log,
 	})
@@ -118,6 +122,15 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 		return err
 	}
 	return a.leave(context.WithoutCancel(ctx), session, file)
+}
+
+// wordsOf returns what opens the text side of the network of the photos, nil if there is
+// none.
+func (a *app) wordsOf(e *embed.Embedder) func() (serve.Wording, error) {
+	if !wording.Has(a.config.Text, e.Backbone(), a.options()) {
+		return nil
+	}
+	return func() (serve.Wording, error) { return wording.Open(a.config.Text, e.Provenance(), a.options()) }
 }
 
 func listen(ctx context.Context, addr string) (net.Listener, error) {

@@ -129,6 +129,8 @@ func TestWordsRefused(t *testing.T) {
 			"--out", l.Path("other")}},
 		{command.ExitUsage, []string{"two different inputs"}, []string{"embed", "--texts", names, "--images", dir,
 			"--out", out}},
+		{command.ExitUsage, []string{"how to read images"}, []string{"embed", "--texts", names, "--shard", "1/2", "--out",
+			out}},
 		{command.ExitUsage, []string{"is a folder"}, []string{"embed", "--texts", dir, "--out", out}},
 		{command.ExitUsage, []string{"text.templates", "{}"}, []string{"embed", "--texts", names, "--set",
 			"text.templates=[no place]", "--out", out}},

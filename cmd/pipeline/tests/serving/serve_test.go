@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/extractor/textencoder/textencodertest"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -325,6 +326,7 @@ func TestServeDocs(t *testing.T) {
 	}
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("photos"), 32, 9, "a", "b")
+	network := textencodertest.Write(t, l.Path()) // of photos and texts
 	for _, name := range []string{"photo.jpg", "a.jpg", "b.jpg"} {
 		l.Write(l.Path(name), commandtest.Photo(name[:1], 40, 32))
 	}
@@ -334,7 +336,8 @@ func TestServeDocs(t *testing.T) {
 		code[string(b[1])] += string(b[2])
 	}
 	for kind, code := range code {
-		s := serve(l, 18, l.Path(kind+".model"), "--images", images)
+		s := serve(l, 18, l.Path(kind+".model"), "--images", images, "--backbone", network,
+			"--set", "classifier.temperature=0.1") // sure of what so small a network sees
 		ids, folders := s.photoIDs()
 		for i := range 6 {
 			s.decide(ids[i], folders[i])
