@@ -69,6 +69,9 @@ func Open(c Config, photos embed.Provenance, o embed.Options) (*Side, error) {
 		return nil, err
 	}
 	words, err := tokenizer.Parse(found.Tokenizer)
+	if err == nil && found.Settings != nil {
+		words, err = words.With(found.Settings)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", found.TokenizerPath, err)
 	}

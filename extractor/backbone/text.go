@@ -75,6 +75,8 @@ type TextSide struct {
 	// Name and Path are those of the network, TokenizerPath that of the tokenizer.
 	Name, Path, TokenizerPath string
 	Network, Tokenizer        []byte
+	// Settings are the tokenizer_config.json beside the tokenizer, nil if there is none.
+	Settings []byte
 	// Config says how to read the network, as far as the catalogue knows.
 	Config textencoder.Config
 }
@@ -223,6 +225,11 @@ func (t *TextSide) readTokenizer(path string) (err error) {
 	t.TokenizerPath = path
 	if t.Tokenizer, err = regularfile.Read(path, tokenizer.MaxFile); err != nil {
 		return fmt.Errorf("read tokenizer %s: %w", path, err)
+	}
+	settings := filepath.Join(filepath.Dir(path), "tokenizer_config.json")
+	if t.Settings, err = regularfile.Read(settings, tokenizer.MaxSettings); err != nil &&
+		!errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("read %s: %w", settings, err)
 	}
 	return nil
 }

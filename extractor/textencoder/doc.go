@@ -10,8 +10,8 @@
 //     count. In an export of both sides, the part that needs no photo is used;
 //   - the output: named, the only one of shape [batch, d], or the one with a usual name such
 //     as text_embeds or pooler_output;
-//   - the length: the one that the network fixes, or the tokenizer's file says, or the
-//     caller, or CLIP's 77.
+//   - the length: the one that the network fixes, or the caller says, or the tokenizer's
+//     file, or CLIP's 77.
 //
 // A short text is filled up to the length with the padding token, unless the network gives
 // the same embedding without: then it is run at its own length, which takes a fraction of

@@ -20,8 +20,8 @@ import (
 type Config struct {
 	// Output names the tensor to read; "" detects it.
 	Output string
-	// Length is the number of tokens of a text, if neither the network nor its tokenizer
-	// says; 0 is 77.
+	// Length is the number of tokens of a text, unless the network fixes it; 0 is what the
+	// tokenizer says, else 77.
 	Length int
 	// Pad is the token that fills a text; nil is that of the tokenizer.
 	Pad *int32
@@ -64,7 +64,7 @@ func open(rt *ort.Runtime, modelBytes []byte, t *tokenizer.Tokenizer, cfg Config
 		return nil, err
 	}
 	e := &Encoder{rt: rt, tokenizer: t, plan: p, pad: t.Pad(), padded: true,
-		length: cmp.Or(p.length, t.Length(), cfg.Length, clipLength)}
+		length: cmp.Or(p.length, cfg.Length, t.Length(), clipLength)}
 	if cfg.Pad != nil {
 		e.pad = *cfg.Pad
 	}

@@ -31,7 +31,7 @@ type model interface {
 // SHA256 returns the hex digest of the file.
 func (t *Tokenizer) SHA256() string { return t.sha256 }
 
-// Length returns the number of tokens that the file says a text has at most, start and
+// Length returns the number of tokens that the files say a text has at most, start and
 // end included; 0 if it does not say.
 func (t *Tokenizer) Length() int { return t.frame.length }
 

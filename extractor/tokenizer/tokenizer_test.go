@@ -62,6 +62,33 @@ func TestEncode(t *testing.T) {
 	}
 }
 
+// TestWith: tokenizer_config.json says what tokenizer.json does not.
+func TestWith(t *testing.T) {
+	tok := parsed(t, small)
+	padded := parsed(t, strings.Replace(small, "{", `{"padding": {"strategy": "BatchLongest", "pad_id": 4},
+		"truncation": {"max_length": 5},`, 1))
+	for _, c := range []struct {
+		settings    string
+		pad, length int32
+		tok         *tokenizer.Tokenizer
+	}{
+		{`{"pad_token": "b", "model_max_length": 64}`, 3, 64, tok},
+		{`{"pad_token": {"content": "<s>"}, "model_max_length": 1000000000000000019884624838656}`, 0, 0, tok},
+		{`{"pad_token": null}`, 1, 0, tok},
+		{`{"pad_token": "b", "model_max_length": 64}`, 4, 5, padded},
+	} {
+		with, err := c.tok.With([]byte(c.settings))
+		if err != nil || with.Pad() != c.pad || with.Length() != int(c.length) {
+			t.Errorf("%s: pad %d, length %d, error %v", c.settings, with.Pad(), with.Length(), err)
+		}
+	}
+	for _, bad := range []string{"", "[]", `{"pad_token": "none"}`} {
+		if _, err := tok.With([]byte(bad)); err == nil || !strings.HasPrefix(err.Error(), "tokenizer_config.json: ") {
+			t.Errorf("%q: error %v", bad, err)
+		}
+	}
+}
+
 // TestUnsupported: what a file asks for and the package does not know is named.
 func TestUnsupported(t *testing.T) {
 	with := func(old, other string) string {
@@ -170,6 +197,7 @@ func FuzzParse(f *testing.F) {
 			}
 		}
 		tok.Pad()
+		_, _ = tok.With(data) // must not panic
 	})
 }
 

@@ -93,7 +93,8 @@ func (a *app) embedTexts(ctx context.Context) (err error) {
 	case !a.namesOnly():
 		return usagef("--texts and --images are two different inputs: embed them one after the other")
 	case !reflect.DeepEqual(a.config.Scan, config.Default().Scan):
-		return usagef("--include, --exclude, --shard, --class-from and the like say how to read images; texts are all read")
+		return usagef("--include, --exclude, --shard, --class-from and the like say how to read images: " +
+			"texts are all read")
 	case textsIn(a.config.Texts):
 		return usagef("--texts %s is a folder: give a file with one class per line, or a table class,text",
 			a.config.Texts)
