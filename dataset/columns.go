@@ -106,21 +106,6 @@ func (g guesser) dialect(lines []string) dialect {
 	return words
 }
 
-// cells splits the first lines, and reports whether all have equally many cells.
-func cells(lines []string, separator rune) (rows [][]string, even bool) {
-	c := newSeparated(strings.NewReader(strings.Join(lines, "\n")), separator)
-	c.ReuseRecord, c.FieldsPerRecord = false, -1
-	for {
-		row, err := c.Read()
-		if err != nil { // perhaps the last line is only the beginning of a record
-			break
-		}
-		rows = append(rows, row)
-	}
-	return rows, len(rows) > 0 &&
-		!slices.ContainsFunc(rows, func(row []string) bool { return len(row) != len(rows[0]) })
-}
-
 // named reports whether the names in a record are those of columns.
 func (g guesser) named(record []string) bool {
 	for _, name := range []string{"path", g.opts.PathColumn, g.opts.LabelColumn} {
@@ -191,6 +176,9 @@ type columns struct {
 func (g guesser) columns(r records) (columns, error) {
 	c := columns{path: 0, label: -1, split: slices.Index(r.header, "split"), session: slices.Index(r.header, "session"),
 		suffix: g.opts.PathSuffix}
+	if err := checkWidth(len(r.header)); err != nil {
+		return c, err
+	}
 	rows, err := r.head()
 	if err != nil || len(rows) == 0 {
 		return c, err
@@ -200,6 +188,9 @@ func (g guesser) columns(r records) (columns, error) {
 		for i := range slices.MaxFunc(rows, func(a, b []string) int { return len(a) - len(b) }) {
 			names = append(names, strconv.Itoa(i+1))
 		}
+	}
+	if err := checkWidth(len(names)); err != nil {
+		return c, err
 	}
 	if r.literal && g.opts.PathColumn == "" && g.opts.LabelColumn == "" {
 		if len(names) > 1 {
@@ -275,6 +266,12 @@ func (g guesser) pathColumn(names []string, rows [][]string) (int, error) {
 // existing returns the columns whose cells name the most files, of which there
 // is at least one.
 func (g guesser) existing(rows [][]string) (columns []int) {
+	if len(rows[0]) > mostColumns {
+		return nil
+	}
+	const mostLooked = 200_000 // files, which takes a second
+	enough := mostLooked / (len(rows[0])*(1+len(suffixes)) + 1)
+	rows = rows[:min(len(rows), max(1, enough))]
 	most := 1
 	for i := range rows[0] {
 		n := g.count(rows, i, "")
@@ -382,10 +379,16 @@ func named(names []string, name, flag string) (int, error) {
 	return 0, &ColumnError{fmt.Sprintf("%s %s: no such column%s The columns are %s", flag, name, hint, list(names))}
 }
 
+// list quotes the first names.
 func list(names []string) string {
-	quoted := make([]string, len(names))
-	for i, name := range names {
-		quoted[i] = strconv.Quote(name)
+	const most = 40
+	quoted := make([]string, min(len(names), most))
+	for i := range quoted {
+		quoted[i] = strconv.Quote(names[i])
 	}
-	return strings.Join(quoted, ", ")
+	text := strings.Join(quoted, ", ")
+	if len(names) > most {
+		text += fmt.Sprintf(" and %d more", len(names)-most)
+	}
+	return text
 }

@@ -37,19 +37,38 @@ func openJSONArray(t *text) (records, error) {
 		}
 	}
 	header := slices.Sorted(maps.Keys(keys))
+	if !tasks {
+		return records{header: header, unit: "record", each: func(wanted []int, use func(int, []string) bool) error {
+			row := jsonRow(header, wanted)
+			for i, object := range objects {
+				if !use(i+1, row(object)) {
+					return nil
+				}
+			}
+			return nil
+		}}, nil
+	}
 	return inMemory(header, func(add func(row []string)) {
 		for _, object := range objects {
-			if tasks {
-				taskRows(object, func(path, label string) { add([]string{label, path}) })
-				continue
-			}
-			row := make([]string, len(header))
-			for i, key := range header {
-				row[i] = jsonText(object[key])
-			}
-			add(row)
+			taskRows(object, func(path, label string) { add([]string{label, path}) })
 		}
 	}), nil
+}
+
+// jsonRow returns a function that fills the wanted cells (nil: all) from an object.
+func jsonRow(header []string, wanted []int) func(object map[string]any) []string {
+	if wanted == nil {
+		for i := range header {
+			wanted = append(wanted, i)
+		}
+	}
+	cells := make([]string, len(header))
+	return func(object map[string]any) []string {
+		for _, i := range wanted {
+			cells[i] = jsonText(object[header[i]])
+		}
+		return cells
+	}
 }
 
 // inMemory returns records of rows, numbered from 1.
@@ -148,14 +167,9 @@ func openJSON(t *text) (records, error) {
 		return records{}, err
 	}
 	r := records{header: slices.Sorted(maps.Keys(keys)), unit: "line"}
-	r.each = func(_ []int, use func(int, []string) bool) error {
-		cells := make([]string, len(r.header))
-		return each(func(number int, object map[string]any) bool {
-			for i, key := range r.header {
-				cells[i] = jsonText(object[key])
-			}
-			return use(number, cells)
-		})
+	r.each = func(wanted []int, use func(int, []string) bool) error {
+		row := jsonRow(r.header, wanted)
+		return each(func(number int, object map[string]any) bool { return use(number, row(object)) })
 	}
 	return r, nil
 }

@@ -80,7 +80,8 @@ func listOf(f io.ReaderAt, size int64, file, root string, opts ListOptions) (Lis
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
 	r := listReader{name: filepath.Base(file), root: absRoot, rootName: folderName(absRoot), opts: opts,
-		listing: newListing(root), seen: map[string]listed{}, folders: folderIndex{}, refused: map[string]bool{}}
+		listing: newListing(root), seen: map[string]listed{}, folders: folderIndex{}, refused: map[string]bool{},
+		unusable: map[string]bool{}, most: max(leastProblems, int(size/bytesPerProblem))}
 	if err := r.read(f, size); err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
@@ -209,6 +210,8 @@ type listReader struct {
 	seen       map[string]listed // by path
 	refused    map[string]bool   // paths with several labels
 	folders    folderIndex
+	unusable   map[string]bool // cells of which no file can be used
+	most       int             // problems
 	missing    int
 	first      string // path that is missing
 }
@@ -221,35 +224,31 @@ func (r *listReader) read(file io.ReaderAt, size int64) error {
 	return eachListed(file, size, g, func(row listRow) error {
 		r.listing.Guessed = row.guessed
 		r.add(row)
+		if n := len(r.listing.Problems); n > r.most {
+			return fmt.Errorf("more than %d of its %ss cannot be used; the first: %w", r.most, row.unit,
+				r.listing.Problems[0].Err)
+		}
 		return nil
 	})
-}
-
-// noneExists describes a list of which no path exists.
-func (r *listReader) noneExists() string {
-	text := fmt.Sprintf("none of its %d paths exists", r.missing)
-	if r.missing == 1 {
-		text = "its only path does not exist"
-	}
-	text += fmt.Sprintf("; the first is looked for at %s", FullPath(r.root, r.first))
-	switch file, folder := nearestFile(r.root, r.first); {
-	case folder != "":
-		text += fmt.Sprintf(", but it is %s: give --images %s", file, folder)
-	case file != "":
-		text += fmt.Sprintf("; the nearest file is %s. Check --images, --path-column and --path-suffix", file)
-	default:
-		text += fmt.Sprintf("; there are no images in %s: check --images", r.root)
-	}
-	return text
 }
 
 // listed is where a path was listed first: its line or row, and its index in
 // listing.Samples.
 type listed struct{ number, index int }
 
+// leastProblems and bytesPerProblem bound the problems of a list. Only compressed ones, in
+// which a path may take a few bits, have more.
+const leastProblems, bytesPerProblem = 100_000, 8
+
 func (r *listReader) add(row listRow) {
+	cell := row.sample.Path
+	if r.unusable[cell] {
+		r.listing.Skipped["repeated"]++
+		return
+	}
 	sample, err := r.sample(row)
 	if err != nil {
+		r.unusable[cell] = true
 		if errors.Is(err, fs.ErrNotExist) {
 			r.missing++
 		}
@@ -301,6 +300,10 @@ func withSuffix(name, suffix string) string {
 // spreadsheets; then the cell as written; then with slashes for backslashes, in another
 // encoding, or as the address of a server whose photos these are.
 func (r *listReader) find(cell, suffix string, literal bool) (string, error) {
+	if _, ok := r.seen[cell]; ok && strings.HasSuffix(cell, suffix) &&
+		(literal || plainCell(cell) == cell && UnescapePath(cell) == cell) {
+		return cell, nil // there is a file of that name
+	}
 	var names []string
 	if bare := plainCell(cell); !literal {
 		names = append(names, UnescapePath(bare), UnescapePath(cell), bare)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"fmt"
 	"io/fs"
 	"os"
 	"path"
@@ -9,6 +10,24 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
+
+// noneExists describes a list of which no path exists.
+func (r *listReader) noneExists() string {
+	text := fmt.Sprintf("none of its %d paths exists", r.missing)
+	if r.missing == 1 {
+		text = "its only path does not exist"
+	}
+	text += fmt.Sprintf("; the first is looked for at %s", FullPath(r.root, r.first))
+	switch file, folder := nearestFile(r.root, r.first); {
+	case folder != "":
+		text += fmt.Sprintf(", but it is %s: give --images %s", file, folder)
+	case file != "":
+		text += fmt.Sprintf("; the nearest file is %s. Check --images, --path-column and --path-suffix", file)
+	default:
+		text += fmt.Sprintf("; there are no images in %s: check --images", r.root)
+	}
+	return text
+}
 
 // mostLooked bounds the files among which nearestFile looks for a similar name.
 const mostLooked = 10_000

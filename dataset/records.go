@@ -56,6 +56,18 @@ func (r records) head() (rows [][]string, err error) {
 	return rows, err
 }
 
+// mostColumns is the most columns of a table, which is more than those with an embedding
+// have. Each costs time in every row, even of a row without cells.
+const mostColumns = 1 << 13
+
+func checkWidth(columns int) error {
+	if columns > mostColumns {
+		return fmt.Errorf("it has %d columns, and may have %d; leave out those that are neither paths nor labels",
+			columns, mostColumns)
+	}
+	return nil
+}
+
 // openRecords finds out the format of a list: Parquet, JSON (lines, an array, COCO), CVAT's
 // XML, a table of separated cells with or without a header, or plain lines, each a path,
 // or a path, a tab and a label.
@@ -183,6 +195,21 @@ func newSeparated(r io.Reader, separator rune) *csv.Reader {
 	c.Comma, c.ReuseRecord, c.TrimLeadingSpace, c.LazyQuotes = separator, true, separator != '\t', separator == '\t'
 	c.FieldsPerRecord = -1
 	return c
+}
+
+// cells splits the first lines, and reports whether all have equally many cells.
+func cells(lines []string, separator rune) (rows [][]string, even bool) {
+	c := newSeparated(strings.NewReader(strings.Join(lines, "\n")), separator)
+	c.ReuseRecord, c.FieldsPerRecord = false, -1
+	for {
+		row, err := c.Read()
+		if err != nil { // perhaps the last line is only the beginning of a record
+			break
+		}
+		rows = append(rows, row)
+	}
+	return rows, len(rows) > 0 &&
+		!slices.ContainsFunc(rows, func(row []string) bool { return len(row) != len(rows[0]) })
 }
 
 // openSeparated reads a table of separated cells. All records have the number of
