@@ -10,6 +10,8 @@ import (
 	"slices"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // Set describes what Generate wrote, and where.
@@ -60,7 +62,7 @@ func Generate(ctx context.Context, dir string, seed uint64) (Set, error) {
 // name only once it is complete. It does not sync it to disk, since the file
 // can be regenerated.
 func writeIfChanged(file string, data []byte) error {
-	if old, err := os.ReadFile(file); err == nil && string(old) == string(data) {
+	if old, err := regularfile.Read(file, int64(len(data))); err == nil && string(old) == string(data) {
 		return nil
 	}
 	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {

@@ -314,13 +314,15 @@ func (e *Embedder) Provenance() Provenance {
 	}
 }
 
-// Thumbnail returns a JPEG of an image file, scaled to fit side×side pixels.
-func (e *Embedder) Thumbnail(ctx context.Context, file string, side int) (jpeg []byte, err error) {
+// Thumbnail returns a JPEG of an image file, scaled to fit side×side pixels, and the hash
+// of the file's content, which may have been replaced since it was embedded.
+func (e *Embedder) Thumbnail(ctx context.Context, file string, side int) (jpeg []byte, of cache.Hash, err error) {
 	err = e.budget.ReadFile(ctx, file, func(content []byte) (err error) {
+		of = cache.HashOf(content)
 		jpeg, err = e.pre.Thumbnail(ctx, content, side)
 		return err
 	})
-	return jpeg, err
+	return jpeg, of, err
 }
 
 // Size returns the width and the height of the upright picture in an image file, in pixels.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -23,12 +24,12 @@ type budgeted struct {
 	budget *preprocess.Budget
 }
 
-func (b budgeted) Thumbnail(ctx context.Context, file string, side int) (jpeg []byte, err error) {
+func (b budgeted) Thumbnail(ctx context.Context, file string, side int) (jpeg []byte, of cache.Hash, err error) {
 	err = b.budget.ReadFile(ctx, file, func(content []byte) error {
-		jpeg = fmt.Appendf(nil, "JPEG %d %s", side, content)
+		jpeg, of = fmt.Appendf(nil, "JPEG %d %s", side, content), cache.HashOf(content)
 		return nil
 	})
-	return jpeg, err
+	return jpeg, of, err
 }
 
 // TestPhotosThatBecomePipes, or links to devices, cannot be read any more; they
@@ -58,6 +59,23 @@ func TestPhotosThatBecomePipes(t *testing.T) {
 	}
 	become(t, thumbnailFile(s.server.Thumbnails, good.ID), true)
 	picture(good, "thumb", http.StatusOK, "JPEG")
+}
+
+// TestReplacedPhoto: a photo that has been replaced is not shown as the one before, nor
+// kept as its thumbnail.
+func TestReplacedPhoto(t *testing.T) {
+	s := newSite(t, func(o *Options) { o.Rescan = time.Hour })
+	p := s.loaded(30)[0]
+	s.write(filepath.Join("photos", p.Folder, p.Name), "IMG 2 another")
+	for _, kind := range []string{"thumb", "photo"} {
+		code, body := s.send(s.request("GET", "/v1/images/"+p.ID.String()+"/"+kind, "", ""))
+		if code != http.StatusGone || !strings.Contains(string(body), "another photo by now") {
+			t.Errorf("%s: %d %s", kind, code, body)
+		}
+	}
+	if _, err := os.Stat(thumbnailFile(s.server.Thumbnails, p.ID)); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("its thumbnail: %v", err)
+	}
 }
 
 // become replaces a file by a pipe or by a link to a device without an end.

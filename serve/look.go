@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -208,7 +209,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 		jpeg, err = regularfile.Read(kept, maxThumbBytes)
 	}
 	if err != nil {
-		if jpeg, err = s.draw(r, file, side); err != nil {
+		if jpeg, err = s.draw(r, id, file, side); err != nil {
 			w.Header().Del("ETag")
 			return err
 		}
@@ -237,19 +238,24 @@ func RemoveThumbnails(dir string, ids []teach.ID) (err error) {
 	return err
 }
 
-// draw makes a picture of a file, a few at a time.
-func (s *Server) draw(r *http.Request, file string, side int) ([]byte, error) {
+// draw makes a picture of a photo, a few at a time.
+func (s *Server) draw(r *http.Request, id teach.ID, file string, side int) ([]byte, error) {
 	select {
 	case s.pictures <- struct{}{}:
 		defer func() { <-s.pictures }()
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
 	}
-	jpeg, err := s.Embedder.Thumbnail(r.Context(), dataset.FullPath(s.Root, file), side)
-	if err != nil && r.Context().Err() == nil {
+	jpeg, of, err := s.Embedder.Thumbnail(r.Context(), dataset.FullPath(s.Root, file), side)
+	switch {
+	case r.Context().Err() != nil:
+		return nil, r.Context().Err()
+	case err != nil:
 		return nil, fail(http.StatusGone, "the photo cannot be read any more: %v", withoutPath(err))
+	case of != cache.Hash(id):
+		return nil, fail(http.StatusGone, "the file has another photo by now; it is shown when it has been read")
 	}
-	return jpeg, err
+	return jpeg, nil
 }
 
 // withoutPath removes the path from an error: clients see no paths of this machine.

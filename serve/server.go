@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -30,7 +31,7 @@ type Embedder interface {
 	EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
 		emit func(pixels.Item) error) (pixels.Counts, error)
 	EmbedContents(ctx context.Context, files [][]byte) ([]pixels.Item, error)
-	Thumbnail(ctx context.Context, file string, side int) ([]byte, error)
+	Thumbnail(ctx context.Context, file string, side int) (jpeg []byte, of cache.Hash, err error)
 }
 
 // Options configure a Server.

@@ -75,9 +75,9 @@ func (d drawn) EmbedContents(_ context.Context, files [][]byte) ([]pixels.Item, 
 	return out, nil
 }
 
-func (drawn) Thumbnail(_ context.Context, file string, side int) ([]byte, error) {
+func (drawn) Thumbnail(_ context.Context, file string, side int) ([]byte, cache.Hash, error) {
 	content, err := os.ReadFile(file)
-	return fmt.Appendf(nil, "JPEG %d %s", side, content), err
+	return fmt.Appendf(nil, "JPEG %d %s", side, content), cache.HashOf(content), err
 }
 
 // A site is a server of a folder with photos of three classes.

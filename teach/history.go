@@ -3,10 +3,10 @@ package teach
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"slices"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -134,7 +134,7 @@ func points(lines []Line, base *origin) []Point {
 // writing.
 func readLines(path string) (_ []Line, err error) {
 	j := &Journal{path: path, embeddings: map[ID][]float32{}}
-	if j.file, err = os.Open(path); err != nil {
+	if j.file, _, err = regularfile.Open(path); err != nil {
 		return nil, err
 	}
 	defer j.file.Close()

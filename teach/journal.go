@@ -18,6 +18,7 @@ import (
 	"github.com/gofrs/flock"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // ErrInUse means that another process has the journal.
@@ -58,12 +59,15 @@ func OpenJournal(path string) (*Journal, error) {
 	return j, nil
 }
 
+// private is the mode of journals: they say who decided what.
+const private = 0o600
+
 func (j *Journal) named(err error) error { return fmt.Errorf("journal %s: %w", j.path, err) }
 
 func (j *Journal) open() error {
 	_, created := os.Stat(j.path)
 	var err error
-	if j.file, err = os.OpenFile(j.path, os.O_RDWR|os.O_CREATE, 0o600); err != nil {
+	if j.file, err = regularfile.Edit(j.path, private); err != nil {
 		return err
 	}
 	if errors.Is(created, fs.ErrNotExist) {
@@ -299,7 +303,7 @@ func (j *Journal) write(lines []Line, gone map[ID]bool) (err error) {
 // follow goes on with the file that write has given the name of the journal. That may be so
 // after an error, if only its folder could not be synced.
 func (j *Journal) follow(lines []Line, embeddings map[ID][]float32) (err error) {
-	file, err := os.OpenFile(j.path, os.O_RDWR, 0)
+	file, err := regularfile.Edit(j.path, private)
 	if err != nil {
 		j.broken = fmt.Errorf("restart the server: %w", err)
 		return j.broken

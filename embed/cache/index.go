@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/gofrs/flock"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // A FileState shows, without reading a file, whether it is unchanged.
@@ -115,7 +117,7 @@ func (x *Index) load(slot string) {
 }
 
 func (x *Index) read(slot string) (recordState, error) {
-	f, err := os.Open(x.path(slot))
+	f, _, err := regularfile.Open(x.path(slot))
 	if err != nil {
 		return recordState{}, err
 	}

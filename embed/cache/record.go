@@ -9,6 +9,8 @@ import (
 	"hash/crc32"
 	"io"
 	"os"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // A recordFormat describes an append-only file: a header, then records of fixed
@@ -118,7 +120,7 @@ type recordWriter struct {
 // limit of them) and truncates the rest. A file with a damaged header is
 // started over; one of another dimension or version is left alone.
 func openRecords(path string, format recordFormat, dim, limit int) (*recordWriter, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
+	f, err := regularfile.Edit(path, private)
 	if err != nil {
 		return nil, err
 	}

@@ -14,13 +14,17 @@ import (
 	"github.com/gofrs/flock"
 )
 
+// The modes of what the cache makes: embeddings and paths say what photos show and where
+// they are.
+const private, privateDir fs.FileMode = 0o600, 0o700
+
 // A slot is the base name of the files that one writer appends to: "000001".
 // Its lock file persists; the lock ends with the process.
 func slotName(n int) string { return fmt.Sprintf("%06d", n) }
 
 // lockSlot returns nil if another writer has the slot.
 func lockSlot(dir, slot string) (*flock.Flock, error) {
-	lock := flock.New(filepath.Join(dir, slot+".lock"), flock.SetPermissions(0o644))
+	lock := flock.New(filepath.Join(dir, slot+".lock"), flock.SetPermissions(private))
 	held, err := lock.TryLock()
 	if err != nil {
 		return nil, err
@@ -36,7 +40,7 @@ var errOtherSlot = errors.New("file of another kind")
 
 // firstSlot locks the first slot that no other writer has and that open accepts.
 func firstSlot(dir string, open func(slot string, lock *flock.Flock) error) error {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, privateDir); err != nil {
 		return err
 	}
 	for n := 1; ; n++ {

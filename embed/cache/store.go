@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // defaultShardBytes is the size at which a store starts a new shard.
@@ -95,7 +96,7 @@ func (s *Store) load(slot string) (*shard, error) {
 	if err != nil {
 		return nil, err
 	}
-	key, err := os.Open(s.path(slot, ".key"))
+	key, _, err := regularfile.Open(s.path(slot, ".key"))
 	if err != nil {
 		return nil, err
 	}

@@ -98,7 +98,7 @@ func (s *Store) acquire(dim int) error {
 
 // openWriter returns errOtherSlot if the shard is full or of another dimension.
 func (s *Store) openWriter(slot string, lock *flock.Flock, dim int) (*shardWriter, error) {
-	vec, err := os.OpenFile(s.path(slot, ".vec"), os.O_RDWR|os.O_CREATE, 0o644)
+	vec, err := os.OpenFile(s.path(slot, ".vec"), os.O_RDWR|os.O_CREATE, private)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/download"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // stallLimit is how long a transfer may stall before it counts as broken.
@@ -36,7 +37,7 @@ func (e *brokenError) Unwrap() error { return e.cause }
 // returns nil if the part file is complete, and whether it contains bytes of
 // earlier attempts.
 func (d *transfer) attempt(ctx context.Context, address string) (resumed bool, err error) {
-	file, err := os.OpenFile(d.part, os.O_RDWR|os.O_CREATE, 0o644)
+	file, err := regularfile.Edit(d.part, 0o644)
 	if err != nil {
 		return false, err
 	}

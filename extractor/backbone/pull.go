@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/download"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // PullOptions configure a Pull.
@@ -140,7 +141,7 @@ func finish(part, path string) error {
 
 // verify checks that the file at path is the one of e.
 func verify(path string, e Entry) error {
-	file, err := os.Open(path)
+	file, _, err := regularfile.Open(path)
 	if err != nil {
 		return err
 	}

@@ -17,9 +17,17 @@ var ErrNotRegular = errors.New("not a regular file")
 
 // Open opens a regular file for reading and returns its size. Errors are
 // *fs.PathError.
-func Open(path string) (*os.File, int64, error) {
-	// Does not wait for the writer of a pipe.
-	f, err := os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0)
+func Open(path string) (*os.File, int64, error) { return open(path, os.O_RDONLY, 0) }
+
+// Edit opens a regular file for reading and writing, and makes it with a mode if there is
+// none. Errors are *fs.PathError.
+func Edit(path string, mode fs.FileMode) (*os.File, error) {
+	f, _, err := open(path, os.O_RDWR|os.O_CREATE, mode)
+	return f, err
+}
+
+func open(path string, flags int, mode fs.FileMode) (*os.File, int64, error) {
+	f, err := os.OpenFile(path, flags|syscall.O_NONBLOCK, mode) // does not wait for the other end of a pipe
 	if err != nil {
 		return nil, 0, err
 	}

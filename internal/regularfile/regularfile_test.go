@@ -4,6 +4,7 @@ package regularfile
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -28,6 +29,27 @@ func TestRead(t *testing.T) {
 	}
 }
 
+func TestEdit(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "file")
+	for _, want := range []string{"", "abc"} {
+		f, err := Edit(file, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		info, err := f.Stat()
+		if err != nil || info.Mode() != 0o600 {
+			t.Errorf("%v, %v", info.Mode(), err)
+		}
+		if data, err := io.ReadAll(f); string(data) != want || err != nil {
+			t.Errorf("%q, %v", data, err)
+		}
+		if _, err := f.WriteAt([]byte("abc"), 0); err != nil {
+			t.Error(err)
+		}
+		f.Close()
+	}
+}
+
 // TestOthersAreRefused: at once, also a pipe that nobody writes to.
 func TestOthersAreRefused(t *testing.T) {
 	dir := t.TempDir()
@@ -37,6 +59,9 @@ func TestOthersAreRefused(t *testing.T) {
 	}
 	for _, path := range []string{pipe, dir, "/dev/zero"} {
 		if _, err := Read(path, 1<<20); !errors.Is(err, ErrNotRegular) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", path, err)
+		}
+		if _, err := Edit(path, 0o600); err == nil || path == pipe && !errors.Is(err, ErrNotRegular) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/demo"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 func newDemo() *cobra.Command {
@@ -117,7 +118,7 @@ func (s demoStep) line() string {
 
 // sayDemo prints how many of the labels are right.
 func (a *app) sayDemo(set demo.Set, labels string) error {
-	f, err := os.Open(labels)
+	f, _, err := regularfile.Open(labels)
 	if err != nil {
 		return err
 	}

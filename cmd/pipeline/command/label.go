@@ -307,7 +307,8 @@ func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Ev
 	page.Root = in.root
 	page.File, page.Evaluation, page.Threads = filepath.Join(a.report, reportName), truth, a.config.Workers()
 	page.Picture = func(path string) ([]byte, error) {
-		return in.embedder.Thumbnail(ctx, dataset.FullPath(in.root, path), thumbnailSide)
+		jpeg, _, err := in.embedder.Thumbnail(ctx, dataset.FullPath(in.root, path), thumbnailSide)
+		return jpeg, err
 	}
 	return page
 }
