@@ -36,7 +36,8 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	texts, err := side.Describe(t.Context(), []dataset.Description{{Class: "blue"}, {Class: "warm", Text: "red"}}, photos)
+	descriptions := []dataset.Description{{Class: "blue"}, {Class: "warm", Text: "red"}}
+	texts, err := side.Describe(t.Context(), descriptions, photos)
 	if err := errors.Join(err, side.Close()); err != nil {
 		t.Fatal(err)
 	}

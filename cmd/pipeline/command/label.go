@@ -306,11 +306,16 @@ func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Ev
 	page := report.NewSink(ctx, p)
 	page.Root = in.root
 	page.File, page.Evaluation, page.Threads = filepath.Join(a.report, reportName), truth, a.config.Workers()
-	page.Picture = func(path string) ([]byte, error) {
+	page.Picture = in.picture(ctx)
+	return page
+}
+
+// picture returns a function that makes the thumbnail of an image.
+func (in input) picture(ctx context.Context) func(path string) ([]byte, error) {
+	return func(path string) ([]byte, error) {
 		jpeg, _, err := in.embedder.Thumbnail(ctx, dataset.FullPath(in.root, path), thumbnailSide)
 		return jpeg, err
 	}
-	return page
 }
 
 // split divides the images of a job, and says how.

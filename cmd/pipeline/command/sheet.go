@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/label/report"
 )
@@ -36,10 +35,7 @@ func (a *app) writeSheet(ctx context.Context, file string, in input, title strin
 	for _, e := range entries {
 		sheet.Tiles = append(sheet.Tiles, report.Tile{Path: e.Path, Lines: e.Lines()})
 	}
-	err := sheet.Fill(ctx, in.root, a.config.Workers(), func(path string) ([]byte, error) {
-		return in.embedder.Thumbnail(ctx, dataset.FullPath(in.root, path), thumbnailSide)
-	})
-	if err != nil {
+	if err := sheet.Fill(ctx, in.root, a.config.Workers(), in.picture(ctx)); err != nil {
 		return err
 	}
 	if err := a.writeFile(file, sheet.Write); err != nil {
