@@ -36,8 +36,8 @@ func TestDescribe(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	descriptions := []dataset.Description{{Class: "blue"}, {Class: "warm", Text: "red"}}
-	texts, err := side.Describe(t.Context(), descriptions, photos)
+	described := []dataset.Description{{Class: "blue"}, {Class: "warm", Text: "red"}}
+	texts, err := side.Describe(t.Context(), described, photos)
 	if err := errors.Join(err, side.Close()); err != nil {
 		t.Fatal(err)
 	}

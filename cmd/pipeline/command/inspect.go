@@ -184,6 +184,10 @@ func (l *lines) backbone(m *model.Model) {
 		l.add("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop,
 			p.Interpolation, p.Mean, p.Std, p.Orientation)
 	}
+	if t := m.Provenance.Text; t != nil {
+		l.add("texts      by the network with SHA-256 %s, tokenizer %s, %d tokens, %s", t.SHA256, t.Tokenizer, t.Length,
+			plural(len(t.Templates), "template", "templates"))
+	}
 }
 
 // writeSessions writes the classes of each session.
@@ -235,8 +239,8 @@ func (a *app) inspectJSON(m *model.Model, file string) error {
 	}
 	return a.writeJSON(map[string]any{
 		"method": m.Method, "choice": m.Choice, "settings": m.HeadConfig, "dimension": m.Dim(),
-		"backbone": m.Provenance.Backbone,
-		"classes":  m.ClassSizes(), "sessions": len(m.Sessions), "samples": m.SampleCount(), "advice": advice.On(m),
+		"backbone": m.Provenance.Backbone, "text": m.Provenance.Text,
+		"classes": m.ClassSizes(), "sessions": len(m.Sessions), "samples": m.SampleCount(), "advice": advice.On(m),
 		"calibration": m.Predictor.Calibration, "history": append([]teach.Point{}, history...),
 	})
 }

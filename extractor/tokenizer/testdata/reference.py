@@ -1,7 +1,6 @@
 """Writes tokenizer.json files, texts in many scripts and the ids that the Python package
 tokenizers gives them, for the test of the same name: reference.py FOLDER TEXTS"""
 
-import base64
 import json
 import random
 import struct

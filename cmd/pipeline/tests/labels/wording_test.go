@@ -73,8 +73,9 @@ func TestWordsOfANetwork(t *testing.T) {
 	// Names of new classes, and photos, are learned on top.
 	l.Write(names, []byte("class;text\nyellow;a yellow one\n"))
 	l.Must("learn", models[0], "--texts", names)
-	if r := l.Must("inspect", models[0], "--json"); !strings.Contains(r.Stdout, "yellow") {
-		t.Errorf("the model has no yellow: %s", r.Stdout)
+	if r := l.Must("inspect", models[0], "--json"); !strings.Contains(r.Stdout, "yellow") ||
+		!strings.Contains(r.Stdout, text["sha256"].(string)) {
+		t.Errorf("the model has no yellow, or no text side: %s", r.Stdout)
 	}
 	l.Must("learn", models[0], "--images", photos)
 	l.Write(names, []byte("red\ngreen\nblue\n"))
