@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/extractor/textencoder/textencodertest"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/shared"
 )
 
 // coloured writes n photos of each colour into folders of their names.
@@ -94,6 +95,26 @@ func TestWordsOfANetwork(t *testing.T) {
 				t.Errorf("found %s", line)
 			}
 		}
+	}
+}
+
+// TestWordsOfBothSides: a CLIP exported as one graph reads photos and texts.
+func TestWordsOfBothSides(t *testing.T) {
+	both := shared.Path(t, "cases/26-clip-combined")
+	orttest.Open(t)
+	l := commandtest.New(t)
+	network := l.Path("clip.onnx")
+	l.Write(network, l.Read(filepath.Join(both, "clip_combined.onnx")))
+	l.Write(l.Path("tokenizer.json"), textencodertest.Vocabulary(t)) // of as many tokens
+	l.Write(l.Path("names.txt"), []byte("red\nblue\n"))
+	l.Must("embed", "--texts", l.Path("names.txt"), "--backbone", network, "--out", l.Path("texts"))
+	if rows := l.Table(l.Path("texts"), "texts.csv"); len(rows) != 1+2*7 {
+		t.Errorf("texts: %q", rows)
+	}
+	out := l.Must("search", "--text", "red", "--images", filepath.Join(both, "photos"), "--backbone", network,
+		"--out", "-").Stdout
+	if strings.Count(out, ".jpg,") != 2 {
+		t.Errorf("found:\n%s", out)
 	}
 }
 
