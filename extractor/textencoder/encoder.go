@@ -90,7 +90,7 @@ func (e *Encoder) probe() error {
 	}
 	dims, err := e.session.Shape(in...)
 	if err = errors.Join(err, closeAll(in)); err != nil {
-		return err
+		return fmt.Errorf("does not run with %d tokens; if it takes fewer, set text.length: %w", e.length, err)
 	}
 	if len(dims) != 2 || dims[0] != 1 || dims[1] < 1 {
 		return fmt.Errorf("output %q has the shape %v, not [1, d] for one text: set text.output to one with a vector "+

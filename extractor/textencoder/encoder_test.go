@@ -86,6 +86,11 @@ func TestRefused(t *testing.T) {
 			g.Output("y", sum(g, g.Input("ids", onnx.Int64, 1, 1<<20), 1), onnx.Float32, 1, 1)
 		}), "", "takes 1048576 tokens"},
 		{build(func(g *onnx.Graph) {
+			ids := g.Input("ids", onnx.Int64, onnx.Free, onnx.Free)
+			places := g.Op("Add", ids, g.Int64s(make([]int64, 64)...)) // of so many tokens, as SigLIP's
+			g.Output("y", sum(g, places, 1), onnx.Float32, onnx.Free, 1)
+		}), "", "does not run with 77 tokens; if it takes fewer, set text.length"},
+		{build(func(g *onnx.Graph) {
 			ids := g.Input("ids", onnx.Int64, 1, 4)
 			g.Output("y", sum(g, ids, 1), onnx.Float32, 1, 1)
 			g.Output("z", sum(g, ids, 1), onnx.Float32, 1, 1)
