@@ -98,6 +98,9 @@ func (f *folder) insideOf(id fileID) bool {
 	return false
 }
 
+// archives are suffixes of files that hold a folder of images.
+var archives = []string{".zip", ".tar", ".gz", ".tgz", ".xz", ".bz2", ".zst", ".7z", ".rar"}
+
 type scanner struct {
 	ctx     context.Context
 	opts    ScanOptions
@@ -121,7 +124,11 @@ func newScanner(ctx context.Context, root string, opts ScanOptions) (*scanner, e
 	if err != nil {
 		return nil, rootError(root, err)
 	}
-	if !info.IsDir() {
+	switch {
+	case info.IsDir():
+	case slices.Contains(archives, strings.ToLower(filepath.Ext(root))):
+		return nil, fmt.Errorf("scan %s: %w but an archive: unpack it and give the folder", root, ErrNotFolder)
+	default:
 		return nil, fmt.Errorf("scan %s: %w (to label single files, name them in a --list file)", root, ErrNotFolder)
 	}
 	s := &scanner{ctx: ctx, opts: opts, listing: newListing(root), name: folderName(root),

@@ -148,7 +148,11 @@ func TestScanUnreadableFolder(t *testing.T) {
 }
 
 func TestScanRootErrors(t *testing.T) {
-	root := tree(t, map[string]string{"only.txt": "", "sub/x.mp4": ""})
+	root := tree(t, map[string]string{"only.txt": "", "sub/x.mp4": "", "out/photos.ZIP": ""})
+	_, err := Scan(context.Background(), filepath.Join(root, "out/photos.ZIP"), ScanOptions{})
+	if !errors.Is(err, ErrNotFolder) || !strings.Contains(err.Error(), "unpack it") {
+		t.Error(err)
+	}
 	for path, want := range map[string]error{
 		filepath.Join(root, "gone"):     ErrNoRoot,
 		filepath.Join(root, "only.txt"): ErrNotFolder,

@@ -32,6 +32,7 @@ type document struct {
 	Prior          *prior.Description `json:"prior,omitempty"`
 	Seed           uint64             `json:"seed"`
 	ToolVersion    string             `json:"tool_version"`
+	ClassFrom      string             `json:"class_from,omitempty"`
 	Sessions       []sessionEntry     `json:"sessions"`
 	KeepStatistics bool               `json:"keep_statistics"`
 	Traces         bool               `json:"traces,omitempty"`

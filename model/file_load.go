@@ -118,7 +118,8 @@ func decode(r io.ReaderAt, size int64, makes heads) (*Model, safetensors.Written
 	m := &Model{
 		Method: d.Method, Choice: d.Choice, HeadConfig: d.HeadConfig,
 		Provenance: d.Provenance,
-		Seed:       d.Seed, ToolVersion: d.ToolVersion, KeepStatistics: d.KeepStatistics, Traces: d.Traces,
+		Seed:       d.Seed, ToolVersion: d.ToolVersion, ClassFrom: d.ClassFrom,
+		KeepStatistics: d.KeepStatistics, Traces: d.Traces,
 		makes: makes, statistics: statistics{pointer: d.Statistics},
 	}
 	if m.Sessions, err = readSessions(f, d); err != nil {

@@ -200,7 +200,7 @@ func (m *Model) document(pointer *statisticsPointer) document {
 	d := document{
 		Method: m.Method, Choice: m.Choice, HeadConfig: m.HeadConfig, Dim: m.Dim(), Classes: m.Classes(),
 		Provenance: m.Provenance,
-		Seed:       m.Seed, ToolVersion: m.ToolVersion,
+		Seed:       m.Seed, ToolVersion: m.ToolVersion, ClassFrom: m.ClassFrom,
 		KeepStatistics: m.KeepStatistics, Traces: m.Traces, Statistics: pointer,
 	}
 	if m.Prior != nil {

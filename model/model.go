@@ -67,6 +67,9 @@ type Model struct {
 	// Prior is what training started from besides its samples, nil for nothing.
 	Prior *prior.Prior
 	Seed  uint64
+	// ClassFrom is the rule by which folders named the classes (dataset.ClassFrom), empty
+	// if none was given.
+	ClassFrom string
 	// ToolVersion is the version of the program that last changed the model;
 	// the caller sets it after a Learn that added something.
 	ToolVersion string

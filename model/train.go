@@ -37,6 +37,8 @@ type Settings struct {
 	// Seed chooses the pseudo-sessions of the calibration.
 	Seed        uint64
 	ToolVersion string
+	// ClassFrom is as in Model.
+	ClassFrom string
 	// WithoutStatistics omits the side file. With methods that need it, classes
 	// can then neither gain nor lose examples.
 	WithoutStatistics bool
@@ -102,7 +104,7 @@ func New(s Settings) (*Model, error) {
 	m := &Model{
 		Method: s.Method, Choice: choice, Predictor: p, HeadConfig: config,
 		Provenance: s.Provenance, Prior: s.Prior,
-		Seed: s.Seed, ToolVersion: s.ToolVersion, KeepStatistics: !s.WithoutStatistics,
+		Seed: s.Seed, ToolVersion: s.ToolVersion, ClassFrom: s.ClassFrom, KeepStatistics: !s.WithoutStatistics,
 	}
 	return m, nil
 }

@@ -40,7 +40,7 @@ func (m *Model) Retrained(ctx context.Context, b Batch) (*Model, Outcome, error)
 	next := &Model{
 		Method: m.Method, Choice: m.Choice.withoutTrials(), Predictor: p, HeadConfig: m.HeadConfig,
 		Provenance: m.Provenance, Prior: m.Prior, Seed: m.Seed,
-		ToolVersion: m.ToolVersion, KeepStatistics: m.KeepStatistics, makes: m.makes,
+		ToolVersion: m.ToolVersion, ClassFrom: m.ClassFrom, KeepStatistics: m.KeepStatistics, makes: m.makes,
 	}
 	o, err := next.Learn(ctx, b)
 	return next, o, err

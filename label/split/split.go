@@ -50,8 +50,10 @@ func (p *Plan) String() string {
 	for i, name := range p.shares.Names() {
 		parts = append(parts, fmt.Sprintf("%d %s", p.photos[i], name))
 	}
-	text := fmt.Sprintf("split into %s; %d groups of copies, events and like photos are each in one part",
-		strings.Join(parts, ", "), p.groups)
+	text := "split into " + strings.Join(parts, ", ")
+	if p.groups > 0 {
+		text += fmt.Sprintf("; %d groups of copies, events and like photos are each in one part", p.groups)
+	}
 	if n := len(p.whole); n > 0 {
 		const most = 5
 		text += fmt.Sprintf("; %d classes are in one part only, as their photos are too alike or too few: %s", n,

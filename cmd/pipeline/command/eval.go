@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -70,6 +72,9 @@ func (a *app) eval(ctx context.Context, file string) (err error) {
 		return err
 	}
 	decided, err := a.truths(in, file, m)
+	if err == nil && !taught(file) {
+		err = in.anyOf(ctx, m.Classes())
+	}
 	if err != nil {
 		return err
 	}
@@ -109,6 +114,30 @@ func (a *app) eval(ctx context.Context, file string) (err error) {
 		a.say("report             %s", filepath.Join(a.report, reportName))
 	}
 	return a.evalProblems(outcome.Problems)
+}
+
+// anyOf returns an error if no image of the input belongs to one of some classes, before
+// any is read.
+func (in input) anyOf(ctx context.Context, classes []string) error {
+	if in.images == nil {
+		return nil
+	}
+	const most = 3
+	var others []string
+	for s := range in.images.Samples(ctx) {
+		switch {
+		case slices.Contains(classes, s.Label):
+			return nil
+		case s.Label != "" && len(others) < most && !slices.Contains(others, s.Label):
+			others = append(others, s.Label)
+		}
+	}
+	if err := ctx.Err(); err != nil || len(others) == 0 { // evaluating says what is wrong
+		return err
+	}
+	return fmt.Errorf("no image is of a class of the model, such as %s: their classes are %s and so on; --class-from "+
+		"says which folder names the class", strings.Join(classes[:min(most, len(classes))], ", "),
+		strings.Join(others, ", "))
 }
 
 // seen counts the rows that a model has learned, and those that its prior was made

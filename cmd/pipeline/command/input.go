@@ -249,6 +249,9 @@ func (in inputs) noteEmpty(empty dataset.Folders) {
 // open opens the embeddings. If there is a model, they must be of its backbone.
 func (in inputs) open(ctx context.Context, m *model.Model, need need) (input, error) {
 	if in.features == "" {
+		if m != nil && in.list == "" {
+			in.scan.ClassFrom = cmp.Or(in.scan.ClassFrom, m.ClassFrom)
+		}
 		return in.openImages(ctx, m, need)
 	}
 	if in.images != "" || in.list != "" {

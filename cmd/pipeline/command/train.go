@@ -165,8 +165,13 @@ func (a *app) sayTrained(m *model.Model, outcome model.Outcome) {
 
 func (a *app) modelSettings() model.Settings {
 	c := a.config.Classifier
+	var classFrom string
+	if a.config.Images != "" && a.config.List == "" {
+		classFrom = a.config.Scan.ClassFrom
+	}
 	return model.Settings{
-		Method: c.Name, Heads: c.Heads(a.config.Seed), Temperature: c.Tempered(), OldShare: c.OldShare,
+		ClassFrom: classFrom,
+		Method:    c.Name, Heads: c.Heads(a.config.Seed), Temperature: c.Tempered(), OldShare: c.OldShare,
 		WithoutStatistics: !c.Statistics,
 		Seed:              a.config.Seed, ToolVersion: version,
 	}

@@ -41,8 +41,16 @@ func TestClassesFromFolders(t *testing.T) {
 			t.Errorf("%q: %s", c.rule, shown)
 		}
 	}
-	if said := l.Must("learn", model, "--images", images).Stderr; !strings.Contains(said, "nest inside others") ||
-		!strings.Contains(said, `\"Fruit\" beside \"Fruit/Apple\"`) {
+	if said := l.Must("eval", model, "--images", images).Stdout; !strings.Contains(said, "8 of 4 classes") {
+		t.Errorf("eval reads folders as train did: %s", said)
+	}
+	l.Refused(command.ExitFailed, []string{"no image is of a class of the model", "their classes are photos",
+		"--class-from"}, "eval", model, "--images", images, "--class-from", "root")
+	if said := l.Must("learn", model, "--images", images).Stdout; strings.Contains(said, "new class") {
+		t.Errorf("learn reads folders as train did: %s", said)
+	}
+	said := l.Must("learn", model, "--images", images, "--class-from", "top").Stderr
+	if !strings.Contains(said, "nest inside others") || !strings.Contains(said, `\"Fruit\" beside \"Fruit/Apple\"`) {
 		t.Errorf("top after path: %s", said)
 	}
 	l.Must("train", "--images", images, "--classifier", "ncm", "--class-from", "path", "--drop-label", "Not sure",
