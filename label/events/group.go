@@ -7,6 +7,7 @@ import (
 	"iter"
 	"os"
 	"path"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -108,8 +109,7 @@ func sorted(cameras map[string][]shot) (names []string) {
 // look finds out when, and by which camera, a photo was taken.
 func (g *Groups) look(root string, p Photo, fileTimes bool) shot {
 	s := shot{Photo: p}
-	full := dataset.FullPath(root, p.Path)
-	s.Shot, _ = photometa.ReadShot(full) // an unreadable file is reported where it is embedded
+	s.Shot = g.Times.shot(dataset.FullPath(root, p.Path), fileTimes)
 	s.series, s.number = numbered(p.Path)
 	folder := path.Dir(p.Path)
 	switch {
@@ -120,16 +120,29 @@ func (g *Groups) look(root string, p Photo, fileTimes bool) shot {
 	default:
 		s.camera = folder
 	}
-	switch info, err := os.Stat(full); {
+	return s
+}
+
+// ShotOf returns when, and by which camera, a photo was taken: by its EXIF, otherwise by its
+// name or, if fileTimes, by the last change of its file. A file that cannot be read has
+// neither.
+func ShotOf(file string, fileTimes bool) photometa.Shot { return new(Times).shot(file, fileTimes) }
+
+// shot is ShotOf, and counts where the time is from.
+func (t *Times) shot(file string, fileTimes bool) photometa.Shot {
+	s, _ := photometa.ReadShot(file) // an unreadable file is reported where it is embedded
+	named := timeIn(filepath.Base(file))
+	switch info, err := os.Stat(file); {
 	case !s.Time.IsZero():
-		g.Times.EXIF++
-	case s.named(path.Base(p.Path)):
-		g.Times.Names++
+		t.EXIF++
+	case !named.IsZero():
+		s.Time = named
+		t.Names++
 	case fileTimes && err == nil:
 		s.Time, s.Zoned = info.ModTime(), true
-		g.Times.Files++
+		t.Files++
 	default:
-		g.Times.Unknown++
+		t.Unknown++
 	}
 	return s
 }
@@ -139,11 +152,11 @@ func (g *Groups) look(root string, p Photo, fileTimes bool) shot {
 var timeInName = regexp.MustCompile(`(?:^|[^0-9])((?:19|20)\d\d)[-_.]?(\d\d)[-_.]?(\d\d)` +
 	`(?:[-_ T.]|[-_ ]at[-_ ])?(\d\d)[-_.:h]?(\d\d)[-_.:m]?(\d\d)(\d{3})?(?:[^0-9]|$)`)
 
-// named takes the time from a file's name, if it has one.
-func (s *shot) named(name string) bool {
+// timeIn returns the time in a file's name, zero if it has none.
+func timeIn(name string) time.Time {
 	m := timeInName.FindStringSubmatch(name)
 	if m == nil {
-		return false
+		return time.Time{}
 	}
 	var v [7]int
 	for i, text := range m[1:] {
@@ -151,10 +164,9 @@ func (s *shot) named(name string) bool {
 	}
 	t := time.Date(v[0], time.Month(v[1]), v[2], v[3], v[4], v[5], v[6]*int(time.Millisecond), time.UTC)
 	if int(t.Month()) != v[1] || t.Day() != v[2] || t.Hour() != v[3] || t.Minute() != v[4] || t.Second() != v[5] {
-		return false // no such time
+		return time.Time{} // there is no such time
 	}
-	s.Time = t
-	return true
+	return t
 }
 
 // numbered cuts a path at the last digits of its name: IMG_0012.JPG is number 12 of the

@@ -76,21 +76,15 @@ func newCamtrap(o Options) (label.Sink, error) {
 }
 
 // errNoTime says why a photo is not in the package.
-var errNoTime = errors.New("it does not say when it was taken, which Camtrap DP demands, and so is not in camtrap-dp")
+var errNoTime = errors.New("neither its EXIF nor its name says when it was taken, which Camtrap DP demands: " +
+	"it is not in camtrap-dp")
 
 // Put implements label.Sink.
 func (c *camtrap) Put(row label.Scored) error {
 	name := row.Sample.File()
 	if c.last != name {
-		shot, err := c.o.Shot(dataset.FullPath(c.o.Root, name))
-		if err != nil {
-			return &label.ItemError{Err: err}
-		}
-		c.last, c.lastShot = name, shot
-		if !shot.Time.IsZero() {
-			if err := c.medium(name, shot); err != nil {
-				return err
-			}
+		if err := c.medium(name); err != nil {
+			return err
 		}
 	}
 	if c.lastShot.Time.IsZero() {
@@ -99,8 +93,23 @@ func (c *camtrap) Put(row label.Scored) error {
 	return c.write(observations, c.observation(row))
 }
 
-// medium adds a photo, and its time to its deployment.
-func (c *camtrap) medium(name string, shot photometa.Shot) error {
+// empty adds a photo in which a detector found nothing. Without a time it is left out.
+func (c *camtrap) empty(name string) error {
+	if err := c.medium(name); err != nil || c.lastShot.Time.IsZero() {
+		return err
+	}
+	o := c.observationOf(name)
+	o["observationType"], o["classifiedBy"] = "blank", string(label.Detector)
+	return c.write(observations, o)
+}
+
+// medium adds a photo, if its time is known, and its time to its deployment.
+func (c *camtrap) medium(name string) error {
+	shot := c.o.Shot(dataset.FullPath(c.o.Root, name))
+	c.last, c.lastShot = name, shot
+	if shot.Time.IsZero() {
+		return nil
+	}
 	id := c.deploymentOf(name, shot)
 	d := c.deployments[id]
 	if d == nil {
@@ -137,16 +146,14 @@ func (c *camtrap) deploymentOf(name string, shot photometa.Shot) string {
 
 // observation is what a row says. A class that a scientific name cannot be is a tag.
 func (c *camtrap) observation(row label.Scored) map[string]string {
-	name, class := row.Sample.File(), row.Prediction.Label
-	at := moment(c.lastShot.Time)
-	o := map[string]string{
-		"observationID": cell(dataset.EscapePath(row.Sample.Path)), "mediaID": cell(dataset.EscapePath(name)),
-		"deploymentID": cell(c.deploymentOf(name, c.lastShot)), "eventStart": at, "eventEnd": at,
-		"observationLevel": "media", "observationType": "unknown",
-		"classificationMethod": "machine", "classifiedBy": c.o.Model,
+	o, class := c.observationOf(row.Sample.File()), row.Prediction.Label
+	o["observationID"] = cell(dataset.EscapePath(row.Sample.Path))
+	machine := row.By == "" || row.By == label.Detector
+	if !machine {
+		o["classificationMethod"] = "human"
 	}
 	if row.By != "" {
-		o["classificationMethod"], o["classifiedBy"] = "human", string(row.By)
+		o["classifiedBy"] = string(row.By)
 	}
 	if !row.Rejected && !row.SetAside() {
 		kind := observationType(class)
@@ -158,19 +165,29 @@ func (c *camtrap) observation(row label.Scored) map[string]string {
 			c.species[class] = true
 			o["scientificName"] = cell(class)
 		}
-		if row.By == "" {
-			o["classificationProbability"] = strconv.FormatFloat(min(1, row.Prediction.Probability), 'g', 7, 64)
+		if machine {
+			o["classificationProbability"] = digits(min(1, row.Prediction.Probability))
 		}
 	}
 	if b := row.Sample.Box; b != nil {
 		for i, field := range []string{"bboxX", "bboxY", "bboxWidth", "bboxHeight"} {
-			o[field] = strconv.FormatFloat([]float64{b.X, b.Y, b.W, b.H}[i], 'f', -1, 64)
+			o[field] = digits([]float64{b.X, b.Y, b.W, b.H}[i])
 		}
 	}
 	if row.Event != nil {
 		o["eventID"] = row.Event.Name
 	}
 	return o
+}
+
+// observationOf is an observation by the model of the last photo, of nothing known.
+func (c *camtrap) observationOf(name string) map[string]string {
+	at, id := moment(c.lastShot.Time), cell(dataset.EscapePath(name))
+	return map[string]string{
+		"observationID": id, "mediaID": id, "deploymentID": cell(c.deploymentOf(name, c.lastShot)),
+		"eventStart": at, "eventEnd": at, "observationLevel": "media", "observationType": "unknown",
+		"classificationMethod": "machine", "classifiedBy": c.o.Model,
+	}
 }
 
 // observationType is what the format calls what a class shows.
@@ -196,6 +213,11 @@ func (c *camtrap) write(table string, row map[string]string) error {
 
 // Commit implements label.Sink.
 func (c *camtrap) Commit(o embed.Outcome) error {
+	for _, name := range c.o.Empty {
+		if err := c.empty(name); err != nil {
+			return err
+		}
+	}
 	if len(c.deployments) == 0 {
 		return errors.New("no photo says when it was taken, which Camtrap DP demands: leave out camtrap-dp")
 	}

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"math"
 
@@ -111,17 +112,10 @@ func (c *coco) Put(row label.Scored) error {
 	if p == nil {
 		return fmt.Errorf("no part %q", row.Split)
 	}
-	if name := photo(row); c.images == 0 || row.Sample.Box == nil || name != c.last.File {
-		width, height, err := c.o.Size(dataset.FullPath(c.o.Root, row.Sample.File()))
-		if err != nil {
-			return &label.ItemError{Err: err}
-		}
-		c.images++
-		c.last = cocoImage{c.images, name, width, height, row.Rejected, row.SetAside()}
-		if row.Sample.Box != nil {
-			c.last.Rejected, c.last.SetAside = false, false // of a box, not of the photo
-		}
-		if err := p.images.add(c.last); err != nil {
+	whole := row.Sample.Box == nil
+	if c.images == 0 || whole || photo(row) != c.last.File {
+		image := cocoImage{Rejected: whole && row.Rejected, SetAside: whole && row.SetAside()}
+		if err := c.image(p, row.Sample.File(), image); err != nil {
 			return err
 		}
 	}
@@ -130,6 +124,18 @@ func (c *coco) Put(row label.Scored) error {
 	}
 	c.labels++
 	return p.labels.add(c.annotation(row))
+}
+
+// image adds a photo.
+func (c *coco) image(p *cocoPart, name string, image cocoImage) (err error) {
+	image.Width, image.Height, err = c.o.Size(dataset.FullPath(c.o.Root, name))
+	if err != nil {
+		return &label.ItemError{Err: err}
+	}
+	c.images++
+	image.ID, image.File = c.images, dataset.EscapePath(name)
+	c.last = image
+	return p.images.add(image)
 }
 
 // annotation says that the last image, or a box in it, is of a class.
@@ -149,6 +155,13 @@ func hundredth(x float64) float64 { return math.Round(100*x) / 100 }
 
 // Commit implements label.Sink.
 func (c *coco) Commit(o embed.Outcome) error {
+	for _, name := range c.o.Empty {
+		var unreadable *label.ItemError
+		err := c.image(c.parts[c.splits[0]], name, cocoImage{})
+		if err != nil && !errors.As(err, &unreadable) {
+			return err
+		}
+	}
 	for _, split := range c.splits {
 		if err := c.finish(c.parts[split]); err != nil {
 			return err

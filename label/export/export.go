@@ -25,9 +25,11 @@ type Options struct {
 	Size func(file string) (width, height int, err error)
 	// Deployments are known of some, by name.
 	Deployments Deployments
-	// Shot returns what a photo says about when it was taken, and Now the time.
-	Shot func(file string) (photometa.Shot, error)
+	// Shot returns what is known about when a photo was taken, and Now the time.
+	Shot func(file string) photometa.Shot
 	Now  func() time.Time
+	// Empty are the photos without boxes, where rows are boxes.
+	Empty []string
 }
 
 // NeedsPhotos reports whether a format says something of the photos themselves, or has

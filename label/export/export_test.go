@@ -217,7 +217,23 @@ func TestBoxes(t *testing.T) {
 	}
 	rows := []label.Scored{box(1, 0, 0, 1, 1, "cat"), box(2, 0.25, 0.1, 0.5, 1./3, "dog"), box(3, 0, 0, 1, 1, "cat")}
 	rows[2].Rejected = true
-	run(t, options(root, dir), []string{"coco"}, rows...)
+	write(t, root, "empty.jpg")
+	o := options(root, dir)
+	o.Empty = []string{"empty.jpg"}
+	rows[1].By = label.Detector
+	rows[1].Prediction.Label = "person"
+	run(t, o, []string{"coco", "camtrap-dp"}, rows...)
+	observed := table(t, filepath.Join(dir, "camtrap-dp/observations.csv"))
+	if len(observed) != 4 || len(table(t, filepath.Join(dir, "camtrap-dp/media.csv"))) != 2 {
+		t.Errorf("%v", observed)
+	}
+	if o := observed[1]; o["observationID"] != "a.jpg#2" || o["bboxX"] != "0.25" || o["observationType"] != "human" ||
+		o["classificationMethod"] != "machine" || o["classifiedBy"] != "detector" {
+		t.Errorf("a box: %v", o)
+	}
+	if o := observed[3]; o["mediaID"] != "empty.jpg" || o["observationType"] != "blank" {
+		t.Errorf("a photo without boxes: %v", o)
+	}
 	var got struct {
 		Images      []struct{ Width, Height int }
 		Annotations []struct {
@@ -226,7 +242,7 @@ func TestBoxes(t *testing.T) {
 		}
 	}
 	object(t, filepath.Join(dir, lists["coco"]), &got)
-	if len(got.Images) != 1 || got.Images[0].Width != 200 || len(got.Annotations) != 2 {
+	if len(got.Images) != 2 || got.Images[0].Width != 200 || len(got.Annotations) != 2 {
 		t.Fatalf("%+v", got)
 	}
 	if b := got.Annotations[1]; !slices.Equal(b.Box, []float64{50, 10, 100, 33.33}) || b.Area != 3333 {
@@ -314,15 +330,15 @@ func tree(t *testing.T, dir string) map[string]string {
 }
 
 // shots are of photos whose names say so.
-func shots(file string) (s photometa.Shot, err error) {
+func shots(file string) (s photometa.Shot) {
 	name := filepath.Base(file)
 	if strings.HasPrefix(name, "undated") {
-		return s, nil
+		return s
 	}
 	s.Time = time.Date(2025, 6, 14, 10, 11, 12, 0, time.UTC)
 	if strings.HasPrefix(name, "zoned") {
 		s.Time, s.Zoned = s.Time.Add(time.Hour).In(time.FixedZone("", -7200)), true
 	}
 	s.Camera, s.Serial = "HC600", "7"
-	return s, nil
+	return s
 }

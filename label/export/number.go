@@ -11,12 +11,14 @@ type float float64
 
 // MarshalJSON implements json.Marshaler.
 func (x float) MarshalJSON() ([]byte, error) {
-	text := strconv.FormatFloat(float64(x), 'g', 7, 64)
+	text := digits(float64(x))
 	if !strings.ContainsAny(text, ".e") {
 		text += ".0"
 	}
 	return []byte(text), nil
 }
+
+func digits(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }
 
 func optional(x *float64) *float {
 	if x == nil {

@@ -12,12 +12,10 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
 	"github.com/seed-90d10d51/pipeline/label/export"
@@ -139,7 +137,10 @@ func (a *app) checkLabel() error {
 	for _, of := range []struct {
 		flag string
 		used bool
-	}{{"organise", c.Organise != ""}, {"xmp", c.XMP}, {"report", c.Report}} {
+	}{{"organise", c.Organise != ""}, {"xmp", c.XMP}, {"report", c.Report},
+		{"format imagefolder", slices.Contains(c.Format, "imagefolder")},
+		{"format label-studio", slices.Contains(c.Format, "label-studio")},
+	} {
 		if err := a.wholePhotos(of.flag, of.used); err != nil {
 			return err
 		}
@@ -316,33 +317,6 @@ func (in input) picture(ctx context.Context) func(path string) ([]byte, error) {
 		jpeg, _, err := in.embedder.Thumbnail(ctx, dataset.FullPath(in.root, path), thumbnailSide)
 		return jpeg, err
 	}
-}
-
-// split divides the images of a job, and says how.
-func (a *app) split(ctx context.Context, job label.Job) (*split.Plan, error) {
-	shares, err := split.Parse(job.Config.Split)
-	if err != nil {
-		return nil, err
-	}
-	plan, err := split.Deal(ctx, job.Pass(), shares, a.config.Seed)
-	if err == nil {
-		a.say("%s", plan)
-	}
-	return plan, err
-}
-
-// exportOptions say what the formats of other programs need to know.
-func exportOptions(ctx context.Context, c label.Config, m *model.Model, in input, dir string) (o export.Options,
-	err error) {
-	o = export.Options{
-		Root: in.root, Dir: dir, Classes: m.Classes(), Model: m.Method + " " + m.SHA256()[:12],
-		Shot: photometa.ReadShot, Now: time.Now,
-		Size: func(file string) (width, height int, err error) { return in.embedder.Size(ctx, file) },
-	}
-	if c.Deployments != "" {
-		o.Deployments, err = export.ReadDeployments(c.Deployments)
-	}
-	return o, err
 }
 
 // sinks returns the outputs that the settings ask for in addition to the tables, for
