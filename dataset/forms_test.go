@@ -78,6 +78,9 @@ func TestListsOfOtherPrograms(t *testing.T) {
 			`[{"image_id": 1, "category_id": 7}, {"image_id": 1, "category_id": 7}], ` +
 			`"categories": [{"id": 7, "name": "cat"}]}`,
 			[]string{"1.jpg=cat", "2.jpg="}},
+		"Camtrap DP": {"observationID,mediaID,observationType,scientificName,observationTags\n1,1.jpg,animal,cat,\n" +
+			"2,2.jpg,human,,a | class:lynx\n3,,animal,of an event,\n4,sub/1.jpg,blank,,\n5,#3 x/a.jpg,unknown,,\n",
+			[]string{"#3 x/a.jpg=", "1.jpg=cat", "2.jpg=lynx", "sub/1.jpg=blank"}},
 		"CVAT": {`<?xml version="1.0"?><annotations><image id="0" name="1.jpg">` +
 			`<tag label="cat"/><box label="x"/></image>` +
 			`<image name="2.jpg"><box label="dog"/></image></annotations>`, both},

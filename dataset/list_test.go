@@ -344,6 +344,8 @@ func FuzzReadList(f *testing.F) {
 	} {
 		f.Add([]byte(s), "", "")
 	}
+	f.Add([]byte("observationID,mediaID,observationTags\n1,a.jpg,class:x\n"), "", "")
+	f.Add([]byte("mediaID;observationID\na.jpg\n"), "2", "")
 	f.Add(parquetFile(f, 1, parquetRow{File: "a.jpg", Tags: []string{"x"}}, parquetRow{}), "file", "2")
 	f.Fuzz(func(t *testing.T, text []byte, path, label string) {
 		rows, err := parseText(text, ListOptions{PathColumn: path, LabelColumn: label})

@@ -1,7 +1,8 @@
 // Package label scores embeddings and passes the results to sinks. A [Pass]
 // reads and scores every row once, and gives the [Scored] row to each [Sink]:
 // result files, class folders and sidecars (package organise), an HTML report
-// (report), a ranking (rank), an [Evaluation].
+// (report), the formats of other programs (export), a ranking (rank), a plan of parts to
+// train and test with (split), an [Evaluation].
 //
 // A [Job] labels the images of a folder, one result row per image, sorted by
 // path. If it is killed, run it again: embeddings come from the cache, and

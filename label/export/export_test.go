@@ -268,6 +268,11 @@ func TestAgain(t *testing.T) {
 	a, b, c := row("a.jpg", "cat"), row("sub/b.jpg", "dog"), row("c.jpg", "train")
 	run(t, options(root, dir), all, a, b, c)
 	first := tree(t, dir)
+	photo, err := os.Stat(filepath.Join(root, "sub/b.jpg"))
+	linked, err2 := os.Stat(filepath.Join(dir, "imagefolder/dog/sub/b.jpg"))
+	if err != nil || err2 != nil || !os.SameFile(photo, linked) {
+		t.Errorf("the photo takes space twice: %v %v", err, err2)
+	}
 	write(t, dir, "coco/mine.json", "imagefolder/cat/mine.jpg", "label-studio/notes.txt")
 
 	sinks, err := export.Sinks(all, options(root, dir))

@@ -56,7 +56,11 @@ func (p *Plan) String() string {
 	}
 	if n := len(p.whole); n > 0 {
 		const most = 5
-		text += fmt.Sprintf("; %d classes are in one part only, as their photos are too alike or too few: %s", n,
+		are := "classes are"
+		if n == 1 {
+			are = "class is"
+		}
+		text += fmt.Sprintf("; %d %s in one part only, being too alike or too few: %s", n, are,
 			strings.Join(p.whole[:min(n, most)], ", "))
 		if n > most {
 			text += ", …"

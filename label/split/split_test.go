@@ -177,7 +177,7 @@ func TestWhole(t *testing.T) {
 	first := photo("shelf", 1)
 	rows := []label.Scored{first, first, first, photo("bee", 1), photo("bee", 2), photo("bee", 3), photo("bee", 4)}
 	plan := deal(t, newDealer(window), Shares{50, 50}, 0, rows)
-	if !slices.Equal(plan.whole, []string{"shelf"}) || !strings.Contains(plan.String(), "1 classes") {
+	if !slices.Equal(plan.whole, []string{"shelf"}) || !strings.Contains(plan.String(), "1 class is") {
 		t.Error(plan)
 	}
 	if got := plan.Of(sha256.Sum256([]byte("new"))); got != "train" {
