@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -326,8 +327,14 @@ func (e *Embedder) Thumbnail(ctx context.Context, file string, side int) (jpeg [
 }
 
 // Size returns the width and the height of the upright picture in an image file, in pixels.
-// It reads the file and decodes nothing.
+// It decodes nothing, and reads the beginning of a JPEG file, or a whole one.
 func (e *Embedder) Size(ctx context.Context, file string) (width, height int, err error) {
+	const beginning = 64 << 10
+	if head, err := regularfile.ReadHead(file, beginning); err != nil {
+		return 0, 0, err
+	} else if width, height, ok := preprocess.HeadSize(head, e.budget); ok {
+		return width, height, nil
+	}
 	err = e.budget.ReadFile(ctx, file, func(content []byte) (err error) {
 		width, height, err = preprocess.Size(content, e.budget)
 		return err

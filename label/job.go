@@ -45,8 +45,9 @@ type Job struct {
 	Method, Model string
 	// Decided is as in Scorer.
 	Decided Decisions
-	// Split is as in Scorer.
-	Split func(content [sha256.Size]byte) string
+	// Split is as in Scorer; Splits are its parts.
+	Split  func(content [sha256.Size]byte) string
+	Splits []string
 	// Notes go into summary.json too.
 	Notes []string
 	// Held is what held-out examples told about Head, for what to expect.

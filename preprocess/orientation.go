@@ -39,6 +39,22 @@ func Size(file []byte, b *Budget) (width, height int, err error) {
 	return p.width, p.height, nil
 }
 
+// HeadSize is Size of a file of which only the beginning is given. It is enough for a JPEG
+// file whose header it holds; otherwise ok is false.
+func HeadSize(head []byte, b *Budget) (width, height int, ok bool) {
+	if f, err := identify(head); err != nil || f != formatJPEG {
+		return 0, 0, false
+	}
+	h, err := readJPEGHeader(head)
+	if err != nil || b.checkSize(formatJPEG, h.width, h.height) != nil {
+		return 0, 0, false
+	}
+	if orientation(head, formatJPEG) >= 5 {
+		return h.height, h.width, true
+	}
+	return h.width, h.height, true
+}
+
 // upright returns the picture with an EXIF orientation applied.
 func upright(r raster, orientation int) *Image {
 	w, h := r.size()

@@ -61,6 +61,15 @@ func TestSize(t *testing.T) {
 		if err != nil || w != img.Width || h != img.Height {
 			t.Errorf("%s: %d×%d (%v), want %d×%d", e.Name(), w, h, err, img.Width, img.Height)
 		}
+		for n := 0; n <= len(file); n += 1 + n/8 {
+			w, h, ok := HeadSize(file[:n], DefaultBudget())
+			if jpeg := strings.HasSuffix(e.Name(), ".jpg"); ok && (w != img.Width || h != img.Height) || ok && !jpeg {
+				t.Errorf("%s: %d×%d by the first %d bytes", e.Name(), w, h, n)
+			}
+		}
+		if _, _, ok := HeadSize(file, DefaultBudget()); ok != bytes.HasPrefix(file, []byte("\xff\xd8")) {
+			t.Errorf("%s: %t, all bytes are a beginning", e.Name(), ok)
+		}
 		checked[strings.HasPrefix(e.Name(), "orientation_")]++
 	}
 	if checked[true] < 8 || checked[false] == 0 {

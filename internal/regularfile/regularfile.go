@@ -59,6 +59,16 @@ func Read(path string, maxBytes int64) ([]byte, error) {
 	return ReadAll(f, size)
 }
 
+// ReadHead returns the first bytes of a regular file, at most n.
+func ReadHead(path string, n int64) ([]byte, error) {
+	f, size, err := Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return ReadAll(f, min(size, n))
+}
+
 // ReadAll reads a file that Open has opened, and no more than its size then.
 func ReadAll(f *os.File, size int64) ([]byte, error) {
 	data := make([]byte, size)

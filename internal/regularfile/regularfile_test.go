@@ -24,6 +24,11 @@ func TestRead(t *testing.T) {
 	if _, err := Read(file, 2); err == nil || !strings.Contains(err.Error(), file+": 3 bytes") {
 		t.Error(err)
 	}
+	for n, want := range map[int64]string{0: "", 2: "ab", 9: "abc"} {
+		if data, err := ReadHead(file, n); string(data) != want || err != nil {
+			t.Errorf("%d: %q, %v", n, data, err)
+		}
+	}
 	if _, err := Read(file+"2", 2); !errors.Is(err, fs.ErrNotExist) {
 		t.Error(err)
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/photometa"
@@ -12,24 +13,52 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// split divides the images of a job, and says how.
-func (a *app) split(ctx context.Context, job label.Job) (*split.Plan, error) {
-	shares, err := split.Parse(job.Config.Split)
-	if err != nil {
-		return nil, err
+// checkExports returns an error if what is to be written for other programs cannot be.
+func (a *app) checkExports() error {
+	c := a.config.Label
+	if i := slices.IndexFunc(c.Format, export.NeedsPhotos); i >= 0 && a.config.Features != "" {
+		return usagef("--format %s needs the photos, and features have none: give --images", c.Format[i])
 	}
-	plan, err := split.Deal(ctx, job.Pass(), shares, a.config.Seed)
-	if err == nil {
-		a.say("%s", plan)
+	for _, format := range []string{"imagefolder", "label-studio"} {
+		if err := a.wholePhotos("format "+format, slices.Contains(c.Format, format)); err != nil {
+			return err
+		}
 	}
-	return plan, err
+	if c.Split != "" {
+		if _, err := split.Parse(c.Split); err != nil {
+			return usageError{err}
+		}
+	}
+	if c.Deployments == "" {
+		return nil
+	}
+	if !slices.Contains(c.Format, "camtrap-dp") {
+		return usagef("label.deployments describes the deployments of --format camtrap-dp, which is not asked for")
+	}
+	_, err := export.ReadDeployments(c.Deployments) // before hours of work
+	return err
 }
 
-// exportOptions say what the formats of other programs need to know.
-func exportOptions(ctx context.Context, c label.Config, m *model.Model, in input, dir string) (o export.Options,
-	err error) {
-	o = export.Options{
-		Root: in.root, Dir: dir, Classes: m.Classes(), Model: m.Method + " " + m.SHA256()[:12],
+// split divides the images of a job, and says how.
+func (a *app) split(ctx context.Context, job *label.Job) error {
+	shares, err := split.Parse(job.Config.Split)
+	if err != nil {
+		return err
+	}
+	plan, err := split.Deal(ctx, job.Pass(), shares, a.config.Seed)
+	if err != nil {
+		return err
+	}
+	a.say("%s", plan)
+	job.Split, job.Splits, job.Notes = plan.Of, plan.Names(), append(job.Notes, plan.String())
+	return nil
+}
+
+// addExports adds what a job is to write for other programs.
+func addExports(ctx context.Context, m *model.Model, in input, job *label.Job) error {
+	c := job.Config
+	o := export.Options{
+		Root: in.root, Dir: job.Out, Classes: m.Classes(), Model: m.Method + " " + m.SHA256()[:12], Splits: job.Splits,
 		Shot: func(file string) photometa.Shot { return events.ShotOf(file, c.FileTimes) }, Now: time.Now,
 		Size: func(file string) (width, height int, err error) { return in.embedder.Size(ctx, file) },
 	}
@@ -41,7 +70,12 @@ func exportOptions(ctx context.Context, c label.Config, m *model.Model, in input
 		}
 	}
 	if c.Deployments != "" {
-		o.Deployments, err = export.ReadDeployments(c.Deployments)
+		var err error
+		if o.Deployments, err = export.ReadDeployments(c.Deployments); err != nil {
+			return err
+		}
 	}
-	return o, err
+	sinks, err := export.Sinks(c.Format, o)
+	job.Sinks = append(job.Sinks, sinks...)
+	return err
 }

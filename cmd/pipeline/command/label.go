@@ -18,10 +18,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
-	"github.com/seed-90d10d51/pipeline/label/export"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/report"
-	"github.com/seed-90d10d51/pipeline/label/split"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -123,24 +121,13 @@ func (a *app) checkLabel() error {
 		return err
 	}
 	c := a.config.Label
-	if a.config.Features != "" {
-		if c.Organise != "" || c.XMP || c.Report {
-			return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
-		}
-		if i := slices.IndexFunc(c.Format, export.NeedsPhotos); i >= 0 {
-			return usagef("--format %s needs the photos, and features have none: give --images", c.Format[i])
-		}
-	}
-	if c.Deployments != "" && !slices.Contains(c.Format, "camtrap-dp") {
-		return usagef("label.deployments describes the deployments of --format camtrap-dp, which is not asked for")
+	if a.config.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
+		return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
 	}
 	for _, of := range []struct {
 		flag string
 		used bool
-	}{{"organise", c.Organise != ""}, {"xmp", c.XMP}, {"report", c.Report},
-		{"format imagefolder", slices.Contains(c.Format, "imagefolder")},
-		{"format label-studio", slices.Contains(c.Format, "label-studio")},
-	} {
+	}{{"organise", c.Organise != ""}, {"xmp", c.XMP}, {"report", c.Report}} {
 		if err := a.wholePhotos(of.flag, of.used); err != nil {
 			return err
 		}
@@ -158,12 +145,7 @@ func (a *app) checkLabel() error {
 			return usagef("--split keeps like photos together, wherever they lie, so it cannot use --shard")
 		}
 	}
-	if c.Split != "" {
-		if _, err := split.Parse(c.Split); err != nil {
-			return usageError{err}
-		}
-	}
-	return nil
+	return a.checkExports()
 }
 
 // labelJob returns the job of labelling in with the model of a file, which may adapt
@@ -195,27 +177,28 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 		a.say("%s", head.Note())
 		job.Head, job.Notes = head, append(job.Notes, head.Note())
 	}
-	if job.Sinks, err = sinks(c, in.root, dir); err != nil {
-		return job, err
-	}
 	if c.Events > 0 {
 		if err := a.labelEvents(ctx, in, &job); err != nil {
 			return job, err
 		}
 	}
-	exporting, err := exportOptions(ctx, c, m, in, dir)
-	if err != nil {
-		return job, err
-	}
 	if c.Split != "" {
-		plan, err := a.split(ctx, job)
-		if err != nil {
+		if err := a.split(ctx, &job); err != nil {
 			return job, err
 		}
-		job.Split, exporting.Splits, job.Notes = plan.Of, plan.Names(), append(job.Notes, plan.String())
 	}
-	exports, err := export.Sinks(c.Format, exporting)
-	job.Sinks = append(job.Sinks, exports...)
+	defer func() {
+		if err != nil {
+			for _, s := range job.Sinks {
+				s.Abort()
+			}
+		}
+	}()
+	tree, err := sinks(c, in.root, dir)
+	job.Sinks = append(job.Sinks, tree...)
+	if err == nil {
+		err = addExports(ctx, m, in, &job)
+	}
 	if err != nil || !c.Report {
 		return job, err
 	}

@@ -136,6 +136,12 @@ func TestCamtrapPackage(t *testing.T) {
 	}
 	l.Must("train", "--list", l.Path("out", "camtrap-dp", "observations.csv"), "--images", images, "--out",
 		l.Path("back.model"))
+	l.Refused(command.ExitFailed, []string{"nowhere.csv"},
+		"label", model, "--images", images, "--out", l.Path("none"), "--format", "camtrap-dp", "--set",
+		"label.deployments=nowhere.csv")
+	if l.Exists(l.Path("none")) {
+		t.Error("a missing table is found out after work has begun")
+	}
 	l.Write(filepath.Join(images, "undated.jpg"), commandtest.Photo("kiwi", 100, commandtest.SmallSide))
 	l.Expect(command.ExitPartial, label...)
 	problems := string(l.Read(out, "errors.csv"))
