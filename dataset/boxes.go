@@ -159,6 +159,8 @@ func stays(category string) bool {
 type BoxedPhoto struct {
 	Path  string
 	Boxes int
+	// Taken is as in Sample.
+	Taken string
 }
 
 // BoxesFound tells how boxes and photos fit.
@@ -203,7 +205,7 @@ func (s *Source) Boxed(ctx context.Context, b *Boxes) (*Source, BoxesFound, erro
 		p.seen, none = true, false
 		if !p.unknown() {
 			p.place(FullPath(s.root, sample.Path), b.opts.AsStored)
-			found.Photos = append(found.Photos, BoxedPhoto{sample.Path, len(p.boxes)})
+			found.Photos = append(found.Photos, BoxedPhoto{sample.Path, len(p.boxes), sample.Taken})
 			found.Boxes += len(p.boxes)
 		}
 	}

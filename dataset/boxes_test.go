@@ -10,6 +10,7 @@ import (
 	"math"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -317,4 +318,41 @@ func FuzzBoxes(f *testing.F) {
 			}
 		}
 	})
+}
+
+// BenchmarkBoxes100000 reads 100 000 boxes of 40 000 photos; heap-B is what they keep.
+func BenchmarkBoxes100000(b *testing.B) {
+	var text bytes.Buffer
+	text.WriteString(`{"detection_categories": {"1": "animal"}, "images": [`)
+	for i := range 40_000 {
+		if i > 0 {
+			text.WriteByte(',')
+		}
+		fmt.Fprintf(&text, `{"file": "site%02d/100MEDIA/IMG_%05d.JPG", "detections": [`, i%50, i)
+		for k := range 2 + i%2 {
+			if k > 0 {
+				text.WriteByte(',')
+			}
+			fmt.Fprintf(&text, `{"category": "1", "conf": 0.%d, "bbox": [0.1, 0.2, 0.%d, 0.4]}`, 900+k, i%9+1)
+		}
+		text.WriteString(`]}`)
+	}
+	text.WriteString(`]}`)
+	file := filepath.Join(b.TempDir(), "boxes.json")
+	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
+		b.Fatal(err)
+	}
+	var before, after runtime.MemStats
+	for b.Loop() {
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		boxes, err := dataset.ReadBoxes(file, "/photos", dataset.BoxOptions{})
+		if err != nil {
+			b.Fatal(err)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		b.ReportMetric(float64(after.HeapAlloc)-float64(before.HeapAlloc), "heap-B")
+		runtime.KeepAlive(boxes)
+	}
 }

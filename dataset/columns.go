@@ -41,8 +41,11 @@ var (
 		"relpath"}
 	labelNames = []string{"label", "labelname", "labels", "class", "classname", "category", "categoryname", "choice",
 		"choices", "species", "tag", "target", "truth"}
+	// timeNames are those of the time when a photo was taken.
+	timeNames = []string{"capturedat", "datetaken", "datetime", "datetimeoriginal", "taken", "takenat", "time",
+		"timestamp"}
 	// otherNames are never guessed to be labels.
-	otherNames = []string{"", "error", "id", "index", "session", "split", "unnamed0"}
+	otherNames = append([]string{"", "error", "id", "index", "session", "split", "unnamed0"}, timeNames...)
 )
 
 // suffixes are tried for paths without one.
@@ -165,7 +168,7 @@ func mostly(rows [][]string, wanted func(cell string) bool) (columns []int) {
 
 // columns says which cells of a record are what; -1 is none.
 type columns struct {
-	path, label, split, session int
+	path, label, split, session, taken int
 	// suffix is appended to paths without it.
 	suffix string
 	// guessed tells the user, "" if nothing was guessed.
@@ -175,9 +178,12 @@ type columns struct {
 // columns finds the columns of a list.
 func (g guesser) columns(r records) (columns, error) {
 	c := columns{path: 0, label: -1, split: slices.Index(r.header, "split"), session: slices.Index(r.header, "session"),
-		suffix: g.opts.PathSuffix}
+		taken: -1, suffix: g.opts.PathSuffix}
 	if err := checkWidth(len(r.header)); err != nil {
 		return c, err
+	}
+	if times := usualColumns(r.header, timeNames); len(times) == 1 {
+		c.taken = times[0]
 	}
 	rows, err := r.head()
 	if err != nil || len(rows) == 0 {

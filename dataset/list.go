@@ -138,13 +138,13 @@ func eachListed(file io.ReaderAt, size int64, g guesser, use func(listRow) error
 	if err != nil {
 		return err
 	}
-	wanted := slices.DeleteFunc([]int{c.path, c.label, c.split, c.session}, func(i int) bool { return i < 0 })
+	wanted := slices.DeleteFunc([]int{c.path, c.label, c.split, c.session, c.taken}, func(i int) bool { return i < 0 })
 	var failed error
 	err = records.each(wanted, func(number int, cells []string) bool {
 		row := listRow{columns: c, literal: records.literal, safe: records.safe, number: number, unit: records.unit,
 			labelled: c.label >= 0 && c.label < len(cells)}
 		row.sample = Sample{Path: field(cells, c.path), Label: field(cells, c.label), Split: field(cells, c.split),
-			Session: field(cells, c.session)}
+			Session: field(cells, c.session), Taken: field(cells, c.taken)}
 		switch {
 		case row.sample.Path == "":
 			return true
@@ -261,7 +261,8 @@ func (r *listReader) add(row listRow) {
 		r.listing.Samples = append(r.listing.Samples, sample)
 		return
 	}
-	if before := r.listing.Samples[first.index]; before != sample {
+	before := r.listing.Samples[first.index]
+	if sample.Taken = before.Taken; before != sample {
 		r.refused[sample.Path] = true
 		r.listing.problem(sample.Path,
 			fmt.Errorf("%ss %d and %d of %s: listed as %q and as %q; left out, give it one label",

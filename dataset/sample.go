@@ -11,6 +11,8 @@ type Sample struct {
 	// Split and Session are the optional columns of a feature folder's
 	// samples.csv.
 	Split, Session string
+	// Taken is when a list says that the photo was taken, as it is written there.
+	Taken string
 	// Box is nil for a whole image.
 	Box *Box
 }

@@ -3,6 +3,7 @@ package preprocess
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"image"
 	"image/color"
 	"image/draw"
@@ -193,5 +194,37 @@ func TestViewsOfBoxes(t *testing.T) {
 	file = encoded(t, m)
 	if !slices.Equal(view(1), view(1)) || slices.Equal(view(1), view(2)) {
 		t.Error("a view does not repeat, or two are equal")
+	}
+}
+
+// BenchmarkBoxes compares a photo with its boxes: the time of n is that of decoding it once
+// and of n resizes.
+func BenchmarkBoxes(b *testing.B) {
+	p, err := New(imagenet(b), DefaultBudget())
+	if err != nil {
+		b.Fatal(err)
+	}
+	dst := make([]float32, 3*224*224)
+	for _, size := range [][2]int{{500, 375}, {4000, 3000}} {
+		file := photoJPEG(b, size[0], size[1])
+		b.Run(fmt.Sprintf("%dx%d/whole", size[0], size[1]), func(b *testing.B) {
+			for b.Loop() {
+				if err := p.Tensor(b.Context(), dst, file); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+		for _, n := range []int{1, 3, 10} {
+			boxes := slices.Repeat([]Box{{0.3, 0.3, 0.3, 0.3}}, n)
+			b.Run(fmt.Sprintf("%dx%d/boxes=%d", size[0], size[1], n), func(b *testing.B) {
+				for b.Loop() {
+					err := p.Boxes(b.Context(), file, boxes,
+						func(_ int, tensor func([]float32) error) error { return tensor(dst) })
+					if err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
 	}
 }

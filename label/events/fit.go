@@ -7,6 +7,7 @@ import (
 
 	"gonum.org/v1/gonum/floats"
 
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
 )
@@ -28,7 +29,7 @@ type found struct {
 type Fitted struct {
 	*Groups
 	classes []string
-	weight  float64
+	added   float64 // as in calibration.Calibration
 	left    map[*Event]int
 	told    map[*Event][]told
 }
@@ -40,11 +41,11 @@ type told struct {
 	probability float64
 }
 
-// Fit scores all rows once and finds the classes of each event. weight is that of
-// calibration.Calibration, 0 for the mean. The scorer is that which labels. Memory: the
+// Fit scores all rows once and finds the classes of each event. added is that of
+// calibration.Calibration. The scorer is that which labels. Memory: the
 // log-probabilities of the photos of events that are not complete, in the order of rows.
-func (g *Groups) Fit(ctx context.Context, scorer label.Scorer, rows embed.Rows, weight float64) (*Fitted, error) {
-	f := &Fitted{Groups: g, classes: scorer.Head.Classes(), weight: weight, left: map[*Event]int{},
+func (g *Groups) Fit(ctx context.Context, scorer label.Scorer, rows embed.Rows, added float64) (*Fitted, error) {
+	f := &Fitted{Groups: g, classes: scorer.Head.Classes(), added: added, left: map[*Event]int{},
 		told: map[*Event][]told{}}
 	for _, e := range g.Events {
 		if f.left[e] = e.Rows; e.Rows == 0 {
@@ -150,37 +151,34 @@ func (f *Fitted) class(name string) told {
 	return told{class: name, column: slices.Index(f.classes, name)}
 }
 
-// weightOf returns the weight of each of n rows.
-func (f *Fitted) weightOf(n int) float64 { return math.Max(f.weight, 1/float64(n)) }
-
-// sum returns the joined log-probabilities of rows that were not decided, and those of
-// decisions at full weight.
+// sum returns the joined log-probabilities of rows, with those of decisions.
 func (f *Fitted) sum(rows []found) []float64 {
-	out := make([]float64, len(f.classes))
-	n := 0
+	out, n := make([]float64, len(f.classes)), 0
 	for _, r := range rows {
 		if r.decided == "" {
 			n++
+			for j, v := range r.logProb {
+				out[j] += math.Exp(float64(v))
+			}
 		}
 	}
+	if n > 0 {
+		floats.Scale(1/float64(n), out)
+		calibration.Together(out, out, n, f.added)
+	}
+	other := math.Log((1-decided)/math.Max(1, float64(len(out)-1))) - math.Log(decided)
 	for _, r := range rows {
-		at := slices.Index(f.classes, r.decided)
-		switch {
-		case r.decided == "":
-			for j, v := range r.logProb {
-				out[j] += f.weightOf(n) * float64(v)
-			}
-		case at >= 0:
-			other := math.Log((1 - decided) / math.Max(1, float64(len(out)-1)))
-			for j := range out {
-				if j != at {
-					out[j] += other - math.Log(decided)
-				}
-			}
+		if at := slices.Index(f.classes, r.decided); at >= 0 {
+			floats.AddConst(other, out)
+			out[at] -= other
 		}
 	}
 	return out
 }
+
+// weightOf returns the weight of each of n rows in a sum of evidence: together they count as
+// 1 + (n − 1)·added.
+func (f *Fitted) weightOf(n int) float64 { return (1 + float64(n-1)*f.added) / float64(n) }
 
 // contradiction returns the class that most contradicts those shown, and by how much: the
 // log-ratio of the rows that show it better, joined.

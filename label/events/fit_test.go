@@ -78,7 +78,7 @@ func logs(p ...float64) (out []float32) {
 
 // told labels photos of one event, by path in order, and returns "label probability" of
 // each, and the labels of the event.
-func told(t *testing.T, weight float64, decided map[string]label.Decision, x map[string][]float32) (each []string,
+func told(t *testing.T, added float64, decided map[string]label.Decision, x map[string][]float32) (each []string,
 	all string) {
 	t.Helper()
 	root := t.TempDir()
@@ -104,7 +104,7 @@ func told(t *testing.T, weight float64, decided map[string]label.Decision, x map
 		return label.Decision{}, false
 	}
 	rows := fixedRows{paths, x}
-	fitted, err := g.Fit(t.Context(), scorer, rows, weight)
+	fitted, err := g.Fit(t.Context(), scorer, rows, added)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +130,7 @@ func TestTold(t *testing.T) {
 	fox, unsure := logs(0.7, 0.2, 0.1), logs(0.4, 0.5, 0.1)
 	sureFox, sureOwl := logs(0.998, 0.001, 0.001), logs(0.001, 0.001, 0.998)
 	for name, c := range map[string]struct {
-		weight  float64
+		added   float64
 		decided map[string]label.Decision
 		x       map[string][]float32
 		each    []string
@@ -142,11 +142,11 @@ func TestTold(t *testing.T) {
 		// 0.49 to 0.04 to 0.01
 		"independent": {1, nil, map[string][]float32{"a": fox, "b": fox}, []string{"fox 0.907", "fox 0.907"}, "fox"},
 		"the unsure one follows": {1, nil, map[string][]float32{"a": fox, "b": fox, "c": unsure},
-			[]string{"fox 0.903", "fox 0.903", "fox 0.903"}, "fox"},
+			[]string{"fox 0.885", "fox 0.885", "fox 0.885"}, "fox"},
 		"contradicting each other": {0.5, nil, map[string][]float32{"a": sureFox, "b": sureOwl, "c": fox},
-			[]string{"fox 0.972", "owl 0.998", "fox 0.972"}, "fox owl"},
+			[]string{"fox 0.948", "owl 0.998", "fox 0.948"}, "fox owl"},
 		"one weak contradiction is none": {1, nil, map[string][]float32{"a": sureFox, "b": logs(0.05, 0.05, 0.9)},
-			[]string{"fox 0.981", "fox 0.981"}, "fox"},
+			[]string{"fox 0.574", "fox 0.574"}, "fox"},
 		"a person rules": {1, map[string]label.Decision{"a": person("hare")},
 			map[string][]float32{"a": fox, "b": fox}, []string{"hare 1.000", "hare 1.000"}, "hare"},
 		"and may know more": {1, map[string]label.Decision{"a": person("lynx")},
@@ -160,31 +160,35 @@ func TestTold(t *testing.T) {
 		"only unknown ones":  {1, nil, map[string][]float32{"a": {-70, 0, -70}}, []string{"0.000"}, ""},
 		"one cannot be read": {1, nil, map[string][]float32{"a": nil, "b": fox}, []string{"fox 0.700"}, "fox"},
 	} {
-		each, all := told(t, c.weight, c.decided, c.x)
+		each, all := told(t, c.added, c.decided, c.x)
 		if !slices.Equal(each, c.each) || all != c.all {
 			t.Errorf("%s: %q and %q, want %q and %q", name, each, all, c.each, c.all)
 		}
 	}
 }
 
-// TestToldIsBayes: with w = 1 and independent photos of one class the probability is the
-// posterior, and calibrated.
-func TestToldIsBayes(t *testing.T) {
+// TestTogetherOfManyPhotos: where each further photo adds as much as the first, the
+// probability is a power of the mean; one photo that is sure and wrong is no veto.
+func TestTogetherOfManyPhotos(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	want := make([]float64, 3)
-	x := map[string][]float32{}
-	for i := range 5 {
+	const n = 5
+	mean, x := make([]float64, 3), map[string][]float32{}
+	for i := range n {
 		p := []float64{1 + rng.Float64(), 0.5 + rng.Float64(), 0.5 + rng.Float64()}
 		floats.Scale(1/floats.Sum(p), p)
 		x[fmt.Sprint(i)] = logs(p...)
-		for j, v := range p {
-			want[j] += math.Log(v)
-		}
+		floats.AddScaled(mean, 1./n, p)
 	}
-	best := floats.MaxIdx(want)
-	p := math.Exp(want[best] - floats.LogSumExp(want))
-	each, _ := told(t, 1, nil, x)
-	if expected := fmt.Sprintf("%s %.3f", []string{"fox", "hare", "owl"}[best], p); each[0] != expected {
-		t.Errorf("%s, want %s", each[0], expected)
+	all := math.Pow(mean[0], n) + math.Pow(mean[1], n) + math.Pow(mean[2], n)
+	want := fmt.Sprintf("fox %.3f", math.Pow(mean[0], n)/all)
+	if each, _ := told(t, 1, nil, x); each[0] != want {
+		t.Errorf("%s, want %s", each[0], want)
+	}
+	for path := range x {
+		x[path] = logs(0.5, 0.3, 0.2)
+	}
+	x["wrong"] = logs(1e-9, 0.5, 0.5)
+	if each, labels := told(t, 0, nil, x); !strings.HasPrefix(each[0], "fox") || labels != "fox hare" {
+		t.Errorf("one photo is wrong: %q of %q", each, labels)
 	}
 }

@@ -31,6 +31,8 @@ type Options struct {
 type Photo struct {
 	Path string
 	Rows int
+	// Taken is as in dataset.Sample.
+	Taken string
 }
 
 // An Event is a series of photos of one camera.
@@ -51,7 +53,7 @@ type Event struct {
 }
 
 // Times counts where the times of photos come from.
-type Times struct{ EXIF, Names, Files, Unknown int }
+type Times struct{ EXIF, Table, Names, Files, Unknown int }
 
 // Groups are the events of some photos.
 type Groups struct {
@@ -109,7 +111,7 @@ func sorted(cameras map[string][]shot) (names []string) {
 // look finds out when, and by which camera, a photo was taken.
 func (g *Groups) look(root string, p Photo, fileTimes bool) shot {
 	s := shot{Photo: p}
-	s.Shot = g.Times.shot(dataset.FullPath(root, p.Path), fileTimes)
+	s.Shot = g.Times.shot(dataset.FullPath(root, p.Path), p.Taken, fileTimes)
 	s.series, s.number = numbered(p.Path)
 	folder := path.Dir(p.Path)
 	switch {
@@ -126,15 +128,22 @@ func (g *Groups) look(root string, p Photo, fileTimes bool) shot {
 // ShotOf returns when, and by which camera, a photo was taken: by its EXIF, otherwise by its
 // name or, if fileTimes, by the last change of its file. A file that cannot be read has
 // neither.
-func ShotOf(file string, fileTimes bool) photometa.Shot { return new(Times).shot(file, fileTimes) }
+func ShotOf(file string, fileTimes bool) photometa.Shot {
+	return new(Times).shot(file, "", fileTimes)
+}
 
-// shot is ShotOf, and counts where the time is from.
-func (t *Times) shot(file string, fileTimes bool) photometa.Shot {
+// shot is ShotOf with the time that a list has, which comes after that of EXIF, and counts
+// where the time is from.
+func (t *Times) shot(file, taken string, fileTimes bool) photometa.Shot {
 	s, _ := photometa.ReadShot(file) // an unreadable file is reported where it is embedded
 	named := timeIn(filepath.Base(file))
+	written, zoned := timeOf(taken)
 	switch info, err := os.Stat(file); {
 	case !s.Time.IsZero():
 		t.EXIF++
+	case !written.IsZero():
+		s.Time, s.Zoned = written, zoned
+		t.Table++
 	case !named.IsZero():
 		s.Time = named
 		t.Names++
@@ -145,6 +154,17 @@ func (t *Times) shot(file string, fileTimes bool) photometa.Shot {
 		t.Unknown++
 	}
 	return s
+}
+
+// timeOf returns the time that a list has, zero if it cannot be read.
+func timeOf(text string) (t time.Time, zoned bool) {
+	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006:01:02 15:04:05",
+		"2006/01/02 15:04:05", "2006-01-02 15:04:05Z07:00"} { // each with a fraction, too
+		if t, err := time.Parse(layout, strings.TrimSpace(text)); err == nil {
+			return t, strings.HasSuffix(layout, "Z07:00")
+		}
+	}
+	return time.Time{}, false
 }
 
 // timeInName matches a date and a time of day, as in IMG_20250614_101112.jpg,

@@ -52,6 +52,10 @@ func grouped(t *testing.T, opts events.Options, photos ...string) (sets []string
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)
 		}
+		taken := ""
+		if part[3] == "list" {
+			taken, part[1], part[3] = part[1], "", ""
+		}
 		if err := os.WriteFile(file, exifPhoto(part[1], part[2], part[3]), 0o644); err != nil {
 			t.Fatal(err)
 		}
@@ -59,7 +63,7 @@ func grouped(t *testing.T, opts events.Options, photos ...string) (sets []string
 		if err := os.Chtimes(file, at, at); err != nil {
 			t.Fatal(err)
 		}
-		list = append(list, events.Photo{Path: part[0], Rows: 1})
+		list = append(list, events.Photo{Path: part[0], Rows: 1, Taken: taken})
 	}
 	g, err := events.Group(t.Context(), root, slices.Values(list), opts)
 	if err != nil {
@@ -77,7 +81,7 @@ func grouped(t *testing.T, opts events.Options, photos ...string) (sets []string
 			t.Errorf("%+v has %v", e, members[e.Name])
 		}
 	}
-	if n != len(list) || g.Times.EXIF+g.Times.Names+g.Times.Files+g.Times.Unknown != n {
+	if n != len(list) || g.Times.EXIF+g.Times.Table+g.Times.Names+g.Times.Files+g.Times.Unknown != n {
 		t.Errorf("%d photos in events, %+v", n, g.Times)
 	}
 	return sets, g
@@ -110,6 +114,11 @@ func TestGroup(t *testing.T) {
 			want: []string{"IMG_20250614_101112.jpg PXL_20250614_101150345.jpg WhatsApp Image 2025-06-14 at " +
 				"10.12.20.jpg 2025-06-14 10h12m30.jpg 20250614_101300_2.jpg", "IMG_20250631_101112.jpg",
 				"IMG_20250614.jpg", "x120250614101300.jpg"},
+		},
+		"times in a list, which are before those in names": {
+			photos: []string{"a.jpg|2025-06-14T10:11:12||list", "IMG_20240101_101112.jpg|2025-06-14 10:11:40.5||list",
+				"b.jpg|2025:06:14 10:12:10||list", "c.jpg|2025/06/14 10:13:11||list", "d.jpg|today||list"},
+			want: []string{"a.jpg IMG_20240101_101112.jpg b.jpg", "c.jpg", "d.jpg"},
 		},
 		"no times":   {photos: []string{"a.jpg", "b.jpg"}, want: []string{"a.jpg", "b.jpg"}},
 		"file times": {photos: []string{"a.jpg", "b.jpg"}, want: []string{"a.jpg b.jpg"}, fileTimes: true},

@@ -53,10 +53,10 @@ type Calibration struct {
 	// Confusions lists up to ten pairs of classes that were confused most often,
 	// worst first; only if examples were left out.
 	Confusions []Confusion `json:"confusions,omitempty"`
-	// Shared is the weight, up to 1, of the log-probabilities of each of several like
-	// examples, such as photos of one event, in their sum; 0 if there are too few groups of
-	// like examples to tell.
-	Shared float64 `json:"shared,omitempty"`
+	// Added is how much each further one of like examples, such as photos of one event, adds
+	// to what the first shows, 0 to 1 (Together); 0 if there are too few groups of like
+	// examples to tell.
+	Added float64 `json:"added,omitempty"`
 	// Novelty holds the thresholds for unknown classes.
 	Novelty
 }

@@ -94,11 +94,11 @@ type tally struct {
 	likelihood temperature.Likelihood
 	novelty    []float64
 	// Where examples are left out: the classes of these, and what their groups tell.
-	classes []string
-	groups  groupTally
-	summed  temperature.Likelihood // of groups, where these are held out whole
-	right   int
-	wrong   map[[2]string]int
+	classes  []string
+	groups   groupTally
+	clusters []*cluster // where groups are held out whole
+	right    int
+	wrong    map[[2]string]int
 }
 
 func (t *tally) accuracy() float64 { return float64(t.right) / float64(max(1, len(t.novelty))) }
@@ -108,7 +108,7 @@ func (t *tally) merge(other tally) {
 	t.novelty, t.right = append(t.novelty, other.novelty...), t.right+other.right
 	t.classes = append(t.classes, other.classes...)
 	maps.Copy(t.groups, other.groups)
-	t.summed.Merge(&other.summed)
+	t.clusters = append(t.clusters, other.clusters...)
 	for pair, n := range other.wrong {
 		t.wrong[pair] += n
 	}
@@ -141,14 +141,14 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	}
 	c, d := Calibration{Source: LeftOut, Accuracy: all.accuracy(), Parts: accuracies}, singles
 	c.Novelty = all.evenly(singles.of)
-	var summed temperature.Likelihood
+	var alikeApart []*cluster
 	if groups != nil && 2*len(groups.of) >= groups.classes {
 		apart, parts, err := t.tallied(ctx, *groups)
 		if err != nil {
 			return nil, Calibration{}, err
 		}
 		c.Apart = parts
-		summed = apart.summed
+		alikeApart = apart.clusters
 		if worse(apart.groups.accuracy(), all.accuracy(), len(apart.groups)) {
 			all, d = apart, *groups
 			c.Elsewhere = apart.accuracy()
@@ -159,7 +159,7 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 		return nil, Calibration{}, err
 	}
 	c.Unseen = fitUnseen(perClass(all.novelty, all.classes, d.of), unseen)
-	c.Samples, c.Shared = len(all.novelty), shared(all.likelihood.Minimum(), &summed)
+	c.Samples, c.Added = len(all.novelty), added(alikeApart, all.likelihood.Minimum().T)
 	c.Confusions, c.Weak = confusions(all.wrong, d.of), weak(all.wrong, d.of)
 	return all.likelihood.Minimum(), c, nil
 }
@@ -287,12 +287,12 @@ func (t Task) leave(ctx context.Context, d deal, f int) (tally, error) {
 	approach(fold.test, joined(fold.rests), fold.head, d.left(fold))
 	comparing, ok := fold.head.(classifier.Comparing)
 	moved := !ok || !comparing.Comparing()
-	var together sums
+	var groups clusters
 	err = fold.answers(func(i int, a episodes.Answer) {
 		out.likelihood.Add(a.LogProb, a.Own)
 		best, at := floats.MaxIdx(a.LogProb), fold.places[i]
 		out.groups.add(fold.test.Y[i], d.group[at.Session][at.Row], best == a.Own)
-		together.add(fold.test.Y[i], d.group[at.Session][at.Row], a)
+		groups.add(fold.test.Y[i], d.group[at.Session][at.Row], a)
 		if best == a.Own {
 			out.right++
 			if moved {
@@ -302,7 +302,7 @@ func (t Task) leave(ctx context.Context, d deal, f int) (tally, error) {
 			out.wrong[[2]string{fold.test.Y[i], fold.head.Classes()[best]}]++
 		}
 	})
-	out.summed = together.likelihood()
+	out.clusters = groups.several()
 	return out, err
 }
 

@@ -20,7 +20,7 @@ func (a *app) labelEvents(ctx context.Context, in input, job *label.Job) error {
 	}
 	t := groups.Times
 	if t.Unknown > 0 {
-		a.log.Warn("photos that do not say when they were taken, by EXIF or their name, are events of their own; "+
+		a.log.Warn("photos whose time is neither in EXIF, nor in a list or their name, are events of their own; "+
 			"--set label.file_times=true takes the time of the file, which copying may have changed",
 			"photos", t.Unknown)
 	}
@@ -29,11 +29,11 @@ func (a *app) labelEvents(ctx context.Context, in input, job *label.Job) error {
 	}
 	scorer := c.Scorer(job.Head, job.Threshold, job.Held)
 	scorer.Decided = job.Decided
-	fitted, err := groups.Fit(ctx, scorer, in, job.Held.Shared)
+	fitted, err := groups.Fit(ctx, scorer, in, job.Held.Added)
 	if err != nil {
 		return err
 	}
-	a.say("%s of %s", plural(len(groups.Events), "event", "events"), plural(t.EXIF+t.Names+t.Files+t.Unknown,
+	a.say("%s of %s", plural(len(groups.Events), "event", "events"), plural(t.EXIF+t.Table+t.Names+t.Files+t.Unknown,
 		"photo", "photos"))
 	job.Events = fitted.Of
 	job.Sinks = append(job.Sinks, events.Table{Dir: job.Out, Events: groups.Events})
@@ -45,14 +45,14 @@ func (in input) photos(ctx context.Context) iter.Seq[events.Photo] {
 	return func(yield func(events.Photo) bool) {
 		if in.boxed != nil {
 			for _, p := range in.boxed.Photos {
-				if !yield(events.Photo{Path: p.Path, Rows: p.Boxes}) {
+				if !yield(events.Photo{Path: p.Path, Rows: p.Boxes, Taken: p.Taken}) {
 					return
 				}
 			}
 			return
 		}
 		for s := range in.images.Samples(ctx) {
-			if !yield(events.Photo{Path: s.Path, Rows: 1}) {
+			if !yield(events.Photo{Path: s.Path, Rows: 1, Taken: s.Taken}) {
 				return
 			}
 		}
