@@ -69,6 +69,9 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	if err := a.require([2]string{"images", a.config.Images}); err != nil {
 		return err
 	}
+	if a.config.Boxes.File != "" {
+		return usagef("serve shows whole photos: leave boxes.file out of the settings")
+	}
 	found, err := a.inputs().found(ctx)
 	if err != nil {
 		return err

@@ -195,6 +195,7 @@ func TestBoxesElsewhere(t *testing.T) {
 	}
 	l.Refused(2, []string{"--boxes", "--images"}, "label", model, "--features", l.Foreign(4), "--boxes", "x", "--out",
 		"y")
+	l.Refused(2, []string{"boxes.file"}, "serve", model, "--images", l.Path("fig"), "--set", "boxes.file=x")
 	l.Refused(2, []string{"min_confidence"}, append([]string{"label", model, "--min-confidence", "1.5"}, more...)...)
 	l.Refused(1, []string{"no such file"}, "label", model, "--images", l.Path("fig"), "--boxes", "none.json", "--out",
 		"y")
