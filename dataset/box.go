@@ -1,6 +1,8 @@
 package dataset
 
 import (
+	"errors"
+	"io/fs"
 	"strconv"
 	"strings"
 )
@@ -40,10 +42,37 @@ func (b *Box) In(s Sample) Sample {
 	return s
 }
 
+// cutBox cuts the path of a box into that of its photo and its number, which is 0 for any
+// other path.
+func cutBox(name string) (photo string, number int) {
+	at := strings.LastIndex(name, boxMark)
+	if at < 0 {
+		return name, 0
+	}
+	n, err := strconv.Atoi(name[at+1:])
+	if err != nil || n < 1 || strconv.Itoa(n) != name[at+1:] {
+		return name, 0
+	}
+	return name[:at], n
+}
+
 // File returns the path of the photo: Path without the number of the box.
 func (s Sample) File() string {
 	if s.Box == nil {
 		return s.Path
 	}
 	return strings.TrimSuffix(s.Path, boxMark+strconv.Itoa(s.Box.Number))
+}
+
+// photo is find, also for a box of a photo if boxes are accepted.
+func (r *listReader) photo(cell, suffix string, literal bool) (string, error) {
+	rel, err := r.find(cell, suffix, literal)
+	photo, number := cutBox(cell)
+	if number == 0 || !r.opts.Boxes || !errors.Is(err, fs.ErrNotExist) {
+		return rel, err
+	}
+	if rel, err := r.find(photo, suffix, literal); err == nil {
+		return rel + cell[len(photo):], nil
+	}
+	return "", err
 }

@@ -186,8 +186,9 @@ func (f BoxesFound) Empty() (n int) {
 	return n
 }
 
-// Boxed returns a Source of the boxes of the photos of s. The class of a box is that of
-// its photo, or its category in COCO's format, and none if a detector's category stays.
+// Boxed returns a Source of the boxes of the photos of s, which may also list single boxes
+// (ListOptions.Boxes). The class of a box is that which the list gives it; else that of its
+// photo, or its category in COCO's format, and none if a detector's category stays.
 // Photos that the file does not list are left out. The error is ctx's, or says that the
 // file lists no photo of s.
 //
@@ -197,16 +198,15 @@ func (f BoxesFound) Empty() (n int) {
 func (s *Source) Boxed(ctx context.Context, b *Boxes) (*Source, BoxesFound, error) {
 	found, none := BoxesFound{Videos: b.videos}, true
 	for sample := range s.Samples(ctx) {
-		p := b.of(sample)
+		p, photo, only := b.of(sample)
 		if p == nil {
 			found.Unlisted.add(sample.Path)
 			continue
 		}
 		p.seen, none = true, false
 		if !p.unknown() {
-			p.place(FullPath(s.root, sample.Path), b.opts.AsStored)
-			found.Photos = append(found.Photos, BoxedPhoto{sample.Path, len(p.boxes), sample.Taken})
-			found.Boxes += len(p.boxes)
+			p.place(FullPath(s.root, photo.Path), b.opts.AsStored)
+			found.add(photo, len(p.chosen(only)))
 		}
 	}
 	listing, err := s.Outcome()
@@ -222,15 +222,17 @@ func (s *Source) Boxed(ctx context.Context, b *Boxes) (*Source, BoxesFound, erro
 	out.pass = func(ctx context.Context, out *Listing, yield func(Sample) bool) error {
 		var problems []Problem
 		err := s.pass(ctx, out, func(sample Sample) bool {
-			p := b.of(sample)
+			p, photo, only := b.of(sample)
 			if p == nil {
 				return true
 			}
-			for _, of := range p.problems {
-				problems = append(problems, Problem{sample.Path + of.Path, of.Err})
-			}
-			for _, box := range p.boxes {
-				if !yield(b.labelled(box.In(sample))) {
+			problems = append(problems, p.problemsOf(photo.Path, only)...)
+			for _, box := range p.chosen(only) {
+				boxed := box.In(photo)
+				if only == 0 || photo.Label == "" {
+					boxed = b.labelled(boxed)
+				}
+				if !yield(boxed) {
 					return false
 				}
 			}
@@ -242,7 +244,51 @@ func (s *Source) Boxed(ctx context.Context, b *Boxes) (*Source, BoxesFound, erro
 	return out, found, nil
 }
 
-func (b *Boxes) of(sample Sample) *boxedPhoto { return b.photos[spelled(sample.Path)] }
+// of returns what the file says of a photo, nil if nothing; for a sample that is a box, of
+// its photo, and which box it is.
+func (b *Boxes) of(s Sample) (p *boxedPhoto, photo Sample, only int) {
+	if p := b.photos[spelled(s.Path)]; p != nil {
+		return p, s, 0
+	}
+	s.Path, only = cutBox(s.Path)
+	return b.photos[spelled(s.Path)], s, only
+}
+
+// chosen returns the boxes, or the one with a number.
+func (p *boxedPhoto) chosen(only int) []*Box {
+	if only == 0 {
+		return p.boxes
+	}
+	at := slices.IndexFunc(p.boxes, func(b *Box) bool { return b.Number == only })
+	if at < 0 {
+		return nil
+	}
+	return p.boxes[at : at+1]
+}
+
+// problemsOf returns the problems of a photo, or those that concern one of its boxes.
+func (p *boxedPhoto) problemsOf(photo string, only int) (all []Problem) {
+	box := fmt.Sprint(boxMark, only)
+	for _, of := range p.problems {
+		if only == 0 || of.Path == "" || of.Path == box {
+			all = append(all, Problem{photo + of.Path, of.Err})
+		}
+	}
+	if only > 0 && len(all)+len(p.chosen(only)) == 0 {
+		all = append(all, Problem{photo + box, errors.New("the file of boxes has no such box, or it is left out")})
+	}
+	return all
+}
+
+// add counts boxes of a photo, of which several may be listed one by one.
+func (f *BoxesFound) add(photo Sample, boxes int) {
+	f.Boxes += boxes
+	if last := len(f.Photos) - 1; last >= 0 && f.Photos[last].Path == photo.Path {
+		f.Photos[last].Boxes += boxes
+		return
+	}
+	f.Photos = append(f.Photos, BoxedPhoto{photo.Path, boxes, photo.Taken})
+}
 
 // labelled gives the sample of a box its class.
 func (b *Boxes) labelled(s Sample) Sample {

@@ -30,6 +30,8 @@ type ListOptions struct {
 	// LabelsOptional ignores columns of which any could be the labels, rather
 	// than refuse the list.
 	LabelsOptional bool
+	// Boxes accepts paths of boxes, photo.jpg#1.
+	Boxes bool
 }
 
 // ReadList reads a list of images that lie under root: plain lines, each a path,
@@ -218,7 +220,7 @@ type listReader struct {
 
 func (r *listReader) read(file io.ReaderAt, size int64) error {
 	g := guesser{r.opts, func(cell, suffix string) bool {
-		_, err := r.find(cell, suffix, false)
+		_, err := r.photo(cell, suffix, false)
 		return err == nil
 	}}
 	return eachListed(file, size, g, func(row listRow) error {
@@ -275,7 +277,7 @@ func (r *listReader) add(row listRow) {
 // sample checks one row and resolves its path and label.
 func (r *listReader) sample(row listRow) (Sample, error) {
 	s := row.sample
-	rel, err := r.find(s.Path, row.suffix, row.literal)
+	rel, err := r.photo(s.Path, row.suffix, row.literal)
 	if errors.Is(err, fs.ErrNotExist) && r.first == "" {
 		r.first = filepath.ToSlash(strings.ReplaceAll(withSuffix(s.Path, row.suffix), `\`, "/"))
 	}

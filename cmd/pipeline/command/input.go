@@ -73,7 +73,7 @@ func (in inputs) scanOptions() (dataset.ScanOptions, error) {
 // that of the list.
 func (in inputs) readList(need need) (*dataset.Source, error) {
 	opts := in.scan.List()
-	opts.LabelsOptional = need != classes
+	opts.LabelsOptional, opts.Boxes = need != classes, in.boxes.File != ""
 	images, err := in.listing(cmp.Or(in.images, filepath.Dir(in.list)), opts)
 	if column := (*dataset.ColumnError)(nil); errors.As(err, &column) {
 		return nil, usageError{err}

@@ -141,6 +141,11 @@ func TestBoxes(t *testing.T) {
 		t.Errorf("the second run read %d files", read)
 	}
 	sameInShards(t, l, model, look, md)
+	again := l.Expect(3, "train", "--images", look, "--list", l.Path("out", "labels.csv"), "--boxes", md, "--out",
+		l.Path("again.model"))
+	if !strings.Contains(again.Stdout, "12 samples of 3 classes") {
+		t.Errorf("the table of labels as a list: %s", again.Stdout)
+	}
 	l.Must("embed", "--images", look, "--boxes", l.Path("look", "coco.json"), "--out", l.Path("features"))
 	if got := l.Must("eval", model, "--features", l.Path("features")).Stdout; !strings.Contains(got, "100.0 %") {
 		t.Errorf("features: %s", got)
