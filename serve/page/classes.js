@@ -51,7 +51,7 @@ export class Classes extends EventTarget {
   async rename() {
     const id = "new-name";
     const input = element("input", { type: "text", value: this.current, maxLength: 200, required: true, id });
-    const label = element("label", { for: id }, `New name of “${this.current}” `);
+    const label = element("label", { for: id }, "New name of “", element("bdi", {}, this.current), "” ");
     const yes = await question("Rename", element("p", {}, label, input), "Rename");
     const to = input.value.trim();
     if (!yes || !to || to === this.current) {
@@ -66,7 +66,7 @@ export class Classes extends EventTarget {
   async merge() {
     const others = this.names.filter((name) => name !== this.current);
     const select = element("select", { id: "into" }, ...others.map((name) => element("option", { value: name }, name)));
-    const label = element("label", { for: "into" }, `All photos of “${this.current}” become `);
+    const label = element("label", { for: "into" }, "All photos of “", element("bdi", {}, this.current), "” become ");
     const yes = await question("Merge", element("p", {}, label, select), "Merge");
     if (!yes || !select.value) {
       return null;

@@ -64,7 +64,7 @@ export class Naming extends EventTarget {
     }
     this.#list.replaceChildren(...this.#options.map((name, i) => {
       const option = element("li", { id: this.#list.id + i, role: "option", "aria-selected": "false" },
-        isNew && i === this.#options.length - 1 ? `New class “${name}”` : name);
+        ...(isNew && i === this.#options.length - 1 ? ["New class “", element("bdi", {}, name), "”"] : [name]));
       option.dataset.name = name;
       return option;
     }));

@@ -26,6 +26,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/internal/printable"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -159,12 +160,20 @@ func newLog(w io.Writer, c config.Config) *slog.Logger {
 // streamed is the name of a file that means stdin or stdout.
 const streamed = "-"
 
-// say prints a line about the command's result to stdout.
+// say prints a line about the command's result to stdout. Names in it are made printable.
 func (a *app) say(format string, args ...any) {
 	if a.quiet {
 		return
 	}
-	fmt.Fprintf(a.stdout, format+"\n", args...)
+	for i, arg := range args {
+		switch arg := arg.(type) {
+		case string:
+			args[i] = printable.Text(arg)
+		case error:
+			args[i] = printable.Text(arg.Error())
+		}
+	}
+	fmt.Fprintln(a.stdout, paint(a.stdout, fmt.Sprintf(format, args...)))
 }
 
 // sayAll prints lines about the command's result to stdout.

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"runtime/debug"
 	"syscall"
+
+	"github.com/seed-90d10d51/pipeline/internal/printable"
 )
 
 // Main executes the command line of this process and ends it.
@@ -52,7 +54,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = ctx.Err() // whatever else the interruption has made fail
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, paint(stderr, message(err)))
+		fmt.Fprintln(stderr, paint(stderr, printable.Lines(message(err))))
 	}
 	return exitCode(err)
 }

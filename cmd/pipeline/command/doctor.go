@@ -90,7 +90,7 @@ func (a *app) doctor() error {
 		for _, note := range c.Notes {
 			a.say("  %s", note)
 		}
-		a.say("%s", paint(a.stdout, fmt.Sprintf("%s %s: %s", mark, c.Name, c.Text)))
+		a.say("%s %s: %s", mark, c.Name, c.Text)
 		d.Checks = append(d.Checks, c)
 	}
 	var err error
@@ -248,7 +248,7 @@ func (a *app) pulled() ([]string, error) {
 	for _, e := range entries {
 		if dirs.Pulled(e) {
 			names = append(names, e.Name)
-			a.say("%s", paint(a.stdout, fmt.Sprintf("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))))
+			a.say("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))
 		}
 	}
 	return names, err

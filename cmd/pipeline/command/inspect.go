@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/internal/printable"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -198,7 +199,7 @@ func writeSessions(to io.Writer, m *model.Model) error {
 		fmt.Fprintf(table, "\nsession %d\t%s\t\n", s.Index+1, plural(s.Count(), "sample", "samples"))
 		for _, c := range sizes {
 			if c.Session == s.Index {
-				fmt.Fprintf(table, "  %s\t%s\t\n", c.Name, plural(c.Samples, "sample", "samples"))
+				fmt.Fprintf(table, "  %s\t%s\t\n", printable.Text(c.Name), plural(c.Samples, "sample", "samples"))
 			}
 		}
 	}
@@ -226,7 +227,7 @@ func writeHistory(to io.Writer, file string) error {
 			classes = append(classes, "(saved)")
 		}
 		fmt.Fprintf(table, "  %d\t%s\t%d\t%d\t%s\t\n", p.Seq, p.Time.Local().Format("2006-01-02 15:04"), p.Decisions,
-			p.Labels, strings.Join(classes, " "))
+			p.Labels, printable.Text(strings.Join(classes, " ")))
 	}
 	return table.Flush()
 }

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"slices"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/printable"
 )
 
 // remarks is the log for a person at a terminal: sentences without time, a remark
@@ -47,7 +49,7 @@ func (r remarks) Handle(_ context.Context, said slog.Record) error {
 	if len(details) > 0 {
 		line += " (" + strings.Join(details, ", ") + ")"
 	}
-	_, err := fmt.Fprintln(r.out, paint(r.out, word+" "+line+cause))
+	_, err := fmt.Fprintln(r.out, paint(r.out, printable.Text(word+" "+line+cause)))
 	return err
 }
 
