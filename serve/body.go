@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"errors"
 	"io"
@@ -10,6 +12,9 @@ import (
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
+
+	"golang.org/x/sync/semaphore"
 
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -27,17 +32,24 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return fail(http.StatusUnsupportedMediaType, "the body must be JSON, with Content-Type: application/json")
 	}
-	d := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxJSON))
-	d.DisallowUnknownFields()
-	err := d.Decode(v)
-	if err == nil && d.More() {
-		err = errors.New("there is more than one value")
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxJSON))
+	if err != nil {
+		return unreadable("body", err)
 	}
-	var large *http.MaxBytesError
-	if err != nil && !errors.As(err, &large) {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	err = d.Decode(v)
+	switch {
+	case err != nil:
+	case d.More():
+		err = errors.New("there is more than one value")
+	case !utf8.Valid(body): // of which the decoder makes other names
+		err = errors.New("it is not UTF-8")
+	}
+	if err != nil {
 		return fail(http.StatusBadRequest, "the body is not the JSON that openapi.yaml describes: %v", err)
 	}
-	return err
+	return nil
 }
 
 // A sent photo.
@@ -49,40 +61,48 @@ type sent struct {
 // photos reads the photos of a request: its body, or the parts "image" of a form.
 // release frees their share of the server's memory.
 func (s *Server) photos(w http.ResponseWriter, r *http.Request) (out []sent, release func(), err error) {
-	select {
-	case s.uploads <- struct{}{}:
-	case <-r.Context().Done():
-		return nil, nil, r.Context().Err()
-	}
-	release = func() { <-s.uploads }
-	if out, err = readPhotos(w, r); err != nil {
+	body := &paced{ReadCloser: r.Body, ctx: r.Context(), memory: s.uploads, control: http.NewResponseController(w),
+		begun: time.Now()}
+	release = func() { s.uploads.Release(body.held) }
+	if out, err = readPhotos(w, r, body); err != nil {
 		release()
 	}
 	return out, release, err
 }
 
-// A paced body has to come within uploadGrace and at uploadRate, so that a slow client
-// does not keep others from sending photos.
+// A paced body takes of a memory as its bytes come, so that clients that send none keep
+// nobody from sending photos. It has to come within uploadGrace and at uploadRate.
 type paced struct {
 	io.ReadCloser
+	ctx     context.Context
+	memory  *semaphore.Weighted
+	held    int64
 	control *http.ResponseController
 	begun   time.Time
 	n       int // bytes
 }
 
 func (p *paced) Read(b []byte) (int, error) {
+	b = b[:min(len(b), uploadStep)]
+	if int64(p.n+len(b)) > p.held {
+		ctx, cancel := context.WithTimeout(p.ctx, uploadGrace) // others may wait for this one
+		defer cancel()
+		if p.memory.Acquire(ctx, uploadStep) != nil {
+			return 0, fail(http.StatusServiceUnavailable, "too many photos are being sent: send them again later")
+		}
+		p.held += uploadStep
+	}
 	_ = p.control.SetReadDeadline(p.begun.Add(uploadGrace + time.Duration(p.n)*time.Second/uploadRate))
 	n, err := p.ReadCloser.Read(b)
 	p.n += n
 	return n, err
 }
 
-func readPhotos(w http.ResponseWriter, r *http.Request) (out []sent, err error) {
-	control := http.NewResponseController(w)
+func readPhotos(w http.ResponseWriter, r *http.Request, paced *paced) (out []sent, err error) {
 	// Computing may take longer than sending.
-	defer func() { _ = control.SetReadDeadline(noDeadline) }()
+	defer func() { _ = paced.control.SetReadDeadline(noDeadline) }()
 	kind, parameters, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
-	body := http.MaxBytesReader(w, &paced{ReadCloser: r.Body, control: control, begun: time.Now()}, maxBody)
+	body := http.MaxBytesReader(w, paced, maxBody)
 	switch {
 	case err != nil:
 		return nil, fail(http.StatusUnsupportedMediaType,
@@ -106,7 +126,8 @@ func readPhotos(w http.ResponseWriter, r *http.Request) (out []sent, err error) 
 // unreadable makes an error of reading a request one of the client.
 func unreadable(what string, err error) error {
 	var large *http.MaxBytesError
-	if err == nil || errors.As(err, &large) {
+	var refused *failure
+	if err == nil || errors.As(err, &large) || errors.As(err, &refused) {
 		return err
 	}
 	return fail(http.StatusBadRequest, "the %s cannot be read: %v", what, err)

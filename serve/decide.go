@@ -28,8 +28,19 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &body); err != nil {
 		return err
 	}
+	if err := checkCount(body.Images); err != nil {
+		return err
+	}
 	line, err := s.Session.Do(teach.Decision{Do: body.Do, Images: body.Images, Class: body.Class, To: body.To})
 	return s.done(w, line, err)
+}
+
+// checkCount bounds the photos of a request: each adds its embedding to the journal.
+func checkCount(images []teach.ID) error {
+	if len(images) > maxImages {
+		return fail(http.StatusBadRequest, "%d photos: send at most %d in one request", len(images), maxImages)
+	}
+	return nil
 }
 
 func (s *Server) acceptable(w http.ResponseWriter, r *http.Request) error {
@@ -124,6 +135,9 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
 	}
 	if len(body.Images) == 0 {
 		return fail(http.StatusBadRequest, "images is missing: the ids of the photos")
+	}
+	if err := checkCount(body.Images); err != nil {
+		return err
 	}
 	_ = http.NewResponseController(w).SetWriteDeadline(noDeadline)
 	// Also for somebody who does not wait: half of it would leave traces.

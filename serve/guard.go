@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
 	"net"
@@ -11,7 +12,12 @@ import (
 	"strings"
 )
 
-const cookieName = "pipeline-token"
+// cookie is the name of the cookie with the token. Servers on several ports of a machine
+// share their cookies, so each has its own.
+func (s *Server) cookie() string {
+	sum := sha256.Sum256([]byte(s.Token))
+	return fmt.Sprintf("pipeline-token-%x", sum[:4])
+}
 
 // policy lets the page load only what the server itself serves; pictures that are
 // dropped on the page are blobs.
@@ -137,8 +143,8 @@ func redirect(w http.ResponseWriter, location string) {
 
 // admitted checks the token. Opening /?token=… in a browser makes it a cookie.
 func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
-	given, _ := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if cookie, err := r.Cookie(cookieName); err == nil && given == "" {
+	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if cookie, err := r.Cookie(s.cookie()); err == nil && !ok { // a proxy may have an Authorization of its own
 		given = cookie.Value
 	}
 	asked := ""
@@ -147,7 +153,7 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
 	}
 	switch {
 	case s.isToken(asked):
-		http.SetCookie(w, &http.Cookie{Name: cookieName, Value: asked, Path: s.prefix(r) + "/", HttpOnly: true,
+		http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: asked, Path: s.prefix(r) + "/", HttpOnly: true,
 			SameSite: http.SameSiteStrictMode, Secure: r.Header.Get("X-Forwarded-Proto") == "https"})
 		redirect(w, "./") // without the token, wherever a proxy has the page
 		return false

@@ -271,9 +271,8 @@ func (h *hostile) slowBody(ctx context.Context, _ int) {
 		"\r\nContent-Type: application/json\r\nContent-Length: 100000\r\n\r\n", " ")
 }
 
-// slowPhoto leaves places for photos of the honest client.
 func (h *hostile) slowPhoto(ctx context.Context, _ int) {
-	h.drip(ctx, maxUploads/2, "POST /v1/label HTTP/1.1\r\nHost: "+h.address+
+	h.drip(ctx, slowClients, "POST /v1/label HTTP/1.1\r\nHost: "+h.address+
 		"\r\nContent-Type: image/jpeg\r\nContent-Length: 100000\r\n\r\n", " ")
 }
 

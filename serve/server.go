@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sync/semaphore"
+
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
@@ -67,7 +69,7 @@ type Server struct {
 	hub      hub
 	batches  chan *request
 	metrics  metrics
-	uploads  chan struct{}
+	uploads  *semaphore.Weighted // bytes
 	pictures chan struct{}
 	unread   atomic.Pointer[string] // why the folder cannot be read now
 	statuses struct {
@@ -81,7 +83,9 @@ const (
 	maxBody      = 64 << 20 // of photos
 	maxJSON      = 8 << 20
 	maxPhotos    = 64 // in one request
-	maxUploads   = 8  // requests with photos at a time
+	maxImages    = 100_000
+	uploadMemory = 512 << 20
+	uploadStep   = 64 << 10 // taken at a time
 	uploadGrace  = 10 * time.Second
 	uploadRate   = 256 << 10 // bytes per second
 	maxPictures  = 4         // thumbnails made at a time
@@ -101,7 +105,7 @@ func New(o Options) *Server {
 	}
 	return &Server{
 		Options: o, words: newWords(), hub: hub{clients: map[chan string]bool{}}, batches: make(chan *request),
-		uploads: make(chan struct{}, maxUploads), pictures: make(chan struct{}, maxPictures),
+		uploads: semaphore.NewWeighted(uploadMemory), pictures: make(chan struct{}, maxPictures),
 		metrics: metrics{requests: map[string]int{}, buckets: make([]int, len(bounds()))},
 	}
 }
@@ -197,7 +201,8 @@ func (s *Server) answering(pattern string, handle handler) http.Handler {
 		code := http.StatusOK
 		if err := handle(w, r); err != nil {
 			code = codeOf(err)
-			if code >= http.StatusInternalServerError && r.Context().Err() == nil {
+			fault := code >= http.StatusInternalServerError && code != http.StatusServiceUnavailable
+			if fault && r.Context().Err() == nil {
 				s.Log.Error("a request failed", "route", pattern, "reason", err)
 			}
 			writeJSON(w, code, map[string]string{"error": textOf(err, code)})

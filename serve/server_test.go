@@ -8,12 +8,14 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"log/slog"
 	"mime/multipart"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -505,6 +507,14 @@ func TestHostileRequests(t *testing.T) {
 			`{"do":"label","class":"x","images":["`+strings.Repeat("0", 64)+`"]}`), 404},
 		"short id": {s.request("POST", "/v1/decisions", "application/json",
 			`{"do":"label","class":"x","images":["00"]}`), 400},
+		"null for a photo": {s.request("POST", "/v1/decisions", "application/json",
+			`{"do":"label","class":"x","images":[null]}`), 404},
+		"too many ids": {s.request("POST", "/v1/decisions", "application/json",
+			`{"do":"label","class":"x","images":["`+strings.Repeat(id+`","`, maxImages)+id+`"]}`), 400},
+		"too many ids to forget": {s.request("POST", "/v1/forget", "application/json",
+			`{"images":["`+strings.Repeat(id+`","`, maxImages)+id+`"]}`), 400},
+		"a name that is not UTF-8": {s.request("POST", "/v1/decisions", "application/json",
+			`{"do":"rename","class":"class 0","to":"caf`+"\xe9"+`"}`), 400},
 		"a name with a NUL": {s.request("POST", "/v1/decisions", "application/json",
 			`{"do":"label","class":"a\u0000","images":["`+id+`"]}`), 400},
 		"a name that is long": {s.request("POST", "/v1/decisions", "application/json", `{"do":"label","class":"`+
@@ -577,8 +587,77 @@ func TestToken(t *testing.T) {
 	}
 	r = s.request("GET", "/v1/status", "", "")
 	r.AddCookie(cookies[0])
+	r.Header.Set("Authorization", "Basic a proxy's own")
 	if code, _ := s.send(r); code != 200 {
 		t.Errorf("with the cookie: %d", code)
+	}
+	r.Header.Set("Authorization", "Bearer wrong")
+	if code, _ := s.send(r); code != http.StatusUnauthorized {
+		t.Errorf("with the cookie and another token: %d", code)
+	}
+	other := New(Options{Token: token + "2"})
+	if cookies[0].Name == other.cookie() || cookies[0].Name != s.server.cookie() {
+		t.Errorf("servers of two ports have the cookies %s and %s", cookies[0].Name, other.cookie())
+	}
+}
+
+// stalled is a body that says when it is read, and then sends nothing.
+type stalled struct {
+	reading chan<- struct{}
+	end     <-chan struct{}
+}
+
+func (b stalled) Read([]byte) (int, error) {
+	b.reading <- struct{}{}
+	<-b.end
+	return 0, io.ErrUnexpectedEOF
+}
+
+// TestStalledUploads: clients that have begun to send photos and do not go on keep nobody
+// waiting, and what they hold is given back.
+func TestStalledUploads(t *testing.T) {
+	s := newSite(t, nil)
+	s.teach(s.loaded(30)[:6])
+	const n = 100
+	reading, end := make(chan struct{}), make(chan struct{})
+	var clients sync.WaitGroup
+	for range n {
+		clients.Go(func() {
+			r := httptest.NewRequest("POST", "/v1/label", stalled{reading, end})
+			r.Host = "localhost"
+			r.Header.Set("Content-Type", "image/jpeg")
+			s.server.Handler().ServeHTTP(httptest.NewRecorder(), r)
+		})
+	}
+	for range n {
+		<-reading
+	}
+	if code, body := s.send(s.request("POST", "/v1/label", "image/jpeg", "IMG 1 new")); code != http.StatusOK {
+		t.Errorf("behind %d stalled clients: %d %s", n, code, body)
+	}
+	close(end)
+	clients.Wait()
+	if !s.server.uploads.TryAcquire(uploadMemory) {
+		t.Error("some of the memory for photos is still taken")
+	}
+}
+
+// TestRefusedListenersAreNoErrors of the server, which would fill its log.
+func TestRefusedListenersAreNoErrors(t *testing.T) {
+	var said lines
+	s := newSite(t, func(o *Options) { o.Log = slog.New(slog.NewTextHandler(&said, nil)) })
+	for range maxClients {
+		_, leave, ok := s.server.hub.join()
+		if !ok {
+			t.Fatal("there are too many already")
+		}
+		defer leave()
+	}
+	if code, _ := s.send(s.request("GET", "/v1/events", "", "")); code != http.StatusServiceUnavailable {
+		t.Errorf("the answer is %d", code)
+	}
+	if text := said.text(); strings.Contains(text, "level=ERROR") {
+		t.Errorf("the server says: %s", text)
 	}
 }
 
