@@ -10,6 +10,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -238,13 +239,14 @@ func (r *record) forget(gone map[ID]bool, base *model.Model, temp string) (found
 // rebase replaces the base model. The journal knows both models meanwhile, so that a
 // session that is killed here can be opened again.
 func (r *record) rebase(m *model.Model, temp string) error {
-	dir, err := os.MkdirTemp(temp, "teach-")
+	_, _ = atomicfile.RemoveStale(temp) // leftovers of killed sessions are harmless
+	dir, err := atomicfile.CreateDir(filepath.Join(temp, "teach"), nil)
 	if err != nil {
 		return err
 	}
-	defer os.RemoveAll(dir)
+	defer dir.Abort()
 	m.DropPrevious = true
-	if err := m.Save(filepath.Join(dir, "base")); err != nil { // to know its SHA-256
+	if err := m.SaveLike(filepath.Join(dir.Path(), "base"), r.base.file); err != nil { // to know its SHA-256
 		return err
 	}
 	next := m.SHA256()

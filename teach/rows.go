@@ -1,11 +1,15 @@
 package teach
 
 import (
+	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
 // rows is a matrix in a temporary file without a name, which vanishes with the
@@ -16,14 +20,18 @@ type rows struct {
 }
 
 func newRows(dir string, cols int) (*rows, error) {
-	if err := os.MkdirAll(dir, 0o755); err != nil {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
 	}
-	f, err := os.CreateTemp(dir, "teach-*.tmp")
+	_, _ = atomicfile.RemoveStale(dir) // leftovers of killed sessions are harmless
+	f, err := os.CreateTemp(dir, ".teach.tmp-pipeline-*")
 	if err != nil {
 		return nil, err
 	}
-	return &rows{f, cols}, os.Remove(f.Name())
+	if err := os.Remove(f.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) { // a stale one, for another session
+		return nil, errors.Join(err, f.Close())
+	}
+	return &rows{f, cols}, nil
 }
 
 func vector(v []float32) blas32.Vector { return blas32.Vector{N: len(v), Inc: 1, Data: v} }
