@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs every fuzz target of the project, each for the first argument, then the
-# tests that read a number of damaged files: the second argument of models and of
-# feature folders, and ten times as many images. A failure does not end the run.
+# tests that read a number of damaged files and report those that cost most: the second
+# argument of each format, and ten times as many images with a small budget. A failure does
+# not end the run.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 time=${1:-30s}
@@ -32,6 +33,11 @@ damaged() {
 	run env "PIPELINE_MUTATIONS=$1" go test -count=1 -v -timeout 0 -run "^$2\$" "$3"
 }
 damaged $((10 * count)) TestMutatedImages ./preprocess
+damaged "$count" TestCostOfDamagedImages ./preprocess
+damaged "$count" TestMutatedLists ./dataset
+damaged "$count" TestMutatedJournals ./teach
+damaged "$count" TestMutatedNetworks ./internal/onnx
+damaged "$count" TestMutatedMetadata ./internal/photometa
 damaged "$count" TestMutatedModels ./model
 damaged "$count" TestMutatedFolders ./embed/featdir
 

@@ -286,7 +286,7 @@ func (m *meta) willRead(n int) error {
 // willDecode counts the pixels of a coded picture for each of its parts (slices, frames)
 // but one: any of them can be as large as the picture.
 func (m *meta) willDecode(parts int, pixels int64) error {
-	const perByte, most = 16, 1 << 40
+	const perByte, most = 32, 1 << 40
 	return m.reserve(max(0, parts-1), int((min(pixels, most)+perByte-1)/perByte))
 }
 

@@ -24,8 +24,9 @@ const envCount = "PIPELINE_MUTATIONS"
 const mostFailures = 20
 
 // Each calls try for 0, 1, … in parallel, envCount times or, if that is not set,
-// usual times, a tenth of it in short runs. rng depends on i alone. An error or a panic fails the test, which
-// names i; try must not use t.
+// usual times, a tenth of it in short runs, and then once more for those that cost most. rng depends on i
+// alone. An error or a panic fails the test, which names i, and so does a file that takes more than ten seconds
+// or 1 GiB; try must not use t.
 func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
 	t.Helper()
 	n := usual
@@ -39,12 +40,15 @@ func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
 		}
 	}
 	var failed atomic.Int64
+	var costs worst
 	dense.Parallel(n, func(i int) {
-		if err := guarded(i, try); err != nil && failed.Add(1) <= mostFailures {
+		err := costs.measured(i, func() error { return guarded(i, try) })
+		if err != nil && failed.Add(1) <= mostFailures {
 			t.Errorf("file %d: %v", i, err)
 		}
 	})
-	t.Logf("%d damaged files, %d failures", n, failed.Load())
+	t.Logf("%d damaged files, %d failures; the costliest by themselves:", n, failed.Load())
+	costs.report(t, try)
 }
 
 func guarded(i int, try func(i int, rng *rand.Rand) error) (err error) {

@@ -6,8 +6,11 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
+	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/mutation"
 )
 
 // exifOf returns a TIFF file whose only tag is the orientation, of a type.
@@ -191,6 +194,27 @@ func TestCompressedTextsAreBounded(t *testing.T) {
 	if left != 0 {
 		t.Errorf("%d bytes of the bound are left", left)
 	}
+}
+
+// TestMutatedMetadata: whatever the metadata, reading it costs little.
+func TestMutatedMetadata(t *testing.T) {
+	files := [][]byte{
+		jpegOf(segment(0xe1, exifPrefix, exif(6)), segment(0xe1, xmpPrefix, xmpElement(8))),
+		pngOf(chunk("eXIf", exif(6)), chunk("iTXt", []byte("XML:com.adobe.xmp\x00\x01\x00\x00\x00"),
+			deflated(xmpElement(2)))),
+		pngOf(chunk("tEXt", []byte("Raw profile type exif\x00"), rawText("exif", exif(8)))),
+		riffOf(riffChunk("EXIF", exif(6)), riffChunk("XMP ", xmpAttribute(3))), tiffWith(xmpAttribute(6)),
+	}
+	mutation.Each(t, 2000, func(i int, rng *rand.Rand) error {
+		file := mutation.Bytes(rng, files[i%len(files)], files)
+		for _, read := range []func([]byte) Metadata{JPEG, PNG, TIFF, WebP, GIF} {
+			m := read(file)
+			if o := m.Orientation(); o < 1 || o > 8 {
+				return fmt.Errorf("orientation %d", o)
+			}
+		}
+		return nil
+	})
 }
 
 func FuzzMetadata(f *testing.F) {

@@ -1,0 +1,38 @@
+package teach
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/mutation"
+)
+
+// TestMutatedJournals: a damaged journal is refused or read, at a bounded cost.
+func TestMutatedJournals(t *testing.T) {
+	lines := `{"seq":1,"time":"2026-01-01T00:00:00Z","do":"start"}` + "\n"
+	for i := range 60 {
+		do := []string{`"label","class":"a"`, `"unlabel"`, `"rename","class":"a","to":"b"`, `"undo"`, `"redo"`}[i%5]
+		lines += fmt.Sprintf(`{"seq":%d,"time":"2026-01-01T00:00:00Z","do":%s,"images":["%064x"]}`+"\n", i+2, do, i%7)
+	}
+	dir := t.TempDir()
+	mutation.Each(t, 500, func(i int, rng *rand.Rand) error {
+		file := filepath.Join(dir, fmt.Sprint(i))
+		damaged := mutation.Bytes(rng, []byte(lines), [][]byte{[]byte(lines)})
+		if i%4 == 0 {
+			damaged = []byte(strings.ReplaceAll(string(damaged), `"images"`, `"embeddings":["AAAA"],"images"`))
+		}
+		if err := os.WriteFile(file, damaged, 0o600); err != nil {
+			return err
+		}
+		j, err := OpenJournal(file)
+		if err != nil {
+			return nil
+		}
+		fold(j.Lines(), newOrigin(nil, nil)).examples()
+		return j.Close()
+	})
+}
