@@ -100,7 +100,12 @@ func (j Job) columns() (more []column) {
 func (j Job) sinks(t *tables) []Sink {
 	all := []Sink{t}
 	if j.Boxed != nil {
-		all = append(all, newPhotoTable(j.Out, *j.Boxed))
+		boxed := *j.Boxed
+		if j.Config.Only != "" { // nobody decided that a photo has no box
+			boxed.Photos = slices.DeleteFunc(slices.Clone(boxed.Photos),
+				func(p dataset.BoxedPhoto) bool { return p.Boxes == 0 })
+		}
+		all = append(all, newPhotoTable(j.Out, boxed))
 	}
 	return append(all, j.Sinks...)
 }

@@ -141,6 +141,10 @@ func TestBoxes(t *testing.T) {
 		t.Errorf("the second run read %d files", read)
 	}
 	sameInShards(t, l, model, look, md)
+	l.Expect(3, "label", model, "--images", look, "--boxes", md, "--only", "decided", "--out", l.Path("decided"))
+	if photos := l.Table(l.Path("decided"), "photos.csv"); len(photos) != 1 {
+		t.Errorf("nothing is decided, and photos.csv has %v", photos)
+	}
 	again := l.Expect(3, "train", "--images", look, "--list", l.Path("out", "labels.csv"), "--boxes", md, "--out",
 		l.Path("again.model"))
 	if !strings.Contains(again.Stdout, "12 samples of 3 classes") {
