@@ -44,6 +44,10 @@ A photo that was decided, on the page of serve or in a folder or list that was l
 has that class, whatever it is called now and wherever it lies; the column by says who
 decided. Photos that were set aside have no label.
 
+--boxes labels what a detector found: a row per box, photo.jpg#1, with the column box,
+and photos.csv with the labels of each photo. --events labels photos of one camera
+together, and writes events.csv.
+
 With --features, rows have the paths in samples.csv or, without that file, their
 numbers in embeddings.npy, counted from 0.`,
 		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",

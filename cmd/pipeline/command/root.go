@@ -203,7 +203,7 @@ func boxFlags(cmd *cobra.Command) {
 	cmd.Flags().String("boxes", "",
 		"`file` of boxes, MegaDetector's or COCO's JSON: each is an image of its own, photo.jpg#1")
 	cmd.Flags().Float64("min-confidence", config.Default().Boxes.MinConfidence,
-		"leave out boxes of which the detector is less `sure`, 0 to 1")
+		"leave out boxes with less `confidence`, 0 to 1")
 	config.Bind(cmd.Flags(), "boxes", "boxes.file")
 	config.Bind(cmd.Flags(), "min-confidence", "boxes.min_confidence")
 }
