@@ -50,6 +50,7 @@ func TestCostlyBoxes(t *testing.T) {
 	const limit = 1 << 20
 	for name, g := range map[string]imagebomb.Grid{
 		"items":                        {Columns: 1, Rows: 1, Items: 1, Extents: 1, DataBytes: 100, Unused: 100_000},
+		"tiles":                        {Columns: 8, Rows: 8, Items: 64, Extents: 1, DataBytes: 100},
 		"references":                   {Columns: 256, Rows: 256, Items: 1, Extents: 1, DataBytes: 100},
 		"parts":                        {Columns: 1, Rows: 1, Items: 1, Extents: 60_000, DataBytes: 1},
 		"the same bytes in many items": {Columns: 32, Rows: 32, Items: 1024, Extents: 1, DataBytes: 200_000},
@@ -90,7 +91,7 @@ func TestManyParts(t *testing.T) {
 				DataBytes: parts * len(c.part)}
 			file := g.HEIC()
 			copy(file[len(file)-g.DataBytes:], bytes.Repeat(c.part, parts))
-			if _, err := Parse(file, quota.New(16<<10)); !errors.Is(err, want) {
+			if _, err := Parse(file, quota.New(32<<10)); !errors.Is(err, want) {
 				t.Errorf("%s: %d of them: %v, want %v", name, parts, err, want)
 			}
 		}

@@ -30,6 +30,7 @@ const (
 	propertyBytes    = 96
 	associationBytes = 16
 	extentBytes      = 32
+	tileBytes        = 16 << 10 // a decoder of its own, which takes as long as half a megapixel
 )
 
 // meta is the box "meta" of a file.

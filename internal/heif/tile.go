@@ -19,6 +19,9 @@ func (m *meta) tile(it *item) *tile {
 	}
 	t := &tile{}
 	it.tile = t
+	if t.err = m.reserve(1, tileBytes); t.err != nil {
+		return t
+	}
 	switch it.kind {
 	case HEVC:
 		if t.coded, t.err = m.coded(it); t.err == nil {
