@@ -107,11 +107,21 @@ func inflate(packed []byte, left *int64) []byte {
 // rawProfile reads ImageMagick's form: a line with the name, one with the length, and
 // hexadecimal digits in lines.
 func rawProfile(text []byte) []byte {
-	fields := bytes.Fields(text)
-	if len(fields) < 3 {
-		return nil
+	const space = " \t\r\n"
+	for range 2 {
+		text = bytes.TrimLeft(text, space)
+		end := bytes.IndexAny(text, space)
+		if end < 0 {
+			return nil
+		}
+		text = text[end:]
 	}
-	digits := bytes.Join(fields[2:], nil)
+	digits := make([]byte, 0, len(text))
+	for _, c := range text {
+		if strings.IndexByte(space, c) < 0 {
+			digits = append(digits, c)
+		}
+	}
 	out := make([]byte, len(digits)/2)
 	n, _ := hex.Decode(out, digits[:len(digits)&^1])
 	return out[:n]
