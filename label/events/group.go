@@ -125,15 +125,14 @@ func (g *Groups) look(root string, p Photo, fileTimes bool) shot {
 	return s
 }
 
-// ShotOf returns when, and by which camera, a photo was taken: by its EXIF, otherwise by its
-// name or, if fileTimes, by the last change of its file. A file that cannot be read has
+// ShotOf returns when, and by which camera, a photo was taken: by its EXIF, otherwise by what
+// a list says of it, its name or, if fileTimes, by the last change of its file. A file that cannot be read has
 // neither.
-func ShotOf(file string, fileTimes bool) photometa.Shot {
-	return new(Times).shot(file, "", fileTimes)
+func ShotOf(file, taken string, fileTimes bool) photometa.Shot {
+	return new(Times).shot(file, taken, fileTimes)
 }
 
-// shot is ShotOf with the time that a list has, which comes after that of EXIF, and counts
-// where the time is from.
+// shot is ShotOf, and counts where the time is from.
 func (t *Times) shot(file, taken string, fileTimes bool) photometa.Shot {
 	s, _ := photometa.ReadShot(file) // an unreadable file is reported where it is embedded
 	named := timeIn(filepath.Base(file))

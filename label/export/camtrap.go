@@ -76,14 +76,14 @@ func newCamtrap(o Options) (label.Sink, error) {
 }
 
 // errNoTime says why a photo is not in the package.
-var errNoTime = errors.New("neither its EXIF nor its name says when it was taken, which Camtrap DP demands: " +
+var errNoTime = errors.New("neither its EXIF, a list nor its name says when it was taken, which Camtrap DP demands: " +
 	"it is not in camtrap-dp")
 
 // Put implements label.Sink.
 func (c *camtrap) Put(row label.Scored) error {
 	name := row.Sample.File()
 	if c.last != name {
-		if err := c.medium(name); err != nil {
+		if err := c.medium(name, row.Sample.Taken); err != nil {
 			return err
 		}
 	}
@@ -94,18 +94,18 @@ func (c *camtrap) Put(row label.Scored) error {
 }
 
 // empty adds a photo in which a detector found nothing. Without a time it is left out.
-func (c *camtrap) empty(name string) error {
-	if err := c.medium(name); err != nil || c.lastShot.Time.IsZero() {
+func (c *camtrap) empty(photo dataset.BoxedPhoto) error {
+	if err := c.medium(photo.Path, photo.Taken); err != nil || c.lastShot.Time.IsZero() {
 		return err
 	}
-	o := c.observationOf(name)
+	o := c.observationOf(photo.Path)
 	o["observationType"], o["classifiedBy"] = "blank", string(label.Detector)
 	return c.write(observations, o)
 }
 
 // medium adds a photo, if its time is known, and its time to its deployment.
-func (c *camtrap) medium(name string) error {
-	shot := c.o.Shot(dataset.FullPath(c.o.Root, name))
+func (c *camtrap) medium(name, taken string) error {
+	shot := c.o.Shot(dataset.FullPath(c.o.Root, name), taken)
 	c.last, c.lastShot = name, shot
 	if shot.Time.IsZero() {
 		return nil
@@ -211,15 +211,19 @@ func (c *camtrap) write(table string, row map[string]string) error {
 	return c.tables[table].Write(record)
 }
 
+// ErrNoTimes means that no photo has the time that Camtrap DP demands.
+var ErrNoTimes = errors.New("no photo says when it was taken, by EXIF, a list or its name, which Camtrap DP demands: " +
+	"leave out camtrap-dp, or take the times of the files with --set label.file_times=true")
+
 // Commit implements label.Sink.
 func (c *camtrap) Commit(o embed.Outcome) error {
-	for _, name := range c.o.Empty {
-		if err := c.empty(name); err != nil {
+	for _, photo := range c.o.Empty {
+		if err := c.empty(photo); err != nil {
 			return err
 		}
 	}
 	if len(c.deployments) == 0 {
-		return errors.New("no photo says when it was taken, which Camtrap DP demands: leave out camtrap-dp")
+		return ErrNoTimes
 	}
 	if err := c.writeDeployments(); err != nil {
 		return err

@@ -124,3 +124,15 @@ func TestNoTimeAtAll(t *testing.T) {
 		t.Errorf("%v %v", entries, err)
 	}
 }
+
+// What a list says of when a photo was taken is enough.
+func TestTimeOfAList(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "undated.jpg")
+	listed := row("undated.jpg", "cat")
+	listed.Sample.Taken = "2025-06-14 10:11:12"
+	run(t, options(root, dir), []string{"camtrap-dp"}, listed)
+	if _, err := os.Stat(filepath.Join(dir, "camtrap-dp", "media.csv")); err != nil {
+		t.Error(err)
+	}
+}

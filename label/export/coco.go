@@ -155,9 +155,9 @@ func hundredth(x float64) float64 { return math.Round(100*x) / 100 }
 
 // Commit implements label.Sink.
 func (c *coco) Commit(o embed.Outcome) error {
-	for _, name := range c.o.Empty {
+	for _, photo := range c.o.Empty {
 		var unreadable *label.ItemError
-		err := c.image(c.parts[c.splits[0]], name, cocoImage{})
+		err := c.image(c.parts[c.splits[0]], photo.Path, cocoImage{})
 		if err != nil && !errors.As(err, &unreadable) {
 			return err
 		}

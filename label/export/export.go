@@ -25,11 +25,12 @@ type Options struct {
 	Size func(file string) (width, height int, err error)
 	// Deployments are known of some, by name.
 	Deployments Deployments
-	// Shot returns what is known about when a photo was taken, and Now the time.
-	Shot func(file string) photometa.Shot
+	// Shot returns what is known about when a photo was taken, given what a list says of it
+	// (dataset.Sample.Taken), and Now the time.
+	Shot func(file, taken string) photometa.Shot
 	Now  func() time.Time
 	// Empty are the photos without boxes, where rows are boxes.
-	Empty []string
+	Empty []dataset.BoxedPhoto
 }
 
 // NeedsPhotos reports whether a format says something of the photos themselves, or has

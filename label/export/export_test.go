@@ -219,7 +219,7 @@ func TestBoxes(t *testing.T) {
 	rows[2].Rejected = true
 	write(t, root, "empty.jpg")
 	o := options(root, dir)
-	o.Empty = []string{"empty.jpg"}
+	o.Empty = []dataset.BoxedPhoto{{Path: "empty.jpg"}}
 	rows[1].By = label.Detector
 	rows[1].Prediction.Label = "person"
 	run(t, o, []string{"coco", "camtrap-dp"}, rows...)
@@ -335,9 +335,9 @@ func tree(t *testing.T, dir string) map[string]string {
 }
 
 // shots are of photos whose names say so.
-func shots(file string) (s photometa.Shot) {
+func shots(file, taken string) (s photometa.Shot) {
 	name := filepath.Base(file)
-	if strings.HasPrefix(name, "undated") {
+	if strings.HasPrefix(name, "undated") && taken == "" {
 		return s
 	}
 	s.Time = time.Date(2025, 6, 14, 10, 11, 12, 0, time.UTC)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
@@ -54,18 +55,32 @@ func (a *app) split(ctx context.Context, job *label.Job) error {
 	return nil
 }
 
+// timed reports whether any photo has a time.
+func timed(ctx context.Context, in input, shot func(file, taken string) photometa.Shot) bool {
+	for s := range in.images.Samples(ctx) {
+		if ctx.Err() != nil || !shot(dataset.FullPath(in.root, s.File()), s.Taken).Time.IsZero() {
+			return true
+		}
+	}
+	return false
+}
+
 // addExports adds what a job is to write for other programs.
 func addExports(ctx context.Context, m *model.Model, in input, job *label.Job) error {
 	c := job.Config
 	o := export.Options{
 		Root: in.root, Dir: job.Out, Classes: m.Classes(), Model: m.Method + " " + m.SHA256()[:12], Splits: job.Splits,
-		Shot: func(file string) photometa.Shot { return events.ShotOf(file, c.FileTimes) }, Now: time.Now,
+		Now:  time.Now,
+		Shot: func(file, taken string) photometa.Shot { return events.ShotOf(file, taken, c.FileTimes) },
 		Size: func(file string) (width, height int, err error) { return in.embedder.Size(ctx, file) },
+	}
+	if slices.Contains(c.Format, "camtrap-dp") && !timed(ctx, in, o.Shot) {
+		return export.ErrNoTimes // before hours of work
 	}
 	if in.boxed != nil {
 		for _, p := range in.boxed.Photos {
 			if p.Boxes == 0 {
-				o.Empty = append(o.Empty, p.Path)
+				o.Empty = append(o.Empty, p)
 			}
 		}
 	}
