@@ -14,8 +14,8 @@ import (
 // are keys that are commands where nothing is typed.
 var (
 	typed = []string{"raccoon", "unknown", "quail", "zebra", "yak", "Uakari", "Redstart", "über"}
-	signs = []string{"0", "1", "5", "+", "<", "?", "Delete", "Backspace", "Shift+Delete", "Control+z", "Control+y",
-		"Shift+Control+Z", "Control+a", "Home", "End"}
+	signs = []string{"0", "1", "5", "+", ".", "-", "<", "?", "Delete", "Backspace", "Shift+Delete", "Control+z",
+		"Control+y", "Shift+Control+Z", "Control+a", "Home", "End"}
 )
 
 const settled = "document.getElementById('stage').getAttribute('aria-busy') === 'false'"
@@ -84,6 +84,8 @@ func TestEveryKey(t *testing.T) {
 		{"Space", []string{" ", " "}, "", picked(0)},
 		{"Ctrl+A", []string{"Control+a"}, "", "parseInt(document.getElementById('chosen').textContent) > 100"},
 		{"+", []string{"+"}, "", "document.getElementById('heading').textContent === 'Similar photos'"},
+		{".", []string{"."}, "skip 1", ""},
+		{"-", []string{"-"}, "ignore 1", ""},
 		{"Alt+Enter", []string{"Alt+Enter"}, "", "document.getElementById('photo').open"},
 		{"Shift+Delete", []string{"Shift+Delete"}, "",
 			"document.getElementById('ask-title').textContent === 'Forget 1 photo?'"},
@@ -291,7 +293,7 @@ func heldKeysDecideOnce(t *testing.T, p *testenv.Page, url string) {
 		p.Eval(fmt.Sprintf("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: %q, repeat: true, "+
 			"bubbles: true, cancelable: true}))", key), nil)
 	}
-	for _, key := range []string{"Enter", "1", "Delete", "Shift+Delete", "+", "?", "<"} {
+	for _, key := range []string{"Enter", "1", ".", "-", "Delete", "Shift+Delete", "+", "?", "<"} {
 		held(key)
 		quiet(t, p, "held "+key)
 	}
@@ -306,7 +308,7 @@ func groupsHaveNoKeys(t *testing.T, p *testenv.Page, url string) {
 	p.Click("[data-view=unknown]")
 	p.Wait(views[1].there + " && " + settled)
 	p.Click("#heading")
-	p.Press("Enter", "1", "Delete", " ", "+", "Alt+Enter", "Shift+Delete", "r")
+	p.Press("Enter", "1", ".", "-", "Delete", " ", "+", "Alt+Enter", "Shift+Delete", "r")
 	quiet(t, p, "keys on the groups")
 	if got := evaluate[string](p, "document.querySelector('#naming input').value"); got != "" {
 		t.Errorf("a field that nobody sees has %q", got)

@@ -42,6 +42,10 @@ var dialogs = []aspect{
 		"document.querySelector('.tile:not([aria-selected=true]) .tick')?.click(); " +
 			"document.getElementById('forget').click()", "document.getElementById('ask').open"},
 	{"bulk", "document.getElementById('bulk').click()", "document.getElementById('outlook')?.textContent"},
+	{"spelling",
+		"{ const field = document.querySelector('#naming input'); field.value = 'brick walls'; " +
+			"field.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', shiftKey: true, bubbles: true})) }",
+		"document.getElementById('ask-title').textContent === 'Which class is meant?'"},
 	{"keys", "document.getElementById('help').click()", "document.getElementById('keys').open"},
 }
 
@@ -228,7 +232,8 @@ func TestClassesAndSearch(t *testing.T) {
 	p.Wait("document.querySelector('#class-list [aria-current=true]').dataset.name === 'wall'")
 	p.Click("#lead-tools button:nth-child(2)")
 	p.Wait("document.getElementById('ask').open")
-	into := evaluate[string](p, "document.getElementById('into').value")
+	into := evaluate[string](p, "document.getElementById('into').value = "+
+		"document.getElementById('into').options[1].value")
 	p.Click("#ask-yes")
 	expect("merge", "merge 0 wall "+into)
 

@@ -41,7 +41,8 @@ type standIn struct {
 	problem  any  // of the status; saving fails as long as there is one
 	// if it is not nil, the next change is answered, with what held when it was made, after a value is taken from it
 	delayed chan struct{}
-	drawn   []*shot // of a spot check
+	drawn   []*shot   // of a spot check
+	advised [2]string // what and which class, instead of the unknown photos
 }
 
 type shot struct {
@@ -207,9 +208,10 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 	for _, p := range s.photos {
 		class := cmp.Or(p.label, s.predicted(p))
 		in := map[string]bool{
-			"check": p.label == "" && !s.unknown(p), "start": p.label == "", "unknown": s.unknown(p),
+			"check": p.label == "" && !s.unknown(p) && p.by != "ignored", "start": p.label == "",
+			"unknown":    s.unknown(p) && p.by == "",
 			"suspicious": s.rather(p) != "",
-			"class":      class == r.FormValue("class"), "": true, "all": true,
+			"class":      class == r.FormValue("class") && (p.label != "" || p.by == ""), "": true, "all": true,
 		}[view]
 		if group != "" {
 			in = s.unknown(p) && s.groupID(p) == group
@@ -219,7 +221,10 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 		}
 	}
 	if view == "check" || view == "class" {
-		slices.SortStableFunc(found, func(a, b *shot) int { return cmp.Compare(a.sure, b.sure) })
+		later := func(p *shot) int { return strings.Count(p.by, "skipped") }
+		slices.SortStableFunc(found, func(a, b *shot) int {
+			return cmp.Or(later(a)-later(b), cmp.Compare(a.sure, b.sure))
+		})
 	}
 	limit, _ := strconv.Atoi(r.FormValue("limit"))
 	from, _ := strconv.Atoi(r.FormValue("cursor"))
@@ -362,11 +367,27 @@ func (s *standIn) status() map[string]any {
 		"checked":  map[string]any{"n": 124, "correct": 110, "recent": 0.92},
 		"left_out": map[string]any{"n": 80, "accuracy": 0.946},
 		"folder":   map[string]any{"n": 77, "accuracy": 0.81, "low": 0.7, "high": 0.92}, "no_threshold": false,
-		"words": true,
-		"refit": map[string]any{"running": false, "seq": 0, "seconds": 0.4},
-		"advice": map[string]any{"do": "unknown", "class": nil,
-			"text": "30 photos look like none of the classes: name their groups."},
+		"words":  true,
+		"refit":  map[string]any{"running": false, "seq": 0, "seconds": 0.4},
+		"advice": s.advice(),
 	}
+}
+
+func (s *standIn) advice() map[string]any {
+	if s.advised[0] != "" {
+		return map[string]any{"do": s.advised[0], "class": s.advised[1], "text": "Name more."}
+	}
+	return map[string]any{"do": "unknown", "class": nil,
+		"text": "30 photos look like none of the classes: name their groups."}
+}
+
+// advises sets the advice and tells the pages.
+func (s *standIn) advises(what, class string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.advised = [2]string{what, class}
+	close(s.news)
+	s.news = make(chan struct{})
 }
 
 func (s *standIn) state(text string) snapshot {
@@ -481,6 +502,8 @@ func (s *standIn) decide(what, class, to string, ids []string, above float64) {
 		switch {
 		case what == "label" && slices.Contains(ids, p.id):
 			p.label, p.by = class, "person"
+		case (what == "ignore" || what == "skip") && slices.Contains(ids, p.id):
+			p.label, p.by = "", map[string]string{"ignore": "ignored", "skip": "skipped"}[what]
 		case what == "unlabel" && slices.Contains(ids, p.id):
 			p.label, p.by = "", ""
 		case (what == "merge" || what == "rename") && p.label == class:

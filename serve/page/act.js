@@ -17,6 +17,7 @@ export function showAct(current, about, selected) {
   byId("accept").textContent = one && right(one) ? "Accept " + right(one) : "Accept";
   byId("accept").disabled = !about.some(right);
   byId("accept").hidden = doubted.length > 0 && !about.some(right);
+  byId("later").disabled = about.every((photo) => photo.label);
   byId("keep").hidden = byId("change").hidden = doubted.length === 0;
   byId("keep").textContent = one ? "Keep " + one.label : "Keep the labels";
   byId("change").textContent = instead.size === 1 ? "Change to " + [...instead][0] : "Take the suggestions";

@@ -1,5 +1,6 @@
 // The page: which view is shown, what a decision is about, and what follows it.
 import { showAct } from "./act.js";
+import * as advice from "./advice.js";
 import * as api from "./api.js";
 import { askBulk, spots } from "./bulk.js";
 import { Classes } from "./classes.js";
@@ -36,9 +37,12 @@ const grid = new Grid(byId("grid"), byId("scroller"), selection);
 const classes = new Classes();
 let recent = []; // classes used last, first; a new one is here before the server lists it
 let view = "check";
+let shownClass = null; // in the view "class"
+let beginning = false; // whether the photos shown are those to begin with, of no model
 let list = null;
 let status = null;
 let searching = {};
+let followed = ""; // the advice that led to the view
 
 const names = () => [...recent, ...classes.names.filter((name) => !recent.includes(name))];
 const words = new Words(byId("search").elements.q);
@@ -48,14 +52,20 @@ const photoNaming = new Naming(byId("photo-naming"), names);
 // --- views
 
 function source(cursor, limit) {
-  const shown = view === "check" && status && !status.model.ready ? "start" : view;
-  const of = view === "class" ? classes.current : undefined;
-  return api.images({ ...searching, cursor, limit, view: shown, class: of });
+  const of = view === "class" ? shownClass : undefined;
+  return api.images({ ...searching, cursor, limit, view: beginning ? "start" : view, class: of });
 }
+
+const begins = () => view === "check" && status !== null && !status.model.ready;
+
+// outdated reports whether the view is one of a class or model that is no more.
+const outdated = () => beginning !== begins() || (view === "class" && shownClass !== classes.current);
 
 // show shows a view, of given photos if there are any.
 async function show(next, photosOf) {
   view = next;
+  beginning = begins();
+  followed = "";
   selection.clear();
   for (const button of byId("views").children) {
     const its = button.dataset.view;
@@ -65,6 +75,7 @@ async function show(next, photosOf) {
   byId("classes").hidden = view !== "class";
   if (view === "class") {
     await classes.load();
+    shownClass = classes.current;
   }
   const inGroups = view === "unknown" && Object.keys(searching).length === 0;
   byId("groups").hidden = !inGroups;
@@ -73,6 +84,7 @@ async function show(next, photosOf) {
   list = new PhotoList(photosOf ? fixed(photosOf) : source);
   list.addEventListener("change", update);
   lead();
+  advise();
   if (!inGroups) {
     grid.show(list);
     await list.reach(0);
@@ -90,27 +102,42 @@ async function work(next) {
 // toPhotos gives the keys to the photos, or to the one that is seen large. Whoever began to
 // type while an answer was on its way goes on typing.
 function toPhotos() {
-  const field = document.activeElement;
-  const typing = isField(field) && !["file", "select-one"].includes(field.type)
-    && (field.value !== "" || !field.closest(".naming"));
-  if (!typing) {
-    (large.isOpen() ? byId("photo") : byId("grid")).focus({ preventScroll: true });
+  const place = byId(large.isOpen() ? "photo" : "grid");
+  if (!isTyping() && place.checkVisibility()) {
+    place.focus({ preventScroll: true });
+  }
+  if (document.activeElement === document.body) { // there are none, or what had the focus has gone
+    byId("main").focus({ preventScroll: true });
   }
 }
 
+function isTyping() {
+  const field = document.activeElement;
+  return isField(field) && !["file", "select-one"].includes(field.type)
+    && (field.value !== "" || !field.closest(".naming"));
+}
+
 function lead() {
-  const key = view === "check" && status && !status.model.ready ? "start" : view;
-  byId("heading").textContent = view === "class" && classes.current ? classes.current : titles[key][0];
+  const key = beginning ? "start" : view;
+  byId("heading").textContent = view === "class" && shownClass ? shownClass : titles[key][0];
   byId("hint").textContent = titles[key][1];
-  const tools = view !== "class" || !classes.current ? [] : [
-    tool("Rename…", async () => decideOn(await classes.rename())),
-    tool("Merge…", async () => decideOn(await classes.merge())),
-    tool("Accept many…", () => bulk(classes.current)),
+  const tools = view !== "class" || !shownClass ? [] : [
+    tool("Rename…", async () => reclass(await classes.rename(shownClass))),
+    tool("Merge…", async () => reclass(await classes.merge(shownClass))),
+    tool("Accept many…", () => bulk(shownClass)),
   ];
   if (passing()) {
     tools.push(tool("Back", leave));
   }
   byId("lead-tools").replaceChildren(...tools);
+}
+
+// advise writes the advice, which is over where it leads to.
+function advise() {
+  if (status) {
+    const there = status.advice.do === (view === "group" ? "unknown" : view);
+    advice.showAdvice(status, there || followed === advice.nameOf(status));
+  }
 }
 
 // passing reports whether the view is one that is left for the one before.
@@ -206,7 +233,17 @@ async function nameGroup(of, out, name, section) {
     await label(all.map(({ id }) => id).filter((id) => !out.has(id)), name);
   } finally {
     section.remove();
+    toPhotos();
     reloadSoon();
+  }
+}
+
+// reclass renames or merges a class and shows what it is part of then.
+async function reclass(decision) {
+  if (decision) {
+    await decideOn(decision);
+    classes.current = decision.to;
+    await work("class");
   }
 }
 
@@ -219,16 +256,22 @@ async function decideOn(decision) {
   done(answer, decision.images ?? [], decision);
 }
 
-// done takes in the answer to a change: the photos decided on leave a view of
-// open questions, and what is out of sight is put in the new order.
+const answers = ["label", "ignore", "skip"]; // to the question what a photo shows
+
+// done takes in the answer to a change: the photos decided on leave a view of open questions,
+// and what is out of sight is put in the new order. A change of more than some photos, such
+// as undo, puts all in the new order.
 function done(answer, ids, decision) {
   selection.drop(ids);
   const leaves = view === "class"
-    ? decision?.class !== classes.current
+    ? decision?.class !== shownClass
     : ["check", "unknown", "group", "suspicious", "similar", "spot"].includes(view);
-  if (leaves && decision?.do === "label") {
+  if (leaves && (answers.includes(decision?.do) || (decision?.do === "unlabel" && view === "suspicious"))) {
     list.remove(ids);
+  } else if (decision?.do === "unlabel") {
+    guard(renew)(ids);
   }
+  afresh ||= ![...answers, "unlabel"].includes(decision?.do);
   heard(answer.status);
   reloadSoon();
   if (view === "similar" && list.total === 0) {
@@ -280,9 +323,20 @@ async function suggestion(n) {
 }
 
 async function unlabel() {
-  const ids = targets().filter((photo) => photo.label).map((photo) => photo.id);
+  const ids = targets().filter((photo) => photo.by).map((photo) => photo.id);
   if (ids.length > 0) {
     await decideOn({ do: "unlabel", images: ids });
+  }
+}
+
+// setAside decides that photos are of no class, or are for later. What has a label need not
+// be looked at later.
+async function setAside(how) {
+  const ids = targets().filter((photo) => how === "ignore" || !photo.label).map((photo) => photo.id);
+  if (ids.length > 0) {
+    await decideOn({ do: how, images: ids });
+  } else if (targets().length > 0) {
+    say("It has a label: Delete removes that.");
   }
 }
 
@@ -317,6 +371,13 @@ async function bulk(name, above) {
     say(result.step.text);
     done(result, []);
   }
+}
+
+async function save() {
+  const { status: now } = await api.save();
+  say("The model is saved.");
+  heard(now);
+  toPhotos();
 }
 
 async function step(which) {
@@ -378,11 +439,11 @@ function leave() {
   if (large.isOpen()) {
     large.close();
   } else if (view === "similar" || view === "spot") {
-    show(back);
+    return work(back);
   } else if (selection.size > 0) {
     selection.clear();
   } else if (view === "group") {
-    show("unknown");
+    return work("unknown");
   }
 }
 
@@ -402,20 +463,18 @@ function heard(next, event) {
     return;
   }
   lost = lost && !event;
-  const ready = status?.model.ready;
-  const changed = status && next.revision !== status.revision;
+  const changed = status && (next.revision !== status.revision || next.model.ready !== status.model.ready);
   status = next;
   showStatus(status);
   words.heard(status);
-  if (ready !== status.model.ready && list) {
-    lead();
-  }
+  advise();
   if (changed || event === "groups") {
     reloadSoon();
   }
 }
 
 let later = 0;
+let afresh = false; // whether the next reload puts the photos in sight in the new order too
 
 // reloadSoon waits a moment: several changes in a row need one reload.
 function reloadSoon() {
@@ -426,16 +485,25 @@ function reloadSoon() {
 }
 
 async function reload() {
+  const seen = afresh ? () => 0 : () => Math.max(grid.seen, lastSelected() + 1);
+  afresh = false;
   await classes.load();
   recent = recent.filter((name) => classes.names.includes(name));
-  if (!byId("groups").hidden) {
+  if (outdated() && !isTyping() && !large.isOpen() && selection.size === 0) {
+    await work(view);
+  } else if (!byId("groups").hidden) {
     await update();
   } else if (passing()) {
-    await Promise.all(list.items.slice(0, grid.seen).map(async ({ id }) => list.renew(await api.image(id))));
+    await renew(list.items.slice(0, grid.seen).map(({ id }) => id));
   } else {
-    await list.reload(() => grid.seen);
+    await list.reload(seen);
+    selection.drop(selection.ids.filter((id) => !list.items.some((item) => item.id === id)));
   }
 }
+
+const lastSelected = () => list.items.findLastIndex((item) => selection.has(item.id));
+
+const renew = (ids) => Promise.all(ids.map(async (id) => list.renew(await api.image(id))));
 
 let running = 0;
 
@@ -482,7 +550,22 @@ function open() {
 grid.addEventListener("open", open);
 for (const field of [naming, photoNaming]) {
   field.addEventListener("name", (event) => guard(label)(targets().map((photo) => photo.id), event.detail));
-  field.addEventListener("leave", toPhotos);
+  field.addEventListener("leave", idle);
+}
+
+// idle is what follows when somebody has stopped to type, or a dialog is closed.
+function idle() {
+  toPhotos();
+  if (outdated()) { // it waited for that
+    reloadSoon();
+  }
+}
+for (const dialog of document.querySelectorAll("dialog")) {
+  dialog.addEventListener("close", () => {
+    if (document.activeElement === document.body || outdated()) {
+      idle();
+    }
+  });
 }
 
 // type begins a name for what the next decision is about.
@@ -496,6 +579,7 @@ function type(text) {
 
 const commands = {
   accept: guard(accept), keep: guard(keep), suggestion: guard(suggestion), unlabel: guard(unlabel),
+  later: guard(() => setAside("skip")), unusable: guard(() => setAside("ignore")),
   like: guard(() => like(current())), open, leave: guard(leave),
   undo: guard(() => step("undo")), redo: guard(() => step("redo")),
   move: (columns, rows, range) => grid.move(columns, rows, range),
@@ -508,11 +592,15 @@ const commands = {
 };
 for (const [id, run] of Object.entries({
   accept: commands.accept, keep: commands.keep, change: guard(change), like: commands.like,
-  everything: commands.selectAll, nothing: () => selection.clear(), bulk: guard(() => bulk()), help: commands.help,
+  everything: () => { commands.selectAll(); toPhotos(); }, nothing: () => { selection.clear(); toPhotos(); },
+  bulk: guard(() => bulk()), help: commands.help,
   undo: commands.undo, redo: commands.redo, "show-history": commands.history, forget: commands.forget,
-  save: guard(async () => { const { status: now } = await api.save(); say("The model is saved."); heard(now); }),
-  follow: guard(() => follow()), "keys-close": () => byId("keys").close(),
+  save: guard(save),
+  follow: guard(follow), dismiss: () => { advice.dismiss(status); advise(); toPhotos(); },
+  "keys-close": () => byId("keys").close(),
   "photo-accept": commands.accept, "photo-keep": commands.keep, "photo-like": commands.like,
+  later: commands.later, unusable: commands.unusable,
+  "photo-later": commands.later, "photo-unusable": commands.unusable,
   "photo-unlabel": commands.unlabel, "photo-forget": commands.forget,
   "photo-previous": () => commands.move(-1, 0), "photo-next": () => commands.move(1, 0),
 })) {
@@ -523,13 +611,17 @@ for (const [id, run] of Object.entries({
 // those like one that is known.
 async function follow() {
   const { do: what, class: name } = status.advice;
+  const its = advice.nameOf(status);
   if (what === "more") {
     const known = await api.images({ view: "all", class: name, decided: true, limit: 1 });
     if (known.images.length > 0) {
-      return like(known.images[0]);
+      await like(known.images[0]);
+    } else {
+      classes.current = name;
+      await work("class");
     }
-    classes.current = name;
-    return work("class");
+    followed = its;
+    return advise();
   }
   return what === "accept" ? bulk() : work(what);
 }

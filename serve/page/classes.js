@@ -1,6 +1,8 @@
 // The list of classes: choose, rename, merge.
 import * as api from "./api.js";
 import { byId, count, element } from "./dom.js";
+import { whichOf } from "./naming.js";
+import { nearest } from "./near.js";
 import { question } from "./question.js";
 
 export class Classes extends EventTarget {
@@ -47,32 +49,37 @@ export class Classes extends EventTarget {
     }
   }
 
-  // rename asks for another name and returns the decision, or null.
-  async rename() {
+  // rename asks for another name of a class and returns the decision, or null. A name that
+  // another class has makes the two one, so it asks that.
+  async rename(from) {
     const id = "new-name";
-    const input = element("input", { type: "text", value: this.current, maxLength: 200, required: true, id });
-    const label = element("label", { for: id }, "New name of “", element("bdi", {}, this.current), "” ");
-    const yes = await question("Rename", element("p", {}, label, input), "Rename");
-    const to = input.value.trim();
-    if (!yes || !to || to === this.current) {
+    const input = element("input", { type: "text", value: from, maxLength: 200, required: true, id });
+    const label = element("label", { for: id }, "New name of “", element("bdi", {}, from), "” ");
+    const answer = question("Rename", element("p", {}, label, input), "Rename");
+    input.select();
+    const yes = await answer;
+    const typed = input.value.trim();
+    if (!yes || !typed || typed === from) {
       return null;
     }
-    const decision = { do: this.names.includes(to) ? "merge" : "rename", class: this.current, to };
-    this.current = to;
-    return decision;
+    const others = this.names.filter((name) => name !== from);
+    const near = nearest(typed, others);
+    const to = near ? await whichOf(near, typed) : typed;
+    if (others.includes(to)) {
+      return this.merge(from, to);
+    }
+    return to ? { do: "rename", class: from, to } : null;
   }
 
-  // merge asks for the class to go into and returns the decision, or null.
-  async merge() {
-    const others = this.names.filter((name) => name !== this.current);
-    const select = element("select", { id: "into" }, ...others.map((name) => element("option", { value: name }, name)));
-    const label = element("label", { for: "into" }, "All photos of “", element("bdi", {}, this.current), "” become ");
+  // merge asks for the class that another one goes into, of which into is the first answer,
+  // and returns the decision, or null.
+  async merge(from, into = "") {
+    const others = this.names.filter((name) => name !== from);
+    const select = element("select", { id: "into", required: true },
+      element("option", { value: "", selected: true }, "Choose a class"),
+      ...others.map((name) => element("option", { value: name, selected: name === into }, name)));
+    const label = element("label", { for: "into" }, "All photos of “", element("bdi", {}, from), "” become ");
     const yes = await question("Merge", element("p", {}, label, select), "Merge");
-    if (!yes || !select.value) {
-      return null;
-    }
-    const decision = { do: "merge", class: this.current, to: select.value };
-    this.current = select.value;
-    return decision;
+    return yes && select.value ? { do: "merge", class: from, to: select.value } : null;
   }
 }

@@ -8,7 +8,7 @@ export function askForget(n) {
   return question(`Forget ${photos(n)}?`, element("div", {},
     element("p", {}, `Every decision about ${them} leaves the history, and what was learned from ${them} `
       + "the model, as if never seen. The files stay in the folder."),
-    element("p", {}, element("strong", {}, "This cannot be undone."))), "Forget", true);
+    element("p", {}, element("strong", {}, "This cannot be undone."))), "Forget", { grave: true });
 }
 
 // tellForgotten shows what was forgotten, and what the server cannot reach.

@@ -2,6 +2,7 @@
 // is the current one: the keyboard acts on it.
 import { element, percent } from "./dom.js";
 import { thumb } from "./api.js";
+import { aside } from "./verdict.js";
 
 const gap = 10;
 const footer = 46; // below the picture, in CSS pixels
@@ -139,7 +140,7 @@ export class Grid extends EventTarget {
       tile.photo = photo;
       const [, , what, sure, badge] = tile.children;
       const best = photo.prediction[0];
-      what.textContent = photo.label ?? (photo.unknown ? "new?" : best?.class) ?? photo.name;
+      what.textContent = photo.label ?? aside(photo) ?? (photo.unknown ? "new?" : best?.class) ?? photo.name;
       what.className = photo.label ? "what " + photo.by : "what";
       sure.textContent = doubt(photo);
       badge.textContent = photo.copies ? "+" + photo.copies : "";
@@ -225,7 +226,7 @@ export class Grid extends EventTarget {
 // doubt says in a few words how sure the model is, or who decided.
 function doubt(photo) {
   const [best, second] = photo.prediction;
-  if (photo.by === "person") {
+  if (photo.by === "person" || aside(photo)) {
     return "by you";
   }
   if (photo.label && !photo.rather) {

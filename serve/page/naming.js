@@ -1,6 +1,9 @@
 // Naming is a field for a class name with completion: a combobox as the ARIA
-// practices describe it. It sends "name" with the chosen class.
+// practices describe it. It sends "name" with the chosen class, and asks first whether a new
+// name that is almost one of the others is meant to be that one.
 import { composing, element, say } from "./dom.js";
+import { nearest } from "./near.js";
+import { question } from "./question.js";
 
 export class Naming extends EventTarget {
   #input;
@@ -117,13 +120,27 @@ export class Naming extends EventTarget {
     return this.#active >= 0 && typed.trim() !== "" && typed !== this.#options[this.#active];
   }
 
-  #choose(name) {
+  async #choose(name) {
     if (!name) {
       say("Type the name of a class first.");
       return;
     }
     this.#input.value = "";
     this.#close();
-    this.dispatchEvent(new CustomEvent("name", { detail: name }));
+    const near = nearest(name, this.#names());
+    const meant = near ? await whichOf(near, name) : name;
+    if (meant) {
+      this.dispatchEvent(new CustomEvent("name", { detail: meant }));
+    } else {
+      this.start(name);
+    }
   }
+}
+
+// whichOf returns a promise of the class that is meant: the one that there is or a new one
+// with almost its name; "" for neither.
+export async function whichOf(old, name) {
+  const answer = await question("Which class is meant?",
+    element("p", {}, `There is no class “${name}” yet, but “${old}”.`), old, { other: `New class “${name}”` });
+  return { yes: old, other: name }[answer] ?? "";
 }

@@ -2,7 +2,7 @@
 // most like it.
 import * as api from "./api.js";
 import { byId, element, percent } from "./dom.js";
-import { right, suggestions } from "./verdict.js";
+import { aside, right, suggestions } from "./verdict.js";
 
 const dialog = byId("photo");
 let shown = null;
@@ -14,7 +14,8 @@ export function open(photo, take) {
   shown = photo;
   byId("photo-name").textContent = (photo.folder ? photo.folder + "/" : "") + photo.name;
   byId("photo-label").replaceChildren(...verdict(photo));
-  byId("photo-unlabel").disabled = !photo.label;
+  byId("photo-unlabel").disabled = !photo.by;
+  byId("photo-later").disabled = Boolean(photo.label);
   byId("photo-accept").disabled = !right(photo);
   byId("photo-accept").hidden = Boolean(photo.rather);
   byId("photo-keep").hidden = !photo.rather;
@@ -61,6 +62,9 @@ dialog.addEventListener("click", (event) => {
 });
 
 function verdict(photo) {
+  if (aside(photo)) {
+    return [element("strong", {}, aside(photo)), " decided by you"];
+  }
   if (!photo.label) {
     return photo.unknown ? [element("strong", {}, "Perhaps none of the classes")] : ["Not decided"];
   }

@@ -1,10 +1,13 @@
-// A question is a dialog with some content and two buttons, a message one with one.
+// A question is a dialog with some content and two or three buttons, a message one with one.
 import { byId } from "./dom.js";
 
-// question returns a promise of whether the answer was yes. content is an element. What
-// is grave cannot be undone: the answer to give without looking is then no.
-export function question(title, content, yes, grave = false) {
+// question returns a promise of the answer: "yes", "other" if there is another one to give,
+// or "" for no. content is an element. What is grave cannot be undone: the answer to give
+// without looking is then no.
+export function question(title, content, yes, { grave = false, other = "" } = {}) {
   byId("ask-no").hidden = false;
+  byId("ask-other").textContent = other;
+  byId("ask-other").hidden = other === "";
   const answer = show(title, content, yes, grave);
   if (grave) {
     byId("ask-no").focus();
@@ -14,7 +17,7 @@ export function question(title, content, yes, grave = false) {
 
 // tell returns a promise of the end of the dialog.
 export function tell(title, content) {
-  byId("ask-no").hidden = true;
+  byId("ask-no").hidden = byId("ask-other").hidden = true;
   return show(title, content, "Close", false);
 }
 
@@ -22,7 +25,7 @@ const dialog = byId("ask");
 let answered = () => {}; // to the question that is shown
 
 function show(title, content, yes, grave) {
-  answered(false); // one that was closed, whose event has not come yet
+  answered(""); // one that was closed, whose event has not come yet
   byId("ask-title").textContent = title;
   byId("ask-body").replaceChildren(content);
   byId("ask-yes").textContent = yes;
@@ -36,8 +39,18 @@ function show(title, content, yes, grave) {
 
 dialog.addEventListener("close", () => {
   if (!dialog.open) { // else the event is that of the question before
-    answered(dialog.returnValue === "yes");
+    answered(dialog.returnValue);
+  }
+});
+
+// Enter presses the blue button wherever a button has not the focus: not every browser does
+// that in a list of choices.
+dialog.addEventListener("keydown", (event) => {
+  if (event.key === "Enter" && !event.isComposing && !event.target.closest("button, textarea")) {
+    event.preventDefault();
+    dialog.querySelector(".primary").click();
   }
 });
 
 byId("ask-no").addEventListener("click", () => dialog.close(""));
+byId("ask-other").addEventListener("click", () => dialog.close("other"));

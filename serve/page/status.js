@@ -1,4 +1,4 @@
-// The status bar: how good the model is, what to do next, whether to go on.
+// The status bar: how good the model is, whether everything is saved.
 import { byId, count, element, percent, photos } from "./dom.js";
 
 export function showStatus(status) {
@@ -10,8 +10,6 @@ export function showStatus(status) {
   bar.max = Math.max(1, found);
   bar.value = embedded + failed;
   byId("quality").textContent = quality(status, bar.hidden);
-  byId("advice").textContent = status.advice.text + (status.refit.running ? " The model is being refitted." : "");
-  byId("follow").hidden = !["check", "unknown", "suspicious", "more", "accept"].includes(status.advice.do);
   write("undo", status.undo, "Undo", "Nothing to undo");
   write("redo", status.redo, "Redo", "Nothing to redo");
   const problem = [status.problem, unread(status.images)].filter(Boolean).join(" ");
@@ -72,5 +70,5 @@ function quality({ images, labels, checked, left_out: leftOut, folder }, complet
 // disconnected says that the server has gone.
 export function disconnected() {
   byId("advice").textContent = "The server does not answer; trying again. What you decided is on its disk.";
-  byId("follow").hidden = true;
+  byId("follow").hidden = byId("dismiss").hidden = true;
 }

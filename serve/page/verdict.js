@@ -3,11 +3,17 @@
 // right is the class that "accept" gives a photo: its label, or the likeliest class. There
 // is none if that is in doubt: if the label is probably wrong, or the photo looks unknown.
 export function right(photo) {
+  if (photo.by === "ignored") {
+    return undefined;
+  }
   if (photo.label) {
     return photo.rather ? undefined : photo.label;
   }
   return photo.unknown ? undefined : photo.prediction[0]?.class;
 }
+
+// aside says as what somebody has set a photo aside; undefined for others.
+export const aside = ({ by }) => ({ ignored: "Not usable", skipped: "For later" })[by];
 
 // suggestions are the likeliest classes, {class, probability}, before them what a label in
 // doubt should rather be. That can have no probability: only a model that has not learned

@@ -270,7 +270,7 @@ func (p *person) follows(budget int) {
 		if now.Guide {
 			p.page.Click("#follow")
 			p.settles()
-		} else {
+		} else if now.Advice != "" && !strings.HasPrefix(now.Advice, "The model is being refitted") { // else it is here
 			p.open("check", "To check")
 		}
 		p.works()
