@@ -26,7 +26,9 @@ const (
 type Decision struct {
 	// Class is "" for a photo that was set aside: it is of no class.
 	Class string
-	By    By
+	// Labels are those of a photo that shows several things and has no Class.
+	Labels []string
+	By     By
 }
 
 // Decisions finds the decision about a file by its content, so that copies share it, and
@@ -48,7 +50,7 @@ func (d Decisions) Of(item embed.Item) (Decision, bool) {
 // decide makes a row one of the decided class, whatever the head predicts. Probability and
 // margin are what the head says of that class.
 func (s *Scored) decide(d Decision, classes []string) {
-	s.By, s.Rejected = d.By, false
+	s.By, s.Labels, s.Rejected = d.By, d.Labels, false
 	p := &s.Prediction
 	p.Label, p.Probability, p.Margin = d.Class, 0, -p.Probability
 	at := slices.Index(classes, d.Class)
@@ -74,5 +76,5 @@ func (s *Scored) detected(b *dataset.Box) {
 	}
 }
 
-// SetAside reports that people decided that the photo is of no class.
+// SetAside reports that people decided that the photo is of no class, or of several (Labels).
 func (s Scored) SetAside() bool { return s.By != "" && s.Prediction.Label == "" }

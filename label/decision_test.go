@@ -15,13 +15,15 @@ import (
 // the head does not know, and for what is of no class.
 func TestDecisionsRule(t *testing.T) {
 	out := t.TempDir()
-	job := newJob(t, table{"a.jpg": {0.5}, "b.jpg": {-9}, "c.jpg": {0.5}, "d.jpg": {0.5}, "e.jpg": {0.25}}, out)
+	job := newJob(t, table{"a.jpg": {0.5}, "b.jpg": {-9}, "c.jpg": {0.5}, "d.jpg": {0.5}, "e.jpg": {0.25},
+		"f.jpg": {0.25}}, out)
 	job.Threshold = 1 // b.jpg is novel
 	decided := map[string]label.Decision{
 		"a.jpg": {Class: "left", By: label.Person},
 		"b.jpg": {Class: "left", By: label.Bulk},
 		"c.jpg": {Class: "elsewhere", By: label.List},
 		"d.jpg": {By: label.Person},
+		"f.jpg": {Labels: []string{"right", "a;b"}, By: label.Person},
 	}
 	byContent := map[[sha256.Size]byte]label.Decision{}
 	for path, d := range decided {
@@ -43,6 +45,7 @@ func TestDecisionsRule(t *testing.T) {
 		{"c.jpg", "elsewhere", "0", digits(left - 1), "false", "list"},
 		{"d.jpg", "", "", "", "false", "person"},
 		{"e.jpg", "right", digits(1 / (1 + math.Exp(-0.5))), "", "false", ""},
+		{"f.jpg", "a%3Bb;right", "", "", "false", "person"},
 	} {
 		row := readTable(t, filepath.Join(out, "labels.csv"))[i]
 		if row[0] != want[0] || row[1] != want[1] || row[2] != want[2] || want[3] != "" && row[3] != want[3] ||
@@ -50,7 +53,7 @@ func TestDecisionsRule(t *testing.T) {
 			t.Errorf("row %q, want %q", row, want)
 		}
 	}
-	if d := summary.Decided; d[label.Person] != 2 || d[label.Bulk] != 1 || d[label.List] != 1 || summary.Rejected != 0 {
+	if d := summary.Decided; d[label.Person] != 3 || d[label.Bulk] != 1 || d[label.List] != 1 || summary.Rejected != 0 {
 		t.Errorf("decided %v, rejected %d", d, summary.Rejected)
 	}
 }

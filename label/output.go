@@ -299,6 +299,9 @@ func NewRow(s Scored) Row {
 		probability, margin, entropy := rounded(p.Probability), rounded(p.Margin), rounded(p.Entropy)
 		r.Probability, r.Margin, r.Entropy = &probability, &margin, &entropy
 	}
+	if len(s.Labels) > 0 {
+		r.Label = JoinLabels(s.Labels)
+	}
 	if s.New != nil {
 		r.New = new(rounded(*s.New))
 	}

@@ -54,9 +54,10 @@ func newPhotoTable(dir string, boxed dataset.BoxesFound) *photoTable {
 func (t *photoTable) Put(row Scored) error {
 	photo := row.Sample.File()
 	t.read[photo] = true
-	label := row.Prediction.Label
-	if !row.Rejected && label != "" && !slices.Contains(t.labels[photo], label) {
-		t.labels[photo] = append(t.labels[photo], label)
+	for _, label := range append([]string{row.Prediction.Label}, row.Labels...) {
+		if !row.Rejected && label != "" && !slices.Contains(t.labels[photo], label) {
+			t.labels[photo] = append(t.labels[photo], label)
+		}
 	}
 	return nil
 }

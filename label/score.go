@@ -43,6 +43,9 @@ type Scored struct {
 	Rejected bool
 	// By says who gave Prediction.Label; "" is the head.
 	By By
+	// Labels are those of a photo that shows several things, as a person decided: it is then
+	// of no class.
+	Labels []string
 	// Split is the part that the photo belongs to, "" if they are not divided.
 	Split string
 	// Event is what is known about the event of the photo, nil without events.

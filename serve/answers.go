@@ -42,6 +42,7 @@ type image struct {
 	Changed    time.Time `json:"changed"`
 	Label      *string   `json:"label"`
 	By         *teach.By `json:"by"`
+	Labels     []string  `json:"labels"`
 	Rather     *string   `json:"rather"`
 	Prediction []ranked  `json:"prediction"`
 	Novelty    *float64  `json:"novelty"`
@@ -53,8 +54,8 @@ type image struct {
 func newImage(it teach.Item) image {
 	out := image{
 		ID: it.ID, Name: it.Path, Changed: it.Changed.UTC(), Prediction: ranking(it.Top), Unknown: it.Unknown,
-		Copies: it.Copies,
-		Label:  unlessZero(it.Label), By: unlessZero(it.By), Rather: unlessZero(it.Rather), Group: unlessZero(it.Group),
+		Copies: it.Copies, Labels: append([]string{}, it.Labels...),
+		Label: unlessZero(it.Label), By: unlessZero(it.By), Rather: unlessZero(it.Rather), Group: unlessZero(it.Group),
 	}
 	if i := strings.LastIndexByte(it.Path, '/'); i >= 0 {
 		out.Folder, out.Name = it.Path[:i], it.Path[i+1:]

@@ -24,6 +24,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 		Images []teach.ID `json:"images"`
 		Class  string     `json:"class"`
 		To     string     `json:"to"`
+		Labels []string   `json:"labels"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
@@ -31,7 +32,9 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 	if err := checkCount(body.Images); err != nil {
 		return err
 	}
-	line, err := s.Session.Do(teach.Decision{Do: body.Do, Images: body.Images, Class: body.Class, To: body.To})
+	line, err := s.Session.Do(teach.Decision{
+		Do: body.Do, Images: body.Images, Class: body.Class, To: body.To, Labels: body.Labels,
+	})
 	return s.done(w, line, err)
 }
 

@@ -23,6 +23,8 @@ type conversation struct {
 
 const field = "#naming input"
 
+var oxAndCow = []string{"o", "x", "Shift+Enter", "c", "o", "w", "Shift+Enter"}
+
 var conversations = []conversation{
 	{name: "help", view: "check", from: "#help"},
 	{name: "help by its key", view: "check", keys: []string{"?"}},
@@ -36,6 +38,9 @@ var conversations = []conversation{
 	{name: "merge", view: "class", from: "#lead-tools button:nth-child(2)", answer: []string{"ArrowDown"},
 		asked: "merge 0 %s", heading: "another"},
 	{name: "a spelling", view: "check", keys: []string{"o", "t", "e", "r", "Enter"}, asked: "label 1 otter"},
+	{name: "several things", view: "check", keys: []string{"&"}, answer: oxAndCow, asked: "several 1 ox+cow"},
+	{name: "several things by its button", view: "check", from: "#several", answer: oxAndCow,
+		asked: "several 1 ox+cow"},
 	{name: "a photo", view: "check", keys: []string{"Alt+Enter"}, asked: "label 1 "},
 }
 

@@ -14,7 +14,7 @@ import (
 // are keys that are commands where nothing is typed.
 var (
 	typed = []string{"raccoon", "unknown", "quail", "zebra", "yak", "Uakari", "Redstart", "über"}
-	signs = []string{"0", "1", "5", "+", ".", "-", "<", "?", "Delete", "Backspace", "Shift+Delete", "Control+z",
+	signs = []string{"0", "1", "5", "+", ".", "-", "&", "<", "?", "Delete", "Backspace", "Shift+Delete", "Control+z",
 		"Control+y", "Shift+Control+Z", "Control+a", "Home", "End"}
 )
 
@@ -24,7 +24,7 @@ const settled = "document.getElementById('stage').getAttribute('aria-busy') === 
 // to change, which should be nothing, and dialogs that are open, which should be those given.
 func quiet(t *testing.T, p *testenv.Page, what string, open ...string) {
 	t.Helper()
-	if !slices.Contains(open, "ask") { // a question is open until it is answered
+	if !slices.Contains(open, "ask") && !slices.Contains(open, "several-things") { // open until they are answered
 		p.Wait(settled)
 	}
 	if got := evaluate[[]string](p, "posted.splice(0)"); len(got) > 0 {
@@ -86,6 +86,7 @@ func TestEveryKey(t *testing.T) {
 		{"+", []string{"+"}, "", "document.getElementById('heading').textContent === 'Similar photos'"},
 		{".", []string{"."}, "skip 1", ""},
 		{"-", []string{"-"}, "ignore 1", ""},
+		{"&", []string{"&"}, "", "document.getElementById('several-things').open"},
 		{"Alt+Enter", []string{"Alt+Enter"}, "", "document.getElementById('photo').open"},
 		{"Shift+Delete", []string{"Shift+Delete"}, "",
 			"document.getElementById('ask-title').textContent === 'Forget 1 photo?'"},
@@ -293,7 +294,7 @@ func heldKeysDecideOnce(t *testing.T, p *testenv.Page, url string) {
 		p.Eval(fmt.Sprintf("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', {key: %q, repeat: true, "+
 			"bubbles: true, cancelable: true}))", key), nil)
 	}
-	for _, key := range []string{"Enter", "1", ".", "-", "Delete", "Shift+Delete", "+", "?", "<"} {
+	for _, key := range []string{"Enter", "1", ".", "-", "&", "Delete", "Shift+Delete", "+", "?", "<"} {
 		held(key)
 		quiet(t, p, "held "+key)
 	}
@@ -308,7 +309,7 @@ func groupsHaveNoKeys(t *testing.T, p *testenv.Page, url string) {
 	p.Click("[data-view=unknown]")
 	p.Wait(views[1].there + " && " + settled)
 	p.Click("#heading")
-	p.Press("Enter", "1", ".", "-", "Delete", " ", "+", "Alt+Enter", "Shift+Delete", "r")
+	p.Press("Enter", "1", ".", "-", "&", "Delete", " ", "+", "Alt+Enter", "Shift+Delete", "r")
 	quiet(t, p, "keys on the groups")
 	if got := evaluate[string](p, "document.querySelector('#naming input').value"); got != "" {
 		t.Errorf("a field that nobody sees has %q", got)

@@ -46,6 +46,7 @@ var dialogs = []aspect{
 		"{ const field = document.querySelector('#naming input'); field.value = 'brick walls'; " +
 			"field.dispatchEvent(new KeyboardEvent('keydown', {key: 'Enter', shiftKey: true, bubbles: true})) }",
 		"document.getElementById('ask-title').textContent === 'Which class is meant?'"},
+	{"several", "document.getElementById('several').click()", "document.getElementById('several-things').open"},
 	{"keys", "document.getElementById('help').click()", "document.getElementById('keys').open"},
 }
 

@@ -410,6 +410,14 @@ func TestEveryRoute(t *testing.T) {
 	s.post("/v1/decisions", map[string]any{"do": "merge", "class": "class 1", "to": "class 2"}, nil)
 	s.post("/v1/undo", nil, nil)
 	s.post("/v1/decisions", map[string]any{"do": "unlabel", "images": []string{photos[0].ID.String()}}, nil)
+	last := photos[len(photos)-1].ID.String()
+	s.post("/v1/decisions",
+		map[string]any{"do": "several", "images": []string{last}, "labels": []string{"x", "y;z"}}, nil)
+	_, labels := s.send(s.request("GET", "/v1/labels.csv", "", ""))
+	if !strings.Contains(string(labels), "x;y%3Bz") {
+		t.Errorf("several things are not exported: %s", labels)
+	}
+	s.post("/v1/undo", nil, nil)
 
 	s.into(s.request("POST", "/v1/learn?class=class%201", "application/octet-stream", "IMG 1 elsewhere"), nil)
 	var answer struct{ Images []labelled }
@@ -499,6 +507,8 @@ func TestHostileRequests(t *testing.T) {
 		"cross-site fetch": {with(undo(), "Sec-Fetch-Site", "cross-site"), 403},
 		"form post of JSON": {s.request("POST", "/v1/decisions", "text/plain",
 			`{"do":"rename","class":"class 0","to":"x"}`), 415},
+		"one thing": {s.request("POST", "/v1/decisions", "application/json",
+			`{"do":"several","labels":["x"],"images":["`+strings.Repeat("0", 64)+`"]}`), 400},
 		"no JSON":    {s.request("POST", "/v1/decisions", "application/json", `{"do":`), 400},
 		"two values": {s.request("POST", "/v1/decisions", "application/json", `{"do":"label"}{}`), 400},
 		"unknown field": {s.request("POST", "/v1/decisions", "application/json",

@@ -47,6 +47,7 @@ type standIn struct {
 
 type shot struct {
 	id, file, name, truth, label, by string
+	labels                           []string
 	random                           int
 	sure                             float64 // the highest probability
 }
@@ -183,6 +184,7 @@ func (s *standIn) image(p *shot) map[string]any {
 	}
 	return map[string]any{"id": p.id, "name": p.name, "folder": "", "changed": "2026-05-01T10:00:00Z",
 		"label": text(p.label), "by": text(p.by), "rather": text(s.rather(p)),
+		"labels":     append([]string{}, p.labels...),
 		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil,
 		"copies": len(p.name) % 2 * (len(p.truth) % 3)}
 }
@@ -208,7 +210,7 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 	for _, p := range s.photos {
 		class := cmp.Or(p.label, s.predicted(p))
 		in := map[string]bool{
-			"check": p.label == "" && !s.unknown(p) && p.by != "ignored", "start": p.label == "",
+			"check": p.label == "" && !s.unknown(p) && p.by != "ignored" && p.by != "several", "start": p.label == "",
 			"unknown":    s.unknown(p) && p.by == "",
 			"suspicious": s.rather(p) != "",
 			"class":      class == r.FormValue("class") && (p.label != "" || p.by == ""), "": true, "all": true,
@@ -407,17 +409,18 @@ func (s *standIn) restore(to snapshot) {
 
 func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 	var d struct {
-		Do, Class, To string
-		Images        []string
-		Above         float64
-		Seq           int
+		Do, Class, To  string
+		Images, Labels []string
+		Above          float64
+		Seq            int
 	}
 	if err := json.NewDecoder(r.Body).Decode(&d); err != nil && r.Header.Get("Content-Type") != "" {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
 	what := cmp.Or(d.Do, strings.TrimPrefix(r.URL.Path, "/v1/"))
-	text := strings.TrimSpace(fmt.Sprintf("%s %d %s %s", what, len(d.Images), d.Class, d.To))
+	named := d.Class + strings.Join(d.Labels, "+")
+	text := strings.TrimSpace(fmt.Sprintf("%s %d %s %s", what, len(d.Images), named, d.To))
 	switch what {
 	case "undo":
 		to := s.undo[len(s.undo)-1]
@@ -440,6 +443,11 @@ func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 	default:
 		s.undo, s.redo = append(s.undo, s.state(text)), nil
 		s.decide(what, d.Class, d.To, d.Images, d.Above)
+		for _, p := range s.photos {
+			if what == "several" && slices.Contains(d.Images, p.id) {
+				p.label, p.by, p.labels = "", what, d.Labels
+			}
+		}
 	}
 	s.seq++
 	s.requests = append(s.requests, text)

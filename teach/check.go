@@ -33,12 +33,12 @@ func checkName(name string) error {
 // were in the folder, and of which the embeddings are stored.
 func (s *state) check(l Line, here, stored func(ID) bool) error {
 	switch l.Do {
-	case Label, Unlabel, Ignore, Skip:
+	case Label, Unlabel, Ignore, Skip, Several:
 		return s.checkLabels(l, here, stored)
 	case Rename, Merge:
 		return s.checkRename(l)
 	}
-	return refuse(Invalid, "do is %q: choose label, unlabel, ignore, skip, rename or merge", l.Do)
+	return refuse(Invalid, "do is %q: choose label, unlabel, ignore, skip, several, rename or merge", l.Do)
 }
 
 func (s *state) checkLabels(l Line, here, stored func(ID) bool) error {
@@ -46,7 +46,11 @@ func (s *state) checkLabels(l Line, here, stored func(ID) bool) error {
 		return refuse(Invalid, "no photos are named")
 	}
 	if l.To != "" || l.Do != Label && l.Class != "" {
-		return refuse(Invalid, "%s takes images%s", l.Do, map[Do]string{Label: " and class"}[l.Do])
+		return refuse(Invalid, "%s takes images%s", l.Do,
+			map[Do]string{Label: " and class", Several: " and labels"}[l.Do])
+	}
+	if err := l.checkSeveral(); err != nil {
+		return err
 	}
 	for _, id := range l.Images {
 		switch {
@@ -70,6 +74,29 @@ func (s *state) checkLabels(l Line, here, stored func(ID) bool) error {
 		}
 	}
 	return s.checkForgets(l)
+}
+
+// Bounds of the names of one photo.
+const (
+	leastLabels = 2
+	mostLabels  = 20
+)
+
+// checkSeveral refuses names that are not those of several things, and names of anything else.
+func (l Line) checkSeveral() error {
+	n := len(l.Classes)
+	switch {
+	case l.Do != Several && n > 0:
+		return refuse(Invalid, "%s takes no labels", l.Do)
+	case l.Do == Several && (n < leastLabels || n > mostLabels):
+		return refuse(Invalid, "%s takes from %d to %d different labels, not %d", Several, leastLabels, mostLabels, n)
+	}
+	for _, name := range l.Classes {
+		if err := checkName(name); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // checkForgets refuses to correct what the base model cannot unlearn.
@@ -99,6 +126,9 @@ func (s *state) checkRename(l Line) error {
 	}
 	if len(l.Images) > 0 {
 		return refuse(Invalid, "%s takes class and to", l.Do)
+	}
+	if err := l.checkSeveral(); err != nil {
+		return err
 	}
 	names := s.current()
 	switch there := slices.Contains(names, l.To); {

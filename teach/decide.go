@@ -8,9 +8,11 @@ import (
 
 // A Decision is what a person decides.
 type Decision struct {
-	Do        Do // Label, Unlabel, Ignore, Skip, Rename or Merge
+	Do        Do // Label, Unlabel, Ignore, Skip, Several, Rename or Merge
 	Images    []ID
 	Class, To string
+	// Labels are what photos of Several show.
+	Labels []string
 }
 
 // Do makes a decision. When it returns, the decision is on disk, and a model that
@@ -18,6 +20,11 @@ type Decision struct {
 func (s *Session) Do(d Decision) (Line, error) {
 	return s.decide(func() (Line, error) {
 		l := Line{Do: d.Do, Images: unique(d.Images), Class: strings.TrimSpace(d.Class), To: strings.TrimSpace(d.To)}
+		for _, name := range d.Labels {
+			l.Classes = append(l.Classes, strings.TrimSpace(name))
+		}
+		slices.Sort(l.Classes)
+		l.Classes = slices.Compact(l.Classes)
 		err := s.state.check(l, s.here, s.stored)
 		if err == nil && l.Do == Label {
 			err = s.remember(&l, s.stored)

@@ -31,8 +31,8 @@ func Decided(file string, m *model.Model) (label.Decisions, error) {
 func (s *state) decision(id ID) (label.Decision, bool) {
 	if m, ok := s.marks[id]; ok {
 		by := map[By]label.By{Person: label.Person, Bulk: label.Bulk, Folder: label.List,
-			Ignored: label.Person, Skipped: label.Person}[m.by]
-		return label.Decision{Class: m.class, By: by}, true
+			Ignored: label.Person, Skipped: label.Person, Mixed: label.Person}[m.by]
+		return label.Decision{Class: m.class, Labels: m.labels, By: by}, true
 	}
 	first := ""
 	for i, class := range s.learned[id] {

@@ -1,6 +1,7 @@
 package teach
 
 import (
+	"reflect"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/label"
@@ -42,7 +43,7 @@ func TestDecidedInFolders(t *testing.T) {
 		{Content: model.Hash{2}, Class: "bee"},
 	})
 	st := fold(nil, o)
-	if d, ok := st.decision(ID{1}); !ok || d != (label.Decision{Class: "ant", By: label.List}) {
+	if d, ok := st.decision(ID{1}); !ok || !reflect.DeepEqual(d, label.Decision{Class: "ant", By: label.List}) {
 		t.Errorf("%+v, %v", d, ok)
 	}
 	if d, ok := st.decision(ID{2}); ok {

@@ -9,7 +9,9 @@ import (
 
 // An Exported is a file of the folder, and the label that leaves the program.
 type Exported struct {
-	Path, Label string // "" for a photo that was set aside, is like no class, or has no scores
+	// Label is "" for a photo that was set aside, is like no class, or has no scores; of one
+	// that shows several things it has all, as of label.JoinLabels.
+	Path, Label string
 	By          label.By
 	// Probability is what the model says of Label, nil where that is none of the most
 	// probable classes; Novelty is nil before the photo is scored.
@@ -21,7 +23,7 @@ type Exported struct {
 // Labels returns the decided labels of all files of the folder, every copy of a photo
 // included, by path.
 func (s *Session) Labels() []Exported {
-	return s.export(func(id ID) bool { return s.state.marks[id].class != "" })
+	return s.export(func(id ID) bool { m := s.state.marks[id]; return m.class != "" || m.by == Mixed })
 }
 
 // Files returns every file of the folder, by path, with its decided label or else the
@@ -48,7 +50,7 @@ func (s *Session) export(takes func(ID) bool) []Exported {
 func (g *gallery) exported(i int) (e Exported) {
 	it := g.item(i)
 	d, decided := g.state.decision(it.ID)
-	e.Label, e.By = d.Class, d.By
+	e.Label, e.By = cmp.Or(d.Class, label.JoinLabels(d.Labels)), d.By
 	if !decided {
 		e.Label, e.By = it.Label, by(it)
 	}

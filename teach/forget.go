@@ -64,7 +64,10 @@ func (s *state) photosOf(classes []string) (ids []ID, err error) {
 		ids = append(ids, id)
 	}
 	for id, m := range s.marks {
-		if slices.Contains(classes, m.class) && len(s.learned[id]) == 0 {
+		named := slices.ContainsFunc(append([]string{m.class}, m.labels...), func(name string) bool {
+			return slices.Contains(classes, name)
+		})
+		if named && len(s.learned[id]) == 0 {
 			ids = append(ids, id)
 		}
 	}

@@ -41,6 +41,8 @@ type Item struct {
 	// Label was decided, or is named by the folder; "" for none.
 	Label string
 	By    By
+	// Labels are those of a photo that shows several things, which has no Label.
+	Labels []string
 	// Rather is a class that is more probable than Label; "" if there is none, or a person
 	// gave Label.
 	Rather string
@@ -102,6 +104,7 @@ const topClasses = 5
 func (g *gallery) item(i int) Item {
 	it := Item{Photo: g.photos[i], Group: g.groups.of[i]}
 	it.Label, it.By = g.label(i)
+	it.Labels = g.state.marks[it.ID].labels
 	if g.live.scored(i) {
 		it.Top = g.live.scores.ranked(i, topClasses)
 		it.Novelty = float64(g.live.scores.photos[i].novelty)

@@ -129,6 +129,8 @@ func (j *Journal) check(l Line) error {
 		return fmt.Errorf("%q is only the first line", Start)
 	case l.severalClasses() && len(l.Classes) != len(l.Images):
 		return fmt.Errorf("it has %d classes of %d photos", len(l.Classes), len(l.Images))
+	case l.Do == Several && len(l.Classes) < leastLabels:
+		return fmt.Errorf("%q has %d classes", Several, len(l.Classes))
 	case l.Do == Undo || l.Do == Redo:
 		if !known || !j.lines[l.Of-1].decides() {
 			return fmt.Errorf("it refers to line %d, which is no decision", l.Of)
@@ -225,7 +227,10 @@ func (j *Journal) Forget(gone map[ID]bool) (named map[ID]bool, err error) {
 			}
 		}
 		if len(kept) < len(l.Images) {
-			lines[i].Images, lines[i].Classes = kept, classes
+			lines[i].Images = kept
+			if l.severalClasses() {
+				lines[i].Classes = classes
+			}
 			if l.Do == Label {
 				lines[i].Was, lines[i].P = "", 0
 			}

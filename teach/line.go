@@ -36,6 +36,7 @@ const (
 	Unlabel Do = "unlabel" // Images have no label
 	Ignore  Do = "ignore"  // Images are of no class, now and later
 	Skip    Do = "skip"    // Images are for later
+	Several Do = "several" // Images each show all of Classes
 	Rename  Do = "rename"  // Class is called To
 	Merge   Do = "merge"   // Class is part of To
 	Accept  Do = "accept"  // Images are of Classes, as predicted
@@ -59,7 +60,8 @@ type Line struct {
 	Images []ID      `json:"images,omitempty"`
 	Class  string    `json:"class,omitempty"`
 	To     string    `json:"to,omitempty"`
-	// Classes are those of Images in Accept, Import and SpotCheck.
+	// Classes are those of Images in Accept, Import and SpotCheck, one for each; in Several
+	// what each of them shows.
 	Classes []string `json:"classes,omitempty"`
 	Of      int      `json:"of,omitempty"`
 	// Was is the class that was predicted for the only photo of a Label, with
@@ -75,7 +77,7 @@ type Line struct {
 // decides reports whether a line is a decision, which can be undone.
 func (l Line) decides() bool {
 	switch l.Do {
-	case Label, Unlabel, Ignore, Skip, Rename, Merge, Accept, Learn, Import, Back:
+	case Label, Unlabel, Ignore, Skip, Several, Rename, Merge, Accept, Learn, Import, Back:
 		return true
 	}
 	return false

@@ -108,7 +108,11 @@ func (d *driver) operate() {
 	case 3:
 		d.decided(Decision{Do: Unlabel, Images: d.some()})
 	case 4:
-		d.decided(Decision{Do: []Do{Ignore, Skip}[d.rng.IntN(2)], Images: d.some()})
+		do, labels := []Do{Ignore, Skip, Several}[d.rng.IntN(3)], []string(nil)
+		if do == Several {
+			labels = []string{"x", "y"}
+		}
+		d.decided(Decision{Do: do, Images: d.some(), Labels: labels})
 	case 5, 6:
 		do := []Do{Rename, Merge}[d.rng.IntN(2)]
 		d.decided(Decision{Do: do, Class: d.class(), To: d.class()})
@@ -307,6 +311,8 @@ func (d *driver) compare() {
 			got[id] = "to ignore"
 		case Skipped:
 			got[id] = "to skip"
+		case Mixed:
+			got[id] = "to several"
 		}
 	}
 	if !maps.Equal(got, d.now) {

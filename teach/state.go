@@ -20,20 +20,21 @@ const (
 	// Photos that a person set aside have no label.
 	Ignored By = "ignored" // of no class
 	Skipped By = "skipped" // for later
+	Mixed   By = "several" // of several classes
 )
 
 // aside reports whether a photo was set aside.
-func (b By) aside() bool { return b == Ignored || b == Skipped }
+func (b By) aside() bool { return b == Ignored || b == Skipped || b == Mixed }
 
 // teaches reports whether a label is learned: those accepted in bulk are of the model itself.
 func (b By) teaches() bool { return b == Person || b == Folder }
 
-// A mark is the label of a photo by a decision; seq and at are the place of the
-// decision.
+// A mark is the label of a photo by a decision; seq and at are the place of the decision.
 type mark struct {
 	class   string
 	by      By
 	seq, at int
+	labels  []string // of Mixed
 }
 
 // An origin is what the base model had learned, and what it can do with that. Nobody
@@ -147,12 +148,16 @@ func (s *state) apply(l Line) {
 	switch l.Do {
 	case Label, Learn:
 		for i, id := range l.Images {
-			s.marks[id] = mark{l.Class, Person, l.Seq, i}
+			s.marks[id] = mark{class: l.Class, by: Person, seq: l.Seq, at: i}
 		}
 	case Ignore, Skip:
 		by := map[Do]By{Ignore: Ignored, Skip: Skipped}[l.Do]
 		for i, id := range l.Images {
 			s.marks[id] = mark{by: by, seq: l.Seq, at: i}
+		}
+	case Several:
+		for i, id := range l.Images {
+			s.marks[id] = mark{by: Mixed, seq: l.Seq, at: i, labels: l.Classes}
 		}
 	case Unlabel:
 		for _, id := range l.Images {
@@ -160,16 +165,22 @@ func (s *state) apply(l Line) {
 		}
 	case Accept:
 		for i, id := range l.Images {
-			s.marks[id] = mark{l.Classes[i], Bulk, l.Seq, i}
+			s.marks[id] = mark{class: l.Classes[i], by: Bulk, seq: l.Seq, at: i}
 		}
 	case Import:
 		for i, id := range l.Images {
-			s.marks[id] = mark{l.Classes[i], Folder, l.Seq, i}
+			s.marks[id] = mark{class: l.Classes[i], by: Folder, seq: l.Seq, at: i}
 		}
 	case Rename, Merge:
 		for id, m := range s.marks {
 			if m.class == l.Class {
 				m.class = l.To
+				s.marks[id] = m
+			}
+			if at := slices.Index(m.labels, l.Class); at >= 0 {
+				m.labels = slices.Clone(m.labels)
+				m.labels[at] = l.To
+				m.labels = slices.Compact(slices.Sorted(slices.Values(m.labels)))
 				s.marks[id] = m
 			}
 		}

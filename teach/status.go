@@ -164,6 +164,8 @@ func Describe(l Line) string {
 	switch l.Do {
 	case Ignore, Skip:
 		return fmt.Sprintf("%s %s", l.Do, photos)
+	case Several:
+		return fmt.Sprintf("label %s with %s", photos, strings.Join(l.Classes, ", "))
 	case Label:
 		return fmt.Sprintf("label %s %s", photos, l.Class)
 	case Learn:

@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -231,6 +232,14 @@ func TestSidecars(t *testing.T) {
 		if got := subjects(t, side); len(got) != 1 || got[0] != class {
 			t.Errorf("dc:subject is %q, want %q", got, class)
 		}
+	}
+	several := labelled("a.jpg", "", false)
+	several.By, several.Labels = label.Person, []string{"a<b", "c"}
+	if err := s.Put(several); err != nil {
+		t.Fatal(err)
+	}
+	if got := subjects(t, side); !slices.Equal(got, several.Labels) {
+		t.Errorf("of several things dc:subject is %q", got)
 	}
 	if err := s.Put(labelled("a.jpg", "dog", true)); err != nil {
 		t.Fatal(err)

@@ -42,13 +42,17 @@ func (s *Sidecars) Put(row label.Scored) error {
 	if err != nil {
 		return &label.ItemError{Err: err}
 	}
-	if row.Rejected || row.SetAside() {
+	subjects := row.Labels
+	if len(subjects) == 0 {
+		subjects = []string{row.Prediction.Label}
+	}
+	if row.Rejected || subjects[0] == "" {
 		if old == nil {
 			return nil
 		}
 		return itemError(os.Remove(file))
 	}
-	text, err := sidecar(row.Prediction.Label)
+	text, err := sidecar(subjects)
 	if err != nil || bytes.Equal(text, old) {
 		return err
 	}
@@ -95,10 +99,14 @@ func ours(file string) ([]byte, error) {
 	return text, nil
 }
 
-func sidecar(class string) ([]byte, error) {
-	var subject bytes.Buffer
-	if err := xml.EscapeText(&subject, []byte(class)); err != nil {
-		return nil, err
+func sidecar(classes []string) ([]byte, error) {
+	var subjects bytes.Buffer
+	for _, class := range classes {
+		subjects.WriteString("     <rdf:li>")
+		if err := xml.EscapeText(&subjects, []byte(class)); err != nil {
+			return nil, err
+		}
+		subjects.WriteString("</rdf:li>\n")
 	}
 	return fmt.Appendf(nil, `<?xpacket begin="%s" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/">
@@ -106,14 +114,13 @@ func sidecar(class string) ([]byte, error) {
   <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/" %s>
    <dc:subject>
     <rdf:Bag>
-     <rdf:li>%s</rdf:li>
-    </rdf:Bag>
+%s    </rdf:Bag>
    </dc:subject>
   </rdf:Description>
  </rdf:RDF>
 </x:xmpmeta>
 <?xpacket end="w"?>
-`, "\ufeff", creator, subject.Bytes()), nil
+`, "\ufeff", creator, subjects.Bytes()), nil
 }
 
 // Commit does nothing: each sidecar is complete as soon as it is written.

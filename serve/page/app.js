@@ -14,6 +14,7 @@ import { fixed, PhotoList } from "./list.js";
 import { Naming } from "./naming.js";
 import * as large from "./photo.js";
 import { Selection } from "./selection.js";
+import { Several } from "./several.js";
 import { disconnected, showStatus } from "./status.js";
 import { doubts, right, suggestions } from "./verdict.js";
 import { Words } from "./words.js";
@@ -47,6 +48,7 @@ let followed = ""; // the advice that led to the view
 const names = () => [...recent, ...classes.names.filter((name) => !recent.includes(name))];
 const words = new Words(byId("search").elements.q);
 const naming = new Naming(byId("naming"), names);
+const severalThings = new Several(names);
 const photoNaming = new Naming(byId("photo-naming"), names);
 
 // --- views
@@ -256,7 +258,7 @@ async function decideOn(decision) {
   done(answer, decision.images ?? [], decision);
 }
 
-const answers = ["label", "ignore", "skip"]; // to the question what a photo shows
+const answers = ["label", "ignore", "skip", "several"]; // to the question what a photo shows
 
 // done takes in the answer to a change: the photos decided on leave a view of open questions,
 // and what is out of sight is put in the new order. A change of more than some photos, such
@@ -337,6 +339,14 @@ async function setAside(how) {
     await decideOn({ do: how, images: ids });
   } else if (targets().length > 0) {
     say("It has a label: Delete removes that.");
+  }
+}
+
+async function several() {
+  const about = targets();
+  if (about.length > 0) {
+    const labels = await severalThings.ask(about.length === 1 ? about[0].labels : []);
+    await decideOn(labels && { do: "several", images: about.map((photo) => photo.id), labels });
   }
 }
 
@@ -580,6 +590,7 @@ function type(text) {
 const commands = {
   accept: guard(accept), keep: guard(keep), suggestion: guard(suggestion), unlabel: guard(unlabel),
   later: guard(() => setAside("skip")), unusable: guard(() => setAside("ignore")),
+  several: guard(several),
   like: guard(() => like(current())), open, leave: guard(leave),
   undo: guard(() => step("undo")), redo: guard(() => step("redo")),
   move: (columns, rows, range) => grid.move(columns, rows, range),
@@ -599,8 +610,8 @@ for (const [id, run] of Object.entries({
   follow: guard(follow), dismiss: () => { advice.dismiss(status); advise(); toPhotos(); },
   "keys-close": () => byId("keys").close(),
   "photo-accept": commands.accept, "photo-keep": commands.keep, "photo-like": commands.like,
-  later: commands.later, unusable: commands.unusable,
-  "photo-later": commands.later, "photo-unusable": commands.unusable,
+  later: commands.later, unusable: commands.unusable, several: commands.several,
+  "photo-later": commands.later, "photo-unusable": commands.unusable, "photo-several": commands.several,
   "photo-unlabel": commands.unlabel, "photo-forget": commands.forget,
   "photo-previous": () => commands.move(-1, 0), "photo-next": () => commands.move(1, 0),
 })) {

@@ -3,7 +3,7 @@
 // right is the class that "accept" gives a photo: its label, or the likeliest class. There
 // is none if that is in doubt: if the label is probably wrong, or the photo looks unknown.
 export function right(photo) {
-  if (photo.by === "ignored") {
+  if (["ignored", "several"].includes(photo.by)) {
     return undefined;
   }
   if (photo.label) {
@@ -13,7 +13,8 @@ export function right(photo) {
 }
 
 // aside says as what somebody has set a photo aside; undefined for others.
-export const aside = ({ by }) => ({ ignored: "Not usable", skipped: "For later" })[by];
+export const aside = ({ by, labels }) =>
+  ({ ignored: "Not usable", skipped: "For later", several: labels.join(", ") })[by];
 
 // suggestions are the likeliest classes, {class, probability}, before them what a label in
 // doubt should rather be. That can have no probability: only a model that has not learned
