@@ -258,6 +258,7 @@ async function decideOn(decision) {
   done(answer, decision.images ?? [], decision);
 }
 
+const few = 50; // photos that are asked for one by one
 const answers = ["label", "ignore", "skip", "several"]; // to the question what a photo shows
 
 // done takes in the answer to a change: the photos decided on leave a view of open questions,
@@ -268,12 +269,13 @@ function done(answer, ids, decision) {
   const leaves = view === "class"
     ? decision?.class !== shownClass
     : ["check", "unknown", "group", "suspicious", "similar", "spot"].includes(view);
-  if (leaves && (answers.includes(decision?.do) || (decision?.do === "unlabel" && view === "suspicious"))) {
+  const unlabels = decision?.do === "unlabel" && ids.length <= few;
+  if (leaves && (answers.includes(decision?.do) || (unlabels && view === "suspicious"))) {
     list.remove(ids);
-  } else if (decision?.do === "unlabel") {
+  } else if (unlabels) {
     guard(renew)(ids);
   }
-  afresh ||= ![...answers, "unlabel"].includes(decision?.do);
+  afresh ||= !unlabels && !answers.includes(decision?.do);
   heard(answer.status);
   reloadSoon();
   if (view === "similar" && list.total === 0) {
