@@ -2,7 +2,6 @@ package mutation
 
 import (
 	"cmp"
-	"fmt"
 	"math/rand/v2"
 	"runtime/metrics"
 	"slices"
@@ -79,6 +78,6 @@ func (w *worst) report(t *testing.T, try func(i int, rng *rand.Rand) error) {
 		}
 	}
 	for _, c := range keep(alone, func(a, b cost) int { return cmp.Compare(b.time, a.time) }) {
-		t.Log(fmt.Sprintf("file %d: %v, %.1f MiB", c.file, c.time.Round(time.Microsecond), float64(c.bytes)/(1<<20)))
+		t.Logf("file %d: %v, %.1f MiB", c.file, c.time.Round(time.Microsecond), float64(c.bytes)/(1<<20))
 	}
 }
