@@ -45,7 +45,7 @@ func (w *worker) boxes(todo []claimed) error {
 		c := todo[i]
 		c.remark = remark
 		added++
-		ended = w.add(c, tensor)
+		ended = w.add(&c, tensor)
 		return ended
 	})
 	if ended != nil || err == nil {

@@ -167,18 +167,18 @@ func (w *worker) resolve(j job, h cache.Hash) error {
 	}
 	c := todo[0]
 	ctx := preprocess.WithRemarks(w.ctx, func(r preprocess.Remark) { c.remark = r })
-	return w.add(c, func(dst []float32) error { return w.Preprocessor.Tensor(ctx, dst, w.file) })
+	return w.add(&c, func(dst []float32) error { return w.Preprocessor.Tensor(ctx, dst, w.file) })
 }
 
-// add adds what tensor writes to the batch.
-func (w *worker) add(c claimed, tensor func(dst []float32) error) error {
+// add adds what tensor writes to the batch. tensor may set the remark of c.
+func (w *worker) add(c *claimed, tensor func(dst []float32) error) error {
 	size := 3 * w.Side * w.Side
 	at := len(w.batch) * size
 	if err := tensor(w.pixels[at : at+size]); err != nil {
 		w.land(c.place, Item{Hash: c.hash, Err: err})
 		return nil
 	}
-	w.batch = append(w.batch, c)
+	w.batch = append(w.batch, *c)
 	if len(w.batch) == w.extractor.Batch() {
 		return w.flush()
 	}

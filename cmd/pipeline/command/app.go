@@ -80,7 +80,9 @@ func open(cmd *cobra.Command) (*app, error) {
 		if report == outDir || !f.Changed && c.Label.Report {
 			report = c.Out
 		}
-		c.Label.Report = report != ""
+		if f.Changed {
+			c.Label.Report = report != ""
+		}
 	}
 	log := newLog(cmd.ErrOrStderr(), c)
 	a := &app{
