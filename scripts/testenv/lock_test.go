@@ -63,7 +63,8 @@ func checkRequirements(t *testing.T, file string) {
 	if strings.Contains(text, "://") {
 		t.Errorf("%s holds an address", file)
 	}
-	pinned := regexp.MustCompile(`(?m)^[a-z0-9-]+==[0-9.]+(post[0-9]+)?( ; [^\\\n]+)? \\\n    --hash=sha256:[0-9a-f]{64}`)
+	version := `[0-9.]+(post[0-9]+)?`
+	pinned := regexp.MustCompile(`(?m)^[a-z0-9-]+==` + version + `( ; [^\\\n]+)? \\\n    --hash=sha256:[0-9a-f]{64}`)
 	packages := regexp.MustCompile(`(?m)^[^\s#]`)
 	if got, want := len(pinned.FindAllString(text, -1)), len(packages.FindAllString(text, -1)); got != want ||
 		got == 0 {
