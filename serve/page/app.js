@@ -43,7 +43,7 @@ let beginning = false; // whether the photos shown are those to begin with, of n
 let list = null;
 let status = null;
 let searching = {};
-let followed = ""; // the advice that led to the view
+let followed = ""; // the advice that led to the view, until something is decided there
 
 const names = () => [...recent, ...classes.names.filter((name) => !recent.includes(name))];
 const words = new Words(byId("search").elements.q);
@@ -67,7 +67,7 @@ const outdated = () => beginning !== begins() || (view === "class" && shownClass
 async function show(next, photosOf) {
   view = next;
   beginning = begins();
-  followed = "";
+  followed = view === "group" ? "unknown" : "";
   selection.clear();
   for (const button of byId("views").children) {
     const its = button.dataset.view;
@@ -137,8 +137,7 @@ function lead() {
 // advise writes the advice, which is over where it leads to.
 function advise() {
   if (status) {
-    const there = status.advice.do === (view === "group" ? "unknown" : view);
-    advice.showAdvice(status, there || followed === advice.nameOf(status));
+    advice.showAdvice(status, status.advice.do === view || followed === advice.nameOf(status));
   }
 }
 
@@ -265,6 +264,7 @@ const answers = ["label", "ignore", "skip", "several"]; // to the question what 
 // and what is out of sight is put in the new order. A change of more than some photos, such
 // as undo, puts all in the new order.
 function done(answer, ids, decision) {
+  followed = "";
   selection.drop(ids);
   const leaves = view === "class"
     ? decision?.class !== shownClass

@@ -145,7 +145,7 @@ func TestCamtrapPackage(t *testing.T) {
 	l.Write(filepath.Join(images, "undated.jpg"), commandtest.Photo("kiwi", 100, commandtest.SmallSide))
 	l.Expect(command.ExitPartial, label...)
 	problems := string(l.Read(out, "errors.csv"))
-	if !strings.Contains(problems, "undated.jpg,\"neither its EXIF nor its name") {
+	if !strings.Contains(problems, "undated.jpg,\"neither its EXIF, a list nor its name") {
 		t.Errorf("errors.csv says %s", problems)
 	}
 }
