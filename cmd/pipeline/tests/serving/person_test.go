@@ -80,13 +80,14 @@ func (p *person) look() (s screen) {
 // current returns the photo that the keys are about.
 func (p *person) current() tile {
 	p.Helper()
-	for _, t := range p.look().Tiles {
-		if t.Current {
-			return t
+	for { // the page may begin to load others between waiting and looking
+		p.page.Wait("document.querySelector('.tile.current') !== null")
+		for _, t := range p.look().Tiles {
+			if t.Current {
+				return t
+			}
 		}
 	}
-	p.Fatalf("no photo has the mark: %+v", p.look())
-	return tile{}
 }
 
 // hears does something and returns what the page says then.

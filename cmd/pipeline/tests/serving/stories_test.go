@@ -270,7 +270,10 @@ func (p *person) follows(budget int) {
 		if now.Guide {
 			p.page.Click("#follow")
 			p.settles()
-		} else if now.Advice != "" && !strings.HasPrefix(now.Advice, "The model is being refitted") { // else it is here
+		} else if strings.Contains(strings.ToLower(now.Heading), "unknown") { // the advice is over here
+			p.page.Click("[data-view=unknown]")
+			p.settles()
+		} else {
 			p.open("check", "To check")
 		}
 		p.works()
