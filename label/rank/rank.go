@@ -295,7 +295,7 @@ type Config struct {
 }
 
 // DefaultConfig returns the configuration that ranks all images by margin, which teaches
-// more than images at random, as entropy does not (docs/results/labelling.md).
+// more than images at random, and more than entropy (docs/results/labelling.md).
 func DefaultConfig() Config {
 	return Config{By: Margin, ClusterImages: 5000, MinGroup: 3}
 }
