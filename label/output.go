@@ -330,7 +330,10 @@ func rounded(x float64) number {
 	return number(v)
 }
 
-func (x number) String() string { return strconv.FormatFloat(float64(x), 'g', 7, 64) }
+func (x number) String() string { return Digits(float64(x)) }
+
+// Digits prints a number as every result has it.
+func Digits(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }
 
 // cell is String, or empty without a number.
 func (x *number) cell() string {

@@ -26,8 +26,8 @@ type scorer struct {
 	roots      blas64.General // Σq×d
 	means      blas64.General // C×d
 	classes    []scored
-	centre     []float64
-	background lowrank.Background // zero in heads of version 0.1
+	centre     []float64          // mean of the means
+	background lowrank.Background // zero, which is 0 everywhere, in heads of version 0.1
 }
 
 // scored is one class prepared for scoring.
@@ -55,6 +55,7 @@ func newScorer(m *model, unit, relative bool) (*scorer, error) {
 		s.roots.Data = append(s.roots.Data, root.Data...)
 		s.classes = append(s.classes, k)
 	}
+	s.centre = dense.MeanRow(s.means)
 	if relative {
 		s.background = s.against()
 	}
@@ -63,7 +64,6 @@ func newScorer(m *model, unit, relative bool) (*scorer, error) {
 
 // against returns what classes are compared with.
 func (s *scorer) against() lowrank.Background {
-	s.centre = dense.MeanRow(s.means)
 	means, traces := make([][]float64, len(s.classes)), make([]float64, len(s.classes))
 	for i, k := range s.classes {
 		means[i], traces[i] = k.Mean, dense.SumSquares(k.W.Data)+float64(len(k.Mean))*k.Sigma2
@@ -88,18 +88,10 @@ func (s *scorer) scores(x blas32.General) (blas64.General, error) {
 	scores := dense.New(x.Rows, C+1)
 	dense.Parallel(x.Rows, func(i int) {
 		row := dense.Row(scores, i)
-		row[C] = s.unseen(dense.Row(z, i))
+		row[C] = s.background.Score(dense.SquaredDistance(dense.Row(z, i), s.centre))
 		s.scoreRow(row[:C], dense.Row(z, i), dense.Row(projected, i), dense.Row(crossed, i))
 	})
 	return scores, nil
-}
-
-// unseen returns the score of a class that has not been seen, 0 in heads of version 0.1.
-func (s *scorer) unseen(z []float64) float64 {
-	if s.centre == nil {
-		return 0
-	}
-	return s.background.Score(dense.SquaredDistance(z, s.centre))
 }
 
 // scoreRow writes log N(z; μ, C) for every class. projected is Rz of all

@@ -179,18 +179,9 @@ func isFeatures(place, _ string, e fs.DirEntry) bool {
 // replaceable refuses everything that is not a feature folder, so that a
 // mistaken --out destroys nothing.
 func replaceable(path string) error {
-	entries, err := os.ReadDir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
+	strange, err := strangers(path, isFeatures)
 	if err != nil {
 		return fmt.Errorf("write features %s: exists and cannot be read as a folder: %w", path, regularfile.Cause(err))
-	}
-	var strange []string
-	for _, e := range entries {
-		if !isFeatures(e.Name(), "", e) {
-			strange = append(strange, e.Name())
-		}
 	}
 	if len(strange) > 0 {
 		return fmt.Errorf("write features %s: the folder exists and contains files that are not features (%s); give "+
@@ -198,6 +189,21 @@ func replaceable(path string) error {
 			path, firstFew(strange))
 	}
 	return nil
+}
+
+// strangers returns what is in a folder that this program did not write, none if there is
+// no folder.
+func strangers(path string, own func(place, _ string, e fs.DirEntry) bool) (strange []string, err error) {
+	entries, err := os.ReadDir(path)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	for _, e := range entries {
+		if !own(e.Name(), "", e) {
+			strange = append(strange, e.Name())
+		}
+	}
+	return strange, nil
 }
 
 func firstFew(names []string) string {

@@ -5,11 +5,9 @@ import (
 	"encoding/binary"
 	"encoding/csv"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 
@@ -84,17 +82,9 @@ func isTexts(place, _ string, e fs.DirEntry) bool {
 
 // onlyTexts refuses a folder that is not one of texts.
 func onlyTexts(path string) error {
-	entries, err := os.ReadDir(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
+	strange, err := strangers(path, isTexts)
+	if err == nil && len(strange) > 0 {
+		err = fmt.Errorf("the folder has a file that is not of texts (%s); give another --out", strange[0])
 	}
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if !isTexts(e.Name(), "", e) {
-			return fmt.Errorf("the folder has a file that is not of texts (%s); give another --out", e.Name())
-		}
-	}
-	return nil
+	return err
 }

@@ -2,6 +2,8 @@ package testenv
 
 import (
 	"errors"
+	"maps"
+	"os"
 	"os/exec"
 	"runtime"
 	"slices"
@@ -33,6 +35,40 @@ func KillAt(tb testing.TB, n int, cmd *exec.Cmd) (killed bool, exitCode int) {
 		Missing(tb, "cannot trace a process: %v", err)
 	}
 	return status.Signaled(), status.ExitStatus()
+}
+
+// KillAtEveryStep runs the test that it is called from again, as a process that finds a
+// folder in a variable of its environment: in folders that begin alike, killed one step
+// later each time, and then to its end. The files must be those after a run that was not
+// killed; killed sees a folder in between.
+func KillAtEveryStep(tb testing.TB, variable string, begin func() (folder string),
+	files func(folder string) map[string]string, killed func(step int, folder string)) {
+	tb.Helper()
+	run := func(folder string, step int) bool {
+		cmd := exec.Command(os.Args[0], "-test.run=^"+tb.Name()+"$")
+		cmd.Env = append(os.Environ(), variable+"="+folder)
+		killed, code := KillAt(tb, step, cmd)
+		if !killed && code != 0 {
+			tb.Fatalf("exit code %d", code)
+		}
+		return killed
+	}
+	const never = 1 << 30
+	whole := begin()
+	run(whole, never)
+	want := files(whole)
+	for step := 1; ; step++ {
+		folder := begin()
+		if !run(folder, step) {
+			tb.Logf("%d steps", step-1)
+			return
+		}
+		killed(step, folder)
+		run(folder, never)
+		if got := files(folder); !maps.Equal(got, want) {
+			tb.Errorf("killed before step %d, then: %q, want %q", step, got, want)
+		}
+	}
 }
 
 // traced follows all threads of a stopped process until it ends.

@@ -166,12 +166,12 @@ func (c *camtrap) observation(row label.Scored) map[string]string {
 			o["scientificName"] = cell(class)
 		}
 		if machine {
-			o["classificationProbability"] = digits(min(1, row.Prediction.Probability))
+			o["classificationProbability"] = label.Digits(min(1, row.Prediction.Probability))
 		}
 	}
 	if b := row.Sample.Box; b != nil {
 		for i, field := range []string{"bboxX", "bboxY", "bboxWidth", "bboxHeight"} {
-			o[field] = digits([]float64{b.X, b.Y, b.W, b.H}[i])
+			o[field] = label.Digits([]float64{b.X, b.Y, b.W, b.H}[i])
 		}
 	}
 	if row.Event != nil {
@@ -238,14 +238,7 @@ func (c *camtrap) Commit(o embed.Outcome) error {
 	if err != nil {
 		return err
 	}
-	f, err := c.create(packageFile)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(text); err != nil {
-		return err
-	}
-	if err := f.close(); err != nil {
+	if err := writeFile(filepath.Join(c.dir.Path(), packageFile), text); err != nil {
 		return err
 	}
 	return c.folder.Commit(o)

@@ -79,6 +79,16 @@ func (f *file) close() error {
 	return errors.Join(f.Flush(), f.f.Sync(), f.f.Close())
 }
 
+// writeFile makes a file of a text.
+func writeFile(name string, text []byte) error {
+	f, err := createFile(name)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	return errors.Join(err, f.close())
+}
+
 // appendTo writes all of the file at the end of another one, and removes it.
 func (f *file) appendTo(w io.Writer) error {
 	if err := f.Flush(); err != nil {

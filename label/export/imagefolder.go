@@ -144,14 +144,7 @@ func (f *imageFolder) Commit(o embed.Outcome) error {
 			return err
 		}
 	}
-	card, err := createFile(filepath.Join(f.Path(), cardFile))
-	if err != nil {
-		return err
-	}
-	if _, err := card.WriteString(f.card()); err != nil {
-		return err
-	}
-	if err := card.close(); err != nil {
+	if err := writeFile(filepath.Join(f.Path(), cardFile), []byte(f.card())); err != nil {
 		return err
 	}
 	return f.Tree.Commit(o)

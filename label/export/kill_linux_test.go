@@ -1,9 +1,7 @@
 package export_test
 
 import (
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -36,33 +34,12 @@ func TestKilledAtEveryStep(t *testing.T) {
 		write(t, base, "out/coco/mine.txt", "out/imagefolder/train/cat/mine.txt")
 		return base
 	}
-	child := func(base string, step int) (killed bool) {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledAtEveryStep$")
-		cmd.Env = append(os.Environ(), killedIn+"="+base)
-		killed, code := testenv.KillAt(t, step, cmd)
-		if !killed && code != 0 {
-			t.Fatalf("exit code %d", code)
-		}
-		return killed
-	}
-	const never = 1 << 30
-	whole := begin()
-	child(whole, never)
-	want := tree(t, whole)
-	for step := 1; ; step++ {
-		base := begin()
-		if !child(base, step) {
-			t.Logf("%d steps", step-1)
-			return
-		}
+	files := func(base string) map[string]string { return tree(t, base) }
+	testenv.KillAtEveryStep(t, killedIn, begin, files, func(step int, base string) {
 		for _, file := range []string{"coco/instances.json", "coco/instances_test.json"} {
 			if text, err := os.ReadFile(filepath.Join(base, "out", file)); err == nil && text[len(text)-2] != '}' {
 				t.Errorf("killed before step %d: %s is not whole", step, file)
 			}
 		}
-		child(base, never)
-		if got := tree(t, base); !maps.Equal(got, want) {
-			t.Errorf("killed before step %d, then: %q, want %q", step, got, want)
-		}
-	}
+	})
 }

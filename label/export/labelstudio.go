@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/xml"
 	"net/url"
+	"path/filepath"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/embed"
@@ -121,14 +122,7 @@ func (s *studio) Commit(o embed.Outcome) error {
 	if err := s.file.close(); err != nil {
 		return err
 	}
-	f, err := s.create(studioXML)
-	if err != nil {
-		return err
-	}
-	if _, err := f.Write(s.config()); err != nil {
-		return err
-	}
-	if err := f.close(); err != nil {
+	if err := writeFile(filepath.Join(s.dir.Path(), studioXML), s.config()); err != nil {
 		return err
 	}
 	return s.folder.Commit(o)

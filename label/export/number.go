@@ -1,8 +1,9 @@
 package export
 
 import (
-	"strconv"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/label"
 )
 
 // A float is a JSON number with seven significant digits that is never an integer, since
@@ -11,14 +12,12 @@ type float float64
 
 // MarshalJSON implements json.Marshaler.
 func (x float) MarshalJSON() ([]byte, error) {
-	text := digits(float64(x))
+	text := label.Digits(float64(x))
 	if !strings.ContainsAny(text, ".e") {
 		text += ".0"
 	}
 	return []byte(text), nil
 }
-
-func digits(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }
 
 func optional(x *float64) *float {
 	if x == nil {

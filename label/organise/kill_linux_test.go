@@ -1,10 +1,7 @@
 package organise
 
 import (
-	"fmt"
-	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -53,31 +50,10 @@ func TestKilledAtEveryStep(t *testing.T) {
 		}
 		return n
 	}
-	run := func(base string, step int) (killed bool) {
-		cmd := exec.Command(os.Args[0], "-test.run=^TestKilledAtEveryStep$")
-		cmd.Env = append(os.Environ(), killedIn+"="+base)
-		killed, code := testenv.KillAt(t, step, cmd)
-		if !killed && code != 0 {
-			t.Fatalf("exit code %d", code)
-		}
-		return killed
-	}
-	const never = 1 << 30
-	whole := begin()
-	run(whole, never)
-	want := contents(t, whole)
-	for step := 1; ; step++ {
-		base := begin()
-		if !run(base, step) {
-			t.Logf("%d steps", step-1)
-			return
-		}
+	files := func(base string) map[string]string { return contents(t, base) }
+	testenv.KillAtEveryStep(t, killedIn, begin, files, func(step int, base string) {
 		if got := contents(t, base); mine(got) != 6 {
 			t.Errorf("killed before step %d: %v", step, got)
 		}
-		run(base, never)
-		if got := contents(t, base); !maps.Equal(got, want) {
-			t.Errorf("killed before step %d, then: %s", step, fmt.Sprint(got))
-		}
-	}
+	})
 }

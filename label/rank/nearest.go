@@ -10,6 +10,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/label"
 )
 
 // A Nearest finds the rows that are nearest to a query by the cosine. It holds no more than
@@ -100,7 +101,7 @@ func WriteMatches(w io.Writer, found []Match) error {
 		if err != nil {
 			return err
 		}
-		err = out.Write([]string{dataset.SafeCell(dataset.EscapePath(m.Path)), digits(m.Score)})
+		err = out.Write([]string{dataset.SafeCell(dataset.EscapePath(m.Path)), label.Digits(m.Score)})
 	}
 	out.Flush()
 	return errors.Join(err, out.Error())

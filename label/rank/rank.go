@@ -239,7 +239,7 @@ func Write(w io.Writer, entries []Entry) error {
 	out := csv.NewWriter(w)
 	err := out.Write([]string{"path", "label", "probability", "given", "score", "novel", "group", "duplicate_of"})
 	for _, e := range entries {
-		probability, group := digits(e.Probability), ""
+		probability, group := label.Digits(e.Probability), ""
 		if e.Novel || e.Label == "" {
 			probability = ""
 		}
@@ -251,15 +251,13 @@ func Write(w io.Writer, entries []Entry) error {
 		}
 		err = out.Write([]string{
 			dataset.SafeCell(dataset.EscapePath(e.Path)), dataset.SafeCell(e.Label), probability,
-			dataset.SafeCell(e.Given), digits(e.Score), strconv.FormatBool(e.Novel), group,
+			dataset.SafeCell(e.Given), label.Digits(e.Score), strconv.FormatBool(e.Novel), group,
 			dataset.SafeCell(dataset.EscapePath(e.DuplicateOf)),
 		})
 	}
 	out.Flush()
 	return out.Error()
 }
-
-func digits(v float64) string { return strconv.FormatFloat(v, 'g', 7, 64) }
 
 // By is a ranking criterion.
 type By string

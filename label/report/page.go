@@ -11,8 +11,6 @@ import (
 	"slices"
 	"time"
 
-	"golang.org/x/sync/errgroup"
-
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
@@ -276,20 +274,10 @@ func (s *Sink) address(path string) string {
 
 // pictures adds thumbnails.
 func (s *Sink) pictures(predictions []Prediction) error {
-	group, ctx := errgroup.WithContext(s.ctx)
-	group.SetLimit(max(1, s.Threads))
-	for i := range predictions {
-		group.Go(func() error {
-			q := &predictions[i]
-			picture, err := s.Picture(q.Path)
-			if err != nil {
-				q.NoPicture = withoutRoot(err.Error(), s.Root)
-			}
-			q.Thumbnail = picture
-			return ctx.Err()
-		})
-	}
-	return group.Wait()
+	return each(s.ctx, s.Threads, len(predictions), func(i int) {
+		q := &predictions[i]
+		q.Thumbnail, q.NoPicture = thumbnail(s.Picture, s.Root, q.Path)
+	})
 }
 
 // PageOf returns a page with the facts known from the model alone; version is

@@ -33,18 +33,32 @@ type Tile struct {
 // Fill adds the thumbnails, of which it asks for some at a time. A picture that cannot be
 // shown says why, without the folder root.
 func (s *Sheet) Fill(ctx context.Context, root string, threads int, picture func(path string) ([]byte, error)) error {
+	return each(ctx, threads, len(s.Tiles), func(i int) {
+		t := &s.Tiles[i]
+		t.Thumbnail, t.NoPicture = thumbnail(picture, root, t.Path)
+	})
+}
+
+// each does something for n pictures, some at a time, until ctx ends.
+func each(ctx context.Context, threads, n int, do func(i int)) error {
 	group, ctx := errgroup.WithContext(ctx)
 	group.SetLimit(max(1, threads))
-	for i := range s.Tiles {
-		group.Go(func() (err error) {
-			t := &s.Tiles[i]
-			if t.Thumbnail, err = picture(t.Path); err != nil {
-				t.NoPicture = withoutRoot(err.Error(), root)
-			}
+	for i := range n {
+		group.Go(func() error {
+			do(i)
 			return ctx.Err()
 		})
 	}
 	return group.Wait()
+}
+
+// thumbnail returns that of a picture, or why there is none, without the folder root.
+func thumbnail(picture func(path string) ([]byte, error), root, path string) (jpeg []byte, reason string) {
+	jpeg, err := picture(path)
+	if err != nil {
+		return nil, withoutRoot(err.Error(), root)
+	}
+	return jpeg, ""
 }
 
 // Write writes the sheet to w. On error the output is incomplete, so write to a
