@@ -19,16 +19,17 @@ import (
 
 // Config names the text side of a backbone.
 type Config struct {
-	// Network is its ONNX file; "" finds the one that belongs to the network of the photos.
+	// Network is the path of its ONNX file; if empty, the one that goes with the photo network
+	// is looked for.
 	Network string `mapstructure:"network" json:"network"`
-	// Tokenizer is its tokenizer.json; "" is the one that lies beside the network.
+	// Tokenizer is the path of its tokenizer.json; if empty, the one next to the network.
 	Tokenizer string `mapstructure:"tokenizer" json:"tokenizer"`
-	// Output names the tensor to read; "" detects it.
+	// Output is the name of the tensor to read; if empty, it is detected.
 	Output string `mapstructure:"output" json:"output"`
-	// Length is the number of tokens of a text; 0 is what the network, its tokenizer or
-	// the catalogue says, else 77.
+	// Length is the number of tokens per text; 0 takes it from the network, its tokenizer or
+	// the catalogue, else 77.
 	Length int `mapstructure:"length" json:"length"`
-	// Templates make sentences of names.
+	// Templates turn names into sentences.
 	Templates prompt.Templates `mapstructure:"templates" json:"templates"`
 }
 

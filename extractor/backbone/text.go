@@ -75,7 +75,7 @@ type TextSide struct {
 	// Name and Path are those of the network, TokenizerPath that of the tokenizer.
 	Name, Path, TokenizerPath string
 	Network, Tokenizer        []byte
-	// Settings are the tokenizer_config.json beside the tokenizer, nil if there is none.
+	// Settings holds the tokenizer_config.json next to the tokenizer; nil if there is none.
 	Settings []byte
 	// Config says how to read the network, as far as the catalogue knows.
 	Config textencoder.Config
@@ -206,7 +206,8 @@ func readText(path, tokenizerPath string) (TextSide, error) {
 	return t, t.findTokenizer(tokenizerPath)
 }
 
-// findTokenizer reads the tokenizer at a path, or the one beside the network.
+// findTokenizer reads the tokenizer at path or, if path is empty, the one next to the network
+// or one folder up.
 func (t *TextSide) findTokenizer(path string) error {
 	if path != "" {
 		return t.readTokenizer(path)
