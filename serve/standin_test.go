@@ -58,6 +58,33 @@ type snapshot struct {
 	labels  map[string][2]string
 }
 
+var drawing struct {
+	sync.Once
+	dir string
+	set demo.Set
+	err error
+}
+
+// pictures returns the demo's pictures, drawn once for all tests, which only read them.
+func pictures(t *testing.T) demo.Set {
+	t.Helper()
+	drawing.Do(func() {
+		if drawing.dir, drawing.err = os.MkdirTemp("", "pictures-"); drawing.err == nil {
+			drawing.set, drawing.err = demo.Generate(context.Background(), drawing.dir, 1)
+		}
+	})
+	if drawing.err != nil {
+		t.Fatal(drawing.err)
+	}
+	return drawing.set
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(drawing.dir)
+	os.Exit(code)
+}
+
 // newStandIn serves the page with n photos, which are the demo's pictures again
 // and again; without classes there is no model yet.
 func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
@@ -65,10 +92,7 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	set, err := demo.Generate(context.Background(), t.TempDir(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := pictures(t)
 	s := &standIn{news: make(chan struct{})}
 	for i := range n {
 		p := set.Shown[i%len(set.Shown)]
