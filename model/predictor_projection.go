@@ -140,7 +140,7 @@ func (p *Predictor) parts(x blas32.General, y []string) (*episodes.Plan, error) 
 	if most > calibration.MaxPerClass {
 		cfg := episodes.Seeded(p.seed)
 		cfg.Splits, cfg.TestPerClass = comparedSessions, comparedPerClass
-		plan, err := episodes.NewPlan(x, y, cfg)
+		plan, err := episodes.NewPlan(episodes.Episode{X: x, Y: y}, cfg)
 		if little := (*episodes.TooLittleError)(nil); !errors.As(err, &little) {
 			return plan, err
 		}

@@ -113,16 +113,20 @@ func (g *Groups) look(root string, p Photo, fileTimes bool) shot {
 	s := shot{Photo: p}
 	s.Shot = g.Times.shot(dataset.FullPath(root, p.Path), p.Taken, fileTimes)
 	s.series, s.number = numbered(p.Path)
-	folder := path.Dir(p.Path)
+	s.camera = cameraOf(s.Shot, path.Dir(p.Path))
+	return s
+}
+
+// cameraOf returns the camera of a photo: two of one model are told apart by their serial
+// numbers, or else by the folders of their photos.
+func cameraOf(s photometa.Shot, folder string) string {
 	switch {
 	case s.Serial != "":
-		s.camera = strings.TrimSpace(s.Camera + " " + s.Serial)
+		return strings.TrimSpace(s.Camera + " " + s.Serial)
 	case s.Camera != "":
-		s.camera = folder + " " + s.Camera
-	default:
-		s.camera = folder
+		return folder + " " + s.Camera
 	}
-	return s
+	return folder
 }
 
 // ShotOf returns when, and by which camera, a photo was taken: by its EXIF, otherwise by what

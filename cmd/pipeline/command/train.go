@@ -109,7 +109,7 @@ func (a *app) train(ctx context.Context, prefer string) error {
 		return a.trainNames(settings, named)
 	}
 	in := a.inputs()
-	e, err := in.labelled(ctx, nil)
+	e, b, err := in.labelled(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ func (a *app) train(ctx context.Context, prefer string) error {
 	if err := a.trainProjection(ctx, &settings, e); err != nil {
 		return err
 	}
-	m, outcome, err := model.Train(ctx, settings, model.NewBatch(e))
+	m, outcome, err := model.Train(ctx, settings, b)
 	if err != nil {
 		return err
 	}
@@ -242,13 +242,13 @@ func (a *app) learn(ctx context.Context, file, prefer string) error {
 		return err
 	}
 	in := a.inputs()
-	e, err := in.labelled(ctx, m)
+	e, b, err := in.labelled(ctx, m)
 	if err != nil {
 		return err
 	}
 	trainings := a.checkpoint(a.destination(file))
 	classifier.UseCheckpoint(m.Predictor.Head, trainings)
-	outcome, err := m.Learn(ctx, model.NewBatch(e))
+	outcome, err := m.Learn(ctx, b)
 	if err == nil {
 		err = a.refresh(ctx, m)
 	}
