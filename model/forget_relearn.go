@@ -129,7 +129,8 @@ func (m *Model) learnAgain(ctx context.Context, next *Predictor, lessons []sessi
 		if l.classes != nil {
 			err = next.learnClasses(ctx, m.Method, l.classes)
 		} else {
-			err = next.learn(ctx, episodes.Episode{X: l.x, Y: y, Taken: l.taken}, keeps && i+1 < len(lessons) && lessons[i+1].classes == nil)
+			more := keeps && i+1 < len(lessons) && lessons[i+1].classes == nil
+			err = next.learn(ctx, episodes.Episode{X: l.x, Y: y, Taken: l.taken}, more)
 		}
 		if r, ok := next.Head.(classifier.Refresher); ok && err == nil && l.Refreshed {
 			err = r.Refresh(ctx)
