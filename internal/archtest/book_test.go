@@ -2,13 +2,17 @@ package archtest
 
 import (
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"unicode"
 )
 
-// mostWords is how long a decision may be.
-const mostWords = 400
+// How many words a decision and an item of the changelog may have.
+const (
+	mostWords        = 400
+	mostWordsOfItem = 25
+)
 
 // TestDecisionsAreShort: a decision has a page of its own, and the log what was tried.
 func TestDecisionsAreShort(t *testing.T) {
@@ -24,6 +28,23 @@ func TestDecisionsAreShort(t *testing.T) {
 	}
 	if n < 10 {
 		t.Errorf("only %d decisions were found", n)
+	}
+}
+
+// changelogItem is an entry of the changelog, with the lines that go on below it.
+var changelogItem = regexp.MustCompile(`(?m)^- .*(?:\n  \S.*)*`)
+
+// TestChangesAreShort: the changelog is for people who want to know whether a change
+// concerns them.
+func TestChangesAreShort(t *testing.T) {
+	items := changelogItem.FindAllString(read(t, "CHANGELOG.md"), -1)
+	if len(items) < 100 {
+		t.Errorf("only %d items were found", len(items))
+	}
+	for _, item := range items {
+		if w := words(item); w > mostWordsOfItem {
+			t.Errorf("an item of the changelog has %d words, more than %d: %s", w, mostWordsOfItem, item)
+		}
 	}
 }
 
