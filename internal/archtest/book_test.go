@@ -10,7 +10,7 @@ import (
 
 // How many words a decision and an item of the changelog may have.
 const (
-	mostWords        = 400
+	mostWords       = 400
 	mostWordsOfItem = 25
 )
 
