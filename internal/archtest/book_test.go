@@ -57,3 +57,25 @@ func words(text string) (n int) {
 	}
 	return n
 }
+
+var (
+	// history matches what pages say of the past; such words are the log's.
+	history = regexp.MustCompile(`→|[Ee]verything else on this page|\bfrom before\b|\bas it was then\b` +
+		`|\b[Ss]ince then\b|\bmeasured again\b|\bnot done yet\b|\b[Uu]ntil (after )?0\.\d` +
+		`|\bin an? (earlier|former) version\b|\b(is|are|has|have|does) now\b|\bnow (is|are|has|have|does)\b`)
+	// tellsHistory are the documents that may.
+	tellsHistory = regexp.MustCompile(`^(CHANGELOG\.md$|docs/log/|docs/cli/|bench/|models/)`)
+)
+
+// TestPagesSayWhatIsTrueNow: how something was, and how figures moved, is in docs/log.
+func TestPagesSayWhatIsTrueNow(t *testing.T) {
+	for _, file := range files(t, ".md") {
+		if tellsHistory.MatchString(file) {
+			continue
+		}
+		text := literal.ReplaceAllString(document(t, filepath.Join(root, file)), "")
+		for _, said := range history.FindAllString(text, -1) {
+			t.Errorf("%s says %q: a page says what is true now, docs/log what was", file, said)
+		}
+	}
+}
