@@ -4,8 +4,10 @@ package manuals
 
 import (
 	"fmt"
+	"io/fs"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"testing"
@@ -60,6 +62,54 @@ func TestCurator(t *testing.T) {
 			t.Errorf("%s was not written", file)
 		}
 	}
+}
+
+// TestBiologist runs every command of docs/biologist.md on drawn photos of two cameras.
+func TestBiologist(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs many commands")
+	}
+	l := commandtest.New(t)
+	l.Photos(l.Path("known"), commandtest.SmallSide, 7, "heron", "okapi", "lynx")
+	for i, class := range []string{"heron", "heron", "okapi", "lynx", "koala", "koala", "koala", "koala"} {
+		l.Write(l.Path("traps", fmt.Sprintf("north/IMG_20250614_10%02d%02d.jpg", i/2, i%2)),
+			commandtest.Photo(class, 20+i, commandtest.SmallSide))
+		l.Write(l.Path("traps", fmt.Sprintf("south/IMG_20250614_10%02d%02d.jpg", i/2, i%2)),
+			commandtest.Photo(class, 40+i, commandtest.SmallSide))
+	}
+	l.Write(l.Path("places.csv"), []byte("deploymentID,latitude,longitude\nnorth,47.1,9.5\nsouth,46.9,9.4\n"))
+	detected(l, "known", "known.json")
+	photos := detected(l, "traps", "detections.json")
+	walk(l, "biologist.md", 6)
+	if rows := l.Table(l.Path("labels", "labels.csv")); len(rows) != 1+photos {
+		t.Errorf("%d rows", len(rows))
+	}
+	observations := string(l.Read(l.Path("package", "camtrap-dp", "observations.csv")))
+	if !strings.Contains(observations, "human") || !strings.Contains(observations, "machine") {
+		t.Errorf("people and the model are not told apart:\n%s", observations)
+	}
+}
+
+// detected writes what a detector would say of the photos of a folder, one box in each,
+// and returns their number.
+func detected(l *commandtest.Bed, folder, file string) int {
+	l.Helper()
+	var images []string
+	err := filepath.WalkDir(l.Path(folder), func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		rel, err := filepath.Rel(l.Path(folder), path)
+		images = append(images, fmt.Sprintf(
+			`{"file":%q,"detections":[{"category":"1","conf":0.9,"bbox":[0.05,0.05,0.9,0.9]}]}`, rel))
+		return err
+	})
+	if err != nil {
+		l.Fatal(err)
+	}
+	l.Write(l.Path(file), []byte(`{"images":[`+strings.Join(images, ",")+
+		`],"detection_categories":{"1":"animal"},"info":{"format_version":"1.4"}}`))
+	return len(images)
 }
 
 // walk types the n commands of a page, in their order; a server is stopped once it serves.
