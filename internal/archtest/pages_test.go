@@ -1,6 +1,9 @@
 package archtest
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -19,9 +22,16 @@ var pythonRuns = map[string]string{
 }
 
 // TestProgramsInPages: every block of Go in a Markdown file is a program that compiles
-// outside of this module's folders, as a reader's does; blocks of Python run in a test.
+// outside of this module's folders, as a reader's does, and whose functions, apart from
+// main, are those of an Example; blocks of Python run in a test.
 func TestProgramsInPages(t *testing.T) {
 	tests := functions(t, ".", "Test")
+	examples := ""
+	for _, file := range files(t, "_test.go") {
+		if text := read(t, file); strings.Contains(text, "\nfunc Example") {
+			examples += text
+		}
+	}
 	n := 0
 	for _, file := range files(t, ".md") {
 		text := read(t, file)
@@ -38,6 +48,11 @@ func TestProgramsInPages(t *testing.T) {
 			if err := os.WriteFile(program, []byte(block[1]), 0o644); err != nil {
 				t.Fatal(err)
 			}
+			for _, f := range programFunctions(t, block[1]) {
+				if !strings.Contains(examples, "\n"+f+"\n") {
+					t.Errorf("%s: a function of a program is in no file of examples, so nothing runs it:\n%s", file, f)
+				}
+			}
 			vet := exec.Command("go", "vet", program)
 			vet.Dir = root // whose go.mod says which releases of other modules
 			if out, err := vet.CombinedOutput(); err != nil {
@@ -48,4 +63,20 @@ func TestProgramsInPages(t *testing.T) {
 	if n == 0 {
 		t.Error("no page has a program: look at the rule that finds them")
 	}
+}
+
+// programFunctions returns the functions of a program, without main, as they are written.
+func programFunctions(t *testing.T, program string) (text []string) {
+	t.Helper()
+	fset := token.NewFileSet()
+	parsed, err := parser.ParseFile(fset, "", program, parser.SkipObjectResolution)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, decl := range parsed.Decls {
+		if f, ok := decl.(*ast.FuncDecl); ok && f.Name.Name != "main" {
+			text = append(text, program[fset.Position(f.Pos()).Offset:fset.Position(f.End()).Offset])
+		}
+	}
+	return text
 }
