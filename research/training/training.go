@@ -136,10 +136,11 @@ func draw(dir string, history []dkl.Epoch) error {
 			accuracy = add(accuracy, e, 100**e.Accuracy)
 		}
 	}
-	err := chart.Lines("loss", chart.Axes{Title: "Training", X: "epoch", Y: "mean loss"}, loss).Write(dir)
+	err := chart.Lines("loss",
+		chart.Axes{Title: "Deep kernel learning · training", X: "epoch", Y: "mean loss"}, loss).Write(dir)
 	if err != nil || len(accuracy) == 0 {
 		return err
 	}
-	return chart.Lines("training", chart.Axes{Title: "Held-out base examples", X: "epoch", Y: "accuracy in %"},
-		accuracy).Write(dir)
+	return chart.Lines("training", chart.Axes{Title: "Deep kernel learning · held-out base examples", X: "epoch",
+		Y: "accuracy (%)"}, accuracy).Write(dir)
 }

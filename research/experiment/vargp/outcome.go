@@ -137,8 +137,8 @@ func (c Config) addCurves(o *experiment.Outcome, results []Result) {
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	o.Figures = append(o.Figures, chart.Lines("tasks", chart.Axes{Title: c.title(), X: "tasks learned",
-		Y: "accuracy on the tasks so far (%)", Ticks: chart.WholeNumbers(c.Tasks)}, lines))
+	o.Figures = append(o.Figures, chart.Lines("tasks", chart.Axes{Title: "VAR-GP and variants · " + c.title(),
+		X: "tasks learned", Y: "accuracy on the tasks so far (%)"}, lines))
 }
 
 // addEntropy draws the entropy of the first variant (Fig. 3).
@@ -168,8 +168,8 @@ func (c Config) addEntropy(o *experiment.Outcome, results []Result) {
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	o.Figures = append(o.Figures, chart.Matrix("entropy", chart.Axes{Title: "Predictive entropy · " +
-		string(c.Variants[0]), X: "task tested", Y: "tasks learned"}, chart.WholeNumbers(c.Tasks), cells))
+	o.Figures = append(o.Figures, chart.Matrix("entropy", chart.Axes{Title: fmt.Sprintf("Predictive entropy, %s · %s",
+		c.Variants[0], c.title()), X: "task tested", Y: "tasks learned"}, chart.WholeNumbers(c.Tasks), cells))
 }
 
 // addSweep draws the accuracy by the number of inducing inputs (Fig. 9).
@@ -195,5 +195,6 @@ func (c Config) addSweep(o *experiment.Outcome, results []Result) {
 	}
 	o.Tables = append(o.Tables, t)
 	o.Figures = append(o.Figures, chart.Lines("sweep",
-		chart.Axes{Title: c.title(), X: "inducing inputs M of a task", Y: "accuracy on the tasks so far (%)"}, lines))
+		chart.Axes{Title: fmt.Sprintf("%s by M · %s", c.Variants[0], c.title()), X: "inducing inputs M of a task",
+			Y: "accuracy on the tasks so far (%)"}, lines))
 }
