@@ -1,5 +1,5 @@
 // Package dataset finds samples: image folders ([Scan], [Walk]) and list files
-// ([ReadList]), as described in docs/formats.md.
+// ([ReadList]), as described in docs/formats-read.md.
 //
 // A bad entry never ends a scan: it becomes a [Problem] and the scan continues.
 // File names are preserved byte for byte; [EscapePath] writes them as text.

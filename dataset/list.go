@@ -36,7 +36,7 @@ type ListOptions struct {
 // ReadList reads a list of images that lie under root: plain lines, each a path,
 // or a path, a tab and a label; or a table, as CSV (separated by commas, semicolons,
 // tabs or bars), JSON (lines, an array, Label Studio, COCO), CVAT's XML or Parquet.
-// docs/formats.md describes how the columns of a table are found; a *ColumnError says
+// docs/formats-read.md describes how the columns of a table are found; a *ColumnError says
 // that they cannot be.
 //
 // Blank lines are ignored, and so are lines that start with "#", unless they are the

@@ -19,7 +19,7 @@
 // holds "format" = "pipeline-model", "version" = "3" and "model", the JSON
 // document; its last tensor, sha256, is the SHA-256 of every byte before it, so
 // that a truncated or altered file is refused. It contains no times: the same
-// training gives the same bytes. docs/formats.md lists the tensors.
+// training gives the same bytes. docs/formats-model.md lists the tensors.
 //
 // # Saving
 //

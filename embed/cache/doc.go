@@ -3,7 +3,7 @@
 // A [Cache] is a [Store] from content hash to embedding, one per backbone and
 // preprocessing, and an [Index] from (path, size, mtime, inode) to content hash,
 // so that an unchanged file is not even read. The files are described in
-// docs/formats.md.
+// docs/formats-features.md.
 //
 // # What it guarantees
 //

@@ -1,4 +1,4 @@
 // Package featdir reads and writes feature folders (FEATDIR): embeddings.npy,
 // samples.csv and meta.json. NumPy can read and write them directly;
-// docs/formats.md describes them.
+// docs/formats-features.md describes them.
 package featdir

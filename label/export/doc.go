@@ -9,6 +9,6 @@
 // Each is a label.Sink: it gets the rows one by one, keeps nothing of them in memory, and
 // replaces its folder when all are written. What people decided and what the model predicts
 // stay apart wherever the format can tell them apart. Photos that are rejected or set aside
-// are of no class; tables have all of them. docs/formats.md describes every field, and a
+// are of no class; tables have all of them. docs/formats-results.md describes every field, and a
 // list reads each of the formats.
 package export

@@ -1,7 +1,7 @@
 // Package classstats holds statistics of labelled embeddings per class.
 // Machines that each see part of the images collect and save them; they are
 // merged exactly and learned by model.TrainStats and model.LearnStats.
-// docs/formats.md describes the file.
+// docs/formats-model.md describes the file.
 package classstats
 
 import (

@@ -1,6 +1,6 @@
 // Package prior makes, writes and reads the prior of a backbone: the spread within
 // classes of labelled images, for models of other classes that have too few images
-// to tell their own. docs/formats.md describes the file.
+// to tell their own. docs/formats-model.md describes the file.
 package prior
 
 import (

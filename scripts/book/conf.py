@@ -24,8 +24,8 @@ suppress_warnings = ["myst.header"]
 def contents(app, docname, source):
     """Makes the chapters of docs/README.md, and the pages beside any other
     README.md in docs, the table of contents."""
-    # Sources and networks stay outside the book, in which Go would find packages.
-    text = re.sub(r"\[([^]]+)\]\([^)\s]+\.(?:go|mod|onnx)\)", r"\1", source[0])
+    # Sources and networks stay outside the book, in which Go would find packages; so does the log.
+    text = re.sub(r"\[([^]]+)\]\((?:[^)\s]+\.(?:go|mod|onnx)|[^)\s]*\blog/[^)\s]+)\)", r"\1", source[0])
     if docname == root_doc:
         text = re.sub(r"^## (.+)\n\n((?:- .*\n)+)", chapter, text, flags=re.M)
     elif docname.startswith("docs/") and docname.endswith("/README"):

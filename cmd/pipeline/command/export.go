@@ -18,7 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// Names inside an exported file, described in docs/formats.md.
+// Names inside an exported file, described in docs/formats-model.md.
 const (
 	exportInput      = "embedding"
 	exportOutput     = "log_probabilities"

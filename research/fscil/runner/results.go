@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
-// Write writes everything that docs/formats.md describes for fscil --out: the results
+// Write writes everything that docs/formats-research.md describes for fscil --out: the results
 // of each head, in a sub-folder if there are several heads, and the comparison of all
 // heads, with the settings.
 func (r Runner) Write(outcomes []Outcome, settings []byte) error {
