@@ -120,7 +120,8 @@ func shownIn(text string) (all []shown) {
 //	<!-- from: data/NAME.csv -->                  files of results beside the page, or the paper's figures in the program
 //	<!-- measured: 2026-11-26, COMMAND -->        no file was kept
 //
-// and of those with files each row's numbers stand in one line of each file, as precisely as they are printed.
+// and of those with files each row's numbers stand in one line of each file, as precisely as they are
+// printed.
 func TestFiguresHaveSources(t *testing.T) {
 	traced, unkeptNow := 0, 0
 	for _, page := range files(t, ".md") {
