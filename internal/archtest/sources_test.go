@@ -117,8 +117,8 @@ func shownIn(text string) (all []shown) {
 // TestFiguresHaveSources: on the pages of results, the line above each table of measurements and each
 // figure says where it comes from,
 //
-//	<!-- from: data/NAME.csv -->                  files of results beside the page, or the paper's figures in the program
-//	<!-- measured: 2026-11-26, COMMAND -->        no file was kept
+//	<!-- from: data/NAME.csv -->              results beside the page, or a paper's figures in the program
+//	<!-- measured: 2026-11-26, COMMAND -->    no file was kept
 //
 // and of those with files each row's numbers stand in one line of each file, as precisely as they are
 // printed.
