@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -49,12 +50,45 @@ type image struct {
 	Unknown    bool      `json:"unknown"`
 	Group      *int      `json:"group"`
 	Copies     int       `json:"copies"`
+	Shot       *taken    `json:"shot"`
+}
+
+// taken is what a photo says of itself.
+type taken struct {
+	Time   *string `json:"time"`
+	Camera *string `json:"camera"`
+	Place  *place  `json:"place"`
+}
+
+type place struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+}
+
+// newTaken returns nil if nobody has looked.
+func newTaken(shot *photometa.Shot) *taken {
+	if shot == nil {
+		return nil
+	}
+	out := &taken{Camera: unlessZero(strings.TrimSpace(shot.Camera + " " + shot.Serial))}
+	if !shot.Time.IsZero() {
+		layout := "2006-01-02T15:04:05.999"
+		if shot.Zoned {
+			layout += "Z07:00"
+		}
+		out.Time = new(shot.Time.Format(layout))
+	}
+	if shot.Placed {
+		out.Place = &place{shot.Latitude, shot.Longitude}
+	}
+	return out
 }
 
 func newImage(it teach.Item) image {
 	out := image{
 		ID: it.ID, Name: it.Path, Changed: it.Changed.UTC(), Prediction: ranking(it.Top), Unknown: it.Unknown,
 		Copies: it.Copies, Labels: append([]string{}, it.Labels...),
+		Shot:  newTaken(it.Shot),
 		Label: unlessZero(it.Label), By: unlessZero(it.By), Rather: unlessZero(it.Rather), Group: unlessZero(it.Group),
 	}
 	if i := strings.LastIndexByte(it.Path, '/'); i >= 0 {
@@ -150,8 +184,10 @@ type statusAnswer struct {
 		Instant bool   `json:"instant"`
 	} `json:"model"`
 	Images struct {
-		Found    int  `json:"found"`
-		Embedded int  `json:"embedded"`
+		Found    int `json:"found"`
+		Embedded int `json:"embedded"`
+		// Seen photos have said when and where they were taken.
+		Seen     int  `json:"seen"`
 		Failed   int  `json:"failed"`
 		Scanning bool `json:"scanning"`
 		// Unread says why the folder cannot be read now.
@@ -205,6 +241,7 @@ func (s *Server) newStatus() (a statusAnswer) {
 	a.Model.Unsaved, a.Model.Saving = st.Unsaved, st.Saving
 	a.Images.Found, a.Images.Embedded, a.Images.Failed, a.Images.Scanning = st.Photos.Found, st.Embedded,
 		st.Photos.Failed, st.Photos.Scanning
+	a.Images.Seen = st.Seen
 	a.Images.Unread = s.unread.Load()
 	a.Labels.Person, a.Labels.Bulk = st.Person, st.Bulk
 	a.Checked.N, a.Checked.Correct = st.Checked, st.Right

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -49,24 +50,54 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) (err error) {
 	if q.Decided, err = choice(r, "decided"); err != nil {
 		return err
 	}
-	for name, at := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
-		if text := values.Get(name); text != "" {
-			if *at, err = time.ParseInLocation(time.DateOnly, text, time.Local); err != nil {
-				return fail(http.StatusBadRequest, "%s is %q: it is a date such as 2026-05-31", name, text)
-			}
-		}
+	if q.ByTime, err = byTime(values.Get("order")); err != nil {
+		return err
 	}
-	if !q.Until.IsZero() {
-		q.Until = q.Until.AddDate(0, 0, 1)
+	if q.Since, q.Until, err = days(values, "", time.Local); err != nil {
+		return err
+	}
+	if q.TakenSince, q.TakenUntil, err = days(values, "taken_", time.UTC); err != nil { // as clocks showed it
+		return err
 	}
 	p, err := s.Session.List(q)
 	if err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"images": newImages(p.Items), "total": p.Total, "next": unlessZero(p.Next), "revision": p.Revision,
+		"images": newImages(p.Items), "total": p.Total, "untimed": p.Untimed, "next": unlessZero(p.Next),
+		"revision": p.Revision,
 	})
 	return nil
+}
+
+func byTime(order string) (bool, error) {
+	if order != "" && order != "time" {
+		return false, fail(http.StatusBadRequest, "order is %q: it is time, or left out for that of the view", order)
+	}
+	return order != "", nil
+}
+
+// days reads the parameters since and until, whose names begin with a prefix: two days, the
+// second of which is the last one, or two moments. The end is excluded.
+func days(values url.Values, prefix string, zone *time.Location) (since, until time.Time, err error) {
+	for name, at := range map[string]*time.Time{prefix + "since": &since, prefix + "until": &until} {
+		text := values.Get(name)
+		if text == "" {
+			continue
+		}
+		const moment = "2006-01-02T15:04"
+		if *at, err = time.ParseInLocation(moment, text, zone); err == nil {
+			continue
+		}
+		if *at, err = time.ParseInLocation(time.DateOnly, text, zone); err != nil {
+			return since, until, fail(http.StatusBadRequest,
+				"%s is %q: it is a date such as 2026-05-31, or a time such as 2026-05-31T18:30", name, text)
+		}
+		if at == &until {
+			until = until.AddDate(0, 0, 1)
+		}
+	}
+	return since, until, nil
 }
 
 func (s *Server) image(w http.ResponseWriter, r *http.Request) error {
@@ -77,6 +108,9 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) error {
 	it, ok := s.Session.Get(id)
 	if !ok {
 		return noPhoto(id)
+	}
+	if it.Shot == nil { // it has not had its turn
+		it.Shot = new(s.shotOf(it.Photo))
 	}
 	writeJSON(w, http.StatusOK, newImage(it))
 	return nil

@@ -291,9 +291,10 @@ func (s *site) into(r *http.Request, v any) {
 }
 
 type listing struct {
-	Images []image `json:"images"`
-	Total  int     `json:"total"`
-	Next   *string `json:"next"`
+	Images  []image `json:"images"`
+	Total   int     `json:"total"`
+	Untimed int     `json:"untimed"`
+	Next    *string `json:"next"`
 }
 
 // until waits for an event after which done holds.

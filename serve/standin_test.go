@@ -43,6 +43,7 @@ type standIn struct {
 	delayed chan struct{}
 	drawn   []*shot   // of a spot check
 	advised [2]string // what and which class, instead of the unknown photos
+	listed  string    // the last query of a list
 }
 
 type shot struct {
@@ -186,7 +187,9 @@ func (s *standIn) image(p *shot) map[string]any {
 		"label": text(p.label), "by": text(p.by), "rather": text(s.rather(p)),
 		"labels":     append([]string{}, p.labels...),
 		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil,
-		"copies": len(p.name) % 2 * (len(p.truth) % 3)}
+		"copies": len(p.name) % 2 * (len(p.truth) % 3), "shot": map[string]any{
+			"time": "2025-06-14T10:11:12+02:00", "camera": "HC600 <img src=x onerror=alert(1)>",
+			"place": map[string]float64{"latitude": -33.8599722, "longitude": 151.21}}}
 }
 
 func (s *standIn) all(ps []*shot) []map[string]any {
@@ -205,6 +208,7 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 		held <- struct{}{}
 		s.mu.Lock()
 	}
+	s.listed = r.URL.RawQuery
 	view, group := r.FormValue("view"), r.FormValue("group")
 	var found []*shot
 	for _, p := range s.photos {
@@ -236,7 +240,8 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 		next = strconv.Itoa(to)
 	}
 	answer(w,
-		map[string]any{"images": s.all(found[min(from, to):to]), "total": len(found), "next": next, "revision": s.seq})
+		map[string]any{"images": s.all(found[min(from, to):to]), "total": len(found), "next": next, "revision": s.seq,
+			"untimed": strings.Count(r.FormValue("order"), "time")})
 }
 
 func (s *standIn) groupID(p *shot) string { return strconv.Itoa(1 + len(p.truth)) }

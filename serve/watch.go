@@ -147,5 +147,7 @@ func (f *folder) add(ctx context.Context, samples []dataset.Sample, states map[s
 	if err != nil {
 		return err
 	}
-	return f.Session.Add(photos, vectors)
+	err = f.Session.Add(photos, vectors)
+	f.wake()
+	return err
 }

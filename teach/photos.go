@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
 )
 
 // A Photo is a file of the folder.
@@ -22,6 +23,8 @@ type Photo struct {
 	Changed time.Time
 	// Copies counts other files of the same content.
 	Copies int
+	// Shot is what the photo says of itself, nil before somebody has looked.
+	Shot *photometa.Shot
 }
 
 // An album has the photos that are or were in the folder, and their embeddings.

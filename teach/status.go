@@ -25,9 +25,10 @@ type Status struct {
 	// Lost says why nothing can be decided.
 	Lost   error
 	Photos PhotoCounts
-	// Embedded counts the photos of the session.
-	Embedded int
-	Classes  int
+	// Embedded counts the photos of the session, Seen those that said when and where they
+	// were taken, or do not know.
+	Embedded, Seen int
+	Classes        int
 	// Person and Bulk count labels.
 	Person, Bulk int
 	// Checked photos had a prediction when a person labelled them alone; Right were
@@ -73,8 +74,11 @@ func (s *Session) Status() Status {
 		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(),
 		Problem: s.refit.err,
 	}
-	for range s.listed() {
+	for _, p := range s.listed() {
 		st.Embedded++
+		if p.Shot != nil {
+			st.Seen++
+		}
 	}
 	st.Photos.Found = max(st.Photos.Found, st.Embedded)
 	st.Person, st.Bulk = s.state.count(Person), s.state.count(Bulk)

@@ -35,6 +35,12 @@ type Query struct {
 	Text, Folder string
 	// Since and Until bound the time of change; Until is excluded.
 	Since, Until time.Time
+	// TakenSince and TakenUntil bound when it was taken, by the clock of the camera;
+	// TakenUntil is excluded.
+	TakenSince, TakenUntil time.Time
+	// ByTime puts the photos in the order in which they were taken, those of which that is
+	// not known last.
+	ByTime bool
 	// Decided selects photos with or without a decision.
 	Decided *bool
 	// After is Next of the page before, Limit the size of a page.
@@ -44,16 +50,20 @@ type Query struct {
 
 // A Page is a part of a view.
 type Page struct {
-	Items    []Item
-	Total    int
+	Items []Item
+	Total int
+	// Untimed photos tell no time, if the query asks for it: they are the last ones in the
+	// order of time, and in no range of times.
+	Untimed  int
 	Next     string
 	Revision int
 }
 
 // An order is a sorted view.
 type order struct {
-	rows []int
-	keys []float64
+	rows    []int
+	keys    []float64
+	untimed int
 }
 
 // List returns a page of a view. A *Refusal reports a Query.Group that is forgotten.
@@ -81,7 +91,7 @@ func (s *Session) List(q Query) (Page, error) {
 		})
 	}
 	last := min(first+q.Limit, len(o.rows))
-	p := Page{Total: len(o.rows), Revision: s.revision, Items: []Item{}}
+	p := Page{Total: len(o.rows), Untimed: o.untimed, Revision: s.revision, Items: []Item{}}
 	for _, i := range o.rows[first:last] {
 		p.Items = append(p.Items, s.item(i))
 	}
@@ -164,18 +174,33 @@ func (g *gallery) sorted(q Query) (o order) {
 		if g.photos[i].Path == "" || !g.passes(q, i, text) {
 			continue
 		}
-		if key, ok := g.key(q, i); ok {
-			entries = append(entries, entry{key, i})
+		key, ok := g.key(q, i)
+		if !ok {
+			continue
 		}
+		if q.timed() {
+			taken := g.taken(i)
+			if taken.IsZero() {
+				o.untimed++
+			}
+			if !q.within(taken) {
+				continue
+			}
+			if q.ByTime {
+				key = timeKey(taken)
+			}
+		}
+		entries = append(entries, entry{key, i})
 	}
+	byName := q.View == All && !q.ByTime
 	slices.SortFunc(entries, func(a, b entry) int {
-		if q.View == All {
+		if byName {
 			return strings.Compare(g.photos[a.row].Path, g.photos[b.row].Path)
 		}
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row))
 	})
 	for at, e := range entries {
-		if q.View == All {
+		if byName {
 			e.key = float64(at)
 		}
 		o.rows, o.keys = append(o.rows, e.row), append(o.keys, e.key)

@@ -232,8 +232,7 @@ func clocks(shots []shot) {
 	}
 	for i, s := range shots {
 		if s.Zoned {
-			_, offset := s.Time.Zone()
-			shots[i].Time, shots[i].Zoned = s.Time.Add(time.Duration(offset)*time.Second).UTC(), false
+			shots[i].Time, shots[i].Zoned = s.Clock(), false
 		}
 	}
 }

@@ -15,6 +15,7 @@ import { Naming } from "./naming.js";
 import * as large from "./photo.js";
 import { Selection } from "./selection.js";
 import { Several } from "./several.js";
+import { untimed } from "./shot.js";
 import { disconnected, showStatus } from "./status.js";
 import { doubts, right, suggestions } from "./verdict.js";
 import { Words } from "./words.js";
@@ -169,6 +170,9 @@ async function update() {
   byId("grid").hidden = inGroups || empty !== "";
   byId("empty").hidden = empty === "";
   byId("empty").textContent = empty;
+  const without = inGroups ? "" : untimed(list, searching, status);
+  byId("untimed").hidden = without === "";
+  byId("untimed").textContent = without;
   choose();
 }
 

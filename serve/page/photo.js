@@ -2,6 +2,7 @@
 // most like it.
 import * as api from "./api.js";
 import { byId, element, percent } from "./dom.js";
+import { facts } from "./shot.js";
 import { aside, right, suggestions } from "./verdict.js";
 
 const dialog = byId("photo");
@@ -40,6 +41,7 @@ export function open(photo, take) {
     };
     large.src = api.photo(photo.id);
     showSimilar(photo);
+    showFacts(photo);
   }
   if (!dialog.open) {
     dialog.showModal();
@@ -71,6 +73,18 @@ function verdict(photo) {
   const by = { person: "decided by you", bulk: "accepted with others", folder: "from its folder" }[photo.by];
   const rather = photo.rather ? ["; rather ", element("strong", {}, photo.rather)] : [];
   return [element("strong", {}, photo.label), " ", by, ...rather];
+}
+
+// showFacts asks for what the list had not yet.
+async function showFacts(photo) {
+  const box = byId("photo-shot");
+  box.replaceChildren(...facts(photo));
+  if (!photo.shot) {
+    const now = await api.image(photo.id).catch(() => photo);
+    if (shown?.id === photo.id) {
+      box.replaceChildren(...facts(now));
+    }
+  }
 }
 
 async function showSimilar(photo) {

@@ -96,7 +96,7 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	server := serve.New(serve.Options{
 		Embedder: e, Root: root, Scan: a.inputs().folder, Thumbnails: filepath.Join(cache, "thumbnails"),
 		Title: filepath.Base(file) + " · " + filepath.Base(root), Name: filepath.Base(file),
-		Words: a.wordsOf(e),
+		Words: a.wordsOf(e), FileTimes: a.config.Label.FileTimes,
 		Token: tokenOf(a.config.Serve), Hosts: a.config.Serve.Hosts, BasePath: a.config.Serve.BasePath,
 		Log: a.log,
 	})
