@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -51,6 +52,25 @@ type image struct {
 	Group      *int      `json:"group"`
 	Copies     int       `json:"copies"`
 	Shot       *taken    `json:"shot"`
+	Box        *box      `json:"box"`
+}
+
+// box is a rectangle on the upright photo, in shares of its width and height.
+type box struct {
+	Number     int     `json:"number"`
+	X          float64 `json:"x"`
+	Y          float64 `json:"y"`
+	W          float64 `json:"w"`
+	H          float64 `json:"h"`
+	Category   string  `json:"category"`
+	Confidence float64 `json:"confidence"`
+}
+
+func newBox(b *dataset.Box) *box {
+	if b == nil {
+		return nil
+	}
+	return &box{b.Number, b.X, b.Y, b.W, b.H, b.Category, b.Confidence}
 }
 
 // taken is what a photo says of itself.
@@ -88,7 +108,7 @@ func newImage(it teach.Item) image {
 	out := image{
 		ID: it.ID, Name: it.Path, Changed: it.Changed.UTC(), Prediction: ranking(it.Top), Unknown: it.Unknown,
 		Copies: it.Copies, Labels: append([]string{}, it.Labels...),
-		Shot:  newTaken(it.Shot),
+		Shot: newTaken(it.Shot), Box: newBox(it.Box),
 		Label: unlessZero(it.Label), By: unlessZero(it.By), Rather: unlessZero(it.Rather), Group: unlessZero(it.Group),
 	}
 	if i := strings.LastIndexByte(it.Path, '/'); i >= 0 {
@@ -164,6 +184,22 @@ func newPoint(p teach.Point) point {
 		append([]string{}, p.Gone...)}
 }
 
+// boxedPhotos tells how the photos and a file of boxes fit.
+type boxedPhotos struct {
+	Photos   int `json:"photos"`
+	Boxes    int `json:"boxes"`
+	Empty    int `json:"empty"`
+	Unlisted int `json:"unlisted"`
+}
+
+func (s *Server) boxedPhotos() *boxedPhotos {
+	if s.Boxed == nil {
+		return nil
+	}
+	found := s.Boxed()
+	return &boxedPhotos{len(found.Photos), found.Boxes, found.Empty(), found.Unlisted.N}
+}
+
 type share struct {
 	N        int     `json:"n"`
 	Accuracy float64 `json:"accuracy"`
@@ -195,9 +231,11 @@ type statusAnswer struct {
 	} `json:"images"`
 	Classes int `json:"classes"`
 	Labels  struct {
-		Person int `json:"person"`
-		Bulk   int `json:"bulk"`
+		Person   int `json:"person"`
+		Bulk     int `json:"bulk"`
+		Detector int `json:"detector"`
 	} `json:"labels"`
+	Boxes   *boxedPhotos `json:"boxes"`
 	Checked struct {
 		N       int      `json:"n"`
 		Correct int      `json:"correct"`
@@ -243,7 +281,8 @@ func (s *Server) newStatus() (a statusAnswer) {
 		st.Photos.Failed, st.Photos.Scanning
 	a.Images.Seen = st.Seen
 	a.Images.Unread = s.unread.Load()
-	a.Labels.Person, a.Labels.Bulk = st.Person, st.Bulk
+	a.Labels.Person, a.Labels.Bulk, a.Labels.Detector = st.Person, st.Bulk, st.Detected
+	a.Boxes = s.boxedPhotos()
 	a.Checked.N, a.Checked.Correct = st.Checked, st.Right
 	if !math.IsNaN(st.Recent) {
 		a.Checked.Recent = &st.Recent

@@ -34,6 +34,7 @@ type Embedder interface {
 		emit func(pixels.Item) error) (pixels.Counts, error)
 	EmbedContents(ctx context.Context, files [][]byte) ([]pixels.Item, error)
 	Thumbnail(ctx context.Context, file string, side int) (jpeg []byte, of cache.Hash, err error)
+	BoxThumbnail(ctx context.Context, file string, b *dataset.Box, side int) (jpeg []byte, of cache.Hash, err error)
 }
 
 // Options configure a Server.
@@ -43,9 +44,12 @@ type Options struct {
 	Embedder Embedder
 	// Words opens the text side of the network, at the first search; nil if there is none.
 	Words func() (Wording, error)
-	// Root is the folder of photos, and Scan lists what is in it.
+	// Root is the folder of photos, and Scan lists what is in it: photos, or the boxes in
+	// them, those of a photo one after another.
 	Root string
 	Scan func(ctx context.Context) ([]dataset.Sample, error)
+	// Boxed tells how the photos of the last scan and the boxes fit; nil for whole photos.
+	Boxed func() dataset.BoxesFound
 	// FileTimes takes the time of a photo that tells none from its file's last change.
 	FileTimes bool
 	// Rescan is the least time between two scans; 0 means five seconds.

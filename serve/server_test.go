@@ -56,8 +56,8 @@ func (drawn) vector(content []byte) ([]float32, error) {
 func (d drawn) EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
 	emit func(pixels.Item) error) (pixels.Counts, error) {
 	for s := range samples {
-		content, err := os.ReadFile(dataset.FullPath(root, s.Path))
-		item := pixels.Item{Sample: s, Hash: cache.HashOf(content), Err: err}
+		content, err := os.ReadFile(dataset.FullPath(root, s.File()))
+		item := pixels.Item{Sample: s, Hash: pixels.ContentHash(cache.HashOf(content), s.Box), Err: err}
 		if err == nil {
 			item.Vector, item.Err = d.vector(content)
 		}
@@ -80,6 +80,11 @@ func (d drawn) EmbedContents(_ context.Context, files [][]byte) ([]pixels.Item, 
 func (drawn) Thumbnail(_ context.Context, file string, side int) ([]byte, cache.Hash, error) {
 	content, err := os.ReadFile(file)
 	return fmt.Appendf(nil, "JPEG %d %s", side, content), cache.HashOf(content), err
+}
+
+func (d drawn) BoxThumbnail(ctx context.Context, file string, b *dataset.Box, side int) ([]byte, cache.Hash, error) {
+	jpeg, of, err := d.Thumbnail(ctx, file, side)
+	return fmt.Appendf(jpeg, " box %s", b), pixels.ContentHash(of, b), err
 }
 
 // A site is a server of a folder with photos of three classes.

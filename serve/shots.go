@@ -36,7 +36,7 @@ func (s *Server) look(ctx context.Context) {
 
 // shotOf returns what a photo says of itself; nothing if it cannot be read.
 func (s *Server) shotOf(p teach.Photo) photometa.Shot {
-	return events.ShotOf(dataset.FullPath(s.Root, dataset.UnescapePath(p.Path)), "", s.FileTimes)
+	return events.ShotOf(dataset.FullPath(s.Root, dataset.UnescapePath(p.File())), "", s.FileTimes)
 }
 
 // wake lets look begin.

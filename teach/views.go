@@ -33,6 +33,8 @@ type Query struct {
 	Group int
 	// Text is part of the name, Folder the folder or one above it.
 	Text, Folder string
+	// File is the path of a photo, which selects it or its boxes.
+	File string
 	// Since and Until bound the time of change; Until is excluded.
 	Since, Until time.Time
 	// TakenSince and TakenUntil bound when it was taken, by the clock of the camera;
@@ -215,15 +217,15 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 	switch {
 	case text != "" && !strings.Contains(strings.ToLower(nameOf(p.Path)), text):
 		return false
+	case q.File != "" && p.File() != q.File:
+		return false
 	case q.Folder != "" && folder != q.Folder && !strings.HasPrefix(folder, q.Folder+"/"):
 		return false
 	case !q.Since.IsZero() && p.Changed.Before(q.Since), !q.Until.IsZero() && !p.Changed.Before(q.Until):
 		return false
 	}
-	if q.Decided != nil {
-		if _, decided := g.state.marks[p.ID]; decided != *q.Decided {
-			return false
-		}
+	if !g.answers(i, q.Decided) {
+		return false
 	}
 	if q.Class == "" {
 		return true
@@ -233,6 +235,16 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 		label, _ = g.live.predicted(i)
 	}
 	return label == q.Class
+}
+
+// answers reports whether photo i has a decision, or may need one, as is asked; nil asks
+// nothing.
+func (g *gallery) answers(i int, asked *bool) bool {
+	if asked == nil {
+		return true
+	}
+	decided, open := g.decided(i)
+	return *asked && decided || !*asked && open
 }
 
 // key returns by what photo i is sorted in a view, and whether it is in it.

@@ -124,7 +124,7 @@ function lead() {
   const key = beginning ? "start" : view;
   byId("heading").textContent = view === "class" && shownClass ? shownClass : titles[key][0];
   byId("hint").textContent = titles[key][1];
-  const tools = view !== "class" || !shownClass ? [] : [
+  const tools = view !== "class" || !classes.names.includes(shownClass) ? [] : [
     tool("Rename…", async () => reclass(await classes.rename(shownClass))),
     tool("Merge…", async () => reclass(await classes.merge(shownClass))),
     tool("Accept many…", () => bulk(shownClass)),
@@ -313,7 +313,7 @@ async function accept() {
 
 // keep confirms labels, of which those in doubt are not confirmed by accepting.
 async function keep() {
-  if (await decideEach((photo) => photo.label) === 0) {
+  if (await decideEach((photo) => photo.by !== "detector" && photo.label) === 0) {
     say("There is no label to keep.");
   }
 }
@@ -331,7 +331,7 @@ async function suggestion(n) {
 }
 
 async function unlabel() {
-  const ids = targets().filter((photo) => photo.by).map((photo) => photo.id);
+  const ids = targets().filter((photo) => photo.by && photo.by !== "detector").map((photo) => photo.id);
   if (ids.length > 0) {
     await decideOn({ do: "unlabel", images: ids });
   }

@@ -2,7 +2,7 @@
 // is the current one: the keyboard acts on it.
 import { element, percent } from "./dom.js";
 import { thumb } from "./api.js";
-import { aside } from "./verdict.js";
+import { aside, named } from "./verdict.js";
 
 const gap = 10;
 const footer = 46; // below the picture, in CSS pixels
@@ -139,8 +139,7 @@ export class Grid extends EventTarget {
     if (tile.photo !== photo) {
       tile.photo = photo;
       const [, , what, sure, badge] = tile.children;
-      const best = photo.prediction[0];
-      what.textContent = photo.label ?? aside(photo) ?? (photo.unknown ? "new?" : best?.class) ?? photo.name;
+      what.textContent = named(photo);
       what.className = photo.label ? "what " + photo.by : "what";
       sure.textContent = doubt(photo);
       badge.textContent = photo.copies ? "+" + photo.copies : "";
@@ -228,6 +227,9 @@ function doubt(photo) {
   const [best, second] = photo.prediction;
   if (photo.by === "person" || aside(photo)) {
     return "by you";
+  }
+  if (photo.by === "detector") {
+    return `by the detector, ${percent(photo.box.confidence)}`;
   }
   if (photo.label && !photo.rather) {
     return photo.by === "bulk" ? "accepted" : "by its folder";

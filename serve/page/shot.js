@@ -1,5 +1,5 @@
 // What photos say of themselves: when, where and with which camera they were taken.
-import { count, element, photos } from "./dom.js";
+import { count, element, percent, photos } from "./dom.js";
 
 const clock = new Intl.DateTimeFormat("en", { dateStyle: "full", timeStyle: "medium", timeZone: "UTC" });
 
@@ -13,13 +13,14 @@ const angle = (degrees, [positive, negative]) =>
   `${Math.abs(degrees).toFixed(5)}° ${degrees < 0 ? negative : positive}`;
 
 // facts returns the entries of a description list.
-export function facts({ folder, shot }) {
+export function facts({ folder, shot, box }) {
   const { time, camera, place } = shot ?? {};
   const known = {
     Taken: time ? when(time) : shot ? "The photo does not say when" : "…",
     Camera: camera,
     Place: place && `${angle(place.latitude, "NS")}, ${angle(place.longitude, "EW")}`,
     Folder: folder,
+    Box: box && `${box.number}, ${box.category}, ${percent(box.confidence)}`,
   };
   return Object.entries(known).filter(([, text]) => text).map(([name, text]) =>
     element("div", {}, element("dt", {}, name), element("dd", {}, text)));

@@ -3,7 +3,7 @@
 // right is the class that "accept" gives a photo: its label, or the likeliest class. There
 // is none if that is in doubt: if the label is probably wrong, or the photo looks unknown.
 export function right(photo) {
-  if (["ignored", "several"].includes(photo.by)) {
+  if (["ignored", "several", "detector"].includes(photo.by)) {
     return undefined;
   }
   if (photo.label) {
@@ -15,6 +15,11 @@ export function right(photo) {
 // aside says as what somebody has set a photo aside; undefined for others.
 export const aside = ({ by, labels }) =>
   ({ ignored: "Not usable", skipped: "For later", several: labels.join(", ") })[by];
+
+// named says in a word or two what a photo shows: its label, or what it probably is.
+export const named = (photo) =>
+  photo.label ?? aside(photo) ?? (photo.unknown ? "new?" : photo.prediction[0]?.class) ?? photo.box?.category
+    ?? photo.name;
 
 // suggestions are the likeliest classes, {class, probability}, before them what a label in
 // doubt should rather be. That can have no probability: only a model that has not learned
@@ -29,6 +34,9 @@ export function suggestions({ prediction, rather }) {
 
 // doubts says what Enter does not accept, and how to decide instead; "" without doubt.
 export function doubts(of) {
+  if (of.length > 0 && of.every((photo) => photo.by === "detector")) {
+    return "The detector says so, and nothing is learned from it. If it is wrong, type what it shows.";
+  }
   const labels = of.filter((photo) => photo.rather);
   if (labels.length > 0) {
     const [what, them] = labels.length === 1
