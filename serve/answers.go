@@ -53,6 +53,28 @@ type image struct {
 	Copies     int       `json:"copies"`
 	Shot       *taken    `json:"shot"`
 	Box        *box      `json:"box"`
+	Event      *event    `json:"event"`
+}
+
+// event is what an image stands for, if that is an event.
+type event struct {
+	Photos  int      `json:"photos"`
+	Size    int      `json:"size"`
+	Open    int      `json:"open"`
+	Classes []string `json:"classes"`
+	Best    teach.ID `json:"best"`
+	End     *string  `json:"end"`
+}
+
+func newEvent(e *teach.Event) *event {
+	if e == nil {
+		return nil
+	}
+	out := &event{e.Photos, e.Size, e.Open, append([]string{}, e.Classes...), e.Best, nil}
+	if last := newTaken(e.Last.Shot); last != nil {
+		out.End = last.Time
+	}
+	return out
 }
 
 // box is a rectangle on the upright photo, in shares of its width and height.
@@ -108,7 +130,7 @@ func newImage(it teach.Item) image {
 	out := image{
 		ID: it.ID, Name: it.Path, Changed: it.Changed.UTC(), Prediction: ranking(it.Top), Unknown: it.Unknown,
 		Copies: it.Copies, Labels: append([]string{}, it.Labels...),
-		Shot: newTaken(it.Shot), Box: newBox(it.Box),
+		Shot: newTaken(it.Shot), Box: newBox(it.Box), Event: newEvent(it.Event),
 		Label: unlessZero(it.Label), By: unlessZero(it.By), Rather: unlessZero(it.Rather), Group: unlessZero(it.Group),
 	}
 	if i := strings.LastIndexByte(it.Path, '/'); i >= 0 {
@@ -251,7 +273,9 @@ type statusAnswer struct {
 	NoThreshold bool `json:"no_threshold"`
 	// Words says that photos can be searched for by words.
 	Words bool `json:"words"`
-	Refit struct {
+	// Events says that photos can be listed by events.
+	Events bool `json:"events"`
+	Refit  struct {
 		Running bool     `json:"running"`
 		Seq     int      `json:"seq"`
 		Seconds *float64 `json:"seconds"`
@@ -293,7 +317,7 @@ func (s *Server) newStatus() (a statusAnswer) {
 	if a.Folder.N, a.NoThreshold = st.Folder, st.NoThreshold; st.Expected != nil {
 		a.Folder.Accuracy, a.Folder.Low, a.Folder.High = &st.Expected.Share, &st.Expected.Low, &st.Expected.High
 	}
-	a.Words = s.Options.Words != nil
+	a.Words, a.Events = s.Options.Words != nil, s.Options.Events
 	a.Refit.Running, a.Refit.Seq, a.Refit.Seconds = st.Refitting, st.RefitSeq, unlessZero(st.RefitSeconds)
 	a.Advice.Do, a.Advice.Class, a.Advice.Text = st.Advice.Do, unlessZero(st.Advice.Class), st.Advice.Text
 	a.Undo, a.Redo = unlessZero(st.Undo), unlessZero(st.Redo)

@@ -51,6 +51,9 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) (err error) {
 	if q.Decided, err = choice(r, "decided"); err != nil {
 		return err
 	}
+	if err := s.eventQuery(r, &q); err != nil {
+		return err
+	}
 	if q.ByTime, err = byTime(values.Get("order")); err != nil {
 		return err
 	}
@@ -71,6 +74,27 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) (err error) {
 		"images": newImages(p.Items), "total": p.Total, "untimed": p.Untimed, "next": unlessZero(p.Next),
 		"revision": p.Revision,
 	})
+	return nil
+}
+
+// eventQuery reads the parameters about events.
+func (s *Server) eventQuery(r *http.Request, q *teach.Query) error {
+	folded, err := choice(r, "events")
+	if err != nil {
+		return err
+	}
+	q.Events = folded != nil && *folded
+	if id := r.URL.Query().Get("event"); id != "" {
+		if err := q.Event.UnmarshalText([]byte(id)); err != nil {
+			return fail(http.StatusBadRequest, "event: %v", err)
+		}
+		if _, ok := s.Session.PhotoOf(q.Event); !ok {
+			return noPhoto(q.Event)
+		}
+	}
+	if (q.Events || q.Event != teach.ID{}) && !s.Events {
+		return fail(http.StatusBadRequest, "this server knows no events: start it with --events SECONDS")
+	}
 	return nil
 }
 

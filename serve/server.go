@@ -50,6 +50,8 @@ type Options struct {
 	Scan func(ctx context.Context) ([]dataset.Sample, error)
 	// Boxed tells how the photos of the last scan and the boxes fit; nil for whole photos.
 	Boxed func() dataset.BoxesFound
+	// Events says that the session has events.
+	Events bool
 	// FileTimes takes the time of a photo that tells none from its file's last change.
 	FileTimes bool
 	// Rescan is the least time between two scans; 0 means five seconds.

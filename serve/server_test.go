@@ -124,8 +124,12 @@ func newSite(t *testing.T, change func(*Options)) *site {
 		change(&o)
 	}
 	s.server = New(o)
+	gap := time.Duration(0)
+	if o.Events {
+		gap = time.Minute
+	}
 	s.server.Session, err = teach.Open(teach.Options{Model: filepath.Join(s.dir, "m.model"), Fresh: m, Dim: dim,
-		Temp: s.dir, Changed: s.server.Changed})
+		Temp: s.dir, Gap: gap, Changed: s.server.Changed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -546,6 +550,11 @@ func TestHostileRequests(t *testing.T) {
 		"a cursor that is wrong": {s.request("GET", "/v1/images?cursor=AAAA", "", ""), 400},
 		"a probability of two":   {s.request("GET", "/v1/accept?above=2", "", ""), 400},
 		"a group of long ago":    {s.request("GET", "/v1/images?group=1", "", ""), 409},
+		"an event, of none":      {s.request("GET", "/v1/images?events=true", "", ""), 400},
+		"an event of no photo":   {s.request("GET", "/v1/images?event="+strings.Repeat("0", 64), "", ""), 404},
+		"an event of no id":      {s.request("GET", "/v1/images?event=1", "", ""), 400},
+		"beside no photo":        {s.request("GET", "/v1/images?beside="+strings.Repeat("0", 64), "", ""), 404},
+		"beside no id":           {s.request("GET", "/v1/images?beside=x", "", ""), 400},
 		"a date that is wrong":   {s.request("GET", "/v1/images?since=yesterday", "", ""), 400},
 		"no photo":               {s.request("POST", "/v1/label", "image/jpeg", "no photo"), 422},
 		"an empty photo":         {s.request("POST", "/v1/label", "image/jpeg", ""), 400},

@@ -23,11 +23,15 @@ func (s *Server) look(ctx context.Context) {
 		}
 		for photos := s.Session.Unseen(seenTogether); len(photos) > 0; photos = s.Session.Unseen(seenTogether) {
 			shots := make(map[teach.ID]photometa.Shot, len(photos))
-			for _, p := range photos {
+			for i, p := range photos {
 				if ctx.Err() != nil {
 					return
 				}
-				shots[p.ID] = s.shotOf(p)
+				if i > 0 && p.File() == photos[i-1].File() { // another box
+					shots[p.ID] = shots[photos[i-1].ID]
+				} else {
+					shots[p.ID] = s.shotOf(p)
+				}
 			}
 			s.Session.Saw(shots)
 		}

@@ -17,6 +17,7 @@ type gallery struct {
 	live    *live // nil without a model
 	left    leftOut
 	groups  groupingState
+	events  eventsOf
 	typical typical
 
 	revision int
@@ -51,6 +52,10 @@ type Item struct {
 	Novelty float64
 	Unknown bool
 	Group   int // ID of its Group; 0 for none
+	// Event is nil for a single photo. Otherwise the Item stands for all photos of an event:
+	// it has the ID and name of the first one, the Label that all of them have, and the
+	// probabilities of the event, if it is of one class.
+	Event *Event
 }
 
 // label returns the label of photo i and who gave it; "" for none.

@@ -196,6 +196,7 @@ func (s *Session) Remove(paths []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(paths)
+	s.events.changes += len(paths)
 	s.touch()
 }
 

@@ -40,6 +40,7 @@ func (s *Session) Saw(shots map[ID]photometa.Shot) {
 			s.photos[at].Shot = &shot
 		}
 	}
+	s.events.changes += len(shots)
 	s.touch()
 	s.mu.Unlock()
 	s.options.Changed("status")

@@ -43,6 +43,10 @@ type Query struct {
 	// ByTime puts the photos in the order in which they were taken, those of which that is
 	// not known last.
 	ByTime bool
+	// Event is the ID of a photo whose event is selected, in the order of time; Events has one
+	// Item for each event, in the place of its first photo.
+	Event  ID
+	Events bool
 	// Decided selects photos with or without a decision.
 	Decided *bool
 	// After is Next of the page before, Limit the size of a page.
@@ -80,6 +84,9 @@ func (s *Session) List(q Query) (Page, error) {
 	if q.View == Typical {
 		s.chooseTypical()
 	}
+	if q.Events || q.Event != (ID{}) {
+		s.findEvents()
+	}
 	o := s.order(q)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -95,6 +102,10 @@ func (s *Session) List(q Query) (Page, error) {
 	last := min(first+q.Limit, len(o.rows))
 	p := Page{Total: len(o.rows), Untimed: o.untimed, Revision: s.revision, Items: []Item{}}
 	for _, i := range o.rows[first:last] {
+		if q.Events {
+			p.Items = append(p.Items, s.folded(i))
+			continue
+		}
 		p.Items = append(p.Items, s.item(i))
 	}
 	if last < len(o.rows) && last > first {
@@ -168,11 +179,8 @@ func (g *gallery) sorted(q Query) (o order) {
 		row int
 	}
 	var entries []entry
-	rows := g.groups.rows(q.Group)
-	if q.Group == 0 {
-		rows = dense.Range(0, len(g.photos))
-	}
-	for _, i := range rows {
+	rows := g.rowsOf(q)
+	for at, i := range rows {
 		if g.photos[i].Path == "" || !g.passes(q, i, text) {
 			continue
 		}
@@ -192,9 +200,12 @@ func (g *gallery) sorted(q Query) (o order) {
 				key = timeKey(taken)
 			}
 		}
+		if q.Event != (ID{}) {
+			key = float64(at) // the rows are in order
+		}
 		entries = append(entries, entry{key, i})
 	}
-	byName := q.View == All && !q.ByTime
+	byName := q.View == All && !q.ByTime && q.Event == (ID{})
 	slices.SortFunc(entries, func(a, b entry) int {
 		if byName {
 			return strings.Compare(g.photos[a.row].Path, g.photos[b.row].Path)
@@ -207,7 +218,24 @@ func (g *gallery) sorted(q Query) (o order) {
 		}
 		o.rows, o.keys = append(o.rows, e.row), append(o.keys, e.key)
 	}
+	if q.Events {
+		o = g.firstOfEach(o)
+	}
 	return o
+}
+
+// rowsOf returns the photos among which a query selects.
+func (g *gallery) rowsOf(q Query) []int {
+	switch {
+	case q.Group != 0:
+		return g.groups.rows(q.Group)
+	case q.Event != (ID{}):
+		if i, ok := g.index[q.Event]; ok {
+			return g.event(i)
+		}
+		return nil
+	}
+	return dense.Range(0, len(g.photos))
 }
 
 // passes reports whether photo i meets the conditions besides the view.

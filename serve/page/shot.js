@@ -26,8 +26,9 @@ export function facts({ folder, shot, box }) {
     element("div", {}, element("dt", {}, name), element("dd", {}, text)));
 }
 
-// untimed says how many photos of a list have no place in the order, or the range, of time.
-export function untimed({ untimed: n }, asked, { images } = {}) {
+// untimed says how many photos of a list have no place in the order, or the range, of time, and
+// of how many images that is not known yet.
+export function untimed({ untimed: n }, asked, images) {
   if (!n) {
     return "";
   }

@@ -9,8 +9,11 @@ export function right(photo) {
   if (photo.label) {
     return photo.rather ? undefined : photo.label;
   }
-  return photo.unknown ? undefined : photo.prediction[0]?.class;
+  return photo.unknown || mixed(photo) ? undefined : photo.prediction[0]?.class;
 }
+
+// mixed reports whether a tile stands for an event whose photos contradict each other.
+const mixed = ({ event }) => event?.classes.length > 1;
 
 // aside says as what somebody has set a photo aside; undefined for others.
 export const aside = ({ by, labels }) =>
@@ -18,8 +21,14 @@ export const aside = ({ by, labels }) =>
 
 // named says in a word or two what a photo shows: its label, or what it probably is.
 export const named = (photo) =>
-  photo.label ?? aside(photo) ?? (photo.unknown ? "new?" : photo.prediction[0]?.class) ?? photo.box?.category
-    ?? photo.name;
+  photo.label ?? aside(photo) ?? probably(photo) ?? photo.box?.category ?? photo.name;
+
+function probably(photo) {
+  if (mixed(photo)) {
+    return photo.event.classes.join(" + ");
+  }
+  return photo.unknown ? "new?" : photo.prediction[0]?.class;
+}
 
 // suggestions are the likeliest classes, {class, probability}, before them what a label in
 // doubt should rather be. That can have no probability: only a model that has not learned
@@ -36,6 +45,9 @@ export function suggestions({ prediction, rather }) {
 export function doubts(of) {
   if (of.length > 0 && of.every((photo) => photo.by === "detector")) {
     return "The detector says so, and nothing is learned from it. If it is wrong, type what it shows.";
+  }
+  if (of.some((photo) => !photo.label && mixed(photo))) {
+    return "These photos seem to show several classes. Open the event (Alt+Enter), or type a name for all.";
   }
   const labels = of.filter((photo) => photo.rather);
   if (labels.length > 0) {

@@ -44,9 +44,10 @@ reach, every request needs a token, which the server prints. Behind a proxy, --h
 names the host that it passes on, and --base-path the path at which it has the page.
 
 --boxes shows what a detector found instead of whole photos: every decision is then about
-a box. The file is read when the server starts.`,
+a box. The file is read when the server starts. --events shows photos of one camera that
+follow each other as one, to be decided at once.`,
 		Example: "  pipeline serve photos.model --images ~/Pictures\n" +
-			"  pipeline serve animals.model --images /traps --boxes detections.json",
+			"  pipeline serve animals.model --images /traps --boxes detections.json --events 60",
 		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			return a.serveHTTP(ctx, args[0], at)
@@ -63,6 +64,8 @@ a box. The file is read when the server starts.`,
 	f.String("base-path", "", "`path` at which a proxy has the page, such as /label")
 	bind(f, "serve.", "addr", "hosts", "base-path")
 	boxFlags(cmd)
+	f.Float64("events", 0, "show photos of one camera as one that are at most so many `seconds` apart")
+	bind(f, "label.", "events")
 	f.IntVar(&at, "at", 0, "go back to this `line` of the history")
 	backboneFlag(cmd)
 	tokenizerFlag(cmd)
@@ -102,7 +105,7 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	server := serve.New(serve.Options{
 		Embedder: e, Root: root, Scan: scan, Boxed: boxed, Thumbnails: filepath.Join(cache, "thumbnails"),
 		Title: filepath.Base(file) + " · " + filepath.Base(root), Name: filepath.Base(file),
-		Words: a.wordsOf(e), FileTimes: a.config.Label.FileTimes,
+		Words: a.wordsOf(e), FileTimes: a.config.Label.FileTimes, Events: a.config.Label.Events > 0,
 		Token: tokenOf(a.config.Serve), Hosts: a.config.Serve.Hosts, BasePath: a.config.Serve.BasePath,
 		Log: a.log,
 	})
@@ -118,7 +121,7 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	defer l.Close() // once more, where it was served
 	session, err := teach.Open(teach.Options{
 		Model: file, Fresh: fresh, At: at, Dim: e.Dim(), Temp: filepath.Join(cache, "teach"),
-		Backend: products, ToolVersion: version, Changed: server.Changed,
+		Backend: products, ToolVersion: version, Changed: server.Changed, Gap: a.gap(),
 	})
 	if err != nil {
 		return err

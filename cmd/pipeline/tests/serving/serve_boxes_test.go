@@ -5,11 +5,17 @@ import (
 	"encoding/json"
 	"fmt"
 	"image/jpeg"
+	"math"
+	"os"
+	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // into decodes the answer to a request into v, and returns its code.
@@ -145,4 +151,103 @@ func TestServeBoxes(t *testing.T) {
 		t.Errorf("what was learned from a list is %q on the page", got)
 	}
 	s.ends()
+}
+
+// TestServeEvents: a tile stands for an event, with the probability that label --events gives
+// it; it is decided and taken back at once, and a box in it by itself.
+func TestServeEvents(t *testing.T) {
+	l := commandtest.New(t)
+	l.Boxed(l.Path("learn"), 0)
+	truth := l.Boxed(l.Path("look"), 50)
+	model, look := l.Path("m.model"), l.Path("look")
+	l.Must("train", "--images", l.Path("learn"), "--boxes", l.Path("learn", "coco.json"), "--classifier", "plda",
+		"--out", model)
+	for minute, files := range [][]string{{"0.png", "3.png"}, {"1.png"}, {"2.png"}, {"4.png", "5.png"}, {"empty.png"}} {
+		for _, file := range files {
+			at := time.Date(2025, 6, 14, 10, 10*minute, 0, 0, time.UTC)
+			if err := os.Chtimes(filepath.Join(look, file), at, at); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	args := []string{model, "--images", look, "--boxes", l.Path("look", "md.json"), "--events", "60", "--set",
+		"label.file_times=true"}
+	l.Expect(3, slices.Concat([]string{"label"}, args, []string{"--out", l.Path("labels")})...)
+	rows := l.Table(l.Path("labels", "labels.csv"))
+	labelled := keyed(t, rows, "event_label", "event_probability")
+
+	s := serve(l, 13, args...)
+	s.wait(func(now servedStatus) bool { return now.Images.Seen == 13 && now.Model.Ready && !now.Refit.Running })
+	var list struct {
+		Total  int
+		Images []struct {
+			Name       string
+			Prediction []struct {
+				Class       string
+				Probability float64
+			}
+			Event *struct {
+				Size    int
+				Classes []string
+			}
+		}
+	}
+	s.into("GET", "/v1/images?view=check&events=true", "", &list)
+	if list.Total != 4 {
+		t.Errorf("%d tiles of four events", list.Total)
+	}
+	compared := 0
+	for _, one := range list.Images {
+		if one.Event == nil || len(one.Event.Classes) > 1 {
+			continue
+		}
+		compared++
+		event, probability, _ := strings.Cut(labelled[one.Name], " | ")
+		want, err := strconv.ParseFloat(probability, 64)
+		if best := one.Prediction[0]; err != nil || best.Class != event || math.Abs(best.Probability-want) > 1e-4 {
+			t.Errorf("%s: the tile says %+v, label --events %s %v", one.Name, best, event, probability)
+		}
+	}
+	if compared == 0 {
+		t.Errorf("no event is of one class: %+v", list.Images)
+	}
+
+	p := s.sit(truth)
+	tile := "Array.from(document.querySelectorAll('.tile')).find((t) => t.photo.name === '0.png#1')"
+	p.page.Wait(tile)
+	if badge := evaluate[string](p.page, tile+".querySelector('.badge').textContent"); badge != "2 boxes" {
+		t.Errorf("the tile stands for %q", badge)
+	}
+	p.page.Eval(tile+".click()", nil)
+	if said := p.press("Enter"); said != "label 2 photos kiwi" {
+		t.Errorf("accepting an event says %q", said)
+	}
+	if got := s.exports("label", "by"); got["0.png#1"] != "kiwi | person" || got["3.png#1"] != "kiwi | person" {
+		t.Errorf("after accepting an event %v", got)
+	}
+	if said := p.press("Control+z"); said != "Undone: label 2 photos kiwi" {
+		t.Errorf("undo says %q", said)
+	}
+	p.settles()
+	p.page.Wait(tile)
+	p.page.Eval(tile+".click()", nil)
+	p.page.Press("Alt+Enter")
+	p.page.Wait("document.getElementById('heading').textContent === 'An event' && " +
+		"document.querySelectorAll('.tile').length === 2 && document.activeElement.id === 'grid'")
+	p.page.Press("Alt+Enter")
+	p.page.Wait("document.querySelectorAll('#photo-boxes rect.marked').length === 1")
+	if alt := evaluate[string](p.page, "document.getElementById('photo-picture').alt"); alt != "0.png#1: kiwi" {
+		t.Errorf("the photo is %q", alt)
+	}
+	p.page.Press("Escape")
+	p.name("owl")
+	if got := s.exports("label", "by"); got["0.png#1"] != "owl | person" || got["3.png#1"] != "kiwi | " {
+		t.Errorf("after naming one box of an event %v", got)
+	}
+	s.ends()
+}
+
+func evaluate[T any](p *testenv.Page, expression string) (out T) {
+	p.Eval(expression, &out)
+	return out
 }
