@@ -318,7 +318,7 @@ func thumbnailFile(dir string, id teach.ID) string {
 // keep them.
 func RemoveThumbnails(dir string, ids []teach.ID) (err error) {
 	for _, id := range ids {
-		if e := os.Remove(thumbnailFile(dir, id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		if e := atomicfile.Remove(thumbnailFile(dir, id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}

@@ -26,7 +26,7 @@ type gallery struct {
 
 // replace changes the live model, nil for none.
 func (g *gallery) replace(l *live) {
-	_ = g.live.close() // its file has no name any more
+	g.live.close()
 	g.live = l
 }
 

@@ -127,7 +127,8 @@ func Open(o Options) (*Session, error) {
 		s.state, s.inFile, err = s.open(o.Fresh, o.Backend, o.Now())
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.abandon(), s.x.close())
+		s.x.close()
+		return nil, errors.Join(err, s.abandon())
 	}
 	if o.At != 0 {
 		_, err = s.GoBack(o.At)
@@ -160,7 +161,9 @@ func (s *Session) Close() error {
 	if s.state.untouched() && s.intact() == nil {
 		err = s.discard()
 	}
-	return errors.Join(err, s.record.close(), s.x.close(), s.live.close())
+	s.x.close()
+	s.live.close()
+	return errors.Join(err, s.record.close())
 }
 
 // Wait waits for the end of background work.
