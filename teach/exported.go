@@ -4,13 +4,14 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
 // An Exported is a file of the folder, and the label that leaves the program.
 type Exported struct {
-	// Label is "" for a photo that was set aside, is like no class, or has no scores; of one
-	// that shows several things it has all, as of label.JoinLabels.
+	// Label is "" for a photo that was set aside, is like no class, or has no scores. It is
+	// written by dataset.JoinLabels: a photo that shows several things has all.
 	Path, Label string
 	By          label.By
 	// Probability is what the model says of Label, nil where that is none of the most
@@ -50,26 +51,26 @@ func (s *Session) export(takes func(ID) bool) []Exported {
 func (g *gallery) exported(i int) (e Exported) {
 	it := g.item(i)
 	d, decided := g.state.decision(it.ID)
-	e.Label, e.By = cmp.Or(d.Class, label.JoinLabels(d.Labels)), d.By
 	if !decided {
-		e.Label, e.By = it.Label, by(it)
+		d.Class, d.By = it.Label, by(it)
 	}
-	if it.Top == nil {
-		return e
-	}
-	e.Novelty = &it.Novelty
-	if e.By == "" && it.Unknown {
-		e.Rejected = true
-		return e
-	}
-	if e.By == "" {
-		e.Label = it.Top[0].Label
+	e.By = d.By
+	if it.Top != nil {
+		e.Novelty = &it.Novelty
+		e.Rejected = e.By == "" && it.Unknown
+		if e.By == "" && !it.Unknown {
+			d.Class = it.Top[0].Label
+		}
 	}
 	for _, r := range it.Top {
-		if r.Label == e.Label {
+		if r.Label == d.Class {
 			e.Probability = &r.Probability
 		}
 	}
+	if d.Class != "" {
+		d.Labels = []string{d.Class}
+	}
+	e.Label = dataset.JoinLabels(d.Labels...)
 	return e
 }
 

@@ -62,6 +62,7 @@ may have only texts, or only images. The method is plda.`,
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
+	predictionsFlag(cmd)
 	boxFlags(cmd)
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the model")
@@ -210,6 +211,7 @@ with or without images.`,
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
+	predictionsFlag(cmd)
 	boxFlags(cmd)
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
