@@ -203,7 +203,8 @@ func TestLabelsAsList(t *testing.T) {
 	if !strings.Contains(run.Stdout, "2 samples of 2 classes") || !strings.Contains(run.Stderr, "column split") {
 		t.Errorf("learned: %s%s", run.Stdout, run.Stderr)
 	}
-	if got := l.Must(append([]string{"eval", model}, list...)...).Stdout; !strings.Contains(got, "images             1 ") {
+	got := l.Must(append([]string{"eval", model}, list...)...).Stdout
+	if !strings.Contains(got, "images             1 ") {
 		t.Errorf("evaluated: %s", got)
 	}
 	l.Refused(command.ExitUsage, []string{"--list"}, "train", "--images", images, "--predictions", "--out", model)
