@@ -119,7 +119,10 @@ func Open(o Options) (*Session, error) {
 	}
 	s := &Session{options: o, record: record{file: o.Model, journal: j}}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if s.album, err = newAlbum(o.Temp, o.Dim); err == nil {
+	if err = closeDesk(o.Model); err == nil {
+		s.album, err = newAlbum(o.Temp, o.Dim)
+	}
+	if err == nil {
 		s.state, s.inFile, err = s.open(o.Fresh, o.Backend, o.Now())
 	}
 	if err != nil {
@@ -156,7 +159,7 @@ func (s *Session) Close() error {
 	if s.state.untouched() && s.intact() == nil {
 		err = s.discard()
 	}
-	return errors.Join(err, s.record.close(), s.x.close(), s.live.close())
+	return errors.Join(err, closeDesk(s.options.Model), s.record.close(), s.x.close(), s.live.close())
 }
 
 // Wait waits for the end of background work.

@@ -91,11 +91,11 @@ func methodsWith[T any]() []string {
 }
 
 func (a *app) train(ctx context.Context, prefer string) error {
-	if err := a.outFile(); err != nil {
-		return err
-	}
 	if taught(a.config.Out) {
 		return a.trainTaught(ctx, a.config.Out, prefer)
+	}
+	if err := a.outFile(); err != nil {
+		return err
 	}
 	if err := onlyTaught(prefer, a.config.Out); err != nil {
 		return err
@@ -196,8 +196,9 @@ New classes of an hppca model join its existing super-classes;
 --set classifier.hppca.refresh=true rebuilds all super-classes.
 
 Where MODEL was taught with serve, this is one line of its journal, which the page can
-undo. If a photo was decided to be of another class, the command names it and changes
-nothing: --prefer decisions or --prefer list says which of the two is right.
+undo. A server that has MODEL open takes the photos from this command. If a photo was
+decided to be of another class, the command names it and changes nothing: --prefer
+decisions or --prefer list says which of the two is right.
 
 --texts FILE adds names of classes, new or known, to a plda model (see pipeline train),
 with or without images.`,
@@ -225,9 +226,6 @@ with or without images.`,
 func (a *app) learn(ctx context.Context, file, prefer string) error {
 	to := a.destination(file)
 	if taught(to) && to == file {
-		if err := writable(file); err != nil {
-			return err
-		}
 		return a.learnTaught(ctx, file, prefer)
 	}
 	if err := onlyTaught(prefer, to); err != nil {
