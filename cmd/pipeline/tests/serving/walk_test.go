@@ -5,7 +5,6 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"maps"
-	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -111,20 +110,15 @@ func (w *walk) changesItsMind() {
 // one forgotten.
 func (w *walk) setsAside() {
 	w.open("check", "To check")
-	first := w.current().Name
-	w.press("-")
-	w.decided[w.files[first]] = "-"
-	w.settles()
-	second := w.current().Name
-	w.press(".")
-	w.decided[w.files[second]] = "-"
-	w.settles()
-	third := w.current().Name
-	body := fmt.Sprintf(`{"do":"several","labels":["owl","fox"],"images":["%x"]}`, w.files[third])
-	if code, text := w.server.ask("POST", "/v1/decisions", body); code != http.StatusOK {
-		w.Fatalf("%d %s", code, text)
+	for _, aside := range []struct{ as, keys string }{
+		{"-", "-"}, {"-", "."}, {"fox;owl", "& o w l Shift+Enter f o x Shift+Enter Enter"},
+	} {
+		one := w.current().Name
+		w.choose(one) // so that no new order comes between looking and deciding
+		w.press(strings.Fields(aside.keys)...)
+		w.settles()
+		w.decided[w.files[one]] = aside.as
 	}
-	w.decided[w.files[third]] = "fox;owl"
 	w.openClass("fruit; all of it")
 	w.page.Press("End")
 	gone := w.current().Name
