@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
@@ -72,7 +73,7 @@ func writeIfChanged(file string, data []byte) error {
 	if err := os.WriteFile(partial, data, 0o644); err != nil {
 		return err
 	}
-	return os.Rename(partial, file)
+	return atomicfile.Rename(partial, file)
 }
 
 // How many pictures there are of each class.

@@ -14,9 +14,9 @@ import (
 // of a box do.
 const boxMark = "box 1\n"
 
-// contentHash returns the hash of what a sample shows: that of its file, or of the file and
+// ContentHash returns the hash of what a sample shows: that of its file, or of the file and
 // the box in it, so that every box is content of its own to caches, models and decisions.
-func contentHash(file cache.Hash, b *dataset.Box) cache.Hash {
+func ContentHash(file cache.Hash, b *dataset.Box) cache.Hash {
 	if b == nil {
 		return file
 	}

@@ -104,7 +104,7 @@ func (w *worker) do(j job) error {
 func (w *worker) stored(j job, h cache.Hash) bool {
 	items := make([]Item, len(j.samples))
 	for at, s := range j.samples {
-		content := contentHash(h, s.Box)
+		content := ContentHash(h, s.Box)
 		v, hit := w.Cache.Get(content)
 		if !hit {
 			return false
@@ -146,7 +146,7 @@ func (w *worker) read(abs string, size int64) (cache.FileState, error) {
 func (w *worker) resolve(j job, h cache.Hash) error {
 	var todo []claimed
 	for at, s := range j.samples {
-		c := claimed{place: place{j, at}, hash: contentHash(h, s.Box)}
+		c := claimed{place: place{j, at}, hash: ContentHash(h, s.Box)}
 		if !w.claim(c.hash, c.place) {
 			continue
 		}

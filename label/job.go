@@ -300,7 +300,7 @@ func (s *summarySink) removeOther() error {
 		if !slices.Contains(earlier, name) || slices.Contains(s.Files, name) {
 			continue
 		}
-		if err := os.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := atomicfile.Remove(filepath.Join(s.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}

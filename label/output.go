@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -101,7 +100,7 @@ func (o *output) removeAfter(last int) error {
 		if !isPart || !ofFormat || err != nil || n <= last || o.name(n) != name {
 			continue
 		}
-		if err := os.Remove(filepath.Join(o.dir, name)); !errors.Is(err, fs.ErrNotExist) {
+		if err := atomicfile.Remove(filepath.Join(o.dir, name)); !errors.Is(err, fs.ErrNotExist) {
 			errs = append(errs, err)
 		}
 	}

@@ -132,7 +132,7 @@ func keepPrevious(path string) error {
 }
 
 func dropPrevious(path string) error {
-	if err := os.Remove(path + previousSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.Remove(path + previousSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the previous version: %w", err)
 	}
 	return nil
@@ -145,8 +145,8 @@ func linkPrevious(path, previous string) error {
 	if err := os.Link(path, tmp); err != nil {
 		return err
 	}
-	if err := os.Rename(tmp, previous); err != nil {
-		os.Remove(tmp)
+	if err := atomicfile.Rename(tmp, previous); err != nil {
+		atomicfile.Remove(tmp)
 		return err
 	}
 	return nil

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
@@ -162,7 +163,7 @@ func removeUnreferenced(path string) error {
 		if !ok || !isHex(hash, statisticsHashLen) || keep[e.Name()] {
 			continue
 		}
-		if err := os.Remove(filepath.Join(filepath.Dir(path), e.Name())); err != nil {
+		if err := atomicfile.Remove(filepath.Join(filepath.Dir(path), e.Name())); err != nil {
 			return err
 		}
 	}

@@ -9,6 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
@@ -31,6 +33,7 @@ func (e *MissingRowsError) Error() string {
 type sessionRows struct {
 	Session
 	x       blas32.General
+	taken   []holdout.Taken // nil if nothing is known
 	classes []classstats.Class
 }
 
@@ -126,7 +129,8 @@ func (m *Model) learnAgain(ctx context.Context, next *Predictor, lessons []sessi
 		if l.classes != nil {
 			err = next.learnClasses(ctx, m.Method, l.classes)
 		} else {
-			err = next.learn(ctx, l.x, y, keeps && i+1 < len(lessons) && lessons[i+1].classes == nil)
+			more := keeps && i+1 < len(lessons) && lessons[i+1].classes == nil
+			err = next.learn(ctx, episodes.Episode{X: l.x, Y: y, Taken: l.taken}, more)
 		}
 		if r, ok := next.Head.(classifier.Refresher); ok && err == nil && l.Refreshed {
 			err = r.Refresh(ctx)
@@ -170,7 +174,7 @@ func (m *Model) prepare(ctx context.Context, lessons []sessionRows, gone map[Sam
 			subtracted = subtracted || l.classes != nil
 		}
 		for _, id := range l.Samples {
-			if rows[id] == nil && l.classes == nil {
+			if rows[id].x == nil && l.classes == nil {
 				missing[id.Content] = true
 			}
 		}
@@ -193,14 +197,20 @@ func (m *Model) prepare(ctx context.Context, lessons []sessionRows, gone map[Sam
 	return subtracted, m.collect(lessons)
 }
 
+// A keptRow is the embedding of a sample, and when the photo was taken.
+type keptRow struct {
+	x     []float32
+	taken holdout.Taken
+}
+
 // keptRows returns the embeddings that the model keeps, if these are all that it
 // learned.
-func (m *Model) keptRows() map[SampleID][]float32 {
+func (m *Model) keptRows() map[SampleID]keptRow {
 	k := m.Predictor.kept
 	if !k.complete() {
 		return nil
 	}
-	rows := make(map[SampleID][]float32, m.SampleCount())
+	rows := make(map[SampleID]keptRow, m.SampleCount())
 	at := 0
 	for _, s := range m.Sessions {
 		if s.Count() == 0 {
@@ -210,7 +220,7 @@ func (m *Model) keptRows() map[SampleID][]float32 {
 			return nil // equal embeddings of two sessions were forgotten approximately
 		}
 		for i, id := range s.Samples {
-			rows[id] = k.row(position{at, i})
+			rows[id] = keptRow{k.row(position{at, i}), k.taken(position{at, i})}
 		}
 		at++
 	}
@@ -218,19 +228,21 @@ func (m *Model) keptRows() map[SampleID][]float32 {
 }
 
 // gather sets x to the embeddings of the samples, or adds to what is lacking.
-func (l *sessionRows) gather(rows map[SampleID][]float32, found map[Hash][]float32, d int, lacking *MissingRowsError) {
+func (l *sessionRows) gather(rows map[SampleID]keptRow, found map[Hash][]float32, d int, lacking *MissingRowsError) {
 	l.x = blas32.General{Rows: len(l.Samples), Cols: d, Stride: d, Data: make([]float32, 0, len(l.Samples)*d)}
 	lost := 0
 	for _, id := range l.Samples {
-		row := rows[id]
+		row := rows[id].x
 		if row == nil {
 			row = found[id.Content]
 		}
+		l.taken = append(l.taken, rows[id].taken)
 		if len(row) != d {
 			lost++
 		}
 		l.x.Data = append(l.x.Data, row...)
 	}
+	l.taken = holdout.Told(l.taken)
 	lacking.Of += len(l.Samples)
 	if lacking.Missing += lost; lost > 0 {
 		lacking.Sessions = append(lacking.Sessions, fmt.Sprintf("%d of session %d", lost, l.Index+1))

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 )
@@ -104,7 +105,8 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 	}
 	m.restoreStatistics()
 	before := m.taught()
-	if err := m.Predictor.Learn(ctx, x, p.labels); err != nil {
+	s := episodes.Episode{X: x, Y: p.labels, Taken: b.taken(p.rows)}
+	if err := m.Predictor.learn(ctx, s, false); err != nil {
 		return Outcome{}, fmt.Errorf("learn: %w", m.explain(err))
 	}
 	m.record(&p.Outcome, before, p.labels, Session{Samples: p.samples})

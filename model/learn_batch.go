@@ -10,17 +10,19 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Batch holds the labelled embeddings of one session. Row i of X (n×d) is a
 // sample with Labels[i] and Content[i]; Paths, if not nil, names it in
-// messages.
+// messages, and Taken, if not nil, says when its photo was taken.
 type Batch struct {
 	X       blas32.General
 	Labels  []string
 	Content []Hash
 	Paths   []string
+	Taken   []holdout.Taken
 }
 
 func (b Batch) name(i int) string {
@@ -33,9 +35,10 @@ func (b Batch) name(i int) string {
 // validate checks shapes and values; dim 0 accepts any dimension.
 func (b Batch) validate(dim int) error {
 	n := len(b.Labels)
-	if b.X.Rows != n || len(b.Content) != n || b.Paths != nil && len(b.Paths) != n {
-		return fmt.Errorf("%d rows, %d labels, %d content hashes and %d paths do not match",
-			b.X.Rows, n, len(b.Content), len(b.Paths))
+	if b.X.Rows != n || len(b.Content) != n || b.Paths != nil && len(b.Paths) != n ||
+		b.Taken != nil && len(b.Taken) != n {
+		return fmt.Errorf("%d rows, %d labels, %d content hashes, %d paths and %d times do not match",
+			b.X.Rows, n, len(b.Content), len(b.Paths), len(b.Taken))
 	}
 	if n == 0 {
 		return fmt.Errorf("there are no samples")
@@ -71,6 +74,18 @@ func (b Batch) rows(which []int) blas32.General {
 		return b.X
 	}
 	return dense.Gather32(b.X, which)
+}
+
+// taken returns when the photos of the given rows were taken, nil if nothing is known.
+func (b Batch) taken(which []int) []holdout.Taken {
+	if b.Taken == nil {
+		return nil
+	}
+	out := make([]holdout.Taken, len(which))
+	for i, r := range which {
+		out[i] = b.Taken[r]
+	}
+	return holdout.Told(out)
 }
 
 // An index maps a content to the classes it was learned as.

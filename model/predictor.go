@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dkl"
@@ -173,14 +174,15 @@ func (p *Predictor) project(x blas32.General) (blas32.General, error) {
 // Learn implements classifier.Learner. The base session is the first session,
 // or the first after everything was forgotten.
 func (p *Predictor) Learn(ctx context.Context, x blas32.General, y []string) error {
-	return p.learn(ctx, x, y, false)
+	return p.learn(ctx, episodes.Episode{X: x, Y: y}, false)
 }
 
 // learn is Learn. With more set, another session follows, and a calibration that
 // it would replace is left out.
-func (p *Predictor) learn(ctx context.Context, x blas32.General, y []string, more bool) error {
+func (p *Predictor) learn(ctx context.Context, s episodes.Episode, more bool) error {
+	x, y := s.X, s.Y
 	if len(p.Classes()) == 0 || p.namesOnly() {
-		return p.learnBase(ctx, x, y, more)
+		return p.learnBase(ctx, s, more)
 	}
 	if err := classifier.CheckExamples(x, y, p.Dim()); err != nil {
 		return fmt.Errorf("learn: %w", err)
@@ -190,7 +192,7 @@ func (p *Predictor) learn(ctx context.Context, x blas32.General, y []string, mor
 		return err
 	}
 	// The calibration comes first, since the head cannot unlearn.
-	next := p.calibratedOn(p.kept.with(x, y))
+	next := p.calibratedOn(p.kept.with(s))
 	if err := next.ownWords(); err != nil {
 		return err
 	}
@@ -207,14 +209,14 @@ func (p *Predictor) learn(ctx context.Context, x blas32.General, y []string, mor
 	return nil
 }
 
-func (p *Predictor) learnBase(ctx context.Context, x blas32.General, y []string, more bool) error {
+func (p *Predictor) learnBase(ctx context.Context, s episodes.Episode, more bool) error {
 	next := *p
-	err := next.teachBase(ctx, x, y)
+	err := next.teachBase(ctx, s.X, s.Y)
 	if err == nil {
-		next.kept = newKeptExamples(x, y)
+		next.kept = newKeptExamples(s)
 		next.startedWith(next.Classes())
 		if !more || !next.kept.complete() {
-			err = next.calibrateBase(ctx, x, y)
+			err = next.calibrateBase(ctx, s)
 		}
 	}
 	if err != nil {

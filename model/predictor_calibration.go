@@ -3,8 +3,6 @@ package model
 import (
 	"context"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
@@ -34,20 +32,20 @@ func (p *Predictor) calibrate(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		sessions = append(sessions, episodes.Episode{X: z, Y: s.Y})
+		sessions = append(sessions, episodes.Episode{X: z, Y: s.Y, Taken: s.Taken})
 	}
 	return p.fit(ctx, calibration.Task{Sessions: sessions})
 }
 
 // calibrateBase is calibrate for the base session, all of which is at hand. A
 // calibration by pseudo-sessions is final, and nothing is kept for another.
-func (p *Predictor) calibrateBase(ctx context.Context, x blas32.General, y []string) error {
-	z, err := p.project(x)
+func (p *Predictor) calibrateBase(ctx context.Context, s episodes.Episode) error {
+	z, err := p.project(s.X)
 	if err != nil {
 		return err
 	}
 	err = p.fit(ctx, calibration.Task{
-		Sessions: []episodes.Episode{{X: z, Y: y}}, Embeddings: x,
+		Sessions: []episodes.Episode{{X: z, Y: s.Y, Taken: s.Taken}}, Embeddings: s.X,
 	})
 	if p.Calibration.Source == calibration.PseudoSessions {
 		p.kept = nil
@@ -76,6 +74,10 @@ func (p *Predictor) fit(ctx context.Context, t calibration.Task) error {
 	}
 	if err != nil {
 		found, c.Reason = &temperature.Value{T: 1, Fallback: err.Error()}, err.Error()
+	}
+	if with := p.Comparison; p.Projection != nil && with != nil && with.With < c.Accuracy {
+		// The projection has learned from what was left out here, but not from what was there.
+		c.Accuracy = with.With
 	}
 	if named != nil && c.Source != calibration.PseudoSessions {
 		found = named

@@ -7,6 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
@@ -27,25 +28,21 @@ type keptExamples struct {
 }
 
 // newKeptExamples returns the examples to keep of a base session.
-func newKeptExamples(x blas32.General, y []string) *keptExamples {
-	return (&keptExamples{all: true}).with(x, y)
+func newKeptExamples(s episodes.Episode) *keptExamples {
+	return (&keptExamples{all: true}).with(s)
 }
 
 // with returns the examples to keep after another session: at most
 // calibration.MaxPerClass of each class, or fewer if there are many classes,
 // those whose values come first in the order of exemplars.Compare.
-func (k *keptExamples) with(x blas32.General, y []string) *keptExamples {
+func (k *keptExamples) with(s episodes.Episode) *keptExamples {
 	if k == nil {
 		return nil
 	}
-	own := blas32.General{Rows: x.Rows, Cols: x.Cols, Stride: x.Cols, Data: make([]float32, 0, x.Rows*x.Cols)}
-	for i := range x.Rows {
-		own.Data = append(own.Data, dense.Row32(x, i)...)
-	}
-	next := &keptExamples{sessions: append(slices.Clone(k.sessions), episodes.Episode{X: own, Y: slices.Clone(y)}),
-		all: k.all}
+	own := s.Pick(dense.Range(0, len(s.Y)))
+	next := &keptExamples{sessions: append(slices.Clone(k.sessions), own), all: k.all}
 	byClass := next.byClass()
-	most := mostKept(len(byClass), x.Cols)
+	most := mostKept(len(byClass), s.X.Cols)
 	if most < 2 {
 		return nil
 	}
@@ -81,6 +78,13 @@ type position struct{ session, row int }
 
 func (k *keptExamples) row(at position) []float32 {
 	return dense.Row32(k.sessions[at.session].X, at.row)
+}
+
+func (k *keptExamples) taken(at position) (t holdout.Taken) {
+	if taken := k.sessions[at.session].Taken; taken != nil {
+		t = taken[at.row]
+	}
+	return t
 }
 
 func (k *keptExamples) byClass() map[string][]position {
@@ -152,6 +156,7 @@ const (
 	keptRows     = "kept.rows"     // n×d float32
 	keptClasses  = "kept.class"    // n, columns of the head
 	keptSessions = "kept.sessions" // number of rows of each session
+	keptTaken    = "kept.taken"    // n×2, camera and time; absent if nothing is known
 )
 
 // tensors returns what loadKept reads.
@@ -164,11 +169,16 @@ func (k *keptExamples) tensors(classes []string) (map[string]classifier.Tensor, 
 		column[name] = i
 	}
 	var counts, of []int
+	var taken []int64
 	var rows []float32
+	known := slices.ContainsFunc(k.sessions, func(s episodes.Episode) bool { return s.Taken != nil })
 	d := 0
 	for _, s := range k.sessions {
 		counts, d = append(counts, len(s.Y)), max(d, s.X.Cols)
 		rows = append(rows, s.X.Data...)
+		if known {
+			taken = append(taken, numbersOf(s)...)
+		}
 		for _, y := range s.Y {
 			c, ok := column[y]
 			if !ok {
@@ -181,7 +191,23 @@ func (k *keptExamples) tensors(classes []string) (map[string]classifier.Tensor, 
 		keptRows:    {Shape: []int{len(of), d}, F32: rows},
 		keptClasses: classifier.CountTensor(of), keptSessions: classifier.CountTensor(counts),
 	}
+	if known {
+		out[keptTaken] = classifier.Tensor{Shape: []int{len(of), 2}, I64: taken}
+	}
 	return out, nil
+}
+
+// numbersOf returns camera and time of each photo of a session, 0 where they are not known.
+func numbersOf(s episodes.Episode) []int64 {
+	out := make([]int64, 0, 2*len(s.Y))
+	for i := range s.Y {
+		var t holdout.Taken
+		if s.Taken != nil {
+			t = s.Taken[i]
+		}
+		out = append(out, t.Camera, t.Unix)
+	}
+	return out
 }
 
 // loadKept returns what tensors described, nil if there is nothing.
@@ -202,6 +228,10 @@ func loadKept(s classifier.State, classes []string, d int, all bool) (*keptExamp
 	if err != nil {
 		return nil, err
 	}
+	taken, err := takenOf(s, n)
+	if err != nil {
+		return nil, err
+	}
 	k := &keptExamples{all: all}
 	for _, count := range counts {
 		if count > len(of) {
@@ -211,10 +241,29 @@ func loadKept(s classifier.State, classes []string, d int, all bool) (*keptExamp
 		for _, c := range of[:count] {
 			session.Y = append(session.Y, classes[c])
 		}
+		if taken != nil {
+			session.Taken, taken = taken[:count:count], taken[count:]
+		}
 		k.sessions, rows, of = append(k.sessions, session), rows[count*d:], of[count:]
 	}
 	if len(of) > 0 {
 		return nil, fmt.Errorf("tensor %s: %d embeddings belong to no session", keptSessions, len(of))
 	}
 	return k, nil
+}
+
+// takenOf returns when and with which camera n photos were taken, nil if nothing is known.
+func takenOf(s classifier.State, n int) ([]holdout.Taken, error) {
+	t, ok := s.Tensors[keptTaken]
+	if !ok {
+		return nil, nil
+	}
+	if len(t.I64) != 2*n {
+		return nil, fmt.Errorf("tensor %s: %d values, not two for each of the %d embeddings", keptTaken, len(t.I64), n)
+	}
+	out := make([]holdout.Taken, n)
+	for i := range out {
+		out[i] = holdout.Taken{Camera: t.I64[2*i], Unix: t.I64[2*i+1]}
+	}
+	return out, nil
 }

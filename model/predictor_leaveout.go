@@ -51,7 +51,7 @@ func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32,
 		if err != nil {
 			return err
 		}
-		sessions = append(sessions, episodes.Episode{X: z, Y: l.labels()})
+		sessions = append(sessions, episodes.Episode{X: z, Y: l.labels(), Taken: l.taken})
 	}
 	if lacking.Missing > 0 {
 		return lacking

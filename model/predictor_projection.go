@@ -93,16 +93,15 @@ func (p *Predictor) say(message string, c Comparison) {
 	}
 }
 
-// The parts of the base session that a comparison holds out.
+// What a comparison holds out: one part, so that choosing costs no more than training.
 const (
-	comparedFolds    = 3  // with few examples per class, every one is held out once
-	comparedSessions = 2  // with many, in pseudo-sessions
-	comparedPerClass = 50 // most held-out examples of a class of those
+	comparedFolds    = 3  // with few examples per class, a third of them
+	comparedPerClass = 50 // with many, a pseudo-session with at most so many examples of a class
 )
 
-// compare teaches heads parts of the base session, behind a projection trained on
-// the same part and without, and asks both about the rest. Cost: a training and
-// two fits per part.
+// compare teaches heads a part of the base session, behind a projection trained on
+// that part and without, and asks both about the rest. Cost: a training on the part,
+// which is smaller than the one on all of it, and two fits.
 func (p *Predictor) compare(ctx context.Context, x blas32.General, y []string) (Comparison, error) {
 	plan, err := p.parts(x, y)
 	if err != nil {
@@ -129,9 +128,9 @@ func (p *Predictor) compare(ctx context.Context, x blas32.General, y []string) (
 	return compared(with, without), nil
 }
 
-// parts divides the base session into what is learned and what is held out:
-// pseudo-sessions, which also show what the projection does to later classes, or
-// folds where classes are too small for those, as in package calibration.
+// parts divides the base session into what is learned and what is held out: by a
+// pseudo-session, which also shows what the projection does to later classes, or
+// by a fold where classes are too small for that, as in package calibration.
 func (p *Predictor) parts(x blas32.General, y []string) (*episodes.Plan, error) {
 	most := 0
 	for _, g := range classifier.GroupByClass(y) {
@@ -139,13 +138,15 @@ func (p *Predictor) parts(x blas32.General, y []string) (*episodes.Plan, error) 
 	}
 	if most > calibration.MaxPerClass {
 		cfg := episodes.Seeded(p.seed)
-		cfg.Splits, cfg.TestPerClass = comparedSessions, comparedPerClass
-		plan, err := episodes.NewPlan(x, y, cfg)
+		cfg.Splits, cfg.TestPerClass = 1, comparedPerClass
+		plan, err := episodes.NewPlan(episodes.Episode{X: x, Y: y}, cfg)
 		if little := (*episodes.TooLittleError)(nil); !errors.As(err, &little) {
 			return plan, err
 		}
 	}
-	return episodes.NewFolds(x, y, comparedFolds), nil
+	plan := episodes.NewFolds(x, y, comparedFolds)
+	plan.Splits = plan.Splits[:min(1, len(plan.Splits))]
+	return plan, nil
 }
 
 // answers reports for each split which of its held-out examples a head made by

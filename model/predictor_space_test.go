@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -46,7 +47,8 @@ func TestCompare(t *testing.T) {
 	}
 	want := compared(&Predictor{Head: head})
 	split := blas32.General{Rows: 20, Cols: 6, Stride: 6, Data: x.Data[120:]} // a second session
-	keeping := &Predictor{Head: near, kept: newKeptExamples(dense.Rows32(x, 0, 20), y[:20]).with(split, y[20:])}
+	first := episodes.Episode{X: dense.Rows32(x, 0, 20), Y: y[:20]}
+	keeping := &Predictor{Head: near, kept: newKeptExamples(first).with(episodes.Episode{X: split, Y: y[20:]})}
 	if got := compared(keeping); !slices.Equal(got, want) {
 		t.Errorf("with kept embeddings %v, want %v", got[:6], want[:6])
 	}

@@ -5,6 +5,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -22,10 +23,12 @@ func (m *Model) Examples() (b Batch, ok bool) {
 	b.X = blas32.General{Cols: d, Stride: d}
 	for _, s := range m.Sessions {
 		for _, id := range s.Samples {
-			b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, rows[id]...)
+			b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, rows[id].x...)
+			b.Taken = append(b.Taken, rows[id].taken)
 			b.Labels, b.Content = append(b.Labels, id.Class), append(b.Content, id.Content)
 		}
 	}
+	b.Taken = holdout.Told(b.Taken)
 	return b, true
 }
 

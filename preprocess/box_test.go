@@ -75,6 +75,20 @@ func TestBoxesArePhotosOfTheirSquare(t *testing.T) {
 		if got := boxTensors(t, p, whole, c.box)[0]; !slices.Equal(got, want) {
 			t.Errorf("%v: other pixels than those of the square cut out", c.box)
 		}
+		for _, side := range []int{9, 500} {
+			want, err := p.Thumbnail(t.Context(), squareOf(t, m, c.x, c.y, c.side), side)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, err := p.BoxThumbnail(t.Context(), whole, c.box, side); err != nil || !slices.Equal(got, want) {
+				t.Errorf("%v: another thumbnail of %d pixels than that of the square cut out (%v)", c.box, side, err)
+			}
+		}
+	}
+	for box, side := range map[Box]int{{0.5, 0.5, 0.6, 0.1}: 10, {0, 0, 1, 1}: 0} {
+		if _, err := p.BoxThumbnail(t.Context(), whole, box, side); err == nil {
+			t.Errorf("%v: a thumbnail of %d pixels", box, side)
+		}
 	}
 }
 

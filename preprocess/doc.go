@@ -29,6 +29,16 @@
 // earlier versions when the height shrinks by more than twice as many pixels as
 // the width (tall screenshots).
 //
+// # Why the resize is our own
+//
+// disintegration/imaging makes the thumbnails, and tests compare our rotations with its.
+// What the network sees does not pass through it. Its bicubic is up to 11 levels off
+// Pillow's on textured photos, and features should be those that Python computes
+// with the same backbone. It wants the whole picture, 4 bytes per pixel, where
+// here rows are resized as they are decoded. And a palette index outside of
+// the palette panics in a goroutine of its own (CVE-2023-36308), where no caller can
+// recover; thumbnails give it pictures without palettes.
+//
 // # Decisions by format
 //
 // The format is decided by the content, never by the name. Formats not in the

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"image"
 	"image/jpeg"
@@ -27,19 +28,53 @@ func (p *Preprocessor) Thumbnail(ctx context.Context, file []byte, side int) ([]
 	return thumbnail(file, side, func(c consumer) error { return p.decode(ctx, file, side, c) })
 }
 
+// BoxThumbnail is like Thumbnail for the square around a box, cut as Boxes cuts it from the
+// picture at full resolution.
+func (p *Preprocessor) BoxThumbnail(ctx context.Context, file []byte, b Box, side int) (out []byte, err error) {
+	if err := errors.Join(checkThumbnail(side), b.check()); err != nil {
+		return nil, err
+	}
+	var failed error
+	c := p.upright(file, func(w, h int) int64 {
+		_, _, cut := b.square(w, h)
+		return thumbnailBytes(cut, cut, side)
+	}, func(r raster, n plan, _ int, _ *resampler) {
+		x, y, cut := b.square(r.size())
+		if failed = p.budget.checkArea(n.format, cut, cut); failed != nil {
+			return
+		}
+		square := &canvas{width: cut, height: cut, x: -x, y: -y, background: p.spec.meanColour(), frame: r}
+		out, failed = encodeThumbnail(upright(average(square, boxSide(cut, cut, side)), 1), side)
+	})
+	c.side = 0 // stored thumbnails are of the whole picture
+	return out, cmp.Or(p.decode(ctx, file, fullSize, c), failed)
+}
+
+func checkThumbnail(side int) error {
+	if side < 1 || side > maxSide {
+		return fmt.Errorf("preprocess: thumbnail side is %d: allowed is 1 to %d", side, maxSide)
+	}
+	return nil
+}
+
+// thumbnailBytes bounds what making a thumbnail of a picture of w×h allocates.
+func thumbnailBytes(w, h, side int) int64 {
+	by := boxSide(w, h, side)
+	const copies = 3 + 3 + 4 + 8 + 4 // box, upright, NRGBA, imaging, JPEG
+	return copies*pixels(w/by+1, h/by+1) + 32*int64(w)
+}
+
 // thumbnail averages large pictures to at least twice the thumbnail's size while
 // their rows are read, so that the rest takes little memory.
 func thumbnail(file []byte, side int, decode func(consumer) error) (out []byte, err error) {
-	if side < 1 || side > maxSide {
-		return nil, fmt.Errorf("preprocess: thumbnail side is %d: allowed is 1 to %d", side, maxSide)
+	if err := checkThumbnail(side); err != nil {
+		return nil, err
 	}
 	var failed error
 	err = decode(consumer{
 		bytes: func(p plan) int64 {
 			w, h := p.size()
-			by := boxSide(w, h, side)
-			const copies = 3 + 3 + 4 + 8 + 4 // box, upright, NRGBA, imaging, JPEG
-			return copies*pixels(w/by+1, h/by+1) + 32*int64(w)
+			return thumbnailBytes(w, h, side)
 		},
 		use: func(r raster, f format) {
 			w, h := r.size()

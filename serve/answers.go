@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -49,12 +51,86 @@ type image struct {
 	Unknown    bool      `json:"unknown"`
 	Group      *int      `json:"group"`
 	Copies     int       `json:"copies"`
+	Shot       *taken    `json:"shot"`
+	Box        *box      `json:"box"`
+	Event      *event    `json:"event"`
+}
+
+// event is what an image stands for, if that is an event.
+type event struct {
+	Photos  int      `json:"photos"`
+	Size    int      `json:"size"`
+	Open    int      `json:"open"`
+	Classes []string `json:"classes"`
+	Best    teach.ID `json:"best"`
+	End     *string  `json:"end"`
+}
+
+func newEvent(e *teach.Event) *event {
+	if e == nil {
+		return nil
+	}
+	out := &event{e.Photos, e.Size, e.Open, append([]string{}, e.Classes...), e.Best, nil}
+	if last := newTaken(e.Last.Shot); last != nil {
+		out.End = last.Time
+	}
+	return out
+}
+
+// box is a rectangle on the upright photo, in shares of its width and height.
+type box struct {
+	Number     int     `json:"number"`
+	X          float64 `json:"x"`
+	Y          float64 `json:"y"`
+	W          float64 `json:"w"`
+	H          float64 `json:"h"`
+	Category   string  `json:"category"`
+	Confidence float64 `json:"confidence"`
+}
+
+func newBox(b *dataset.Box) *box {
+	if b == nil {
+		return nil
+	}
+	return &box{b.Number, b.X, b.Y, b.W, b.H, b.Category, b.Confidence}
+}
+
+// taken is what a photo says of itself.
+type taken struct {
+	Time   *string `json:"time"`
+	Camera *string `json:"camera"`
+	Place  *place  `json:"place"`
+}
+
+type place struct {
+	Latitude  float64 `json:"latitude"`
+	Longitude float64 `json:"longitude"`
+}
+
+// newTaken returns nil if nobody has looked.
+func newTaken(shot *photometa.Shot) *taken {
+	if shot == nil {
+		return nil
+	}
+	out := &taken{Camera: unlessZero(strings.TrimSpace(shot.Camera + " " + shot.Serial))}
+	if !shot.Time.IsZero() {
+		layout := "2006-01-02T15:04:05.999"
+		if shot.Zoned {
+			layout += "Z07:00"
+		}
+		out.Time = new(shot.Time.Format(layout))
+	}
+	if shot.Placed {
+		out.Place = &place{shot.Latitude, shot.Longitude}
+	}
+	return out
 }
 
 func newImage(it teach.Item) image {
 	out := image{
 		ID: it.ID, Name: it.Path, Changed: it.Changed.UTC(), Prediction: ranking(it.Top), Unknown: it.Unknown,
 		Copies: it.Copies, Labels: append([]string{}, it.Labels...),
+		Shot: newTaken(it.Shot), Box: newBox(it.Box), Event: newEvent(it.Event),
 		Label: unlessZero(it.Label), By: unlessZero(it.By), Rather: unlessZero(it.Rather), Group: unlessZero(it.Group),
 	}
 	if i := strings.LastIndexByte(it.Path, '/'); i >= 0 {
@@ -130,6 +206,22 @@ func newPoint(p teach.Point) point {
 		append([]string{}, p.Gone...)}
 }
 
+// boxedPhotos tells how the photos and a file of boxes fit.
+type boxedPhotos struct {
+	Photos   int `json:"photos"`
+	Boxes    int `json:"boxes"`
+	Empty    int `json:"empty"`
+	Unlisted int `json:"unlisted"`
+}
+
+func (s *Server) boxedPhotos() *boxedPhotos {
+	if s.Boxed == nil {
+		return nil
+	}
+	found := s.Boxed()
+	return &boxedPhotos{len(found.Photos), found.Boxes, found.Empty(), found.Unlisted.N}
+}
+
 type share struct {
 	N        int     `json:"n"`
 	Accuracy float64 `json:"accuracy"`
@@ -150,8 +242,10 @@ type statusAnswer struct {
 		Instant bool   `json:"instant"`
 	} `json:"model"`
 	Images struct {
-		Found    int  `json:"found"`
-		Embedded int  `json:"embedded"`
+		Found    int `json:"found"`
+		Embedded int `json:"embedded"`
+		// Seen photos have said when and where they were taken.
+		Seen     int  `json:"seen"`
 		Failed   int  `json:"failed"`
 		Scanning bool `json:"scanning"`
 		// Unread says why the folder cannot be read now.
@@ -159,9 +253,11 @@ type statusAnswer struct {
 	} `json:"images"`
 	Classes int `json:"classes"`
 	Labels  struct {
-		Person int `json:"person"`
-		Bulk   int `json:"bulk"`
+		Person   int `json:"person"`
+		Bulk     int `json:"bulk"`
+		Detector int `json:"detector"`
 	} `json:"labels"`
+	Boxes   *boxedPhotos `json:"boxes"`
 	Checked struct {
 		N       int      `json:"n"`
 		Correct int      `json:"correct"`
@@ -177,7 +273,9 @@ type statusAnswer struct {
 	NoThreshold bool `json:"no_threshold"`
 	// Words says that photos can be searched for by words.
 	Words bool `json:"words"`
-	Refit struct {
+	// Events says that photos can be listed by events.
+	Events bool `json:"events"`
+	Refit  struct {
 		Running bool     `json:"running"`
 		Seq     int      `json:"seq"`
 		Seconds *float64 `json:"seconds"`
@@ -205,8 +303,10 @@ func (s *Server) newStatus() (a statusAnswer) {
 	a.Model.Unsaved, a.Model.Saving = st.Unsaved, st.Saving
 	a.Images.Found, a.Images.Embedded, a.Images.Failed, a.Images.Scanning = st.Photos.Found, st.Embedded,
 		st.Photos.Failed, st.Photos.Scanning
+	a.Images.Seen = st.Seen
 	a.Images.Unread = s.unread.Load()
-	a.Labels.Person, a.Labels.Bulk = st.Person, st.Bulk
+	a.Labels.Person, a.Labels.Bulk, a.Labels.Detector = st.Person, st.Bulk, st.Detected
+	a.Boxes = s.boxedPhotos()
 	a.Checked.N, a.Checked.Correct = st.Checked, st.Right
 	if !math.IsNaN(st.Recent) {
 		a.Checked.Recent = &st.Recent
@@ -217,7 +317,7 @@ func (s *Server) newStatus() (a statusAnswer) {
 	if a.Folder.N, a.NoThreshold = st.Folder, st.NoThreshold; st.Expected != nil {
 		a.Folder.Accuracy, a.Folder.Low, a.Folder.High = &st.Expected.Share, &st.Expected.Low, &st.Expected.High
 	}
-	a.Words = s.Options.Words != nil
+	a.Words, a.Events = s.Options.Words != nil, s.Options.Events
 	a.Refit.Running, a.Refit.Seq, a.Refit.Seconds = st.Refitting, st.RefitSeq, unlessZero(st.RefitSeconds)
 	a.Advice.Do, a.Advice.Class, a.Advice.Text = st.Advice.Do, unlessZero(st.Advice.Class), st.Advice.Text
 	a.Undo, a.Redo = unlessZero(st.Undo), unlessZero(st.Redo)

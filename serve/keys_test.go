@@ -185,7 +185,7 @@ func fieldsHaveTheKeys(t *testing.T, p *testenv.Page, url string) {
 		{"class of a group", ".group .naming input", "", views[1], ""},
 		{"part of a name", "#search [name=q]", "", views[0], ""},
 		{"folder", "#search [name=folder]", "", views[0], "#search summary"},
-		{"date", "#search [name=since]", "", views[0], "#search summary"},
+		{"date", "#search [name=taken_since]", "", views[0], "#search summary"},
 		{"new name of a class", "#new-name", "ask", views[3], "#lead-tools button"},
 	} {
 		fresh(p, url, views[0])

@@ -5,12 +5,14 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	pixels "github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
@@ -49,24 +51,97 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) (err error) {
 	if q.Decided, err = choice(r, "decided"); err != nil {
 		return err
 	}
-	for name, at := range map[string]*time.Time{"since": &q.Since, "until": &q.Until} {
-		if text := values.Get(name); text != "" {
-			if *at, err = time.ParseInLocation(time.DateOnly, text, time.Local); err != nil {
-				return fail(http.StatusBadRequest, "%s is %q: it is a date such as 2026-05-31", name, text)
-			}
-		}
+	if err := s.eventQuery(r, &q); err != nil {
+		return err
 	}
-	if !q.Until.IsZero() {
-		q.Until = q.Until.AddDate(0, 0, 1)
+	if q.ByTime, err = byTime(values.Get("order")); err != nil {
+		return err
+	}
+	if q.Since, q.Until, err = days(values, "", time.Local); err != nil {
+		return err
+	}
+	if q.TakenSince, q.TakenUntil, err = days(values, "taken_", time.UTC); err != nil { // as clocks showed it
+		return err
+	}
+	if q.File, err = s.fileOf(values.Get("beside")); err != nil {
+		return err
 	}
 	p, err := s.Session.List(q)
 	if err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK, map[string]any{
-		"images": newImages(p.Items), "total": p.Total, "next": unlessZero(p.Next), "revision": p.Revision,
+		"images": newImages(p.Items), "total": p.Total, "untimed": p.Untimed, "next": unlessZero(p.Next),
+		"revision": p.Revision,
 	})
 	return nil
+}
+
+// eventQuery reads the parameters about events.
+func (s *Server) eventQuery(r *http.Request, q *teach.Query) error {
+	folded, err := choice(r, "events")
+	if err != nil {
+		return err
+	}
+	q.Events = folded != nil && *folded
+	if id := r.URL.Query().Get("event"); id != "" {
+		if err := q.Event.UnmarshalText([]byte(id)); err != nil {
+			return fail(http.StatusBadRequest, "event: %v", err)
+		}
+		if _, ok := s.Session.PhotoOf(q.Event); !ok {
+			return noPhoto(q.Event)
+		}
+	}
+	if (q.Events || q.Event != teach.ID{}) && !s.Events {
+		return fail(http.StatusBadRequest, "this server knows no events: start it with --events SECONDS")
+	}
+	return nil
+}
+
+// fileOf returns the file of a photo or box, "" for the empty id.
+func (s *Server) fileOf(id string) (string, error) {
+	if id == "" {
+		return "", nil
+	}
+	of, err := teach.ParseID(id)
+	if err != nil {
+		return "", fail(http.StatusBadRequest, "beside: %v", err)
+	}
+	p, ok := s.Session.PhotoOf(of)
+	if !ok {
+		return "", noPhoto(of)
+	}
+	return p.File(), nil
+}
+
+func byTime(order string) (bool, error) {
+	if order != "" && order != "time" {
+		return false, fail(http.StatusBadRequest, "order is %q: it is time, or left out for that of the view", order)
+	}
+	return order != "", nil
+}
+
+// days reads the parameters since and until, whose names begin with a prefix: two days, the
+// second of which is the last one, or two moments. The end is excluded.
+func days(values url.Values, prefix string, zone *time.Location) (since, until time.Time, err error) {
+	for name, at := range map[string]*time.Time{prefix + "since": &since, prefix + "until": &until} {
+		text := values.Get(name)
+		if text == "" {
+			continue
+		}
+		const moment = "2006-01-02T15:04"
+		if *at, err = time.ParseInLocation(moment, text, zone); err == nil {
+			continue
+		}
+		if *at, err = time.ParseInLocation(time.DateOnly, text, zone); err != nil {
+			return since, until, fail(http.StatusBadRequest,
+				"%s is %q: it is a date such as 2026-05-31, or a time such as 2026-05-31T18:30", name, text)
+		}
+		if at == &until {
+			until = until.AddDate(0, 0, 1)
+		}
+	}
+	return since, until, nil
 }
 
 func (s *Server) image(w http.ResponseWriter, r *http.Request) error {
@@ -77,6 +152,9 @@ func (s *Server) image(w http.ResponseWriter, r *http.Request) error {
 	it, ok := s.Session.Get(id)
 	if !ok {
 		return noPhoto(id)
+	}
+	if it.Shot == nil { // it has not had its turn
+		it.Shot = new(s.shotOf(it.Photo))
 	}
 	writeJSON(w, http.StatusOK, newImage(it))
 	return nil
@@ -131,6 +209,7 @@ func (s *Server) classes(w http.ResponseWriter, _ *http.Request) error {
 		Labelled  int    `json:"labelled"`
 		Accepted  int    `json:"accepted"`
 		Predicted int    `json:"predicted"`
+		Detected  int    `json:"detected"`
 	}
 	out := []class{}
 	for _, c := range s.Session.Classes() {
@@ -155,14 +234,21 @@ func (s *Server) labels(w http.ResponseWriter, r *http.Request) error {
 	out := csv.NewWriter(w)
 	header, files := []string{"path", "label", "by"}, s.Session.Labels
 	if all == 1 {
-		header, files = []string{"path", "label", "by", "probability", "novelty", "rejected"}, s.Session.Files
+		header, files = append(header, "probability", "novelty", "rejected"), s.Session.Files
+	}
+	columns := len(header)
+	if s.Boxed != nil {
+		header = append(header, "box")
 	}
 	err = out.Write(header)
 	for _, f := range files() { // a copy: a client that reads slowly keeps nobody waiting
 		cells := []string{dataset.SafeCell(f.Path), dataset.SafeCell(f.Label), string(f.By), figure(f.Probability),
 			figure(f.Novelty), strconv.FormatBool(f.Rejected)}
+		if cells = cells[:columns]; f.Box != nil {
+			cells = append(cells, f.Box.String())
+		}
 		if err == nil {
-			err = out.Write(cells[:len(header)])
+			err = out.Write(cells)
 		}
 	}
 	if out.Flush(); err == nil {
@@ -187,13 +273,14 @@ func (s *Server) photo(w http.ResponseWriter, r *http.Request) error {
 	return s.picture(w, r, photoSide)
 }
 
-// picture answers with a JPEG of a photo. Thumbnails are kept.
+// picture answers with a JPEG of a photo. Thumbnails are kept; that of a box shows the box,
+// and its large picture the whole photo.
 func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error {
 	id, err := pathID(r)
 	if err != nil {
 		return err
 	}
-	file, ok := s.Session.FileOf(id)
+	p, ok := s.Session.PhotoOf(id)
 	if !ok {
 		return noPhoto(id)
 	}
@@ -209,7 +296,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 		jpeg, err = regularfile.Read(kept, maxThumbBytes)
 	}
 	if err != nil {
-		if jpeg, err = s.draw(r, id, file, side); err != nil {
+		if jpeg, err = s.draw(r, p, side); err != nil {
 			w.Header().Del("ETag")
 			return err
 		}
@@ -231,7 +318,7 @@ func thumbnailFile(dir string, id teach.ID) string {
 // keep them.
 func RemoveThumbnails(dir string, ids []teach.ID) (err error) {
 	for _, id := range ids {
-		if e := os.Remove(thumbnailFile(dir, id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
+		if e := atomicfile.Remove(thumbnailFile(dir, id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
 			err = errors.Join(err, e)
 		}
 	}
@@ -239,20 +326,29 @@ func RemoveThumbnails(dir string, ids []teach.ID) (err error) {
 }
 
 // draw makes a picture of a photo, a few at a time.
-func (s *Server) draw(r *http.Request, id teach.ID, file string, side int) ([]byte, error) {
+func (s *Server) draw(r *http.Request, p teach.Photo, side int) ([]byte, error) {
 	select {
 	case s.pictures <- struct{}{}:
 		defer func() { <-s.pictures }()
 	case <-r.Context().Done():
 		return nil, r.Context().Err()
 	}
-	jpeg, of, err := s.Embedder.Thumbnail(r.Context(), dataset.FullPath(s.Root, file), side)
+	file := dataset.FullPath(s.Root, dataset.UnescapePath(p.File()))
+	var jpeg []byte
+	var of cache.Hash
+	var err error
+	if p.Box != nil && side == thumbSide {
+		jpeg, of, err = s.Embedder.BoxThumbnail(r.Context(), file, p.Box, side)
+	} else {
+		jpeg, of, err = s.Embedder.Thumbnail(r.Context(), file, side)
+		of = pixels.ContentHash(of, p.Box)
+	}
 	switch {
 	case r.Context().Err() != nil:
 		return nil, r.Context().Err()
 	case err != nil:
 		return nil, fail(http.StatusGone, "the photo cannot be read any more: %v", withoutPath(err))
-	case of != cache.Hash(id):
+	case of != cache.Hash(p.ID):
 		return nil, fail(http.StatusGone, "the file has another photo by now; it is shown when it has been read")
 	}
 	return jpeg, nil

@@ -264,10 +264,36 @@ func TestClassesAndSearch(t *testing.T) {
 	p.Eval("document.querySelector('#search input').value = ''; document.querySelector('#search "+
 		"input').dispatchEvent(new Event('input', {bubbles: true}))", nil)
 	p.Wait("document.querySelectorAll('.tile').length > 5")
+	byTime(t, p, s)
 	p.Click("#bulk")
 	p.Wait("document.getElementById('outlook')?.textContent.includes('Nobody has checked')")
 	p.Click("#ask-yes")
 	expect("accept many", "accept 0")
+}
+
+// byTime looks through the photos in the order of time, in a range, and at what one of them
+// says of itself, as text.
+func byTime(t *testing.T, p *testenv.Page, s *standIn) {
+	t.Helper()
+	p.Eval("document.querySelector('#search [name=order]').value = 'time'; "+
+		"document.querySelector('#search [name=taken_since]').value = '2025-06-14'; "+
+		"document.querySelector('#search').dispatchEvent(new Event('input', {bubbles: true}))", nil)
+	p.Wait("document.getElementById('untimed').textContent === '1 photo without a time is left out.'")
+	s.mu.Lock()
+	if !strings.Contains(s.listed, "order=time") || !strings.Contains(s.listed, "taken_since=2025-06-14") {
+		t.Errorf("the page asks for %s", s.listed)
+	}
+	s.mu.Unlock()
+	dialogs[0].show(p)
+	p.Wait("document.querySelectorAll('#photo-shot dd').length === 3")
+	said := evaluate[string](p, "document.getElementById('photo-shot').innerText.replaceAll(/\\s+/g, ' ')")
+	if want := "Taken Saturday, June 14, 2025 at 10:11:12 AM (UTC+02:00) Camera HC600 <img src=x onerror=alert(1)> " +
+		"Place 33.85997° S, 151.21000° E"; said != want {
+		t.Errorf("the photo says %q, not %q", said, want)
+	}
+	p.Eval("document.getElementById('photo-close').click(); document.getElementById('search').reset(); "+
+		"document.querySelector('#search').dispatchEvent(new Event('input', {bubbles: true}))", nil)
+	p.Wait("document.getElementById('untimed').hidden")
 }
 
 // TestSpotCheckOnThePage: twenty photos are drawn, answered by Enter where the suggestion is

@@ -34,6 +34,7 @@ type Embedder interface {
 		emit func(pixels.Item) error) (pixels.Counts, error)
 	EmbedContents(ctx context.Context, files [][]byte) ([]pixels.Item, error)
 	Thumbnail(ctx context.Context, file string, side int) (jpeg []byte, of cache.Hash, err error)
+	BoxThumbnail(ctx context.Context, file string, b *dataset.Box, side int) (jpeg []byte, of cache.Hash, err error)
 }
 
 // Options configure a Server.
@@ -43,9 +44,16 @@ type Options struct {
 	Embedder Embedder
 	// Words opens the text side of the network, at the first search; nil if there is none.
 	Words func() (Wording, error)
-	// Root is the folder of photos, and Scan lists what is in it.
+	// Root is the folder of photos, and Scan lists what is in it: photos, or the boxes in
+	// them, those of a photo one after another.
 	Root string
 	Scan func(ctx context.Context) ([]dataset.Sample, error)
+	// Boxed tells how the photos of the last scan and the boxes fit; nil for whole photos.
+	Boxed func() dataset.BoxesFound
+	// Events says that the session has events.
+	Events bool
+	// FileTimes takes the time of a photo that tells none from its file's last change.
+	FileTimes bool
 	// Rescan is the least time between two scans; 0 means five seconds.
 	Rescan time.Duration
 	// Title and Name are those of the page and of the MODEL file.
@@ -68,6 +76,7 @@ type Server struct {
 	words    words
 	hub      hub
 	batches  chan *request
+	unseen   chan struct{} // wakes look
 	metrics  metrics
 	uploads  *semaphore.Weighted // bytes
 	pictures chan struct{}
@@ -105,8 +114,9 @@ func New(o Options) *Server {
 	}
 	return &Server{
 		Options: o, words: newWords(), hub: hub{clients: map[chan string]bool{}}, batches: make(chan *request),
-		uploads: semaphore.NewWeighted(uploadMemory), pictures: make(chan struct{}, maxPictures),
-		metrics: metrics{requests: map[string]int{}, buckets: make([]int, len(bounds()))},
+		unseen: make(chan struct{}, 1), uploads: semaphore.NewWeighted(uploadMemory),
+		pictures: make(chan struct{}, maxPictures),
+		metrics:  metrics{requests: map[string]int{}, buckets: make([]int, len(bounds()))},
 	}
 }
 
@@ -126,6 +136,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	var working sync.WaitGroup // with the embedder, which the caller closes
 	working.Go(func() { s.watch(own) })
 	working.Go(func() { s.compute(own) })
+	working.Go(func() { s.look(own) })
 	serving := make(chan error, 1)
 	go func() { serving <- server.Serve(l) }()
 	var err error

@@ -56,8 +56,8 @@ func (drawn) vector(content []byte) ([]float32, error) {
 func (d drawn) EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
 	emit func(pixels.Item) error) (pixels.Counts, error) {
 	for s := range samples {
-		content, err := os.ReadFile(dataset.FullPath(root, s.Path))
-		item := pixels.Item{Sample: s, Hash: cache.HashOf(content), Err: err}
+		content, err := os.ReadFile(dataset.FullPath(root, s.File()))
+		item := pixels.Item{Sample: s, Hash: pixels.ContentHash(cache.HashOf(content), s.Box), Err: err}
 		if err == nil {
 			item.Vector, item.Err = d.vector(content)
 		}
@@ -80,6 +80,11 @@ func (d drawn) EmbedContents(_ context.Context, files [][]byte) ([]pixels.Item, 
 func (drawn) Thumbnail(_ context.Context, file string, side int) ([]byte, cache.Hash, error) {
 	content, err := os.ReadFile(file)
 	return fmt.Appendf(nil, "JPEG %d %s", side, content), cache.HashOf(content), err
+}
+
+func (d drawn) BoxThumbnail(ctx context.Context, file string, b *dataset.Box, side int) ([]byte, cache.Hash, error) {
+	jpeg, of, err := d.Thumbnail(ctx, file, side)
+	return fmt.Appendf(jpeg, " box %s", b), pixels.ContentHash(of, b), err
 }
 
 // A site is a server of a folder with photos of three classes.
@@ -119,8 +124,12 @@ func newSite(t *testing.T, change func(*Options)) *site {
 		change(&o)
 	}
 	s.server = New(o)
+	gap := time.Duration(0)
+	if o.Events {
+		gap = time.Minute
+	}
 	s.server.Session, err = teach.Open(teach.Options{Model: filepath.Join(s.dir, "m.model"), Fresh: m, Dim: dim,
-		Temp: s.dir, Changed: s.server.Changed})
+		Temp: s.dir, Gap: gap, Changed: s.server.Changed})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -291,9 +300,10 @@ func (s *site) into(r *http.Request, v any) {
 }
 
 type listing struct {
-	Images []image `json:"images"`
-	Total  int     `json:"total"`
-	Next   *string `json:"next"`
+	Images  []image `json:"images"`
+	Total   int     `json:"total"`
+	Untimed int     `json:"untimed"`
+	Next    *string `json:"next"`
 }
 
 // until waits for an event after which done holds.
@@ -540,6 +550,11 @@ func TestHostileRequests(t *testing.T) {
 		"a cursor that is wrong": {s.request("GET", "/v1/images?cursor=AAAA", "", ""), 400},
 		"a probability of two":   {s.request("GET", "/v1/accept?above=2", "", ""), 400},
 		"a group of long ago":    {s.request("GET", "/v1/images?group=1", "", ""), 409},
+		"an event, of none":      {s.request("GET", "/v1/images?events=true", "", ""), 400},
+		"an event of no photo":   {s.request("GET", "/v1/images?event="+strings.Repeat("0", 64), "", ""), 404},
+		"an event of no id":      {s.request("GET", "/v1/images?event=1", "", ""), 400},
+		"beside no photo":        {s.request("GET", "/v1/images?beside="+strings.Repeat("0", 64), "", ""), 404},
+		"beside no id":           {s.request("GET", "/v1/images?beside=x", "", ""), 400},
 		"a date that is wrong":   {s.request("GET", "/v1/images?since=yesterday", "", ""), 400},
 		"no photo":               {s.request("POST", "/v1/label", "image/jpeg", "no photo"), 422},
 		"an empty photo":         {s.request("POST", "/v1/label", "image/jpeg", ""), 400},

@@ -43,6 +43,7 @@ type standIn struct {
 	delayed chan struct{}
 	drawn   []*shot   // of a spot check
 	advised [2]string // what and which class, instead of the unknown photos
+	listed  string    // the last query of a list
 }
 
 type shot struct {
@@ -58,6 +59,33 @@ type snapshot struct {
 	labels  map[string][2]string
 }
 
+var drawing struct {
+	sync.Once
+	dir string
+	set demo.Set
+	err error
+}
+
+// pictures returns the demo's pictures, drawn once for all tests, which only read them.
+func pictures(t *testing.T) demo.Set {
+	t.Helper()
+	drawing.Do(func() {
+		if drawing.dir, drawing.err = os.MkdirTemp("", "pictures-"); drawing.err == nil {
+			drawing.set, drawing.err = demo.Generate(context.Background(), drawing.dir, 1)
+		}
+	})
+	if drawing.err != nil {
+		t.Fatal(drawing.err)
+	}
+	return drawing.set
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	os.RemoveAll(drawing.dir)
+	os.Exit(code)
+}
+
 // newStandIn serves the page with n photos, which are the demo's pictures again
 // and again; without classes there is no model yet.
 func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
@@ -65,10 +93,7 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	if testing.Short() {
 		t.Skip("starts a browser")
 	}
-	set, err := demo.Generate(context.Background(), t.TempDir(), 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := pictures(t)
 	s := &standIn{news: make(chan struct{})}
 	for i := range n {
 		p := set.Shown[i%len(set.Shown)]
@@ -186,7 +211,9 @@ func (s *standIn) image(p *shot) map[string]any {
 		"label": text(p.label), "by": text(p.by), "rather": text(s.rather(p)),
 		"labels":     append([]string{}, p.labels...),
 		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil,
-		"copies": len(p.name) % 2 * (len(p.truth) % 3)}
+		"copies": len(p.name) % 2 * (len(p.truth) % 3), "shot": map[string]any{
+			"time": "2025-06-14T10:11:12+02:00", "camera": "HC600 <img src=x onerror=alert(1)>",
+			"place": map[string]float64{"latitude": -33.8599722, "longitude": 151.21}}}
 }
 
 func (s *standIn) all(ps []*shot) []map[string]any {
@@ -205,6 +232,7 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 		held <- struct{}{}
 		s.mu.Lock()
 	}
+	s.listed = r.URL.RawQuery
 	view, group := r.FormValue("view"), r.FormValue("group")
 	var found []*shot
 	for _, p := range s.photos {
@@ -236,7 +264,8 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 		next = strconv.Itoa(to)
 	}
 	answer(w,
-		map[string]any{"images": s.all(found[min(from, to):to]), "total": len(found), "next": next, "revision": s.seq})
+		map[string]any{"images": s.all(found[min(from, to):to]), "total": len(found), "next": next, "revision": s.seq,
+			"untimed": strings.Count(r.FormValue("order"), "time")})
 }
 
 func (s *standIn) groupID(p *shot) string { return strconv.Itoa(1 + len(p.truth)) }
@@ -365,7 +394,8 @@ func (s *standIn) status() map[string]any {
 		"model": map[string]any{"name": "demo.model", "method": "plda", "ready": len(s.classes) > 1,
 			"unsaved": len(s.undo), "saving": false, "instant": true},
 		"images":   map[string]any{"found": len(s.photos), "embedded": len(s.photos), "failed": 0, "scanning": false},
-		"labels":   map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk")},
+		"labels":   map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk"), "detector": 0},
+		"boxes":    nil,
 		"checked":  map[string]any{"n": 124, "correct": 110, "recent": 0.92},
 		"left_out": map[string]any{"n": 80, "accuracy": 0.946},
 		"folder":   map[string]any{"n": 77, "accuracy": 0.81, "low": 0.7, "high": 0.92}, "no_threshold": false,

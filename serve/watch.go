@@ -73,12 +73,17 @@ func (f *folder) scan(ctx context.Context) error {
 	there := make(map[string]bool, len(samples))
 	states := map[string]cache.FileState{}
 	var fresh []dataset.Sample
+	var file string
+	var state cache.FileState
 	for _, sample := range samples {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		there[sample.Path] = true
-		state, err := cache.Stat(dataset.FullPath(f.Root, sample.Path))
+		if file != sample.File() { // boxes of a photo follow each other
+			file = sample.File()
+			state, err = cache.Stat(dataset.FullPath(f.Root, file))
+		}
 		if err != nil {
 			continue // it vanished, or the next scan finds it
 		}
@@ -93,7 +98,7 @@ func (f *folder) scan(ctx context.Context) error {
 	}
 	f.say(len(there), true)
 	for size := firstPart; len(fresh) > 0; size = part {
-		size = min(size, len(fresh))
+		size = wholePhotos(fresh, size)
 		if err := f.add(ctx, fresh[:size], states); err != nil {
 			return err
 		}
@@ -101,6 +106,16 @@ func (f *folder) scan(ctx context.Context) error {
 		f.say(len(there), len(fresh) > 0)
 	}
 	return nil
+}
+
+// wholePhotos returns how many samples to take, of about n, so that the boxes of a photo stay
+// together: it is then decoded once.
+func wholePhotos(samples []dataset.Sample, n int) int {
+	n = min(n, len(samples))
+	for n < len(samples) && samples[n].File() == samples[n-1].File() {
+		n++
+	}
+	return n
 }
 
 func (f *folder) say(found int, scanning bool) {
@@ -138,8 +153,8 @@ func (f *folder) add(ctx context.Context, samples []dataset.Sample, states map[s
 		}
 		delete(f.failed, path)
 		photos = append(photos, teach.Photo{
-			ID: teach.ID(item.Hash), Path: dataset.EscapePath(path), Class: dataset.EscapePath(item.Sample.Label),
-			Changed: time.Unix(0, state.MtimeNs),
+			ID: teach.ID(item.Hash), Path: dataset.EscapePath(path), Box: item.Sample.Box,
+			Class: dataset.EscapePath(item.Sample.Label), Changed: time.Unix(0, state.MtimeNs),
 		})
 		vectors = append(vectors, item.Vector)
 		return nil
@@ -147,5 +162,7 @@ func (f *folder) add(ctx context.Context, samples []dataset.Sample, states map[s
 	if err != nil {
 		return err
 	}
-	return f.Session.Add(photos, vectors)
+	err = f.Session.Add(photos, vectors)
+	f.wake()
+	return err
 }

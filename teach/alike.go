@@ -53,8 +53,7 @@ func (s *Session) near(ctx context.Context, x []float32, except int, decided *bo
 	defer s.mu.RUnlock()
 	out := []Neighbour{}
 	for _, i := range best {
-		_, has := s.state.marks[s.photos[i].ID]
-		if i == except || s.photos[i].Path == "" || decided != nil && has != *decided {
+		if i == except || s.photos[i].Path == "" || !s.answers(i, decided) {
 			continue
 		}
 		if out = append(out, Neighbour{s.item(i), float64(similarity[i])}); len(out) == limit {

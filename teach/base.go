@@ -249,5 +249,7 @@ func (b *base) close() error {
 	if b == nil || b.open == nil {
 		return nil
 	}
-	return b.open.Close()
+	f := b.open
+	b.open = nil
+	return f.Close()
 }

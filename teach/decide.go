@@ -27,10 +27,30 @@ func (s *Session) Do(d Decision) (Line, error) {
 		l.Classes = slices.Compact(l.Classes)
 		err := s.state.check(l, s.here, s.stored)
 		if err == nil && l.Do == Label {
+			err = s.withoutDetected(&l)
+		}
+		if err == nil && l.Do == Label {
 			err = s.remember(&l, s.stored)
 		}
 		return l, err
 	})
+}
+
+// withoutDetected takes out of a Label the boxes that a detector says to be of that class:
+// there is nothing to decide, and what it says is never learned.
+func (g *gallery) withoutDetected(l *Line) error {
+	l.Images = slices.DeleteFunc(l.Images, func(id ID) bool {
+		at, ok := g.index[id]
+		if !ok {
+			return false
+		}
+		label, by := g.label(at)
+		return by == Detector && label == l.Class
+	})
+	if len(l.Images) == 0 {
+		return refuse(Conflict, "the detector says %q, which is not learned: a label is for what it got wrong", l.Class)
+	}
+	return nil
 }
 
 // remember adds to a Label the embeddings that are not stored, and what was predicted for

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -13,6 +14,8 @@ type Exported struct {
 	// that shows several things it has all, as of label.JoinLabels.
 	Path, Label string
 	By          label.By
+	// Box is nil for a whole photo.
+	Box *dataset.Box
 	// Probability is what the model says of Label, nil where that is none of the most
 	// probable classes; Novelty is nil before the photo is scored.
 	Probability, Novelty *float64
@@ -49,10 +52,14 @@ func (s *Session) export(takes func(ID) bool) []Exported {
 // exported returns the label of photo i, without its path.
 func (g *gallery) exported(i int) (e Exported) {
 	it := g.item(i)
+	e.Box = it.Box
 	d, decided := g.state.decision(it.ID)
 	e.Label, e.By = cmp.Or(d.Class, label.JoinLabels(d.Labels)), d.By
 	if !decided {
 		e.Label, e.By = it.Label, by(it)
+	}
+	if e.By == label.Detector {
+		e.Probability = &it.Box.Confidence
 	}
 	if it.Top == nil {
 		return e
@@ -73,10 +80,13 @@ func (g *gallery) exported(i int) (e Exported) {
 	return e
 }
 
-// by returns who gave a label that nobody decided: the folder, or the model.
+// by returns who gave a label that nobody decided: the folder, a detector, or the model.
 func by(it Item) label.By {
-	if it.Label == "" {
+	switch {
+	case it.Label == "":
 		return ""
+	case it.By == Detector:
+		return label.Detector
 	}
 	return label.List
 }

@@ -17,6 +17,7 @@ type gallery struct {
 	live    *live // nil without a model
 	left    leftOut
 	groups  groupingState
+	events  eventsOf
 	typical typical
 
 	revision int
@@ -25,7 +26,7 @@ type gallery struct {
 
 // replace changes the live model, nil for none.
 func (g *gallery) replace(l *live) {
-	_ = g.live.close() // its file has no name any more
+	g.live.close()
 	g.live = l
 }
 
@@ -51,18 +52,33 @@ type Item struct {
 	Novelty float64
 	Unknown bool
 	Group   int // ID of its Group; 0 for none
+	// Event is nil for a single photo. Otherwise the Item stands for all photos of an event:
+	// it has the ID and name of the first one, the Label that all of them have, and the
+	// probabilities of the event, if it is of one class.
+	Event *Event
 }
 
 // label returns the label of photo i and who gave it; "" for none.
 func (g *gallery) label(i int) (string, By) {
-	return g.state.label(g.photos[i].ID, g.photos[i].Class)
+	p := g.photos[i]
+	label, by := g.state.label(p.ID, p.Class)
+	if by == "" && p.detected() {
+		return p.Box.Category, Detector
+	}
+	return label, by
+}
+
+// decided reports whether photo i has a decision; open, whether it may need one.
+func (g *gallery) decided(i int) (decided, open bool) {
+	_, decided = g.state.marks[g.photos[i].ID]
+	return decided, !decided && !g.photos[i].detected()
 }
 
 // doubt returns the class that is more probable than the label of photo i, "" for none,
 // and how much the label is doubted, −1 to 1. Of what the model learned it asks a model
 // that did not, too (package rank).
 func (g *gallery) doubt(i int, label string, by By) (rather string, doubt float64) {
-	if label == "" || by == Person || !g.live.scored(i) {
+	if label == "" || by.certain() || !g.live.scored(i) {
 		return "", 0
 	}
 	id := g.photos[i].ID
@@ -84,7 +100,7 @@ func (g *gallery) doubt(i int, label string, by By) (rather string, doubt float6
 
 // wrong returns how probably the label of photo i is wrong. What a person decided is right.
 func (g *gallery) wrong(i int, label string, by By) float64 {
-	if label == "" || by == Person || !g.live.scored(i) {
+	if label == "" || by.certain() || !g.live.scored(i) {
 		return 0
 	}
 	if p, ok := g.left.wrong[g.photos[i].ID]; ok {
@@ -108,7 +124,7 @@ func (g *gallery) item(i int) Item {
 	if g.live.scored(i) {
 		it.Top = g.live.scores.ranked(i, topClasses)
 		it.Novelty = float64(g.live.scores.photos[i].novelty)
-		it.Unknown = g.live.unknown(i)
+		it.Unknown = it.By != Detector && g.live.unknown(i)
 		it.Rather, _ = g.doubt(i, it.Label, it.By)
 	}
 	return it

@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
 // Photos whose embeddings cannot be kept, as on a full disk, are not there: they would be
@@ -19,14 +21,16 @@ func TestAddWithoutRoom(t *testing.T) {
 	if err := os.WriteFile(name, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	good := a.x.file
-	if a.x.file, err = os.Open(name); err != nil { // which takes no rows
+	full, err := os.Open(name) // which takes no rows
+	if err != nil {
 		t.Fatal(err)
 	}
+	good := a.x.file
+	a.x.file = &atomicfile.File{File: full}
 	if a.add(w.photos[:2], w.vectors[:2]) == nil {
 		t.Fatal("no error")
 	}
-	a.x.file.Close()
+	full.Close()
 	a.x.file = good
 	if err := a.add(w.photos[:4], w.vectors[:4]); err != nil {
 		t.Fatal(err)

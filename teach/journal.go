@@ -273,6 +273,8 @@ func (j *Journal) write(lines []Line, gone map[ID]bool) (err error) {
 	if err != nil {
 		return err
 	}
+	named, _ := os.Stat(j.path)
+	replaces := os.SameFile(info, named)
 	embeddings := map[ID][]float32{}
 	var wrote fs.FileInfo
 	err = j.replace(j.path, func(f *atomicfile.File) error {
@@ -296,13 +298,36 @@ func (j *Journal) write(lines []Line, gone map[ID]bool) (err error) {
 		if err := w.Flush(); err != nil {
 			return err
 		}
-		wrote, err = f.Stat()
+		if wrote, err = f.Stat(); err == nil && replaces {
+			err = j.release() // on Windows, what is open cannot be replaced
+		}
 		return err
 	})
-	if named, statErr := os.Stat(j.path); statErr != nil || wrote == nil || !os.SameFile(wrote, named) {
-		return cmp.Or(err, statErr)
+	named, statErr := os.Stat(j.path)
+	switch {
+	case wrote != nil && os.SameFile(wrote, named):
+		return errors.Join(err, j.follow(lines, embeddings))
+	case j.file == nil:
+		err = errors.Join(err, j.reopen(info))
 	}
-	return errors.Join(err, j.follow(lines, embeddings))
+	return cmp.Or(err, statErr)
+}
+
+// reopen goes on with the file that write released and could not replace.
+func (j *Journal) reopen(was fs.FileInfo) (err error) {
+	if named, _ := os.Stat(j.path); !os.SameFile(was, named) {
+		err = errors.New("another program has replaced it")
+	}
+	if err == nil {
+		j.file, err = regularfile.Edit(j.path, private)
+	}
+	if err == nil {
+		_, err = j.file.Seek(j.size, io.SeekStart)
+	}
+	if err != nil {
+		j.broken = fmt.Errorf("journal %s: restart the server: %w", j.path, err)
+	}
+	return j.broken
 }
 
 // follow goes on with the file that write has given the name of the journal. That may be so
@@ -313,12 +338,12 @@ func (j *Journal) follow(lines []Line, embeddings map[ID][]float32) (err error) 
 		j.broken = fmt.Errorf("restart the server: %w", err)
 		return j.broken
 	}
-	old := j.file
+	old := j.release() // of a file without a name
 	j.file, j.lines, j.embeddings = file, lines, embeddings
 	if j.size, err = file.Seek(0, io.SeekEnd); err != nil {
 		j.broken = fmt.Errorf("restart the server: %w", err)
 	}
-	return errors.Join(err, old.Close())
+	return errors.Join(err, old)
 }
 
 // intact returns an error unless a line can be added to the file with the name of the
@@ -344,9 +369,18 @@ func (l *Line) embed(id ID, row []float32) {
 
 // Close frees the journal for other processes.
 func (j *Journal) Close() error {
-	var err error
-	if j.file != nil {
-		err = j.file.Close()
-	}
-	return errors.Join(err, j.lock.Unlock())
+	return errors.Join(j.release(), j.lock.Unlock())
 }
+
+// release closes the file, but keeps the lock.
+func (j *Journal) release() error {
+	if j.file == nil {
+		return nil
+	}
+	f := j.file
+	j.file = nil
+	return f.Close()
+}
+
+// remove removes the file. The lock remains until Close.
+func (j *Journal) remove() error { return errors.Join(j.release(), atomicfile.Remove(j.path)) }

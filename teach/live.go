@@ -58,11 +58,10 @@ func newLive(m *model.Model, have []model.SampleID, temp string) (*live, error) 
 }
 
 // close accepts nil.
-func (l *live) close() error {
-	if l == nil {
-		return nil
+func (l *live) close() {
+	if l != nil {
+		l.scores.phi.close()
 	}
-	return l.scores.phi.close()
 }
 
 // extend scores the first n photos of x, those that have no scores yet.

@@ -10,19 +10,30 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/photometa"
 )
 
-// A Photo is a file of the folder.
+// A Photo is a file of the folder, or a box in one.
 type Photo struct {
 	ID ID
-	// Path is below the folder of photos, as text.
+	// Path is below the folder of photos, as text; for a box with its number, photo.jpg#1.
 	Path string
+	// Box is nil for a whole photo.
+	Box *dataset.Box
 	// Class is what its folder names, "" for nothing.
 	Class   string
 	Changed time.Time
 	// Copies counts other files of the same content.
 	Copies int
+	// Shot is what the photo says of itself, nil before somebody has looked.
+	Shot *photometa.Shot
 }
+
+// File returns the path of the file below the folder, as text.
+func (p Photo) File() string { return dataset.Sample{Path: p.Path, Box: p.Box}.File() }
+
+// detected reports whether it is a box of what a detector names and nobody classifies.
+func (p Photo) detected() bool { return p.Box != nil && p.Box.Kept }
 
 // An album has the photos that are or were in the folder, and their embeddings.
 type album struct {
@@ -185,16 +196,17 @@ func (s *Session) Remove(paths []string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.remove(paths)
+	s.events.changes += len(paths)
 	s.touch()
 }
 
-// FileOf returns the path of a photo below the folder, with its exact bytes.
-func (s *Session) FileOf(id ID) (string, bool) {
+// PhotoOf returns a photo of the folder.
+func (s *Session) PhotoOf(id ID) (Photo, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	at, ok := s.find(id)
 	if !ok {
-		return "", false
+		return Photo{}, false
 	}
-	return dataset.UnescapePath(s.photos[at].Path), true
+	return s.photos[at], true
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"slices"
 	"time"
@@ -53,7 +52,7 @@ func (r *record) close() error { return errors.Join(r.journal.Close(), r.base.cl
 func (r *record) abandon() error {
 	var err error
 	if len(r.journal.Lines()) == 0 && free(r.file+baseSuffix) && r.journal.intact() == nil {
-		err = os.Remove(r.journal.path)
+		err = r.journal.remove()
 	}
 	return errors.Join(err, r.close())
 }
@@ -61,7 +60,8 @@ func (r *record) abandon() error {
 // discard removes the files, while the journal is locked, and so that a kill leaves what
 // begin goes on from.
 func (r *record) discard() error {
-	return errors.Join(r.journal.file.Truncate(0), os.Remove(r.base.file), os.Remove(r.journal.path))
+	return errors.Join(r.journal.file.Truncate(0), r.base.close(), atomicfile.Remove(r.base.file),
+		r.journal.remove())
 }
 
 // begin writes the base model and the first line of the journal. A base model that is
@@ -253,16 +253,18 @@ func (r *record) rebase(m *model.Model, temp string) error {
 	if err := r.journal.rebase(r.base.model.SHA256(), next); err != nil {
 		return err
 	}
-	if err := m.Save(r.base.file); err != nil {
+	if err := r.base.close(); err != nil { // on Windows, what is open cannot be replaced
 		return err
+	}
+	if err := m.Save(r.base.file); err != nil {
+		return errors.Join(err, r.base.hold())
 	}
 	base, err := openBase(r.base.file, r.base.backend)
 	if err != nil {
 		return err
 	}
-	old := r.base
 	r.base = base
-	return errors.Join(r.rebased(), old.close())
+	return r.rebased()
 }
 
 // rebased notes in the journal that the base model has been replaced.

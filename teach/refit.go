@@ -77,7 +77,7 @@ func (s *Session) fitTo(ctx context.Context, seq int, written func(*model.Model)
 		err = s.goLive(ctx, l, st, begun)
 	}
 	if err != nil {
-		_ = l.close()
+		l.close()
 		return nil, err
 	}
 	return still, nil

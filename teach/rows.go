@@ -1,10 +1,9 @@
 package teach
 
 import (
-	"errors"
 	"fmt"
-	"io/fs"
 	"os"
+	"path/filepath"
 	"unsafe"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -12,10 +11,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
-// rows is a matrix in a temporary file without a name, which vanishes with the
-// process. The system keeps it in memory as far as there is room.
+// rows is a matrix in a temporary file, which close removes; after a kill, the next
+// session does. The system keeps it in memory as far as there is room.
 type rows struct {
-	file *os.File
+	file *atomicfile.File // never committed
 	cols int
 }
 
@@ -24,12 +23,9 @@ func newRows(dir string, cols int) (*rows, error) {
 		return nil, err
 	}
 	_, _ = atomicfile.RemoveStale(dir) // leftovers of killed sessions are harmless
-	f, err := os.CreateTemp(dir, ".teach.tmp-pipeline-*")
+	f, err := atomicfile.Create(filepath.Join(dir, "teach"))
 	if err != nil {
 		return nil, err
-	}
-	if err := os.Remove(f.Name()); err != nil && !errors.Is(err, fs.ErrNotExist) { // a stale one, for another session
-		return nil, errors.Join(err, f.Close())
 	}
 	return &rows{f, cols}, nil
 }
@@ -65,9 +61,8 @@ func (r *rows) read(first, last int, buf []float32) (blas32.General, error) {
 }
 
 // close accepts nil.
-func (r *rows) close() error {
-	if r == nil {
-		return nil
+func (r *rows) close() {
+	if r != nil {
+		r.file.Abort()
 	}
-	return r.file.Close()
 }

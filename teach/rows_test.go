@@ -23,13 +23,13 @@ func TestNothingIsLeftInTemp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer r.close()
 	if err := r.write(0, []float32{1, 2}); err != nil {
 		t.Error(err)
 	}
 	if x, err := r.read(0, 1, nil); err != nil || x.Data[1] != 2 {
 		t.Errorf("%v, %v", x.Data, err)
 	}
+	r.close()
 	entries, err := os.ReadDir(temp)
 	if err != nil || len(entries) != 1 || entries[0].Name() != "teach-mine" {
 		t.Errorf("%v, %v", entries, err)

@@ -31,6 +31,9 @@ type Options struct {
 	Backend linalg.Backend
 	// ToolVersion is written into saved models.
 	ToolVersion string
+	// Gap is the longest time between two photos of an event that follow each other, 0 for no
+	// events.
+	Gap time.Duration
 	// At is a line of the journal to go back to at the beginning, 0 for none.
 	At int
 	// Now is the clock of the journal; nil means time.Now.
@@ -118,12 +121,14 @@ func Open(o Options) (*Session, error) {
 		return nil, err
 	}
 	s := &Session{options: o, record: record{file: o.Model, journal: j}}
+	s.events.gap = o.Gap
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if s.album, err = newAlbum(o.Temp, o.Dim); err == nil {
 		s.state, s.inFile, err = s.open(o.Fresh, o.Backend, o.Now())
 	}
 	if err != nil {
-		return nil, errors.Join(err, s.abandon(), s.x.close())
+		s.x.close()
+		return nil, errors.Join(err, s.abandon())
 	}
 	if o.At != 0 {
 		_, err = s.GoBack(o.At)
@@ -156,7 +161,9 @@ func (s *Session) Close() error {
 	if s.state.untouched() && s.intact() == nil {
 		err = s.discard()
 	}
-	return errors.Join(err, s.record.close(), s.x.close(), s.live.close())
+	s.x.close()
+	s.live.close()
+	return errors.Join(err, s.record.close())
 }
 
 // Wait waits for the end of background work.

@@ -21,6 +21,8 @@ const (
 	Ignored By = "ignored" // of no class
 	Skipped By = "skipped" // for later
 	Mixed   By = "several" // of several classes
+	// Detector names persons and vehicles, of which nothing is learned or asked.
+	Detector By = "detector"
 )
 
 // aside reports whether a photo was set aside.
@@ -28,6 +30,9 @@ func (b By) aside() bool { return b == Ignored || b == Skipped || b == Mixed }
 
 // teaches reports whether a label is learned: those accepted in bulk are of the model itself.
 func (b By) teaches() bool { return b == Person || b == Folder }
+
+// certain reports whether a label is not doubted.
+func (b By) certain() bool { return b == Person || b == Detector }
 
 // A mark is the label of a photo by a decision; seq and at are the place of the decision.
 type mark struct {

@@ -25,11 +25,12 @@ type Status struct {
 	// Lost says why nothing can be decided.
 	Lost   error
 	Photos PhotoCounts
-	// Embedded counts the photos of the session.
-	Embedded int
-	Classes  int
-	// Person and Bulk count labels.
-	Person, Bulk int
+	// Embedded counts the photos of the session, Seen those that said when and where they
+	// were taken, or do not know.
+	Embedded, Seen int
+	Classes        int
+	// Person and Bulk count labels, Detected the boxes of what a detector names.
+	Person, Bulk, Detected int
 	// Checked photos had a prediction when a person labelled them alone; Right were
 	// predicted right. Recent is the share of the last 50, NaN below ten.
 	Checked, Right int
@@ -73,8 +74,14 @@ func (s *Session) Status() Status {
 		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(),
 		Problem: s.refit.err,
 	}
-	for range s.listed() {
+	for _, p := range s.listed() {
 		st.Embedded++
+		if p.Shot != nil {
+			st.Seen++
+		}
+		if p.detected() {
+			st.Detected++
+		}
 	}
 	st.Photos.Found = max(st.Photos.Found, st.Embedded)
 	st.Person, st.Bulk = s.state.count(Person), s.state.count(Bulk)
@@ -198,8 +205,8 @@ func Describe(l Line) string {
 type ClassCount struct {
 	Name string
 	// Learned examples; Labelled by a person, Accepted in bulk and Predicted photos of
-	// the folder.
-	Learned, Labelled, Accepted, Predicted int
+	// the folder; Detected ones, which are of no class of the model.
+	Learned, Labelled, Accepted, Predicted, Detected int
 }
 
 // Classes returns the classes of the model in its order, then others that photos
@@ -229,6 +236,8 @@ func (s *Session) Classes() []ClassCount {
 		case by.aside():
 		case by == Person:
 			add(label).Labelled++
+		case by == Detector:
+			add(label).Detected++
 		case by == Bulk:
 			add(label).Accepted++
 		case label == "" && s.live.scored(i):

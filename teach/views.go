@@ -33,8 +33,20 @@ type Query struct {
 	Group int
 	// Text is part of the name, Folder the folder or one above it.
 	Text, Folder string
+	// File is the path of a photo, which selects it or its boxes.
+	File string
 	// Since and Until bound the time of change; Until is excluded.
 	Since, Until time.Time
+	// TakenSince and TakenUntil bound when it was taken, by the clock of the camera;
+	// TakenUntil is excluded.
+	TakenSince, TakenUntil time.Time
+	// ByTime puts the photos in the order in which they were taken, those of which that is
+	// not known last.
+	ByTime bool
+	// Event is the ID of a photo whose event is selected, in the order of time; Events has one
+	// Item for each event, in the place of its first photo.
+	Event  ID
+	Events bool
 	// Decided selects photos with or without a decision.
 	Decided *bool
 	// After is Next of the page before, Limit the size of a page.
@@ -44,16 +56,20 @@ type Query struct {
 
 // A Page is a part of a view.
 type Page struct {
-	Items    []Item
-	Total    int
+	Items []Item
+	Total int
+	// Untimed photos tell no time, if the query asks for it: they are the last ones in the
+	// order of time, and in no range of times.
+	Untimed  int
 	Next     string
 	Revision int
 }
 
 // An order is a sorted view.
 type order struct {
-	rows []int
-	keys []float64
+	rows    []int
+	keys    []float64
+	untimed int
 }
 
 // List returns a page of a view. A *Refusal reports a Query.Group that is forgotten.
@@ -68,6 +84,9 @@ func (s *Session) List(q Query) (Page, error) {
 	if q.View == Typical {
 		s.chooseTypical()
 	}
+	if q.Events || q.Event != (ID{}) {
+		s.findEvents()
+	}
 	o := s.order(q)
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -81,8 +100,12 @@ func (s *Session) List(q Query) (Page, error) {
 		})
 	}
 	last := min(first+q.Limit, len(o.rows))
-	p := Page{Total: len(o.rows), Revision: s.revision, Items: []Item{}}
+	p := Page{Total: len(o.rows), Untimed: o.untimed, Revision: s.revision, Items: []Item{}}
 	for _, i := range o.rows[first:last] {
+		if q.Events {
+			p.Items = append(p.Items, s.folded(i))
+			continue
+		}
 		p.Items = append(p.Items, s.item(i))
 	}
 	if last < len(o.rows) && last > first {
@@ -156,31 +179,63 @@ func (g *gallery) sorted(q Query) (o order) {
 		row int
 	}
 	var entries []entry
-	rows := g.groups.rows(q.Group)
-	if q.Group == 0 {
-		rows = dense.Range(0, len(g.photos))
-	}
-	for _, i := range rows {
+	rows := g.rowsOf(q)
+	for at, i := range rows {
 		if g.photos[i].Path == "" || !g.passes(q, i, text) {
 			continue
 		}
-		if key, ok := g.key(q, i); ok {
-			entries = append(entries, entry{key, i})
+		key, ok := g.key(q, i)
+		if !ok {
+			continue
 		}
+		if q.timed() {
+			taken := g.taken(i)
+			if taken.IsZero() {
+				o.untimed++
+			}
+			if !q.within(taken) {
+				continue
+			}
+			if q.ByTime {
+				key = timeKey(taken)
+			}
+		}
+		if q.Event != (ID{}) {
+			key = float64(at) // the rows are in order
+		}
+		entries = append(entries, entry{key, i})
 	}
+	byName := q.View == All && !q.ByTime && q.Event == (ID{})
 	slices.SortFunc(entries, func(a, b entry) int {
-		if q.View == All {
+		if byName {
 			return strings.Compare(g.photos[a.row].Path, g.photos[b.row].Path)
 		}
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row))
 	})
 	for at, e := range entries {
-		if q.View == All {
+		if byName {
 			e.key = float64(at)
 		}
 		o.rows, o.keys = append(o.rows, e.row), append(o.keys, e.key)
 	}
+	if q.Events {
+		o = g.firstOfEach(o)
+	}
 	return o
+}
+
+// rowsOf returns the photos among which a query selects.
+func (g *gallery) rowsOf(q Query) []int {
+	switch {
+	case q.Group != 0:
+		return g.groups.rows(q.Group)
+	case q.Event != (ID{}):
+		if i, ok := g.index[q.Event]; ok {
+			return g.event(i)
+		}
+		return nil
+	}
+	return dense.Range(0, len(g.photos))
 }
 
 // passes reports whether photo i meets the conditions besides the view.
@@ -190,15 +245,15 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 	switch {
 	case text != "" && !strings.Contains(strings.ToLower(nameOf(p.Path)), text):
 		return false
+	case q.File != "" && p.File() != q.File:
+		return false
 	case q.Folder != "" && folder != q.Folder && !strings.HasPrefix(folder, q.Folder+"/"):
 		return false
 	case !q.Since.IsZero() && p.Changed.Before(q.Since), !q.Until.IsZero() && !p.Changed.Before(q.Until):
 		return false
 	}
-	if q.Decided != nil {
-		if _, decided := g.state.marks[p.ID]; decided != *q.Decided {
-			return false
-		}
+	if !g.answers(i, q.Decided) {
+		return false
 	}
 	if q.Class == "" {
 		return true
@@ -208,6 +263,16 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 		label, _ = g.live.predicted(i)
 	}
 	return label == q.Class
+}
+
+// answers reports whether photo i has a decision, or may need one, as is asked; nil asks
+// nothing.
+func (g *gallery) answers(i int, asked *bool) bool {
+	if asked == nil {
+		return true
+	}
+	decided, open := g.decided(i)
+	return *asked && decided || !*asked && open
 }
 
 // key returns by what photo i is sorted in a view, and whether it is in it.

@@ -3,7 +3,6 @@ package checkpoint
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 	"sync"
 
@@ -52,7 +51,7 @@ func (f *Folder) Save(name, key string, s classifier.State) error {
 
 // Remove deletes a part if it exists.
 func (f *Folder) Remove(name string) error {
-	if err := os.Remove(f.File(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.Remove(f.File(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil
@@ -86,6 +85,6 @@ func (f *Folder) Close() error {
 		all = errors.Join(all, f.Remove(name))
 	}
 	_, _ = atomicfile.RemoveStale(f.Dir) // left by a killed run
-	_ = os.Remove(f.Dir)                 // fails while other parts are in it
+	_ = atomicfile.Remove(f.Dir)         // fails while other parts are in it
 	return all
 }

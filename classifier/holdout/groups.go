@@ -21,19 +21,28 @@ const (
 )
 
 // Groups returns the group of each example of one class, numbered from 0 in the order in
-// which they first occur. The order of the rows makes no difference to what is together,
-// ties apart. O(nd(linked + log n)) and a copy of the rows.
-func Groups(rows [][]float32) []int {
+// which they first occur. Photos of one occasion, as far as taken tells (nil if nothing is
+// known), are together. The order of the rows makes no difference to what is together, ties
+// apart. O(nd(linked + log n)) and a copy of the rows.
+func Groups(rows [][]float32, taken []Taken) []int {
 	if len(rows) < 2 {
 		return Alone(len(rows))
 	}
 	c := clusters{x: units(rows), limit: math.Inf(-1), parent: dense.Range(0, len(rows))}
+	first := map[int]int{} // of an occasion
+	for i, o := range Occasions(taken) {
+		if at, ok := first[o]; ok {
+			c.parent[i] = at
+		} else {
+			first[o] = i
+		}
+	}
 	order := Order(rows)
 	if d := c.distances(order[:min(len(order), linked)]); len(d) > 1 {
 		c.limit = cut * median(d)
 	}
 	c.part(order)
-	return c.numbered()
+	return numbered(c.roots())
 }
 
 // units returns rows scaled to length 1.
@@ -118,30 +127,58 @@ func least(v []float32) int {
 	return at
 }
 
-// link clusters a few rows by complete linkage. A chain of nearest neighbours finds the
-// pairs that are each other's nearest, which the tree joins in any order. O(n²).
+// link clusters a few rows by complete linkage, beginning with those that are together. A
+// chain of nearest neighbours finds the pairs that are each other's nearest, which the tree
+// joins in any order. O(n²).
 func (c *clusters) link(some []int) {
-	n := len(some)
-	d := matrix(n, c.distances(some))
-	alive, chain := slices.Repeat([]bool{true}, n), []int(nil)
-	for left := n; left > 1; {
+	t := newTree(c.distances(some), len(some))
+	first := map[int]int{}
+	for i, row := range some {
+		if at, ok := first[c.root(row)]; ok {
+			t.merge(at, i)
+		} else {
+			first[c.root(row)] = i
+		}
+	}
+	var chain []int
+	for t.left > 1 {
 		if len(chain) == 0 {
-			chain = append(chain, slices.Index(alive, true))
+			chain = append(chain, slices.Index(t.alive, true))
 		}
 		last := chain[len(chain)-1]
-		next := nearest(d[last*n:(last+1)*n], alive, last, chain)
+		next := nearest(t.of(last), t.alive, last, chain)
 		if len(chain) < 2 || next != chain[len(chain)-2] {
 			chain = append(chain, next)
 			continue
 		}
 		chain = chain[:len(chain)-2]
-		c.join(some[last], some[next], d[last*n+next])
-		alive[next] = false
-		left--
-		for i := range n {
-			farther := max(d[last*n+i], d[next*n+i])
-			d[last*n+i], d[i*n+last] = farther, farther
-		}
+		c.join(some[last], some[next], t.of(last)[next])
+		t.merge(last, next)
+	}
+}
+
+// A tree holds the distances between the farthest members of clusters.
+type tree struct {
+	n, left int
+	d       []float64 // n×n
+	alive   []bool
+}
+
+// newTree returns clusters of one row each; pairs is as of clusters.distances.
+func newTree(pairs []float64, n int) *tree {
+	return &tree{n: n, left: n, d: matrix(n, pairs), alive: slices.Repeat([]bool{true}, n)}
+}
+
+// of returns the distances of a cluster from the others.
+func (t *tree) of(i int) []float64 { return t.d[i*t.n : (i+1)*t.n] }
+
+// merge adds the members of one cluster to another.
+func (t *tree) merge(into, gone int) {
+	t.alive[gone] = false
+	t.left--
+	for i := range t.n {
+		farther := max(t.of(into)[i], t.of(gone)[i])
+		t.of(into)[i], t.of(i)[into] = farther, farther
 	}
 }
 
@@ -172,14 +209,23 @@ func (c *clusters) root(i int) int {
 	return i
 }
 
-func (c *clusters) numbered() []int {
-	out, number := make([]int, len(c.parent)), map[int]int{}
+// roots returns a row of the group of each row: the same for all of a group.
+func (c *clusters) roots() []int {
+	out := make([]int, len(c.parent))
 	for i := range out {
-		root := c.root(i)
-		if _, ok := number[root]; !ok {
-			number[root] = len(number)
+		out[i] = c.root(i)
+	}
+	return out
+}
+
+// numbered numbers groups from 0 in the order in which they first occur.
+func numbered(groups []int) []int {
+	out, number := make([]int, len(groups)), map[int]int{}
+	for i, g := range groups {
+		if _, ok := number[g]; !ok {
+			number[g] = len(number)
 		}
-		out[i] = number[root]
+		out[i] = number[g]
 	}
 	return out
 }

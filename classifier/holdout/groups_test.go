@@ -32,7 +32,7 @@ func bursts(seed uint64, n, k, d int, noise float64) [][]float32 {
 
 func TestGroupsAreBursts(t *testing.T) {
 	for _, c := range []struct{ n, k int }{{1, 1}, {2, 1}, {5, 3}, {40, 5}, {300, 4}} {
-		got := holdout.Groups(bursts(3, c.n, c.k, 200, 0.05))
+		got := holdout.Groups(bursts(3, c.n, c.k, 200, 0.05), nil)
 		whole, seen := 0, map[int]bool{}
 		for i := 0; i < len(got); i += c.k {
 			burst := got[i : i+c.k]
@@ -60,7 +60,7 @@ func TestGroupsAreBursts(t *testing.T) {
 func TestGroupsNeverChainAClass(t *testing.T) {
 	for _, n := range []int{2, 3, 10, 100, 1000} {
 		rows := bursts(7, 1, n, 30, 0.1)
-		groups := holdout.Groups(rows)
+		groups := holdout.Groups(rows, nil)
 		if most := slices.Max(sizes(groups)); 2*most > n {
 			t.Errorf("%d rows: the largest group has %d", n, most)
 		}
@@ -71,7 +71,7 @@ func TestGroupsNeverChainAClass(t *testing.T) {
 		a := math.Pi / 2 * float64(i) / 200
 		path = append(path, []float32{float32(math.Cos(a)), float32(math.Sin(a))})
 	}
-	if most := slices.Max(sizes(holdout.Groups(path))); most > 100 {
+	if most := slices.Max(sizes(holdout.Groups(path, nil))); most > 100 {
 		t.Errorf("a path: the largest group has %d of 200", most)
 	}
 }
@@ -90,7 +90,7 @@ func TestGroupsDependOnContent(t *testing.T) {
 	for _, n := range []int{9, 150} {
 		rows := bursts(11, n, 2, 20, 0.8)
 		rows = append(rows, slices.Clone(rows[3]), slices.Clone(rows[3]))
-		want := holdout.Groups(rows)
+		want := holdout.Groups(rows, nil)
 		if last := len(rows) - 1; want[3] != want[last] || want[3] != want[last-1] {
 			t.Errorf("copies are in groups %d, %d and %d", want[3], want[last-1], want[last])
 		}
@@ -104,7 +104,7 @@ func TestGroupsDependOnContent(t *testing.T) {
 				}
 			}
 		}
-		got := holdout.Groups(mixed)
+		got := holdout.Groups(mixed, nil)
 		for i := range perm {
 			for j := range i {
 				if (got[i] == got[j]) != (want[perm[i]] == want[perm[j]]) {
@@ -154,7 +154,7 @@ func TestGroupsAreCompleteLinkage(t *testing.T) {
 			clusters[b] = append(clusters[b], clusters[a]...)
 			clusters = slices.Delete(clusters, a, a+1)
 		}
-		got := holdout.Groups(rows)
+		got := holdout.Groups(rows, nil)
 		for _, cluster := range clusters {
 			for _, i := range cluster {
 				if got[i] != got[cluster[0]] {
@@ -204,7 +204,7 @@ func BenchmarkGroups(b *testing.B) {
 		rows := bursts(1, n, 1, 512, 1)
 		b.Run("n="+strconv.Itoa(n), func(b *testing.B) {
 			for b.Loop() {
-				holdout.Groups(rows)
+				holdout.Groups(rows, nil)
 			}
 		})
 	}

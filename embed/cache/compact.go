@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"errors"
 	"math"
-	"os"
 	"strconv"
 
 	"github.com/gofrs/flock"
@@ -70,7 +69,7 @@ func (x *Index) compact() error {
 		return err
 	}
 	for _, slot := range found {
-		if err := os.Remove(x.path(slot)); err != nil {
+		if err := atomicfile.Remove(x.path(slot)); err != nil {
 			return err
 		}
 	}

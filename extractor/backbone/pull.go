@@ -113,7 +113,7 @@ func (opts PullOptions) fetchAll(ctx context.Context, e Entry) error {
 // fetch downloads the file of e to path, unless it is there.
 func (opts PullOptions) fetch(ctx context.Context, e Entry, path string) error {
 	if verify(path, e) == nil {
-		_ = os.Remove(path + partSuffix) // of no use any more
+		_ = atomicfile.Remove(path + partSuffix) // of no use any more
 		return nil
 	}
 	d := transfer{entry: e, part: path + partSuffix, client: download.Client(opts.Client), progress: opts.Progress}
@@ -133,7 +133,7 @@ func lockDir(ctx context.Context, dir string) (unlock func() error, err error) {
 
 // finish gives the verified file its final name.
 func finish(part, path string) error {
-	if err := os.Rename(part, path); err != nil {
+	if err := atomicfile.Rename(part, path); err != nil {
 		return err
 	}
 	return atomicfile.SyncDir(filepath.Dir(path))
@@ -225,7 +225,7 @@ func (d *transfer) checkPart() error {
 	if !errors.As(err, &wrong) {
 		return err
 	}
-	if removeErr := os.Remove(d.part); removeErr != nil {
+	if removeErr := atomicfile.Remove(d.part); removeErr != nil {
 		return removeErr
 	}
 	return fmt.Errorf("refused and removed: %w", wrong)

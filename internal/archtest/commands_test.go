@@ -89,8 +89,8 @@ func checkPython(t *testing.T, page, script string, words []string) {
 	}
 	source := withImports(t, script)
 	for _, w := range words {
-		if strings.ContainsAny(w, "|&;`") {
-			break // another command
+		if strings.ContainsAny(w, "|&;`") || w == "-->" {
+			break // another command, or the end of a comment
 		}
 		if _, err := os.Stat(filepath.Join(root, w)); err == nil && filepath.Ext(w) == ".py" {
 			script, source = w, withImports(t, w) // the first was an argument

@@ -73,3 +73,28 @@ func callsOf(t *testing.T, file string, functions map[string]bool) (calls []stri
 	})
 	return calls
 }
+
+// renamers are the functions that give a name away, which Windows refuses while a file is
+// open.
+var renamers = map[string]bool{"os.Rename": true, "os.Remove": true, "os.RemoveAll": true, "syscall.Unlink": true,
+	"unix.Renameat2": true, "unix.Unlink": true, "windows.MoveFileEx": true}
+
+// TestNamesAreGivenAwayInOnePlace: files are renamed, replaced and removed by package
+// atomicfile, whose functions panic in tests if a file is open.
+func TestNamesAreGivenAwayInOnePlace(t *testing.T) {
+	found := false
+	for _, file := range goFiles(t) {
+		calls := callsOf(t, file, renamers)
+		switch {
+		case len(calls) == 0 || strings.HasSuffix(file, "_test.go"), strings.HasPrefix(file, "scripts/"),
+			strings.HasPrefix(file, "cmd/pipeline/command/commandtest/"):
+		case strings.HasPrefix(file, "internal/atomicfile/"):
+			found = true
+		default:
+			t.Errorf("%s calls %s: use package atomicfile", file, strings.Join(calls, ", "))
+		}
+	}
+	if !found {
+		t.Error("package atomicfile renames nothing")
+	}
+}

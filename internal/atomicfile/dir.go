@@ -37,7 +37,7 @@ func CreateDir(path string, ours Ours) (*Dir, error) {
 			continue // RemoveStale removed it before it was locked
 		}
 		if err != nil {
-			os.Remove(tmp)
+			_ = Remove(tmp)
 			return nil, fmt.Errorf("create %s: %w", path, err)
 		}
 		lock(held)
@@ -90,6 +90,9 @@ func (d *Dir) Commit() error {
 	if err := SyncDir(d.tmp); err != nil {
 		return err
 	}
+	if !renamesOpen {
+		d.held.Close()
+	}
 	aside, err := d.replace()
 	if err != nil {
 		return fmt.Errorf("put %s in place: %w", d.path, err)
@@ -98,7 +101,10 @@ func (d *Dir) Commit() error {
 	if aside != "" {
 		err = settle(aside, d.path, d.ours)
 	}
-	return errors.Join(err, d.held.Close(), SyncDir(filepath.Dir(d.path)))
+	if renamesOpen {
+		d.held.Close()
+	}
+	return errors.Join(err, SyncDir(filepath.Dir(d.path)))
 }
 
 // replace gives the new directory its name, and returns that of the old one; "" if
@@ -106,7 +112,7 @@ func (d *Dir) Commit() error {
 func (d *Dir) replace() (aside string, err error) {
 	info, err := os.Lstat(d.path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", os.Rename(d.tmp, d.path)
+		return "", Rename(d.tmp, d.path)
 	}
 	if err == nil && !info.IsDir() {
 		err = errors.New("it is not a folder any more")
@@ -125,10 +131,11 @@ func (d *Dir) replace() (aside string, err error) {
 // there.
 func (d *Dir) exchange() (aside string, err error) {
 	aside = asideName(d.path)
-	if err := os.Rename(d.tmp, aside); err != nil {
+	if err := Rename(d.tmp, aside); err != nil {
 		return "", err
 	}
 	d.tmp = aside
+	mustBeClosed(aside, d.path)
 	err = exchange(aside, d.path)
 	if errors.Is(err, errors.ErrUnsupported) {
 		return d.exchangeByRenames()
@@ -138,11 +145,11 @@ func (d *Dir) exchange() (aside string, err error) {
 
 func (d *Dir) exchangeByRenames() (aside string, err error) {
 	aside = asideName(d.path)
-	if err := os.Rename(d.path, aside); err != nil {
+	if err := Rename(d.path, aside); err != nil {
 		return "", err
 	}
-	if err := os.Rename(d.tmp, d.path); err != nil {
-		return "", errors.Join(err, os.Rename(aside, d.path))
+	if err := Rename(d.tmp, d.path); err != nil {
+		return "", errors.Join(err, Rename(aside, d.path))
 	}
 	return aside, nil
 }
@@ -154,6 +161,6 @@ func (d *Dir) Abort() {
 		return
 	}
 	d.done = true
-	os.RemoveAll(d.tmp)
 	d.held.Close()
+	_ = RemoveAll(d.tmp)
 }

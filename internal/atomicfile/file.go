@@ -83,7 +83,7 @@ func widen(f *os.File, mode fs.FileMode) error {
 	}
 	if err != nil {
 		f.Close()
-		os.Remove(f.Name())
+		_ = Remove(f.Name())
 	}
 	return err
 }
@@ -118,7 +118,7 @@ func (f *File) Commit() error {
 	f.done = true
 	tmp := f.File.Name()
 	if err := renameClosing(f.File, tmp, f.path); err != nil {
-		os.Remove(tmp)
+		_ = Remove(tmp)
 		return fmt.Errorf("write %s: %w", f.path, err)
 	}
 	return SyncDir(filepath.Dir(f.path))
@@ -127,13 +127,13 @@ func (f *File) Commit() error {
 // renameClosing renames before it releases the lock, where the system allows
 // that, so that no RemoveStale can intervene.
 func renameClosing(f *os.File, from, to string) error {
-	if runtime.GOOS != "windows" {
-		return errors.Join(os.Rename(from, to), f.Close())
+	if renamesOpen {
+		return errors.Join(Rename(from, to), f.Close())
 	}
 	if err := f.Close(); err != nil {
 		return err
 	}
-	return os.Rename(from, to)
+	return Rename(from, to)
 }
 
 // Abort removes the temporary file. After Commit or another Abort it does
@@ -143,11 +143,8 @@ func (f *File) Abort() {
 		return
 	}
 	f.done = true
-	os.Remove(f.File.Name())
 	f.File.Close()
-	if runtime.GOOS == "windows" {
-		os.Remove(f.File.Name())
-	}
+	_ = Remove(f.File.Name())
 }
 
 // Write replaces path with what write writes, all or nothing.

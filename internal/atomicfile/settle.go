@@ -54,13 +54,13 @@ func (s settlement) prune(place string) error {
 		case e.IsDir():
 			err = s.prune(place)
 		case s.ours != nil && s.ours(place, name, e), sameEntry(name, filepath.Join(s.new, place)):
-			err = unlessGone(os.Remove(name))
+			err = unlessGone(Remove(name))
 		}
 		if err != nil {
 			return err
 		}
 	}
-	_ = os.Remove(dir) // fails while there is something in it
+	_ = Remove(dir) // fails while there is something in it
 	return nil
 }
 
@@ -76,7 +76,7 @@ func (s settlement) merge(place string) error {
 			return err
 		}
 	}
-	return unlessGone(os.Remove(dir))
+	return unlessGone(Remove(dir))
 }
 
 func (s settlement) move(place string, e fs.DirEntry) error {
@@ -179,7 +179,7 @@ func recoverDir(path string, ours Ours) error {
 		}
 		aside := filepath.Join(filepath.Dir(path), e.Name())
 		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
-			if err := os.Rename(aside, path); err != nil {
+			if err := Rename(aside, path); err != nil {
 				return err
 			}
 			continue
@@ -196,5 +196,5 @@ func renameIfFree(from, to string) error {
 	if _, err := os.Lstat(to); err == nil {
 		return &os.LinkError{Op: "rename", Old: from, New: to, Err: fs.ErrExist}
 	}
-	return os.Rename(from, to)
+	return Rename(from, to)
 }

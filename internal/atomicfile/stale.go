@@ -2,14 +2,12 @@ package atomicfile
 
 import (
 	"errors"
-	"io/fs"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
 	"strings"
-	"time"
 )
 
 var tempPattern = regexp.MustCompile(`^\..*\.tmp-pipeline-[0-9a-z]+$`)
@@ -28,8 +26,8 @@ func IsTemp(name string) bool { return tempPattern.MatchString(name) }
 
 // RemoveStale removes from dir the temporary files and directories whose
 // writers are gone, and returns how many. Those locked by a running writer
-// stay. On systems without advisory locks it removes only those last changed
-// more than a day ago.
+// stay. On file systems without advisory locks it removes only those last changed
+// more than a day ago, on Windows those that nothing has open.
 func RemoveStale(dir string) (int, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -42,39 +40,11 @@ func RemoveStale(dir string) (int, error) {
 			continue
 		}
 		path := filepath.Join(dir, e.Name())
-		gone, err := ifAbandoned(path, func() error { return os.RemoveAll(path) })
+		gone, err := ifAbandoned(path, func() error { return RemoveAll(path) })
 		if gone {
 			removed++
 		}
 		errs = append(errs, err)
 	}
 	return removed, errors.Join(errs...)
-}
-
-// ifAbandoned does something with a temporary file or directory whose writer is gone,
-// and reports whether that is so.
-func ifAbandoned(path string, do func() error) (bool, error) {
-	f, err := os.Open(path)
-	if errors.Is(err, fs.ErrNotExist) {
-		return false, nil
-	}
-	if err != nil {
-		return false, err
-	}
-	defer f.Close()
-	if !abandoned(f) || !sameFile(f, path) {
-		return false, nil
-	}
-	if err := do(); err != nil {
-		return false, err
-	}
-	return true, nil
-}
-
-const dayOld = 24 * time.Hour
-
-// untouched is the fallback where there are no locks.
-func untouched(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && time.Since(info.ModTime()) > dayOld
 }

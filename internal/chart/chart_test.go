@@ -6,6 +6,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"gonum.org/v1/plot/vg"
 )
 
 // TestFigures: every figure is a picture of its size and the same each time,
@@ -21,7 +23,7 @@ func TestFigures(t *testing.T) {
 			})
 		},
 		"by name": func() Figure {
-			return Lines("f", Axes{Ticks: []string{"0", "many"}}, []Series{{Label: "a", Y: []float64{1, 1}}})
+			return Lines("f", Axes{Names: []string{"0", "many"}}, []Series{{Label: "a", Y: []float64{1, 1}}})
 		},
 		"nothing":      func() Figure { return Lines("f", Axes{}, nil) },
 		"not a number": func() Figure { return Lines("f", Axes{}, []Series{{Label: "a", Y: []float64{nan}}}) },
@@ -36,7 +38,7 @@ func TestFigures(t *testing.T) {
 		"panels": func() Figure {
 			p := Panel{Title: "p", Z: [][]float64{{0, 1}, {nan, 0.5}},
 				Points: []Points{{XY: [][2]float64{{-1, 1}, {9, 9}}, Ring: true}, {XY: [][2]float64{{7, 7}}}}}
-			return Panels("f", "t", -1, 1, [][]Panel{{p, p}, {p}})
+			return Panels("f", "t", -1, 1, nil, []Row{{"r", []Panel{p, p}}, {Panels: []Panel{p}}})
 		},
 		"zeros": func() Figure { return Matrix("f", Axes{}, []string{"A"}, [][]float64{{0}}) },
 	} {
@@ -49,8 +51,8 @@ func TestFigures(t *testing.T) {
 
 func TestPanelsMustMatch(t *testing.T) {
 	small, large := Panel{Z: [][]float64{{0, 1}, {0, 1}}}, Panel{Z: [][]float64{{0, 1, 2}, {0, 1, 2}, {0, 1, 2}}}
-	for _, rows := range [][][]Panel{nil, {nil}, {{Panel{}}}, {{small, large}}} {
-		if _, err := Panels("f", "", -1, 1, rows).Encode("svg"); err == nil {
+	for _, rows := range [][]Row{nil, {{}}, {{Panels: make([]Panel, 1)}}, {{Panels: []Panel{small, large}}}} {
+		if _, err := Panels("f", "", -1, 1, nil, rows).Encode("svg"); err == nil {
 			t.Errorf("%v was drawn", rows)
 		}
 	}
@@ -84,26 +86,30 @@ func TestMatrixMustBeSquare(t *testing.T) {
 	}
 }
 
-func TestLabelsDoNotOverlap(t *testing.T) {
-	tags := []tag{{text: "c", end: 50, y: 50}, {text: "a", end: 49.9, y: 49.9}, {text: "d", end: 99.9, y: 99.9},
-		{text: "e", end: 99.8, y: 99.8}, {text: "b", end: 50, y: 50}}
-	spread(tags, 0, 100, 3)
+func TestNamesAreSpread(t *testing.T) {
+	var tags []tag
+	for _, g := range []tag{{text: "c", end: vg.Point{Y: 50}}, {text: "a", end: vg.Point{Y: 49.9}},
+		{text: "d", end: vg.Point{Y: 99.9}}, {text: "e", end: vg.Point{Y: 99.8}}, {text: "b", end: vg.Point{Y: 50}}} {
+		g.box.Min.Y, g.box.Max.Y = g.end.Y-nameHeight/2, g.end.Y+nameHeight/2
+		tags = append(tags, g)
+	}
+	spread(tags, 0, 100)
 	names := ""
 	for i, g := range tags {
 		names += g.text
-		if g.y < 0 || g.y > 100 || i > 0 && g.y-tags[i-1].y < 3-1e-9 {
-			t.Errorf("label %s at %v", g.text, g.y)
+		if g.middle() < 0 || g.middle() > 100 || i > 0 && g.box.Min.Y < tags[i-1].box.Max.Y-1e-9 {
+			t.Errorf("name %s at %v", g.text, g.box)
 		}
 	}
 	if names != "acbed" {
-		t.Errorf("labels from below: %s", names)
+		t.Errorf("names from below: %s", names)
 	}
 }
 
 func TestRoundTicks(t *testing.T) {
 	for _, c := range []struct{ low, high float64 }{{0, 1}, {0, 100}, {45, 90}, {-3, 4}, {83, 83.4}, {0, 3200},
 		{-1e-4, 3e-4}, {0, 2e6}} {
-		ticks := roundTicks(c.low, c.high)
+		ticks := roundTicks(c.low, c.high, 0)
 		if len(ticks) < 2 || len(ticks) > 9 {
 			t.Errorf("%v … %v: %d ticks", c.low, c.high, len(ticks))
 		}

@@ -12,6 +12,7 @@ import (
 	"math"
 	"path/filepath"
 	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/palette"
@@ -101,10 +102,76 @@ func (f *Figure) texts(labels plotter.XYLabels, colour color.Color, align text.X
 		return
 	}
 	for i := range l.TextStyle {
-		s := &l.TextStyle[i]
-		s.Color, s.XAlign, s.YAlign, s.Font.Size, s.Font.Variant = colour, align, draw.YCenter, vg.Points(size), sans
+		l.TextStyle[i] = f.small(size)
+		l.TextStyle[i].Color, l.TextStyle[i].XAlign = colour, align
 	}
 	f.Plot.Add(l)
+}
+
+// small returns the style of text within a plot, vertically centred.
+func (f *Figure) small(size float64) text.Style {
+	s := f.Plot.X.Tick.Label
+	s.Rotation, s.XAlign, s.YAlign, s.Font.Size = 0, draw.XLeft, draw.YCenter, vg.Points(size)
+	return s
+}
+
+// nameTicks labels x = 1, 2, …, on an axis of about the given length. Names that are too
+// long for their places stand upright and make the figure higher.
+func (f *Figure) nameTicks(labels []string, length vg.Length) {
+	t := &f.Plot.X.Tick
+	t.Marker = Labelled(labels)
+	longest := vg.Length(0)
+	for _, l := range labels {
+		longest = max(longest, t.Label.Width(l))
+	}
+	if longest > 0.9*length/vg.Length(len(labels)) {
+		t.Label.Rotation, t.Label.XAlign, t.Label.YAlign = math.Pi/2, draw.XRight, draw.YCenter
+		f.Height += longest
+	}
+}
+
+// Bar draws a colour bar from the colour of the lowest value at the bottom to that of the
+// highest, between two corners in the plot's coordinates, with labels at equal distances
+// at its right.
+func (f *Figure) Bar(colours []color.Color, left, bottom, right, top float64, labels ...string) {
+	at := func(i, n int) float64 { return bottom + (top-bottom)*float64(i)/float64(n) }
+	for i, c := range colours {
+		// Overlapping boxes leave no seams.
+		low, high := at(i, len(colours)), at(min(i+2, len(colours)), len(colours))
+		f.Area(plotter.XYs{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}}, c)
+	}
+	for i, l := range labels {
+		f.Text(l, color.Black, right+0.3*(right-left), at(i, len(labels)-1))
+	}
+}
+
+// wrap breaks a title that is wider than the figure, at the dots between its parts if it
+// has any, and shortens what is still too wide.
+func (f Figure) wrap() {
+	t := &f.Plot.Title
+	room := f.Width - 2*margin
+	var lines []string
+	for part := range strings.SplitSeq(strings.ReplaceAll(t.Text, "\n", dot), dot) {
+		if n := len(lines); n > 0 && t.TextStyle.Width(lines[n-1]+dot+part) <= room {
+			lines[n-1] += dot + part
+		} else {
+			lines = append(lines, shorten(part, t.TextStyle, room))
+		}
+	}
+	t.Text = strings.Join(lines, "\n")
+}
+
+// dot separates the parts of a title.
+const dot = " · "
+
+// shorten cuts text that is wider than room and ends it with an ellipsis.
+func shorten(text string, style text.Style, room vg.Length) string {
+	letters := []rune(text)
+	for style.Width(text) > room && len(letters) > 0 {
+		letters = letters[:len(letters)-1]
+		text = string(letters) + "…"
+	}
+	return text
 }
 
 // Encode returns the picture as "png" or "svg".
@@ -118,13 +185,19 @@ func (f Figure) Encode(format string) ([]byte, error) {
 		white := draw.New(canvas)
 		white.FillPolygon(color.White,
 			white.ClipPolygonXY([]vg.Point{{}, {X: f.Width}, {X: f.Width, Y: f.Height}, {Y: f.Height}}))
-		f.Plot.Draw(draw.Crop(white, margin, -margin, margin, -margin))
+		f.Draw(white)
 		_, err = canvas.WriteTo(&buf)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("draw %s.%s: %w", f.Name, format, err)
 	}
 	return buf.Bytes(), nil
+}
+
+// Draw draws the figure within its margins.
+func (f Figure) Draw(c draw.Canvas) {
+	f.wrap()
+	f.Plot.Draw(draw.Crop(c, margin, -margin, margin, -margin))
 }
 
 // Write writes the picture into a folder as PNG and as SVG.
@@ -149,6 +222,9 @@ func WholeNumbers(n int) []string {
 	}
 	return labels
 }
+
+// Whole returns ticks at round whole numbers.
+func Whole(from, to int) plot.ConstantTicks { return roundTicks(float64(from), float64(to), 1) }
 
 // Labelled returns ticks at 1, 2, ….
 func Labelled(labels []string) plot.ConstantTicks {
@@ -182,12 +258,12 @@ func roundStep(low, high float64) float64 {
 	return 10 * decade
 }
 
-// ticks returns round numbers or, for axes that hold decimal logarithms, 1 … 9
-// times powers of ten. Powers are labelled; on short axes so are 2 and 5 times
-// the powers.
-func ticks(low, high float64, log bool) plot.ConstantTicks {
+// ticks returns round numbers at least a step apart or, for axes that hold decimal
+// logarithms, 1 … 9 times powers of ten. Powers are labelled; on short axes so
+// are 2 and 5 times the powers.
+func ticks(low, high, step float64, log bool) plot.ConstantTicks {
 	if !log {
-		return roundTicks(low, high)
+		return roundTicks(low, high, step)
 	}
 	var ticks plot.ConstantTicks
 	for d := math.Floor(low); d <= high; d++ {
@@ -234,9 +310,10 @@ func Gradient(n int, stops ...[3]float64) palette.Palette {
 	return s
 }
 
-// roundTicks returns at most nine ticks at multiples of a round number.
-func roundTicks(low, high float64) plot.ConstantTicks {
-	step := roundStep(low, high)
+// roundTicks returns at most nine ticks at multiples of a round number, which is at least
+// step.
+func roundTicks(low, high, step float64) plot.ConstantTicks {
+	step = max(step, roundStep(low, high))
 	var ticks plot.ConstantTicks
 	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
 		// + 0 turns −0 into 0

@@ -1,11 +1,11 @@
 package chart
 
 import (
-	"cmp"
 	"image/color"
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -14,19 +14,20 @@ import (
 // Axes describes the title and the axes of a chart.
 type Axes struct {
 	Title, X, Y string
-	// Ticks are labels of x = 1, 2, …; nil means that x is numeric.
-	Ticks []string
+	// Names are labels of x = 1, 2, …, for what has no number; nil means that x
+	// is numeric.
+	Names []string
 	// Events are values of x marked by a vertical line.
 	Events []float64
-	// Log makes both axes logarithmic; all values must be positive.
-	Log bool
+	// LogX and LogY make an axis logarithmic; its values must be positive.
+	LogX, LogY bool
 }
 
 // A Series is one line. Points with a NaN y are left out; their neighbours are
 // joined.
 type Series struct {
 	Label string
-	// X holds the values of x, ascending; nil means 1, 2, ….
+	// X holds the values of x, in any order; nil means 1, 2, ….
 	X, Y   []float64
 	Band   []float64 // half the height of a band around Y, nil for none
 	Colour color.NRGBA
@@ -36,8 +37,8 @@ type Series struct {
 }
 
 const (
-	width  = 560
-	height = 380
+	width       = 560
+	leastHeight = 380
 )
 
 // Palette returns colour i of Okabe and Ito, excluding yellow.
@@ -52,24 +53,29 @@ func Palette(i int) color.NRGBA {
 // Grey is the colour of published results.
 func Grey() color.NRGBA { return color.NRGBA{135, 135, 135, 255} }
 
-// Lines draws lines, labelled at their right ends. Thin lines stay behind the
-// others; of two that look the same the second is dashed.
+// Lines draws lines, each with its name at its last point. Thin lines stay behind
+// the others; of two that look the same the second is dashed. Many lines make the
+// figure higher, so that there is room for their names.
 func Lines(name string, a Axes, lines []Series) Figure {
 	lines = slices.Clone(lines)
 	for i := range lines {
 		s := &lines[i]
+		s.sort()
 		s.Dashed = s.Dashed || !s.Thin &&
 			slices.ContainsFunc(lines[:i], func(o Series) bool { return o.Colour == s.Colour && o.Thin == s.Thin })
-		if a.Log {
-			s.X, s.Y = logarithms(s.X), logarithms(s.Y)
+		if a.LogX {
+			s.X = logarithms(s.X)
+		}
+		if a.LogY {
+			s.Y = logarithms(s.Y)
 		}
 	}
-	f := New(name, a.Title, a.X, a.Y, width, height)
+	f := New(name, a.Title, a.X, a.Y, width, max(leastHeight, 110+nameHeight*vg.Length(len(lines))))
 	grid := plotter.NewGrid()
 	grid.Vertical.Width, grid.Horizontal.Color = 0, color.Gray{225}
 	f.Plot.Add(grid)
 	low, high := limits(lines)
-	f.Plot.Y.Min, f.Plot.Y.Max, f.Plot.Y.Tick.Marker = low, high, ticks(low, high, a.Log)
+	f.Plot.Y.Min, f.Plot.Y.Max, f.Plot.Y.Tick.Marker = low, high, ticks(low, high, 0, a.LogY)
 	for _, x := range a.Events {
 		f.line(plotter.XYs{{X: x, Y: low}, {X: x, Y: high}}, draw.LineStyle{Color: color.Gray{150},
 			Width: vg.Points(0.7), Dashes: []vg.Length{vg.Points(4), vg.Points(3)}})
@@ -87,32 +93,30 @@ func Lines(name string, a Axes, lines []Series) Figure {
 	return *f
 }
 
-// finishX sets the range of x, with space for the labels at the right, and
-// draws the labels.
+// finishX sets the range of x and writes the names of the lines.
 func (f *Figure) finishX(a Axes, lines []Series) {
-	longest := 0
 	left, right := math.Inf(1), math.Inf(-1)
+	whole := 1.0 // the least step between ticks, 0 for any
 	for _, s := range lines {
-		longest = max(longest, len([]rune(s.Label)))
 		for _, xy := range s.points() {
 			left, right = min(left, xy.X), max(right, xy.X)
+			if xy.X != math.Trunc(xy.X) {
+				whole = 0
+			}
 		}
 	}
 	if left > right {
 		left, right = 0, 1
 	}
-	if a.Ticks != nil {
-		left, right = 1, float64(max(1, len(a.Ticks)))
-	}
-	reach := between(left, right)
 	x := &f.Plot.X
-	x.Min, x.Max = left, right+(0.06+0.0125*float64(longest))*reach
-	x.Tick.Marker = ticks(left, right, a.Log)
-	if a.Ticks != nil {
-		x.Min, x.Max = x.Min-0.2, x.Max+0.08
-		x.Tick.Marker = Labelled(a.Ticks)
+	if a.Names != nil {
+		left, right = 1, float64(max(1, len(a.Names)))
+		f.nameTicks(a.Names, width-130)
+	} else {
+		x.Tick.Marker = ticks(left, right, whole, a.LogX)
 	}
-	f.label(lines, right, reach)
+	x.Min, x.Max = left, right
+	f.Plot.Add(names{lines: lines, right: right, style: f.small(9)})
 }
 
 // limits returns round values around everything drawn.
@@ -139,6 +143,22 @@ func limits(lines []Series) (low, high float64) {
 		high += step
 	}
 	return low, high
+}
+
+// sort puts the points into ascending order of x.
+func (s *Series) sort() {
+	if slices.IsSorted(s.X) {
+		return
+	}
+	order := make([]int, len(s.X))
+	floats.ArgsortStable(slices.Clone(s.X), order)
+	pick := func(values []float64) (out []float64) {
+		for _, i := range order[:len(values)] { // Band may be nil
+			out = append(out, values[i])
+		}
+		return out
+	}
+	s.X, s.Y, s.Band = pick(s.X), pick(s.Y), pick(s.Band)
 }
 
 func (s Series) at(i int) float64 {
@@ -189,51 +209,5 @@ func (f *Figure) band(s Series) {
 		shade := s.Colour
 		shade.A = 40
 		f.Area(append(upper, lower...), shade)
-	}
-}
-
-// lineShare is the height of a label as a share of the plot's height.
-const lineShare = 0.034
-
-// A tag is a label at the right end of a line.
-type tag struct {
-	text   string
-	end, y float64 // y of the line's end, and of the label
-	colour color.NRGBA
-}
-
-// label writes the names of the lines at their right ends. Labels that would
-// overlap are moved apart and connected to their lines by a hairline.
-func (f *Figure) label(lines []Series, x, reach float64) {
-	var tags []tag
-	for _, s := range lines {
-		if xys := s.points(); len(xys) > 0 {
-			y := xys[len(xys)-1].Y
-			tags = append(tags, tag{s.Label, y, y, s.Colour})
-		}
-	}
-	low, high := f.Plot.Y.Min, f.Plot.Y.Max
-	spread(tags, low, high, lineShare*(high-low))
-	gap := 0.03 * reach
-	for _, t := range tags {
-		f.line(plotter.XYs{{X: x, Y: t.end}, {X: x + gap, Y: t.y}},
-			draw.LineStyle{Color: t.colour, Width: vg.Points(0.4)})
-		f.Text(t.text, t.colour, x+1.25*gap, t.y)
-	}
-}
-
-// spread sorts tags in ascending order and moves them at least gap apart,
-// between low and high, with one pass up and one pass down.
-func spread(tags []tag, low, high, gap float64) {
-	slices.SortStableFunc(tags, func(a, b tag) int { return cmp.Compare(a.end, b.end) })
-	floor := low
-	for i := range tags {
-		tags[i].y = max(tags[i].y, floor)
-		floor = tags[i].y + gap
-	}
-	ceiling := high
-	for i := len(tags) - 1; i >= 0; i-- {
-		tags[i].y = min(tags[i].y, ceiling)
-		ceiling = tags[i].y - gap
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"math"
 	"strconv"
 
+	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -15,21 +16,28 @@ import (
 
 // Matrix draws square cells with their numbers, row by row from the top: blue
 // above zero, orange below, white at zero, and light enough for black text.
-// names labels rows and columns; NaN cells are grey.
+// names labels rows and columns; NaN cells are grey. The colour bar ends at the
+// least value if that is negative, at zero otherwise.
 func Matrix(name string, a Axes, names []string, cells [][]float64) Figure {
 	side := vg.Length(170 + 50*len(names))
-	f := New(name, a.Title, a.X, a.Y, side, side)
+	f := New(name, a.Title, a.X, a.Y, side+60, side)
 	if f.Fail(square(len(names), cells)); f.Err != nil {
 		return *f
 	}
 	g := field{cells}
-	heat := plotter.NewHeatMap(g,
-		Gradient(128, [3]float64{230, 130, 60}, [3]float64{255, 255, 255}, [3]float64{90, 165, 220}))
-	bound := g.largest()
-	heat.Min, heat.Max, heat.NaN = -bound, bound, color.Gray{225}
-	f.Plot.Add(heat)
+	colours := Gradient(128, [3]float64{230, 130, 60}, [3]float64{255, 255, 255}, [3]float64{90, 165, 220})
+	shades := plotter.NewHeatMap(g, colours)
+	bound, negative := g.largest()
+	shades.Min, shades.Max, shades.NaN = -bound, bound, color.Gray{225}
+	f.Plot.Add(shades)
 	f.numbers(g)
-	f.Plot.X.Tick.Marker = Labelled(names)
+	left, top := float64(len(names))+0.5+12/50., float64(len(names))+0.5
+	if negative {
+		f.Bar(colours.Colors(), left, 0.5, left+0.25, top, number(-bound), "0", number(bound))
+	} else {
+		f.Bar(colours.Colors()[64:], left, 0.5, left+0.25, top, "0", number(bound/2), number(bound))
+	}
+	f.nameTicks(names, 50*vg.Length(len(names)))
 	down := Labelled(names)
 	for i := range down {
 		down[i].Value = float64(len(names) - i)
@@ -58,21 +66,24 @@ func (f field) Z(column, row int) float64 { return f.cells[len(f.cells)-1-row][c
 func (f field) X(column int) float64      { return float64(column + 1) }
 func (f field) Y(row int) float64         { return float64(row + 1) }
 
-// largest returns the largest absolute value of a cell, 1 if all are zero.
-func (f field) largest() float64 {
-	var most float64
+// largest returns the largest absolute value of a cell, 1 if all are zero, and whether
+// any is negative.
+func (f field) largest() (most float64, negative bool) {
 	for _, row := range f.cells {
 		for _, v := range row {
 			if !math.IsNaN(v) {
-				most = max(most, math.Abs(v))
+				most, negative = max(most, math.Abs(v)), negative || v < 0
 			}
 		}
 	}
 	if most == 0 {
-		return 1
+		return 1, false
 	}
-	return most
+	return most, negative
 }
+
+// number is a value as it stands in a cell.
+func number(v float64) string { return strconv.FormatFloat(v, 'f', 2, 64) }
 
 // numbers writes the number into every cell.
 func (f *Figure) numbers(g field) {
@@ -81,7 +92,7 @@ func (f *Figure) numbers(g field) {
 		for j, v := range row {
 			if !math.IsNaN(v) {
 				texts.XYs = append(texts.XYs, plotter.XY{X: g.X(j), Y: g.Y(len(g.cells) - 1 - i)})
-				texts.Labels = append(texts.Labels, strconv.FormatFloat(v, 'f', 2, 64))
+				texts.Labels = append(texts.Labels, number(v))
 			}
 		}
 	}
@@ -107,9 +118,16 @@ type Points struct {
 	Ring   bool // not filled
 }
 
-// Panels draws panels in rows from the top, each showing the square from low to
-// high in both directions; 1 is brightest.
-func Panels(name, title string, low, high float64, rows [][]Panel) Figure {
+// A Row is a row of panels with a label at its left.
+type Row struct {
+	Label  string
+	Panels []Panel
+}
+
+// Panels draws rows of panels from the top, each showing the square from low to high
+// in both directions; 1 is brightest. scale labels the colour bar at equal distances
+// from 0 to 1.
+func Panels(name, title string, low, high float64, scale []string, rows []Row) Figure {
 	f := New(name, title, "", "", 0, 0)
 	m, err := newMosaic(rows)
 	if err != nil {
@@ -118,23 +136,50 @@ func Panels(name, title string, low, high float64, rows [][]Panel) Figure {
 	}
 	columns, height := m.size()
 	f.Plot.Add(plotter.NewImage(m.picture(), -0.5, -0.5, float64(columns)-0.5, float64(height)-0.5))
-	scale := float64(m.n-1) / (high - low)
+	across := float64(m.n-1) / (high - low)
+	point := float64(m.n+m.gapX) / panelSide // in the plot's coordinates
 	for i, row := range rows {
-		for j, panel := range row {
+		for j, panel := range row.Panels {
 			left, bottom := m.place(i, j)
 			x, y := float64(left), float64(bottom)
 			for _, p := range panel.Points {
 				f.points(p, low, high, func(v [2]float64) plotter.XY {
-					return plotter.XY{X: x + (v[0]-low)*scale, Y: y + (v[1]-low)*scale}
+					return plotter.XY{X: x + (v[0]-low)*across, Y: y + (v[1]-low)*across}
 				})
 			}
-			f.Text(panel.Title, color.NRGBA{40, 40, 40, 255}, x, y+float64(m.n)+float64(m.gapTop)/2.5)
+			title := shorten(panel.Title, f.small(9), panelSide-10)
+			f.Text(title, color.NRGBA{40, 40, 40, 255}, x, y+float64(m.n)+float64(m.gapTop)/2.5)
 		}
+		_, bottom := m.place(i, 0)
+		f.upright(shorten(row.Label, f.small(10), panelSide), -0.5-10*point, float64(bottom)+float64(m.n)/2)
 	}
+	right := float64(columns) + 4*point
+	f.Bar(heat().Colors(), right, -0.5, right+10*point, float64(height-m.gapTop)-0.5, scale...)
 	f.Plot.HideAxes()
-	const side = 150
-	f.Width, f.Height = side*vg.Length(m.across)+20, side*1.1*vg.Length(len(rows))+40
+	f.Width, f.Height = panelSide*vg.Length(m.across)+90, panelSide*1.1*vg.Length(len(rows))+40
 	return *f
+}
+
+// panelSide is the side of a panel with the gap at its right, in points.
+const panelSide = 150
+
+// upright writes text that reads upwards, around a point.
+func (f *Figure) upright(text string, x, y float64) {
+	l, err := plotter.NewLabels(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: y}}, Labels: []string{text}})
+	if err != nil {
+		f.Fail(err)
+		return
+	}
+	s := f.small(10)
+	s.Rotation, s.XAlign = math.Pi/2, draw.XCenter
+	l.TextStyle[0] = s
+	f.Plot.Add(l)
+}
+
+// heat returns the colours of panels from 0 to 1.
+func heat() palette.Palette {
+	return Gradient(256, [3]float64{38, 20, 90}, [3]float64{45, 90, 140}, [3]float64{60, 160, 140},
+		[3]float64{160, 210, 100}, [3]float64{255, 245, 180})
 }
 
 // points draws the points of a panel that lie in the square, where at puts them.
@@ -156,19 +201,19 @@ func (f *Figure) points(p Points, low, high float64, at func([2]float64) plotter
 
 // mosaic lays out panels of n×n values with gaps between them.
 type mosaic struct {
-	rows         [][]Panel
+	rows         []Row
 	across, n    int
 	gapX, gapTop int
 }
 
-func newMosaic(rows [][]Panel) (mosaic, error) {
-	if len(rows) == 0 || len(rows[0]) == 0 || len(rows[0][0].Z) < 2 {
+func newMosaic(rows []Row) (mosaic, error) {
+	if len(rows) == 0 || len(rows[0].Panels) == 0 || len(rows[0].Panels[0].Z) < 2 {
 		return mosaic{}, fmt.Errorf("no panels")
 	}
-	m := mosaic{rows: rows, n: len(rows[0][0].Z)}
+	m := mosaic{rows: rows, n: len(rows[0].Panels[0].Z)}
 	for _, r := range rows {
-		m.across = max(m.across, len(r))
-		for _, p := range r {
+		m.across = max(m.across, len(r.Panels))
+		for _, p := range r.Panels {
 			if err := square(m.n, p.Z); err != nil {
 				return m, err
 			}
@@ -196,10 +241,9 @@ func (m mosaic) picture() image.Image {
 	columns, rows := m.size()
 	img := image.NewNRGBA(image.Rect(0, 0, magnify*columns, magnify*rows))
 	pixels.Draw(img, img.Rect, image.White, image.Point{}, pixels.Src)
-	colours := Gradient(256, [3]float64{38, 20, 90}, [3]float64{45, 90, 140}, [3]float64{60, 160, 140},
-		[3]float64{160, 210, 100}, [3]float64{255, 245, 180}).Colors()
+	colours := heat().Colors()
 	for i, row := range m.rows {
-		for j, panel := range row {
+		for j, panel := range row.Panels {
 			left, bottom := m.place(i, j)
 			for y, values := range panel.Z {
 				for x, v := range values {

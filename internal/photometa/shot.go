@@ -3,6 +3,7 @@ package photometa
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"io"
 	"strconv"
 	"strings"
@@ -19,6 +20,16 @@ type Shot struct {
 	Zoned bool
 	// Camera and Serial are the model and the serial number of its body, "" if unknown.
 	Camera, Serial string
+	// Placed reports that it says where it was taken: Latitude and Longitude, in degrees,
+	// north and east of zero.
+	Placed              bool
+	Latitude, Longitude float64
+}
+
+// Clock returns the time as the camera's clock showed it, as if that were UTC.
+func (s Shot) Clock() time.Time {
+	_, offset := s.Time.Zone()
+	return s.Time.Add(time.Duration(offset) * time.Second).UTC()
 }
 
 const (
@@ -29,6 +40,7 @@ const (
 	tagOffsetTaken    = 0x9011
 	tagSubSecTaken    = 0x9291
 	tagSerial         = 0xa431
+	tagGPS            = 0x8825
 	exifTime          = "2006:01:02 15:04:05"
 	headOfFile        = 128 << 10 // EXIF has 64 KiB at most, and is at the beginning
 	longestCameraName = 64
@@ -42,8 +54,12 @@ func ReadShot(file string) (Shot, error) {
 		return Shot{}, err
 	}
 	defer f.Close()
-	head, err := io.ReadAll(io.LimitReader(f, headOfFile))
-	return ShotOf(head), err
+	head := make([]byte, headOfFile)
+	n, err := io.ReadFull(f, head)
+	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
+		err = nil
+	}
+	return ShotOf(head[:n]), err
 }
 
 // ShotOf reads the beginning of a file.
@@ -99,6 +115,8 @@ func shotOf(tiff []byte) (s Shot) {
 			s.Camera = asciiOf(kind, values)
 		case tag == tagEXIF && len(values) == 4:
 			eachTagAt(tiff, order, uint64(order.Uint32(values)), inEXIF)
+		case tag == tagGPS && len(values) == 4:
+			s.place(tiff, order, uint64(order.Uint32(values)))
 		}
 	})
 	if s.Time = clock(taken, fraction); s.Time.IsZero() {

@@ -1,20 +1,12 @@
 package testenv
 
 import (
-	"bufio"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
-	"os"
-	"os/exec"
 	"strings"
 	"testing"
 	"time"
 )
-
-// browserTime is how long a browser may be silent before it is ended.
-const browserTime = 5 * time.Minute
 
 // The bits of keys that are held, in the modifiers of an event.
 const (
@@ -38,22 +30,31 @@ func Visit(tb testing.TB, url string) string {
 // A Page is a page open in a headless Chromium. An error of its methods ends
 // the test.
 type Page struct {
-	tb testing.TB
-	b  *session
+	tb      testing.TB
+	b       *chromium
+	session string
+	loaded  <-chan struct{}
 }
 
 // Open opens a page in a headless Chromium and waits until it and all its
-// frames have loaded.
+// frames have loaded. All pages of a test binary are in one browser, each with
+// cookies, storage and the focus to itself.
 func Open(tb testing.TB, url string) *Page {
 	tb.Helper()
-	b := startBrowser(tb)
+	b := theBrowser(tb)
+	var context struct {
+		BrowserContextID string `json:"browserContextId"`
+	}
+	b.call(tb, "", "Target.createBrowserContext", nil, &context)
+	tb.Cleanup(func() { b.call(tb, "", "Target.disposeBrowserContext", context, nil) })
 	var target struct{ TargetID string }
-	b.call(tb, "Target.createTarget", map[string]any{"url": "about:blank"}, &target)
+	b.call(tb, "", "Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true,
+		"browserContextId": context.BrowserContextID}, &target)
 	var attached struct{ SessionID string }
-	b.call(tb, "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
-	b.session = attached.SessionID
-	b.call(tb, "Page.enable", nil, nil)
-	p := &Page{tb, b}
+	b.call(tb, "", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
+	p := &Page{tb, b, attached.SessionID, b.loads(attached.SessionID)}
+	p.call("Page.enable", nil, nil)
+	p.call("Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}, nil)
 	p.Go(url)
 	return p
 }
@@ -61,8 +62,21 @@ func Open(tb testing.TB, url string) *Page {
 // Go opens another address in the same page and waits until it has loaded.
 func (p *Page) Go(url string) {
 	p.tb.Helper()
-	p.b.call(p.tb, "Page.navigate", map[string]any{"url": url}, nil)
-	p.b.await(p.tb, "Page.loadEventFired")
+	select {
+	case <-p.loaded: // of an earlier page
+	default:
+	}
+	p.call("Page.navigate", map[string]any{"url": url}, nil)
+	select {
+	case <-p.loaded:
+	case <-time.After(browserTime):
+		p.tb.Fatalf("browser: %s does not finish loading", url)
+	}
+}
+
+func (p *Page) call(method string, params, result any) {
+	p.tb.Helper()
+	p.b.call(p.tb, p.session, method, params, result)
 }
 
 // Eval evaluates a JavaScript expression, waits for it if it is a promise, and
@@ -73,7 +87,7 @@ func (p *Page) Eval(expression string, result any) {
 		Result           struct{ Value json.RawMessage }
 		ExceptionDetails json.RawMessage
 	}
-	p.b.call(p.tb, "Runtime.evaluate",
+	p.call("Runtime.evaluate",
 		map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
 	if answer.ExceptionDetails != nil {
 		p.tb.Fatalf("browser: %s: %s", expression, answer.ExceptionDetails)
@@ -104,13 +118,13 @@ func (p *Page) Wait(expression string) {
 // View sets the size of the window in CSS pixels and the colour scheme.
 func (p *Page) View(width, height int, dark bool) {
 	p.tb.Helper()
-	p.b.call(p.tb, "Emulation.setDeviceMetricsOverride",
+	p.call("Emulation.setDeviceMetricsOverride",
 		map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 	scheme := "light"
 	if dark {
 		scheme = "dark"
 	}
-	p.b.call(p.tb, "Emulation.setEmulatedMedia",
+	p.call("Emulation.setEmulatedMedia",
 		map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
 }
 
@@ -140,7 +154,7 @@ func (p *Page) mouse(kind string, at point, modifiers int) {
 	if kind == "mouseMoved" {
 		event["buttons"] = 1
 	}
-	p.b.call(p.tb, "Input.dispatchMouseEvent", event, nil)
+	p.call("Input.dispatchMouseEvent", event, nil)
 }
 
 // Click clicks the middle of the first element that matches a CSS selector.
@@ -177,7 +191,7 @@ func (p *Page) Drop(selector, file string) {
 	at := p.middle(selector)
 	data := map[string]any{"items": []any{}, "files": []string{file}, "dragOperationsMask": 1}
 	for _, kind := range []string{"dragEnter", "dragOver", "drop"} {
-		p.b.call(p.tb, "Input.dispatchDragEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "data": data}, nil)
+		p.call("Input.dispatchDragEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "data": data}, nil)
 	}
 }
 
@@ -185,9 +199,9 @@ func (p *Page) Drop(selector, file string) {
 func (p *Page) Tap(selector string) {
 	p.tb.Helper()
 	at := p.middle(selector)
-	p.b.call(p.tb, "Emulation.setTouchEmulationEnabled", map[string]any{"enabled": true}, nil)
-	p.b.call(p.tb, "Input.dispatchTouchEvent", map[string]any{"type": "touchStart", "touchPoints": []point{at}}, nil)
-	p.b.call(p.tb, "Input.dispatchTouchEvent", map[string]any{"type": "touchEnd", "touchPoints": []point{}}, nil)
+	p.call("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": true}, nil)
+	p.call("Input.dispatchTouchEvent", map[string]any{"type": "touchStart", "touchPoints": []point{at}}, nil)
+	p.call("Input.dispatchTouchEvent", map[string]any{"type": "touchEnd", "touchPoints": []point{}}, nil)
 }
 
 // Press presses keys one after the other: single characters, or names as in
@@ -215,10 +229,10 @@ func (p *Page) Press(keys ...string) {
 		} else if key == "Enter" {
 			event["text"] = "\r"
 		}
-		p.b.call(p.tb, "Input.dispatchKeyEvent", event, nil)
+		p.call("Input.dispatchKeyEvent", event, nil)
 		event["type"] = "keyUp"
 		delete(event, "text")
-		p.b.call(p.tb, "Input.dispatchKeyEvent", event, nil)
+		p.call("Input.dispatchKeyEvent", event, nil)
 	}
 }
 
@@ -226,120 +240,6 @@ func (p *Page) Press(keys ...string) {
 func (p *Page) Screenshot() []byte {
 	p.tb.Helper()
 	var shot struct{ Data []byte }
-	p.b.call(p.tb, "Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
+	p.call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
 	return shot.Data
-}
-
-// A session is a connection to Chromium through the DevTools protocol: JSON
-// messages that end with a zero byte, over a pair of pipes.
-type session struct {
-	in      io.Writer
-	out     *bufio.Reader
-	silence *time.Timer
-	session string // of the page, once attached
-	id      int
-}
-
-type message struct {
-	ID        int             `json:"id,omitempty"`
-	Method    string          `json:"method,omitempty"`
-	SessionID string          `json:"sessionId,omitempty"`
-	Params    any             `json:"params,omitempty"`
-	Result    json.RawMessage `json:"result,omitempty"`
-	Error     json.RawMessage `json:"error,omitempty"`
-}
-
-func startBrowser(tb testing.TB) *session {
-	tb.Helper()
-	ctx, cancel := context.WithCancel(context.Background()) // not tb.Context, which ends before the cleanup
-	tb.Cleanup(cancel)
-	silence := time.AfterFunc(browserTime, cancel)
-	cmd := exec.CommandContext(ctx, browser(tb),
-		"--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run",
-		"--disable-background-networking",
-		"--disable-component-update", "--disable-sync", "--allow-file-access-from-files",
-		"--user-data-dir="+tb.TempDir(), "--remote-debugging-pipe")
-	theirIn, in := pipe(tb)
-	out, theirOut := pipe(tb)
-	cmd.ExtraFiles = []*os.File{theirIn, theirOut} // descriptors 3 and 4, where Chromium looks
-	if err := cmd.Start(); err != nil {
-		tb.Fatal(err)
-	}
-	theirIn.Close()
-	theirOut.Close()
-	b := &session{in: in, out: bufio.NewReader(out), silence: silence}
-	tb.Cleanup(func() {
-		b.session = ""
-		b.send(tb, "Browser.close", nil) // it writes its profile and exits
-		if err := cmd.Wait(); err != nil {
-			tb.Logf("%s: %v", cmd.Path, err)
-		}
-	})
-	return b
-}
-
-func pipe(tb testing.TB) (r, w *os.File) {
-	tb.Helper()
-	r, w, err := os.Pipe()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() {
-		r.Close()
-		w.Close()
-	})
-	return r, w
-}
-
-// call sends a command and stores its result.
-func (b *session) call(tb testing.TB, method string, params, result any) {
-	tb.Helper()
-	b.send(tb, method, params)
-	answer := b.receive(tb, method, func(m message) bool { return m.ID == b.id })
-	if answer.Error != nil {
-		tb.Fatalf("browser: %s: %s", method, answer.Error)
-	}
-	if result == nil {
-		return
-	}
-	if err := json.Unmarshal(answer.Result, result); err != nil {
-		tb.Fatalf("browser: %s: %v", method, err)
-	}
-}
-
-func (b *session) send(tb testing.TB, method string, params any) {
-	tb.Helper()
-	b.id++
-	data, err := json.Marshal(message{ID: b.id, Method: method, SessionID: b.session, Params: params})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if _, err := b.in.Write(append(data, 0)); err != nil {
-		tb.Fatalf("browser: %s: %v", method, err)
-	}
-}
-
-// await waits for an event.
-func (b *session) await(tb testing.TB, event string) {
-	tb.Helper()
-	b.receive(tb, event, func(m message) bool { return m.Method == event })
-}
-
-// receive reads messages until one is wanted.
-func (b *session) receive(tb testing.TB, what string, wanted func(message) bool) message {
-	tb.Helper()
-	for {
-		data, err := b.out.ReadBytes(0)
-		if err != nil {
-			tb.Fatalf("browser: waiting for %s: %v", what, err)
-		}
-		b.silence.Reset(browserTime)
-		var m message
-		if err := json.Unmarshal(data[:len(data)-1], &m); err != nil {
-			tb.Fatalf("browser: %v", err)
-		}
-		if wanted(m) {
-			return m
-		}
-	}
 }

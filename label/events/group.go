@@ -33,6 +33,8 @@ type Photo struct {
 	Rows int
 	// Taken is as in dataset.Sample.
 	Taken string
+	// Known is what the photo says of itself, nil to look into it.
+	Known *photometa.Shot
 }
 
 // An Event is a series of photos of one camera.
@@ -49,7 +51,7 @@ type Event struct {
 	Labels []string
 
 	zoned bool // the time has an offset
-	found []found
+	found []Evidence
 }
 
 // Times counts where the times of photos come from.
@@ -71,8 +73,8 @@ type shot struct {
 	number int
 }
 
-// Group groups photos below root. It reads the beginning of each file; what cannot be
-// read has no time. Memory: some hundred bytes per photo.
+// Group groups photos below root. It reads the beginning of each file that is not Known; what
+// cannot be read has no time. Memory: some hundred bytes per photo.
 //
 // Photos of a camera follow each other by time. A longer gap than opts.Gap begins an event,
 // and so does a step back in time along the numbers of a series of files: a clock that was
@@ -111,18 +113,26 @@ func sorted(cameras map[string][]shot) (names []string) {
 // look finds out when, and by which camera, a photo was taken.
 func (g *Groups) look(root string, p Photo, fileTimes bool) shot {
 	s := shot{Photo: p}
-	s.Shot = g.Times.shot(dataset.FullPath(root, p.Path), p.Taken, fileTimes)
+	if p.Known != nil {
+		s.Shot = *p.Known
+	} else {
+		s.Shot = g.Times.shot(dataset.FullPath(root, p.Path), p.Taken, fileTimes)
+	}
 	s.series, s.number = numbered(p.Path)
-	folder := path.Dir(p.Path)
+	s.camera = cameraOf(s.Shot, path.Dir(p.Path))
+	return s
+}
+
+// cameraOf returns the camera of a photo: two of one model are told apart by their serial
+// numbers, or else by the folders of their photos.
+func cameraOf(s photometa.Shot, folder string) string {
 	switch {
 	case s.Serial != "":
-		s.camera = strings.TrimSpace(s.Camera + " " + s.Serial)
+		return strings.TrimSpace(s.Camera + " " + s.Serial)
 	case s.Camera != "":
-		s.camera = folder + " " + s.Camera
-	default:
-		s.camera = folder
+		return folder + " " + s.Camera
 	}
-	return s
+	return folder
 }
 
 // ShotOf returns when, and by which camera, a photo was taken: by its EXIF, otherwise by what
@@ -232,8 +242,7 @@ func clocks(shots []shot) {
 	}
 	for i, s := range shots {
 		if s.Zoned {
-			_, offset := s.Time.Zone()
-			shots[i].Time, shots[i].Zoned = s.Time.Add(time.Duration(offset)*time.Second).UTC(), false
+			shots[i].Time, shots[i].Zoned = s.Clock(), false
 		}
 	}
 }

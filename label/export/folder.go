@@ -98,7 +98,7 @@ func (f *file) appendTo(w io.Writer) error {
 		return err
 	}
 	_, err := io.Copy(w, f.f)
-	return errors.Join(err, f.f.Close(), os.Remove(f.f.Name()))
+	return errors.Join(err, f.f.Close(), atomicfile.Remove(f.f.Name()))
 }
 
 // An array is written item by item.

@@ -50,7 +50,7 @@ func (s *Sidecars) Put(row label.Scored) error {
 		if old == nil {
 			return nil
 		}
-		return itemError(os.Remove(file))
+		return itemError(atomicfile.Remove(file))
 	}
 	text, err := sidecar(subjects)
 	if err != nil || bytes.Equal(text, old) {

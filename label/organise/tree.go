@@ -248,7 +248,7 @@ func copyFile(from, to string, info fs.FileInfo) (err error) {
 	}
 	if n != info.Size() {
 		return &label.ItemError{Err: errors.Join(fmt.Errorf("it changed while it was copied (%d bytes, then %d)",
-			info.Size(), n), os.Remove(to))}
+			info.Size(), n), atomicfile.Remove(to))}
 	}
 	return os.Chtimes(to, info.ModTime(), info.ModTime())
 }

@@ -94,7 +94,7 @@ func (d *dealer) joinAlike() {
 			x[i] = r.embedding
 		}
 		first := map[int]int{} // of a group
-		for i, group := range holdout.Groups(x) {
+		for i, group := range holdout.Groups(x, nil) {
 			if _, ok := first[group]; !ok {
 				first[group] = rows[i].row
 			}

@@ -44,6 +44,10 @@ func Expected(m *model.Model) []string {
 			fmt.Sprintf("many of the photos are alike, such as those of a burst: of photos of another "+
 				"occasion expect about %.0f %%, or less; probabilities are for these", 100*c.Elsewhere))
 	}
+	if c.Once {
+		lines = append(lines, "the photos of most classes were taken on one occasion each: how well photos of another "+
+			"occasion are named cannot be known from these")
+	}
 	if n := single(m); n > 0 {
 		lines = append(lines, fmt.Sprintf("%d of the %d classes have a single image: how well they are named is not "+
 			"known", n, len(m.Classes())))

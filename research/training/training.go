@@ -2,7 +2,9 @@ package training
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -30,7 +32,7 @@ type Job struct {
 // so have all if keyed. Restart ignores earlier states.
 func Env(dir string, keyed, restart bool, say func(message string, args ...any)) dkl.TrainEnv {
 	job := Job{Folder: &checkpoint.Folder{Dir: dir, Restart: restart, Say: say}, Keyed: keyed}
-	tries := Job{Folder: &checkpoint.Folder{Dir: filepath.Join(dir, "compared"), Restart: restart}, Keyed: true}
+	tries := Job{Folder: &checkpoint.Folder{Dir: filepath.Join(dir, compared), Restart: restart}, Keyed: true}
 	return dkl.TrainEnv{Train: job.Train, Say: say, Try: func(ctx context.Context, t *dkl.Trainer) error {
 		err := tries.Train(ctx, t)
 		if err == nil {
@@ -40,8 +42,18 @@ func Env(dir string, keyed, restart bool, say func(message string, args ...any))
 	}}
 }
 
+// compared is the sub-folder of trainings that serve a comparison.
+const compared = "compared"
+
+// Finish removes the states that Env saved in a folder, once what they were trained for
+// is saved; the course of the training stays. Without such a folder it does nothing.
+func Finish(dir string) error {
+	f := checkpoint.Folder{Dir: dir}
+	return errors.Join(f.Remove(Checkpoint), os.RemoveAll(filepath.Join(dir, compared)))
+}
+
 // Train runs a trainer to its end, resuming from its checkpoint. When ctx is
-// cancelled, the unfinished epoch is lost.
+// cancelled, the unfinished epoch is lost, and the user is told where the others are.
 func (j Job) Train(ctx context.Context, t *dkl.Trainer) error {
 	if err := j.train(ctx, t); err != nil {
 		return fmt.Errorf("train the projection: %w", err)
@@ -71,6 +83,10 @@ func (j Job) train(ctx context.Context, t *dkl.Trainer) error {
 	for done := false; !done; {
 		if done = t.Done(); !done {
 			e, err := t.Epoch(ctx)
+			if done := len(t.History()); ctx.Err() != nil && done > 0 {
+				j.Folder.Note("training stopped; the same command goes on from its checkpoint", "checkpoint", file,
+					"epochs done", done)
+			}
 			if err != nil {
 				return err
 			}
@@ -136,10 +152,11 @@ func draw(dir string, history []dkl.Epoch) error {
 			accuracy = add(accuracy, e, 100**e.Accuracy)
 		}
 	}
-	err := chart.Lines("loss", chart.Axes{Title: "Training", X: "epoch", Y: "mean loss"}, loss).Write(dir)
+	err := chart.Lines("loss",
+		chart.Axes{Title: "Deep kernel learning · training", X: "epoch", Y: "mean loss"}, loss).Write(dir)
 	if err != nil || len(accuracy) == 0 {
 		return err
 	}
-	return chart.Lines("training", chart.Axes{Title: "Held-out base examples", X: "epoch", Y: "accuracy in %"},
-		accuracy).Write(dir)
+	return chart.Lines("training", chart.Axes{Title: "Deep kernel learning · held-out base examples", X: "epoch",
+		Y: "accuracy (%)"}, accuracy).Write(dir)
 }

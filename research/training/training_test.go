@@ -144,6 +144,38 @@ func TestCheckpointsThatDoNotFit(t *testing.T) {
 	}
 }
 
+// TestStatesOfTrainings: Env keeps the states of both kinds of training, which a further run
+// goes on from, and Finish removes them and nothing else.
+func TestStatesOfTrainings(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "m.dkl")
+	if err := training.Finish(dir); err != nil {
+		t.Errorf("nothing was trained: %v", err)
+	}
+	var said []string
+	env := training.Env(dir, false, false, func(message string, _ ...any) { said = append(said, message) })
+	for range 2 {
+		for _, run := range []func(context.Context, *dkl.Trainer) error{env.Try, env.Train} {
+			if err := run(context.Background(), trainer(t, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if n := strings.Count(strings.Join(said, "\n"), "training goes on"); n != 1 {
+		t.Errorf("went on %d times: %q", n, said)
+	}
+	tried, err := filepath.Glob(filepath.Join(dir, "compared", "*", "checkpoint.safetensors"))
+	if err != nil || len(tried) != 1 {
+		t.Errorf("trainings to compare: %q, %v", tried, err)
+	}
+	if err := training.Finish(dir); err != nil {
+		t.Fatal(err)
+	}
+	left := files(t, dir)
+	if left["checkpoint.safetensors"] != nil || left["training.csv"] == nil || len(left) != 5 {
+		t.Errorf("left %d files", len(left))
+	}
+}
+
 func TestKeyedFoldersKeepApart(t *testing.T) {
 	dir := t.TempDir()
 	for _, seed := range []uint64{1, 2, 1} {

@@ -3,6 +3,11 @@
 import { byId, photos } from "./dom.js";
 import { right } from "./verdict.js";
 
+// whatIs names a tile.
+function whatIs(tile) {
+  return tile?.event ? `Event of ${photos(tile.event.size)}` : tile?.name ?? "";
+}
+
 // showAct writes the bar for the current photo, if there is one, and the photos that a
 // decision is about, of which so many were selected. Of a label in doubt no answer is the
 // one to press without looking.
@@ -10,7 +15,7 @@ export function showAct(current, about, selected) {
   byId("act").hidden = !current;
   byId("nothing").hidden = byId("forget").hidden = selected === 0;
   byId("everything").hidden = selected > 0;
-  byId("chosen").textContent = selected > 0 ? photos(selected) + " selected" : current?.name ?? "";
+  byId("chosen").textContent = selected > 0 ? photos(selected) + " selected" : whatIs(current);
   const one = about.length === 1 ? about[0] : null;
   const doubted = about.filter((photo) => photo.rather);
   const instead = new Set(doubted.map((photo) => photo.rather));

@@ -11,10 +11,12 @@ import { members, showGroups } from "./groups.js";
 import * as history from "./history.js";
 import { listenToKeys, writeHelp } from "./keys.js";
 import { fixed, PhotoList } from "./list.js";
+import { idsOf, photosOf } from "./moment.js";
 import { Naming } from "./naming.js";
 import * as large from "./photo.js";
 import { Selection } from "./selection.js";
 import { Several } from "./several.js";
+import { untimed } from "./shot.js";
 import { disconnected, showStatus } from "./status.js";
 import { doubts, right, suggestions } from "./verdict.js";
 import { Words } from "./words.js";
@@ -28,6 +30,8 @@ const titles = {
   suspicious: ["Maybe mislabelled",
     "The label and the model disagree here. 0: the label is right. 1: take the first suggestion."],
   class: ["By class", "The least certain first."],
+  event: ["An event",
+    "What one camera took within seconds, in the order of time. Each is decided by itself. Esc goes back."],
   spot: ["A spot check",
     "Drawn at random from those to accept. Enter if the suggestion is right, else type the class. Esc goes back."],
   similar: ["Similar photos", "Those that probably belong together are selected. Type a name. Esc goes back."],
@@ -55,7 +59,8 @@ const photoNaming = new Naming(byId("photo-naming"), names);
 
 function source(cursor, limit) {
   const of = view === "class" ? shownClass : undefined;
-  return api.images({ ...searching, cursor, limit, view: beginning ? "start" : view, class: of });
+  const events = status?.events && view === "check" ? true : undefined;
+  return api.images({ ...searching, cursor, limit, view: beginning ? "start" : view, class: of, events });
 }
 
 const begins = () => view === "check" && status !== null && !status.model.ready;
@@ -123,7 +128,7 @@ function lead() {
   const key = beginning ? "start" : view;
   byId("heading").textContent = view === "class" && shownClass ? shownClass : titles[key][0];
   byId("hint").textContent = titles[key][1];
-  const tools = view !== "class" || !shownClass ? [] : [
+  const tools = view !== "class" || !classes.names.includes(shownClass) ? [] : [
     tool("Rename…", async () => reclass(await classes.rename(shownClass))),
     tool("Merge…", async () => reclass(await classes.merge(shownClass))),
     tool("Accept many…", () => bulk(shownClass)),
@@ -142,7 +147,7 @@ function advise() {
 }
 
 // passing reports whether the view is one that is left for the one before.
-const passing = () => ["similar", "spot", "group"].includes(view);
+const passing = () => ["similar", "spot", "group", "event"].includes(view);
 
 function tool(text, run) {
   const button = element("button", { type: "button" }, text);
@@ -169,6 +174,9 @@ async function update() {
   byId("grid").hidden = inGroups || empty !== "";
   byId("empty").hidden = empty === "";
   byId("empty").textContent = empty;
+  const without = inGroups ? "" : untimed(list, searching, status?.images);
+  byId("untimed").hidden = without === "";
+  byId("untimed").textContent = without;
   choose();
 }
 
@@ -218,11 +226,11 @@ function targets() {
   return one ? [one] : [];
 }
 
-async function label(ids, name) {
-  if (ids.length === 0) {
+async function label(about, name) {
+  if (about.length === 0) {
     return;
   }
-  await decideOn({ do: "label", images: ids, class: name });
+  await decideOn({ do: "label", class: name }, about);
   recent = [name, ...recent.filter((other) => other !== name)];
 }
 
@@ -231,7 +239,7 @@ async function label(ids, name) {
 async function nameGroup(of, out, name, section) {
   try {
     const all = await members(of);
-    await label(all.map(({ id }) => id).filter((id) => !out.has(id)), name);
+    await label(all.filter(({ id }) => !out.has(id)), name);
   } finally {
     section.remove();
     toPhotos();
@@ -248,13 +256,15 @@ async function reclass(decision) {
   }
 }
 
-async function decideOn(decision) {
+// decideOn decides about tiles, or classes.
+async function decideOn(decision, about = []) {
   if (!decision) {
     return;
   }
-  const answer = await api.decide(decision);
+  const images = await idsOf(about);
+  const answer = await api.decide(about.length > 0 ? { ...decision, images } : decision);
   say(answer.step.text);
-  done(answer, decision.images ?? [], decision);
+  done(answer, [...new Set([...images, ...about.map(({ id }) => id)])], decision);
 }
 
 const few = 50; // photos that are asked for one by one
@@ -268,7 +278,7 @@ function done(answer, ids, decision) {
   selection.drop(ids);
   const leaves = view === "class"
     ? decision?.class !== shownClass
-    : ["check", "unknown", "group", "suspicious", "similar", "spot"].includes(view);
+    : ["check", "unknown", "group", "event", "suspicious", "similar", "spot"].includes(view);
   const unlabels = decision?.do === "unlabel" && ids.length <= few;
   if (leaves && (answers.includes(decision?.do) || (unlabels && view === "suspicious"))) {
     list.remove(ids);
@@ -278,7 +288,7 @@ function done(answer, ids, decision) {
   afresh ||= !unlabels && !answers.includes(decision?.do);
   heard(answer.status);
   reloadSoon();
-  if (view === "similar" && list.total === 0) {
+  if ((view === "similar" || view === "event") && list.total === 0) {
     leave();
   } else if (view === "spot" && list.total === 0) {
     leave();
@@ -293,10 +303,10 @@ function done(answer, ids, decision) {
 async function decideEach(classOf) {
   const by = new Map();
   for (const photo of targets().filter(classOf)) {
-    by.set(classOf(photo), [...(by.get(classOf(photo)) ?? []), photo.id]);
+    by.set(classOf(photo), [...(by.get(classOf(photo)) ?? []), photo]);
   }
-  for (const [name, ids] of by) {
-    await label(ids, name);
+  for (const [name, about] of by) {
+    await label(about, name);
   }
   return by.size;
 }
@@ -309,7 +319,7 @@ async function accept() {
 
 // keep confirms labels, of which those in doubt are not confirmed by accepting.
 async function keep() {
-  if (await decideEach((photo) => photo.label) === 0) {
+  if (await decideEach((photo) => photo.by !== "detector" && photo.label) === 0) {
     say("There is no label to keep.");
   }
 }
@@ -323,22 +333,22 @@ async function suggestion(n) {
     say(`There is no suggestion ${n + 1}. A name that begins with a digit is typed in the field.`);
     return;
   }
-  await label(targets().map((photo) => photo.id), name);
+  await label(targets(), name);
 }
 
 async function unlabel() {
-  const ids = targets().filter((photo) => photo.by).map((photo) => photo.id);
-  if (ids.length > 0) {
-    await decideOn({ do: "unlabel", images: ids });
+  const about = targets().filter((photo) => photo.by && photo.by !== "detector");
+  if (about.length > 0) {
+    await decideOn({ do: "unlabel" }, about);
   }
 }
 
 // setAside decides that photos are of no class, or are for later. What has a label need not
 // be looked at later.
 async function setAside(how) {
-  const ids = targets().filter((photo) => how === "ignore" || !photo.label).map((photo) => photo.id);
-  if (ids.length > 0) {
-    await decideOn({ do: how, images: ids });
+  const about = targets().filter((photo) => how === "ignore" || !photo.label);
+  if (about.length > 0) {
+    await decideOn({ do: how }, about);
   } else if (targets().length > 0) {
     say("It has a label: Delete removes that.");
   }
@@ -348,7 +358,7 @@ async function several() {
   const about = targets();
   if (about.length > 0) {
     const labels = await severalThings.ask(about.length === 1 ? about[0].labels : []);
-    await decideOn(labels && { do: "several", images: about.map((photo) => photo.id), labels });
+    await decideOn(labels && { do: "several", labels }, about);
   }
 }
 
@@ -360,7 +370,7 @@ async function goBack(seq) {
 }
 
 async function forget() {
-  const ids = targets().map((photo) => photo.id);
+  const ids = await idsOf(targets());
   if (ids.length > 0 && await askForget(ids.length)) {
     say("The model is trained without…");
     const answer = await api.forget(ids);
@@ -450,7 +460,7 @@ async function showPassing(next, photosOf) {
 function leave() {
   if (large.isOpen()) {
     large.close();
-  } else if (view === "similar" || view === "spot") {
+  } else if (["similar", "spot", "event"].includes(view)) {
     return work(back);
   } else if (selection.size > 0) {
     selection.clear();
@@ -475,6 +485,8 @@ function heard(next, event) {
     return;
   }
   lost = lost && !event;
+  const reading = (of) => of && (of.images.scanning || of.images.seen < of.images.embedded);
+  afresh ||= next.events && (reading(status) || reading(next)); // photos become events
   const changed = status && (next.revision !== status.revision || next.model.ready !== status.model.ready);
   status = next;
   showStatus(status);
@@ -555,13 +567,21 @@ selection.addEventListener("change", choose);
 
 function open() {
   const one = current();
-  if (one) {
-    large.open(one, (name) => guard(label)([one.id], name));
+  if (one?.event) {
+    large.close();
+    guard(openEvent)(one);
+  } else if (one) {
+    large.open(one, (name) => guard(label)([one], name));
   }
+}
+
+async function openEvent(tile) {
+  await showPassing("event", await photosOf(tile));
+  toPhotos();
 }
 grid.addEventListener("open", open);
 for (const field of [naming, photoNaming]) {
-  field.addEventListener("name", (event) => guard(label)(targets().map((photo) => photo.id), event.detail));
+  field.addEventListener("name", (event) => guard(label)(targets(), event.detail));
   field.addEventListener("leave", idle);
 }
 
@@ -649,7 +669,7 @@ byId("search").addEventListener("input", (event) => {
   typed = setTimeout(guard(() => {
     const fields = [...new FormData(byId("search"))];
     searching = Object.fromEntries(fields.filter(([, value]) => typeof value === "string" && value !== ""));
-    return show({ similar: back, spot: back, group: "unknown" }[view] ?? view);
+    return show({ similar: back, spot: back, event: back, group: "unknown" }[view] ?? view);
   }), 200);
 });
 byId("search").addEventListener("submit", (event) => event.preventDefault());

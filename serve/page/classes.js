@@ -5,6 +5,8 @@ import { whichOf } from "./naming.js";
 import { nearest } from "./near.js";
 import { question } from "./question.js";
 
+const onlyDetected = (one) => one.detected > 0 && one.learned + one.labelled + one.accepted + one.predicted === 0;
+
 export class Classes extends EventTarget {
   #all = [];
   current = null;
@@ -14,12 +16,13 @@ export class Classes extends EventTarget {
     byId("class-choice").addEventListener("change", (event) => this.choose(event.target.value));
   }
 
-  get names() { return this.#all.map((one) => one.name); }
+  // names are the classes of the model, or of photos; what only a detector says is none.
+  get names() { return this.#all.filter((one) => !onlyDetected(one)).map((one) => one.name); }
 
   async load() {
     this.#all = (await api.classes()).classes;
-    if (!this.names.includes(this.current)) {
-      this.current = this.names[0] ?? null;
+    if (!this.#all.some((one) => one.name === this.current)) {
+      this.current = this.#all[0]?.name ?? null;
     }
     this.#write();
   }
@@ -35,9 +38,9 @@ export class Classes extends EventTarget {
     byId("class-choice").replaceChildren(...this.#all.map(({ name }) =>
       element("option", { value: name, selected: name === this.current }, name)));
     byId("class-list").replaceChildren(...this.#all.map((one) => {
-      const n = one.labelled + one.accepted + one.predicted;
+      const n = one.labelled + one.accepted + one.predicted + (one.detected ?? 0);
       const title = `${count(one.labelled)} decided, ${count(one.accepted)} accepted, `
-        + `${count(one.predicted)} predicted`;
+        + `${count(one.predicted)} predicted` + (one.detected ? `, ${count(one.detected)} by the detector` : "");
       const button = element("button", { type: "button", "aria-current": String(one.name === this.current) },
         element("span", {}, one.name), element("small", { title }, count(n)));
       button.dataset.name = one.name;

@@ -30,7 +30,15 @@ export const topDialog = () => Array.from(document.querySelectorAll("dialog[open
 const whole = new Intl.NumberFormat("en");
 
 export const count = (n) => whole.format(n);
-export const photos = (n) => (n === 1 ? "1 photo" : count(n) + " photos");
+
+let unit = ["photo", "photos"];
+
+// countBoxes says that what is counted are boxes in photos.
+export function countBoxes() {
+  unit = ["box", "boxes"];
+}
+
+export const photos = (n) => (n === 1 ? "1 " + unit[0] : `${count(n)} ${unit[1]}`);
 
 // percent never rounds up to certainty.
 export function percent(share) {

@@ -1,8 +1,8 @@
 // A Grid shows a PhotoList as tiles and draws only the rows in sight. One tile
 // is the current one: the keyboard acts on it.
-import { element, percent } from "./dom.js";
+import { count, element, percent, photos } from "./dom.js";
 import { thumb } from "./api.js";
-import { aside } from "./verdict.js";
+import { aside, named } from "./verdict.js";
 
 const gap = 10;
 const footer = 46; // below the picture, in CSS pixels
@@ -131,20 +131,23 @@ export class Grid extends EventTarget {
       tile = element("div", { id: "p-" + photo.id, role: "option", className: "tile" },
         element("span", { className: "tick", "aria-hidden": "true", title: "Select" }),
         element("img",
-          { alt: photo.name, decoding: "async", draggable: false, width: 200, height: 200, src: thumb(photo.id) }),
+          { alt: photo.name, decoding: "async", draggable: false, width: 200, height: 200 }),
         ...["what", "sure", "badge"].map((className) => element("span", { className })));
       tile.querySelector("img").addEventListener("error", () => tile.classList.add("lost"));
       this.#tiles.set(photo.id, tile);
     }
     if (tile.photo !== photo) {
       tile.photo = photo;
-      const [, , what, sure, badge] = tile.children;
-      const best = photo.prediction[0];
-      what.textContent = photo.label ?? aside(photo) ?? (photo.unknown ? "new?" : best?.class) ?? photo.name;
+      const [, picture, what, sure, badge] = tile.children;
+      const src = thumb(photo.event?.best ?? photo.id);
+      if (picture.getAttribute("src") !== src) {
+        picture.src = src;
+      }
+      tile.classList.toggle("event", Boolean(photo.event));
+      what.textContent = named(photo);
       what.className = photo.label ? "what " + photo.by : "what";
       sure.textContent = doubt(photo);
-      badge.textContent = photo.copies ? "+" + photo.copies : "";
-      badge.title = photo.copies ? "The folder has this photo " + (photo.copies + 1) + " times" : "";
+      [badge.textContent, badge.title] = more(photo);
       tile.title = (photo.folder ? photo.folder + "/" : "") + photo.name;
     }
     tile.index = i;
@@ -223,11 +226,23 @@ export class Grid extends EventTarget {
   }
 }
 
+// more says for how many photos a tile stands, in short and in full.
+function more({ event, copies }) {
+  if (event) {
+    const done = event.size - event.open;
+    return [photos(event.size), "One event" + (done > 0 ? `, ${count(done)} of it decided` : "")];
+  }
+  return copies ? ["+" + copies, `The folder has this photo ${copies + 1} times`] : ["", ""];
+}
+
 // doubt says in a few words how sure the model is, or who decided.
 function doubt(photo) {
   const [best, second] = photo.prediction;
   if (photo.by === "person" || aside(photo)) {
     return "by you";
+  }
+  if (photo.by === "detector") {
+    return `by the detector, ${percent(photo.box.confidence)}`;
   }
   if (photo.label && !photo.rather) {
     return photo.by === "bulk" ? "accepted" : "by its folder";
@@ -237,6 +252,9 @@ function doubt(photo) {
   }
   if (!best) {
     return "not labelled";
+  }
+  if (photo.event?.classes.length > 1) {
+    return "several classes?";
   }
   if (photo.unknown) {
     return `rather ${best.class}, ${percent(best.probability)}`;

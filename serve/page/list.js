@@ -14,9 +14,10 @@ export class PhotoList extends EventTarget {
   items = [];
   total = 0;
   revision = 0;
+  untimed = 0;
   loaded = false;
 
-  // fetch(cursor, limit) answers {images, total, next, revision}.
+  // fetch(cursor, limit) answers {images, total, untimed, next, revision}.
   constructor(fetch) {
     super();
     this.#fetch = fetch;
@@ -50,6 +51,7 @@ export class PhotoList extends EventTarget {
     this.#next = page.next;
     this.#ended = !page.next;
     this.revision = page.revision;
+    this.untimed = page.untimed;
     this.loaded = true;
     this.total = this.#ended ? this.items.length : Math.max(page.total, this.items.length);
   }
@@ -95,4 +97,4 @@ export class PhotoList extends EventTarget {
 }
 
 // fixed is the source of a list that is known as a whole.
-export const fixed = (images) => async () => ({ images, total: images.length, next: null, revision: 0 });
+export const fixed = (images) => async () => ({ images, total: images.length, untimed: 0, next: null, revision: 0 });

@@ -1,7 +1,9 @@
 // The dialog of one photo, large, with what it might be and the learned photos
 // most like it.
 import * as api from "./api.js";
+import { drawBoxes, hideBoxes } from "./boxes.js";
 import { byId, element, percent } from "./dom.js";
+import { facts } from "./shot.js";
 import { aside, right, suggestions } from "./verdict.js";
 
 const dialog = byId("photo");
@@ -14,7 +16,7 @@ export function open(photo, take) {
   shown = photo;
   byId("photo-name").textContent = (photo.folder ? photo.folder + "/" : "") + photo.name;
   byId("photo-label").replaceChildren(...verdict(photo));
-  byId("photo-unlabel").disabled = !photo.by;
+  byId("photo-unlabel").disabled = !photo.by || photo.by === "detector";
   byId("photo-later").disabled = Boolean(photo.label);
   byId("photo-accept").disabled = !right(photo);
   byId("photo-accept").hidden = Boolean(photo.rather);
@@ -29,22 +31,33 @@ export function open(photo, take) {
     return element("li", {}, button);
   }));
   if (other) {
-    const picture = byId("photo-picture");
-    picture.src = api.thumb(photo.id); // at hand already; the large one follows
-    picture.alt = photo.name;
-    const large = new Image();
-    large.onload = () => {
-      if (shown?.id === photo.id) {
-        picture.src = large.src;
-      }
-    };
-    large.src = api.photo(photo.id);
+    showPicture(photo);
     showSimilar(photo);
+    showFacts(photo);
   }
   if (!dialog.open) {
     dialog.showModal();
     dialog.focus(); // not the first button, which would have Enter and Space
   }
+}
+
+// showPicture shows what is at hand until the large picture has come. Of a box that is only a
+// part.
+function showPicture(photo) {
+  const picture = byId("photo-picture");
+  picture.src = api.thumb(photo.id);
+  picture.alt = photo.name;
+  hideBoxes();
+  const large = new Image();
+  large.onload = async () => {
+    if (shown?.id === photo.id) {
+      picture.src = large.src;
+      if (photo.box) {
+        await drawBoxes(photo, picture, large, () => shown?.id === photo.id);
+      }
+    }
+  };
+  large.src = api.photo(photo.id);
 }
 
 export const isOpen = () => dialog.open;
@@ -68,9 +81,22 @@ function verdict(photo) {
   if (!photo.label) {
     return photo.unknown ? [element("strong", {}, "Perhaps none of the classes")] : ["Not decided"];
   }
-  const by = { person: "decided by you", bulk: "accepted with others", folder: "from its folder" }[photo.by];
+  const by = { person: "decided by you", bulk: "accepted with others", folder: "from its folder",
+    detector: "by the detector" }[photo.by];
   const rather = photo.rather ? ["; rather ", element("strong", {}, photo.rather)] : [];
   return [element("strong", {}, photo.label), " ", by, ...rather];
+}
+
+// showFacts asks for what the list had not yet.
+async function showFacts(photo) {
+  const box = byId("photo-shot");
+  box.replaceChildren(...facts(photo));
+  if (!photo.shot) {
+    const now = await api.image(photo.id).catch(() => photo);
+    if (shown?.id === photo.id) {
+      box.replaceChildren(...facts(now));
+    }
+  }
 }
 
 async function showSimilar(photo) {

@@ -1,7 +1,10 @@
 // The status bar: how good the model is, whether everything is saved.
-import { byId, count, element, percent, photos } from "./dom.js";
+import { byId, count, countBoxes, element, percent, photos } from "./dom.js";
 
 export function showStatus(status) {
+  if (status.boxes) {
+    countBoxes();
+  }
   byId("title").textContent = status.title;
   document.title = status.title;
   const { found, embedded, failed, scanning } = status.images;
@@ -45,12 +48,20 @@ function showSave({ model: { unsaved, saving }, problem }) {
   }
 }
 
-function quality({ images, labels, checked, left_out: leftOut, folder }, complete) {
+function quality({ images, labels, boxes, checked, left_out: leftOut, folder }, complete) {
   const parts = [];
   if (!complete) {
-    parts.push(`${count(images.embedded)} of ${count(images.found)} photos read`);
+    parts.push(`${count(images.embedded)} of ${photos(images.found)} read`);
   }
   parts.push(`${count(labels.person)} decided by you` + (labels.bulk ? `, ${count(labels.bulk)} accepted` : ""));
+  if (boxes) {
+    const found = labels.detector === 1 ? "person or vehicle" : "persons or vehicles";
+    parts.push(`by the detector ${count(labels.detector)} ${found}, `
+      + `${count(boxes.empty)} of ${count(boxes.photos)} photos empty`);
+  }
+  if (boxes?.unlisted) {
+    parts.push(`${count(boxes.unlisted)} photos are not in the file of boxes`);
+  }
   if (checked.recent !== null) {
     parts.push(`${percent(checked.recent)} of your last ${Math.min(50, checked.n)} were predicted right`);
   } else if (checked.n > 0) {

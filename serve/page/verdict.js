@@ -3,18 +3,32 @@
 // right is the class that "accept" gives a photo: its label, or the likeliest class. There
 // is none if that is in doubt: if the label is probably wrong, or the photo looks unknown.
 export function right(photo) {
-  if (["ignored", "several"].includes(photo.by)) {
+  if (["ignored", "several", "detector"].includes(photo.by)) {
     return undefined;
   }
   if (photo.label) {
     return photo.rather ? undefined : photo.label;
   }
-  return photo.unknown ? undefined : photo.prediction[0]?.class;
+  return photo.unknown || mixed(photo) ? undefined : photo.prediction[0]?.class;
 }
+
+// mixed reports whether a tile stands for an event whose photos contradict each other.
+const mixed = ({ event }) => event?.classes.length > 1;
 
 // aside says as what somebody has set a photo aside; undefined for others.
 export const aside = ({ by, labels }) =>
   ({ ignored: "Not usable", skipped: "For later", several: labels.join(", ") })[by];
+
+// named says in a word or two what a photo shows: its label, or what it probably is.
+export const named = (photo) =>
+  photo.label ?? aside(photo) ?? probably(photo) ?? photo.box?.category ?? photo.name;
+
+function probably(photo) {
+  if (mixed(photo)) {
+    return photo.event.classes.join(" + ");
+  }
+  return photo.unknown ? "new?" : photo.prediction[0]?.class;
+}
 
 // suggestions are the likeliest classes, {class, probability}, before them what a label in
 // doubt should rather be. That can have no probability: only a model that has not learned
@@ -29,6 +43,12 @@ export function suggestions({ prediction, rather }) {
 
 // doubts says what Enter does not accept, and how to decide instead; "" without doubt.
 export function doubts(of) {
+  if (of.length > 0 && of.every((photo) => photo.by === "detector")) {
+    return "The detector says so, and nothing is learned from it. If it is wrong, type what it shows.";
+  }
+  if (of.some((photo) => !photo.label && mixed(photo))) {
+    return "These photos seem to show several classes. Open the event (Alt+Enter), or type a name for all.";
+  }
   const labels = of.filter((photo) => photo.rather);
   if (labels.length > 0) {
     const [what, them] = labels.length === 1

@@ -40,6 +40,9 @@ type Calibration struct {
 	// Elsewhere is that of examples that are less alike, such as those of another
 	// occasion; 0 if no two examples that were learned are alike.
 	Elsewhere float64 `json:"elsewhere,omitempty"`
+	// Once reports that the photos of most classes were taken on one occasion each: nothing is
+	// known about photos of another.
+	Once bool `json:"once,omitempty"`
 	// Parts holds the accuracy of each fold, or of each pseudo-session: the mean of
 	// those of base and of later classes. They tell whether one head does better
 	// than another on the same examples.
@@ -102,7 +105,9 @@ func Fit(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
 		const reason = "there is only one class"
 		return &temperature.Value{T: 1, Fallback: reason}, Calibration{Novelty: Novelty{Reason: reason}}, nil
 	}
-	return leftOut(ctx, t)
+	v, c, err := leftOut(ctx, t)
+	c.Once = t.once(episodes.Classes(t.Sessions))
+	return v, c, err
 }
 
 // sizes returns the size of the largest class, and the number of classes.

@@ -39,8 +39,14 @@ func (t Task) splits() (singles deal, groups *deal, err error) {
 		parts = min(parts, most)
 	}
 	classes := episodes.Classes(t.Sessions)
-	alike, by := false, make([][]int, len(classes))
-	dense.Parallel(len(classes), func(c int) { by[c] = holdout.Groups(episodes.Rows(t.Sessions, classes[c].Examples)) })
+	alike, by, once := false, make([][]int, len(classes)), t.once(classes)
+	dense.Parallel(len(classes), func(c int) {
+		var taken []holdout.Taken
+		if !once {
+			taken = episodes.Taken(t.Sessions, classes[c].Examples)
+		}
+		by[c] = holdout.Groups(episodes.Rows(t.Sessions, classes[c].Examples), taken)
+	})
 	alone := make([][]int, len(classes))
 	for c, of := range by {
 		alone[c] = holdout.Alone(len(of))
@@ -53,6 +59,18 @@ func (t Task) splits() (singles deal, groups *deal, err error) {
 		groups = &d
 	}
 	return singles, groups, nil
+}
+
+// once reports whether the photos of half of the classes or more were taken on one
+// occasion each, so that another occasion cannot be held out.
+func (t Task) once(classes []episodes.Class) bool {
+	n := 0
+	for _, c := range classes {
+		if holdout.Once(episodes.Taken(t.Sessions, c.Examples)) {
+			n++
+		}
+	}
+	return n > 0 && 2*n >= len(classes)
 }
 
 // deal puts the groups and folds of classes where their examples are.

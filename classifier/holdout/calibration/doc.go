@@ -21,6 +21,9 @@
 // photos of one occasion have given each other away: temperature, confusions and the
 // comparison of methods are then those of the groups (Elsewhere is their accuracy). The
 // accuracy of single examples, and the thresholds, are for photos like those learned.
+// PseudoSessions hold out photos of one occasion together, where photos tell when they were
+// taken; similarity tells nothing in large classes of few dimensions. If most classes were
+// photographed on one occasion each, no other can be held out (Once).
 //
 // Leaving out. A left-out example x is compared with the mean μ of the m examples
 // that are left of its class; a new one will be with the mean of all n > m, and

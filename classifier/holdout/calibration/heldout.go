@@ -2,6 +2,7 @@ package calibration
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"math"
@@ -28,8 +29,9 @@ const (
 const maxScores = 4 << 20
 
 // pseudoSessions calibrates on episodes of the base session: with base classes alone,
-// and with later ones, whose weight is their share of the classes. Like examples are not
-// held together: in large classes of few dimensions everything has a neighbour.
+// and with later ones, whose weight is their share of the classes. Photos of one occasion are
+// held out together if the head does worse without them. Like examples are not: in large
+// classes of few dimensions everything has a neighbour.
 func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
 	z, drawn := t.Sessions[0], t.Embeddings
 	if drawn.Rows == 0 {
@@ -39,14 +41,53 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	cfg.Splits = 5
 	classes := len(classifier.GroupByClass(z.Y))
 	cfg.TestPerClass = max(1, min(cfg.TestPerClass, maxScores/(classes*classes)))
-	plan, err := episodes.NewPlan(drawn, z.Y, cfg)
+	singles, err := t.draw(ctx, episodes.Episode{X: drawn, Y: z.Y}, cfg)
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	bySplit := make([]struct {
-		alone, many, few tally
-		unseen           []float64
-	}, cfg.Splits)
+	c := Calibration{Source: PseudoSessions, Samples: singles.samples, Accuracy: singles.many.accuracy(),
+		Parts: singles.parts, Novelty: noveltyOf(singles.many.novelty, nil),
+		Once: t.once(episodes.Classes(t.Sessions))}
+	if other := noveltyOf(singles.few.novelty, nil); c.Quantiles != nil && other.Quantiles != nil {
+		c.Few, c.Shots = other.Quantiles, cfg.Shots
+	}
+	told := singles
+	if z.Taken != nil && !c.Once {
+		apart, err := t.draw(ctx, episodes.Episode{X: drawn, Y: z.Y, Taken: z.Taken}, cfg)
+		if little := (*episodes.TooLittleError)(nil); err != nil && !errors.As(err, &little) {
+			return nil, Calibration{}, err
+		}
+		c.Apart = apart.parts
+		if worse(apart.many.accuracy(), c.Accuracy, apart.classes) {
+			told = apart
+			c.Elsewhere = apart.many.accuracy()
+		}
+	}
+	both := temperature.Mixed(&told.many.likelihood, &told.few.likelihood, cfg.NovelShare)
+	v := temperature.Staged(&told.alone.likelihood, &both)
+	v.Config = &cfg
+	c.Unseen = fitUnseen(alike(told.alone.novelty), alike(told.unseen))
+	return v, c, nil
+}
+
+// drawn is what pseudo-sessions tell: of examples of base classes before and after later
+// ones were learned, and of those of later classes, learned from few and not yet.
+type drawn struct {
+	alone, many, few tally
+	unseen           []float64
+	parts            []float64 // accuracy of each: the mean of many and few
+	samples          int       // held out, each counted once
+	classes          int       // that are held out in part, in all pseudo-sessions
+}
+
+// draw asks heads about the pseudo-sessions of the first session, drawn from s.
+func (t Task) draw(ctx context.Context, s episodes.Episode, cfg episodes.Config) (out drawn, err error) {
+	plan, err := episodes.NewPlan(s, cfg)
+	if err != nil {
+		return out, err
+	}
+	bySplit := make([]drawn, cfg.Splits)
+	z := t.Sessions[0]
 	err = episodes.HeldOut(ctx, plan, z.X, z.Y, t.Fresh, func(split int, a episodes.Answer) {
 		k := &bySplit[split].many
 		switch {
@@ -64,29 +105,22 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 		}
 		k.novelty = append(k.novelty, a.Novelty)
 	})
-	if err != nil {
-		return nil, Calibration{}, err
-	}
-	var alone, many, few tally
-	var unseen []float64
-	var parts []float64
 	for _, split := range bySplit {
-		parts = append(parts, (split.many.accuracy()+split.few.accuracy())/2)
-		alone.merge(split.alone)
-		many.merge(split.many)
-		few.merge(split.few)
-		unseen = append(unseen, split.unseen...)
+		out.parts = append(out.parts, (split.many.accuracy()+split.few.accuracy())/2)
+		out.alone.merge(split.alone)
+		out.many.merge(split.many)
+		out.few.merge(split.few)
+		out.unseen = append(out.unseen, split.unseen...)
 	}
-	both := temperature.Mixed(&many.likelihood, &few.likelihood, cfg.NovelShare)
-	v := temperature.Staged(&alone.likelihood, &both)
-	v.Config = &cfg
-	c := Calibration{Source: PseudoSessions, Samples: plan.HeldOut(), Accuracy: many.accuracy(),
-		Parts: parts, Novelty: noveltyOf(many.novelty, nil)}
-	if other := noveltyOf(few.novelty, nil); c.Quantiles != nil && other.Quantiles != nil {
-		c.Few, c.Shots = other.Quantiles, cfg.Shots
+	out.samples = plan.HeldOut()
+	for _, s := range plan.Splits {
+		held := map[string]bool{}
+		for _, row := range s.BaseTest {
+			held[z.Y[row]] = true
+		}
+		out.classes += len(held)
 	}
-	c.Unseen = fitUnseen(alike(alone.novelty), alike(unseen))
-	return v, c, nil
+	return out, err
 }
 
 // A tally is what some held-out examples tell.

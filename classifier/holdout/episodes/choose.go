@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -129,10 +130,12 @@ type Draw struct {
 	BaseTest, NovelTest Episode
 }
 
-// An Episode holds labelled rows: row i of X (n×d) is an example of class Y[i].
+// An Episode holds labelled rows: row i of X (n×d) is an example of class Y[i], of which
+// the photo was taken at Taken[i]. Taken may be nil.
 type Episode struct {
-	X blas32.General
-	Y []string
+	X     blas32.General
+	Y     []string
+	Taken []holdout.Taken
 }
 
 // Each calls do with every pseudo-session of a base session (row i of x is an
@@ -141,11 +144,11 @@ type Episode struct {
 // error is a *TooLittleError if there is too little data.
 func Each[R any](ctx context.Context, x blas32.General, y []string, cfg Config,
 	do func(context.Context, Draw) (R, error)) ([]R, error) {
-	plan, err := NewPlan(x, y, cfg)
+	plan, err := NewPlan(Episode{X: x, Y: y}, cfg)
 	if err != nil {
 		return nil, err
 	}
-	return each(ctx, plan, Episode{x, y}, do)
+	return each(ctx, plan, Episode{X: x, Y: y}, do)
 }
 
 // each is Each for an existing plan.
@@ -201,6 +204,9 @@ func (s Episode) Pick(rows []int) Episode {
 	out := Episode{X: dense.Gather32(s.X, rows)}
 	for _, r := range rows {
 		out.Y = append(out.Y, s.Y[r])
+		if s.Taken != nil {
+			out.Taken = append(out.Taken, s.Taken[r])
+		}
 	}
 	return out
 }

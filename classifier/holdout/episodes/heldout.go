@@ -37,7 +37,7 @@ type Answer struct {
 // class.
 func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fresh func() (classifier.Learner, error),
 	visit func(split int, a Answer)) error {
-	_, err := each(ctx, plan, Episode{x, y}, func(ctx context.Context, d Draw) (none struct{}, err error) {
+	_, err := each(ctx, plan, Episode{X: x, Y: y}, func(ctx context.Context, d Draw) (none struct{}, err error) {
 		head, err := fresh()
 		learn := func(s Episode) {
 			if err == nil && len(s.Y) > 0 {

@@ -46,6 +46,17 @@ func Rows(sessions []Episode, places []Place) [][]float32 {
 	return out
 }
 
+// Taken returns when and with which camera the photos at the given places were taken.
+func Taken(sessions []Episode, places []Place) []holdout.Taken {
+	out := make([]holdout.Taken, len(places))
+	for i, at := range places {
+		if taken := sessions[at.Session].Taken; taken != nil {
+			out[i] = taken[at.Row]
+		}
+	}
+	return out
+}
+
 // Without divides a session, of which held has the fold of each example, into the rest and
 // what a fold leaves out, whose rows are left.
 func (s Episode) Without(held []int, fold int) (rest, test Episode, left []int) {

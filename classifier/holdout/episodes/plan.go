@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 )
@@ -38,34 +39,35 @@ type Split struct {
 	BaseTest, NovelTest []int
 }
 
-// NewPlan draws the splits of a base session: row i of x is an example of class
-// y[i]. The error is a *TooLittleError if there is too little data.
+// NewPlan draws the splits of a base session. The error is a *TooLittleError if there is
+// too little data.
 //
 // The classes in Shots are drawn from those with more than cfg.Shots examples
 // and have exactly that many in Shots. Any other class has cfg.KeepShare of its
 // examples in Base, at least one, and at least one held out unless it has only
-// one.
-func NewPlan(x blas32.General, y []string, cfg Config) (*Plan, error) {
+// one. No split has photos of one occasion (holdout.Occasions) on both sides: a class with
+// too few occasions is in Base only, and nothing of it is held out.
+func NewPlan(s Episode, cfg Config) (*Plan, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("pseudo-sessions: %w", err)
 	}
-	if err := classifier.CheckExamples(x, y, 0); err != nil {
+	if err := classifier.CheckExamples(s.X, s.Y, 0); err != nil {
 		return nil, fmt.Errorf("pseudo-sessions: %w", err)
 	}
-	groups := classifier.GroupByClass(y)
+	groups := classifier.GroupByClass(s.Y)
 	var usable []int
 	for i, g := range groups {
-		if len(g.Rows) > cfg.Shots {
+		if len(g.Rows)-s.longest(g.Rows) >= cfg.Shots {
 			usable = append(usable, i)
 		}
 	}
 	if len(usable) < minClasses {
 		return nil, &TooLittleError{Classes: len(groups), Usable: len(usable), Shots: cfg.Shots}
 	}
-	byContent(groups, x)
+	byContent(groups, s.X)
 	p := &Plan{}
-	for s := range cfg.Splits {
-		p.Splits = append(p.Splits, draw(groups, usable, cfg, s))
+	for i := range cfg.Splits {
+		p.Splits = append(p.Splits, s.draw(groups, usable, cfg, i))
 	}
 	return p, nil
 }
@@ -107,22 +109,69 @@ func byContent(groups []classifier.Group, x blas32.General) {
 }
 
 // draw draws one split.
-func draw(groups []classifier.Group, usable []int, cfg Config, split int) Split {
+func (e Episode) draw(groups []classifier.Group, usable []int, cfg Config, split int) Split {
 	novel := drawNovel(usable, cfg, split)
 	var s Split
 	for i, g := range groups {
 		rows := slices.Clone(g.Rows)
 		shuffle(rows, random.StreamOf(cfg.Seed, "classifier/episodes/examples", []string{g.Class}, split))
+		rows, ends := e.together(rows)
 		if slices.Contains(novel, i) {
 			s.Shots = append(s.Shots, rows[:cfg.Shots]...)
-			s.NovelTest = append(s.NovelTest, first(rows[cfg.Shots:], cfg.TestPerClass)...)
+			s.NovelTest = append(s.NovelTest, first(rows[after(ends, cfg.Shots):], cfg.TestPerClass)...)
 			continue
 		}
 		keep := max(1, min(len(rows)-1, int(math.Round(cfg.KeepShare*float64(len(rows))))))
+		if keep = after(ends, keep); keep == len(rows) && len(ends) > 1 {
+			keep = ends[len(ends)-2]
+		}
 		s.Base = append(s.Base, rows[:keep]...)
 		s.BaseTest = append(s.BaseTest, first(rows[keep:], cfg.TestPerClass)...)
 	}
 	return s
+}
+
+// together sorts rows of a class so that those of one occasion follow each other, in the
+// order in which occasions first occur, and returns where each ends.
+func (e Episode) together(rows []int) (sorted, ends []int) {
+	if e.Taken == nil {
+		return rows, dense.Range(1, len(rows)+1)
+	}
+	occasion := e.occasions(rows)
+	order := dense.Range(0, len(rows))
+	slices.SortStableFunc(order, func(i, j int) int { return occasion[i] - occasion[j] })
+	for at, i := range order {
+		if sorted = append(sorted, rows[i]); at > 0 && occasion[i] != occasion[order[at-1]] {
+			ends = append(ends, at)
+		}
+	}
+	return sorted, append(ends, len(rows))
+}
+
+func (e Episode) occasions(rows []int) []int {
+	taken := make([]holdout.Taken, len(rows))
+	for i, r := range rows {
+		taken[i] = e.Taken[r]
+	}
+	return holdout.Occasions(taken)
+}
+
+// longest returns the number of photos of the occasion that has most of some rows.
+func (e Episode) longest(rows []int) int {
+	if e.Taken == nil {
+		return 1
+	}
+	n := make([]int, len(rows))
+	for _, o := range e.occasions(rows) {
+		n[o]++
+	}
+	return slices.Max(n)
+}
+
+// after returns the first of the ends that is n at least.
+func after(ends []int, n int) int {
+	at, _ := slices.BinarySearch(ends, n)
+	return ends[at]
 }
 
 // drawNovel returns which of the usable classes act as later ones: at least

@@ -32,7 +32,7 @@ func classes(sizes ...int) (blas32.General, []string) {
 
 func plan(t *testing.T, x blas32.General, y []string, cfg episodes.Config) *episodes.Plan {
 	t.Helper()
-	p, err := episodes.NewPlan(x, y, cfg)
+	p, err := episodes.NewPlan(episodes.Episode{X: x, Y: y}, cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,7 +132,7 @@ func TestTooLittleData(t *testing.T) {
 		"one example":          {[]int{1}, episodes.TooLittleError{Classes: 1, Shots: 5}},
 	} {
 		x, y := classes(c.sizes...)
-		_, err := episodes.NewPlan(x, y, episodes.DefaultConfig())
+		_, err := episodes.NewPlan(episodes.Episode{X: x, Y: y}, episodes.DefaultConfig())
 		var little *episodes.TooLittleError
 		if !errors.As(err, &little) || *little != c.want {
 			t.Errorf("%s: %v", name, err)
@@ -159,7 +159,7 @@ func TestEveryShareOfNewClassesLeavesBoth(t *testing.T) {
 
 func TestBadInput(t *testing.T) {
 	x, y := classes(6, 6, 6, 6)
-	if _, err := episodes.NewPlan(x, y[1:], episodes.DefaultConfig()); err == nil {
+	if _, err := episodes.NewPlan(episodes.Episode{X: x, Y: y[1:]}, episodes.DefaultConfig()); err == nil {
 		t.Error("a row without label was accepted")
 	}
 	for field, change := range map[string]func(*episodes.Config){
@@ -173,7 +173,7 @@ func TestBadInput(t *testing.T) {
 		if err := cfg.Validate(); err == nil || !strings.HasPrefix(err.Error(), field+":") {
 			t.Errorf("%s: %v", field, err)
 		}
-		if _, err := episodes.NewPlan(x, y, cfg); err == nil {
+		if _, err := episodes.NewPlan(episodes.Episode{X: x, Y: y}, cfg); err == nil {
 			t.Errorf("%s: was accepted", field)
 		}
 	}

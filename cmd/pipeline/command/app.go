@@ -250,7 +250,7 @@ func writableFolder(dir string) error {
 	if err != nil {
 		return fmt.Errorf("nothing can be written into %s: %w", dir, err)
 	}
-	return errors.Join(f.Close(), os.Remove(f.Name()))
+	return errors.Join(f.Close(), atomicfile.Remove(f.Name()))
 }
 
 // require returns a usage error that names the first empty flag and says what it is

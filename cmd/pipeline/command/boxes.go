@@ -3,6 +3,8 @@ package command
 import (
 	"context"
 	"fmt"
+	"slices"
+	"sync/atomic"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 )
@@ -13,9 +15,7 @@ func (in inputs) boxesOf(ctx context.Context, images *dataset.Source) (*dataset.
 	if in.boxes.File == "" {
 		return images, nil, nil
 	}
-	boxes, err := dataset.ReadBoxes(in.boxes.File, images.Root(), dataset.BoxOptions{
-		MinConfidence: in.boxes.MinConfidence, Classify: !in.detected, AsStored: !in.embed.Preprocess.Orientation,
-	})
+	boxes, err := in.readBoxes(images.Root())
 	if err != nil {
 		return nil, nil, err
 	}
@@ -26,6 +26,69 @@ func (in inputs) boxesOf(ctx context.Context, images *dataset.Source) (*dataset.
 	in.noteBoxes(found)
 	return boxed, &found, nil
 }
+
+// readBoxes reads the file of boxes, for photos below a folder.
+func (in inputs) readBoxes(root string) (*dataset.Boxes, error) {
+	return dataset.ReadBoxes(in.boxes.File, root, dataset.BoxOptions{
+		MinConfidence: in.boxes.MinConfidence, Classify: !in.detected, AsStored: !in.embed.Preprocess.Orientation,
+	})
+}
+
+// A boxedFolder is a folder of photos of which the boxes are looked at, again and again.
+type boxedFolder struct {
+	inputs
+	boxes *dataset.Boxes
+	found atomic.Pointer[dataset.BoxesFound] // by the last scan
+}
+
+// boxedFolder reads the file of boxes, once, and says how it fits the photos.
+func (in inputs) boxedFolder(ctx context.Context) (*boxedFolder, error) {
+	in.detected = true
+	f := &boxedFolder{inputs: in}
+	var err error
+	if f.boxes, err = in.readBoxes(in.images); err != nil {
+		return nil, err
+	}
+	boxed, err := f.source(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in.noteBoxes(*f.found.Load())
+	for range boxed.Samples(ctx) { // for its problems
+	}
+	found, err := boxed.Outcome()
+	if n := len(found.Problems); n > 0 {
+		in.notes.log.Warn("boxes or photos that cannot be used are left out; label --boxes lists them in errors.csv",
+			"problems", n, "first", dataset.EscapePath(found.Problems[0].Path), "reason", found.Problems[0].Err)
+	}
+	return f, err
+}
+
+func (f *boxedFolder) source(ctx context.Context) (*dataset.Source, error) {
+	listing, err := f.inputs.found(ctx)
+	if err != nil {
+		return nil, err
+	}
+	boxed, found, err := listing.Source().Boxed(ctx, f.boxes)
+	if err == nil {
+		f.found.Store(&found)
+	}
+	return boxed, err
+}
+
+// scan lists the boxes of the photos that are there now.
+func (f *boxedFolder) scan(ctx context.Context) ([]dataset.Sample, error) {
+	boxed, err := f.source(ctx)
+	if err != nil {
+		return nil, err
+	}
+	samples := slices.Collect(boxed.Samples(ctx))
+	_, err = boxed.Outcome()
+	return samples, err
+}
+
+// fit tells how photos and boxes fit, as of the last scan.
+func (f *boxedFolder) fit() dataset.BoxesFound { return *f.found.Load() }
 
 // noteBoxes says how a file of boxes and the photos fit. What is only a part of the photos
 // need not have everything that the file lists.

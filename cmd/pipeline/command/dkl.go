@@ -31,7 +31,7 @@ func (a *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Em
 		return nil
 	}
 	t := a.config.Classifier.Training(a.config.Seed)
-	s.DKL, s.Env = &t, training.Env(a.config.Out+".dkl", false, !a.config.Classifier.DKL.Resume, a.log.Info)
+	s.DKL, s.Env = &t, training.Env(projectionFolder(a.config.Out), false, !a.config.Classifier.DKL.Resume, a.log.Info)
 	if t.Views == 0 || a.config.Features != "" {
 		return nil
 	}
@@ -42,6 +42,9 @@ func (a *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Em
 	s.Env.Views = e.Views(ctx, a.options(), images.Root(), t.Views)
 	return nil
 }
+
+// projectionFolder returns the folder of the trainings of a model's projection.
+func projectionFolder(model string) string { return model + ".dkl" }
 
 // projection describes the projection in front of a head, if one was asked for.
 func (l *lines) projection(m *model.Model) {

@@ -13,7 +13,7 @@ import (
 func (a *app) labelEvents(ctx context.Context, in input, job *label.Job) error {
 	c := a.config.Label
 	groups, err := events.Group(ctx, in.root, in.photos(ctx), events.Options{
-		Gap: time.Duration(c.Events * float64(time.Second)), FileTimes: c.FileTimes,
+		Gap: a.gap(), FileTimes: c.FileTimes,
 	})
 	if err != nil {
 		return err
@@ -39,6 +39,9 @@ func (a *app) labelEvents(ctx context.Context, in input, job *label.Job) error {
 	job.Sinks = append(job.Sinks, events.Table{Dir: job.Out, Events: groups.Events})
 	return nil
 }
+
+// gap returns the longest time between two photos of an event that follow each other.
+func (a *app) gap() time.Duration { return time.Duration(a.config.Label.Events * float64(time.Second)) }
 
 // photos yields the photos of the input, each with the number of its rows.
 func (in input) photos(ctx context.Context) iter.Seq[events.Photo] {

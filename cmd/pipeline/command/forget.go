@@ -119,7 +119,7 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 	if err := a.saveForgotten(m, file, f); err != nil {
 		return err
 	}
-	if err := trainings.Close(); err != nil {
+	if err := errors.Join(trainings.Close(), training.Finish(projectionFolder(a.destination(file)))); err != nil {
 		return err
 	}
 	a.sayAll(forgottenLines(m, f.classes, done))
@@ -136,7 +136,7 @@ func (a *app) meansToForget(ctx context.Context, m *model.Model, file string, f 
 		in = in.withoutColumns()
 	}
 	how := model.Forgetting{Rows: in.learned(m), Approximate: f.approximate}
-	how.Env = training.Env(a.destination(file)+".dkl", false, !a.config.Classifier.DKL.Resume, a.log.Info)
+	how.Env = training.Env(projectionFolder(a.destination(file)), false, !a.config.Classifier.DKL.Resume, a.log.Info)
 	var err error
 	if how.Env.Views, err = in.viewsOf(ctx, m); err != nil {
 		return how, err

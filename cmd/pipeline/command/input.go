@@ -17,7 +17,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -305,10 +307,10 @@ func (f filtered) Each(ctx context.Context, emit func(embed.Item) error) (embed.
 
 // labelled reads the rows that have a class. What a model is to learn is often one
 // folder of photos of a new class; a first model needs several.
-func (in inputs) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, err error) {
+func (in inputs) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, b model.Batch, err error) {
 	from, err := in.open(ctx, m, classes)
 	if err != nil {
-		return e, err
+		return e, b, err
 	}
 	defer closeInto(from, &err)
 	rows := &embed.Labelled{Rows: from}
@@ -318,7 +320,11 @@ func (in inputs) labelled(ctx context.Context, m *model.Model) (e embed.Embeddin
 		err = fmt.Errorf("%w; or, if all of these are of one class, name it after their folder with --class-from root",
 			err)
 	}
-	return e, err
+	b = model.NewBatch(e)
+	if from.root != "" {
+		b.Taken = events.TakenOf(from.root, e.Samples)
+	}
+	return e, b, err
 }
 
 // noteLeftOut says how many images have no class, and how many one to drop. That
@@ -343,7 +349,7 @@ func (in inputs) noteLeftOut(unlabelled int, skipped map[string]int) {
 // partialError. If none failed, it removes the file of an earlier run.
 func writeProblems(problems []dataset.Problem, file string) error {
 	if len(problems) == 0 {
-		if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := atomicfile.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 		return nil

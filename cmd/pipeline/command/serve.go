@@ -41,9 +41,14 @@ the lines since stay, and undo takes it back.
 
 The address is 127.0.0.1:8080 unless --addr names another. On one that other machines
 reach, every request needs a token, which the server prints. Behind a proxy, --hosts
-names the host that it passes on, and --base-path the path at which it has the page.`,
-		Example: "  pipeline serve photos.model --images ~/Pictures",
-		Args:    arguments,
+names the host that it passes on, and --base-path the path at which it has the page.
+
+--boxes shows what a detector found instead of whole photos: every decision is then about
+a box. The file is read when the server starts. --events shows photos of one camera that
+follow each other as one, to be decided at once.`,
+		Example: "  pipeline serve photos.model --images ~/Pictures\n" +
+			"  pipeline serve animals.model --images /traps --boxes detections.json --events 60",
+		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
 			return a.serveHTTP(ctx, args[0], at)
 		}),
@@ -58,6 +63,9 @@ names the host that it passes on, and --base-path the path at which it has the p
 	f.StringArray("hosts", nil, "`name` by which a proxy passes requests on; may be repeated")
 	f.String("base-path", "", "`path` at which a proxy has the page, such as /label")
 	bind(f, "serve.", "addr", "hosts", "base-path")
+	boxFlags(cmd)
+	f.Float64("events", 0, "show photos of one camera as one that are at most so many `seconds` apart")
+	bind(f, "label.", "events")
 	f.IntVar(&at, "at", 0, "go back to this `line` of the history")
 	backboneFlag(cmd)
 	tokenizerFlag(cmd)
@@ -69,14 +77,15 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	if err := a.require([2]string{"images", a.config.Images}); err != nil {
 		return err
 	}
-	if a.config.Boxes.File != "" {
-		return usagef("serve shows whole photos: leave boxes.file out of the settings")
-	}
 	found, err := a.inputs().found(ctx)
 	if err != nil {
 		return err
 	}
 	a.inputs().noteFiles(found.LeftOut)
+	scan, boxed, err := a.shown(ctx)
+	if err != nil {
+		return err
+	}
 	if err := writable(file); err != nil {
 		return err
 	}
@@ -94,9 +103,9 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 		return err
 	}
 	server := serve.New(serve.Options{
-		Embedder: e, Root: root, Scan: a.inputs().folder, Thumbnails: filepath.Join(cache, "thumbnails"),
+		Embedder: e, Root: root, Scan: scan, Boxed: boxed, Thumbnails: filepath.Join(cache, "thumbnails"),
 		Title: filepath.Base(file) + " · " + filepath.Base(root), Name: filepath.Base(file),
-		Words: a.wordsOf(e),
+		Words: a.wordsOf(e), FileTimes: a.config.Label.FileTimes, Events: a.config.Label.Events > 0,
 		Token: tokenOf(a.config.Serve), Hosts: a.config.Serve.Hosts, BasePath: a.config.Serve.BasePath,
 		Log: a.log,
 	})
@@ -112,7 +121,7 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	defer l.Close() // once more, where it was served
 	session, err := teach.Open(teach.Options{
 		Model: file, Fresh: fresh, At: at, Dim: e.Dim(), Temp: filepath.Join(cache, "teach"),
-		Backend: products, ToolVersion: version, Changed: server.Changed,
+		Backend: products, ToolVersion: version, Changed: server.Changed, Gap: a.gap(),
 	})
 	if err != nil {
 		return err
@@ -125,6 +134,25 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 		return err
 	}
 	return a.leave(context.WithoutCancel(ctx), session, file)
+}
+
+// shown returns what lists the photos to show, or the boxes in them, and what tells how these
+// fit, nil for photos.
+func (a *app) shown(ctx context.Context) (scan func(context.Context) ([]dataset.Sample, error),
+	fit func() dataset.BoxesFound, err error) {
+	in := a.inputs()
+	switch {
+	case in.boxes.File == "":
+		return in.folder, nil, nil
+	case !in.embed.Preprocess.Orientation:
+		return nil, nil, usagef("serve draws boxes on upright photos: leave out preprocess.orientation=false, or " +
+			"--boxes")
+	}
+	f, err := in.boxedFolder(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.scan, f.fit, nil
 }
 
 // wordsOf returns what opens the text side of the network of the photos, nil if there is

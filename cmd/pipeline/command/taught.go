@@ -63,7 +63,7 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string) (err error) 
 		return err
 	}
 	in := a.inputs()
-	e, err := in.labelled(ctx, start)
+	e, b, err := in.labelled(ctx, start)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string) (err error) 
 	}
 	defer closeInto(session, &err)
 	warnOpened(a.log, session, file)
-	outcome, err := session.Import(model.NewBatch(e), choice)
+	outcome, err := session.Import(b, choice)
 	if conflicts := (*teach.ConflictsError)(nil); errors.As(err, &conflicts) {
 		return fmt.Errorf("%w. Choose with --prefer decisions or --prefer list, for all of them", err)
 	}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -13,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
+	"github.com/seed-90d10d51/pipeline/research/training"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -32,11 +34,13 @@ chose, and inspect shows the figures; later sessions do not choose again. --clas
 NAME trains one method, in a fraction of the time.
 
 --dkl trains a projection of the embeddings on the base classes first
-(classifier.dkl.…), for any method, and keeps it only if the method names more
-held-out images correctly behind it; --set classifier.dkl.keep=always skips that. This
-takes long: every epoch is saved in OUT.dkl, and the same command resumes a run that
-was stopped. The same holds for --classifier
-vargp, which saves its trainings in OUT.training until the model is written.
+(classifier.dkl.…), for any method. It pays for ncm and ppca with sixteen or more images per
+class; plda, plda+ and gptree share a covariance that already does what it can learn. The
+projection is kept only if the method names more held-out images correctly behind it, which
+takes at most one more training to find out; --set classifier.dkl.keep=always skips that.
+Every epoch is saved in OUT.dkl until the model is written, and the same command resumes
+a run that was stopped. The same holds for --classifier
+vargp, which saves its trainings in OUT.training.
 
 --prior FILE, made by pipeline prior from other labelled images, tells how images of
 one class differ under the backbone. It helps with one to eight images per class, and
@@ -51,7 +55,7 @@ texts: see pipeline embed. Without images, the model knows its classes by these 
 alone; with images, names and images count as much as suits images that are left out. A class
 may have only texts, or only images. The method is plda.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model\n" +
-			"  pipeline train --images photos --classifier gptree --dkl --out photos.model\n" +
+			"  pipeline train --images photos --classifier ncm --dkl --out photos.model\n" +
 			"  pipeline train --texts names.txt --backbone clip-b32 --out photos.model",
 		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
@@ -109,7 +113,7 @@ func (a *app) train(ctx context.Context, prefer string) error {
 		return a.trainNames(settings, named)
 	}
 	in := a.inputs()
-	e, err := in.labelled(ctx, nil)
+	e, b, err := in.labelled(ctx, nil)
 	if err != nil {
 		return err
 	}
@@ -131,14 +135,14 @@ func (a *app) train(ctx context.Context, prefer string) error {
 	if err := a.trainProjection(ctx, &settings, e); err != nil {
 		return err
 	}
-	m, outcome, err := model.Train(ctx, settings, model.NewBatch(e))
+	m, outcome, err := model.Train(ctx, settings, b)
 	if err != nil {
 		return err
 	}
 	if err := a.save(m, a.config.Out); err != nil {
 		return err
 	}
-	if err := trainings.Close(); err != nil {
+	if err := errors.Join(trainings.Close(), training.Finish(projectionFolder(a.config.Out))); err != nil {
 		return err
 	}
 	a.sayTrained(m, outcome)
@@ -242,13 +246,13 @@ func (a *app) learn(ctx context.Context, file, prefer string) error {
 		return err
 	}
 	in := a.inputs()
-	e, err := in.labelled(ctx, m)
+	e, b, err := in.labelled(ctx, m)
 	if err != nil {
 		return err
 	}
 	trainings := a.checkpoint(a.destination(file))
 	classifier.UseCheckpoint(m.Predictor.Head, trainings)
-	outcome, err := m.Learn(ctx, model.NewBatch(e))
+	outcome, err := m.Learn(ctx, b)
 	if err == nil {
 		err = a.refresh(ctx, m)
 	}

@@ -188,6 +188,13 @@ func (c Config) figures(cells []Result) []chart.Figure {
 		}
 		return [3]string{"", " λ=", " q="}[axis] + axes[axis][i]
 	}
+	at := [3][]float64{1: c.Lambda} // the numbers of an axis, nil for names
+	for _, q := range c.Q {
+		at[2] = append(at[2], float64(q))
+	}
+	if slices.Contains(c.Lambda, 0) {
+		at[1] = nil // chosen, so not a number
+	}
 	var figures []chart.Figure
 	for _, f := range []struct {
 		name, x string
@@ -196,22 +203,26 @@ func (c Config) figures(cells []Result) []chart.Figure {
 		if f.axis != 2 && len(axes[f.axis]) < 2 {
 			continue
 		}
+		x := chart.Axes{Title: "PPCA, accuracy over all classes · after the last session", X: f.x, Y: "accuracy (%)",
+			LogX: f.axis == 1 && at[1] != nil}
+		if at[f.axis] == nil {
+			x.Names = axes[f.axis]
+		}
 		a, b := min((f.axis+1)%3, (f.axis+2)%3), max((f.axis+1)%3, (f.axis+2)%3)
 		var lines []chart.Series
 		for i := range axes[a] {
 			for j := range axes[b] {
-				s := chart.Series{Label: label(a, i) + label(b, j), Colour: chart.Palette(len(lines))}
+				s := chart.Series{Label: label(a, i) + label(b, j), Colour: chart.Palette(len(lines)), X: at[f.axis]}
 				for k := range axes[f.axis] {
-					var at [3]int
-					at[a], at[b], at[f.axis] = i, j, k
-					cell := cells[(at[0]*len(axes[1])+at[1])*len(axes[2])+at[2]]
+					var of [3]int
+					of[a], of[b], of[f.axis] = i, j, k
+					cell := cells[(of[0]*len(axes[1])+of[1])*len(axes[2])+of[2]]
 					s.Y = append(s.Y, math.Round(1e6*cell.Accuracy)/1e4)
 				}
 				lines = append(lines, s)
 			}
 		}
-		figures = append(figures, chart.Lines(f.name, chart.Axes{Title: "Accuracy over all classes · PPCA", X: f.x,
-			Y: "accuracy (%)", Ticks: axes[f.axis]}, lines))
+		figures = append(figures, chart.Lines(f.name, x, lines))
 	}
 	return figures
 }

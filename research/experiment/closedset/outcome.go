@@ -135,7 +135,7 @@ func (c Config) figure(r Results) chart.Figure {
 		for k, cell := range cells {
 			if len(cell.Accuracies) > 0 {
 				mean, sem := table.MeanSEM(cell.Accuracies)
-				s.X, s.Y, s.Band = append(s.X, float64(k+1)), append(s.Y, 100*mean), append(s.Band, 100*sem)
+				s.X, s.Y, s.Band = append(s.X, float64(c.Classes[k])), append(s.Y, 100*mean), append(s.Band, 100*sem)
 			}
 		}
 		if len(s.X) > 0 {
@@ -143,7 +143,7 @@ func (c Config) figure(r Results) chart.Figure {
 		}
 	}
 	return chart.Lines("accuracy", chart.Axes{
-		Title: fmt.Sprintf("%d training images per class", c.PerClass), X: "classes", Y: "accuracy (%)",
-		Ticks: table.Numbers(c.Classes),
+		Title: fmt.Sprintf("Accuracy by number of classes · %d training images per class", c.PerClass),
+		X:     "classes", Y: "accuracy (%)",
 	}, lines)
 }

@@ -172,7 +172,7 @@ func (r runner) score(ctx context.Context, setting string) (Score, error) {
 	cfg := episodes.Seeded(r.env.Seed)
 	cfg.Splits = r.c.Splits
 	x, y := r.bench.Train(0)
-	plan, err := episodes.NewPlan(x, y, cfg)
+	plan, err := episodes.NewPlan(episodes.Episode{X: x, Y: y}, cfg)
 	if err != nil {
 		return score, err
 	}

@@ -21,13 +21,9 @@ func (c Config) outcome(r Results) experiment.Outcome {
 	}
 	if r.Classes != nil {
 		addAccuracies(&o, *r.Classes, "classes", "classes known", fmt.Sprintf("%d examples per class", c.Examples),
-			chart.WholeNumbers(c.Classes))
-		shots := make([]int, c.Steps+1)
-		for i := range shots {
-			shots[i] = c.Start + i*c.Step
-		}
+			sequence(1, 1, c.Classes))
 		addAccuracies(&o, *r.Examples, "examples", "examples per class", fmt.Sprintf("%d classes", c.Classes),
-			table.Numbers(shots))
+			sequence(c.Start, c.Step, c.Steps+1))
 	}
 	return o
 }
@@ -72,9 +68,9 @@ func (c Config) addTimings(o *experiment.Outcome, timings []Timing) {
 		drawn          func(Timing) bool
 		at             func(Timing) int
 	}{
-		{"fig2_k", fmt.Sprintf("Time to add k examples to n = %d", largest), "examples added k",
+		{"fig2_k", fmt.Sprintf("GP regression, time to add k examples to n = %d", largest), "examples added k",
 			func(t Timing) bool { return t.N == largest }, func(t Timing) int { return t.K }},
-		{"fig2_n", fmt.Sprintf("Time to add k = %d to n examples", c.K[0]), "examples n",
+		{"fig2_n", fmt.Sprintf("GP regression, time to add k = %d to n examples", c.K[0]), "examples n",
 			func(t Timing) bool { return t.K == c.K[0] }, func(t Timing) int { return t.N }},
 	} {
 		var lines []chart.Series
@@ -88,7 +84,7 @@ func (c Config) addTimings(o *experiment.Outcome, timings []Timing) {
 			lines = append(lines, s)
 		}
 		o.Figures = append(o.Figures,
-			chart.Lines(f.name, chart.Axes{Title: f.title, X: f.x, Y: "seconds", Log: true}, lines))
+			chart.Lines(f.name, chart.Axes{Title: f.title, X: f.x, Y: "seconds", LogX: true, LogY: true}, lines))
 	}
 }
 
@@ -111,7 +107,7 @@ func overtaking(n int, timings []Timing) string {
 	return fmt.Sprintf("n = %d: direct is at least as fast as iterative from k = %d on.", n, from)
 }
 
-func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, ticks []string) {
+func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, at []int) {
 	figure := map[string]string{"classes": "fig3", "examples": "fig4"}[name]
 	t := table.Table{
 		Name: name, Title: "Accuracy by " + x + ", " + title + " (Fig. " + figure[3:] + ")",
@@ -120,11 +116,12 @@ func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, t
 		Header: []string{x, "gpr", "ncm"},
 	}
 	lines := []chart.Series{{Label: "gpr", Colour: chart.Palette(0)}, {Label: "ncm", Colour: chart.Palette(1)}}
-	for i, step := range ticks {
-		row := []string{step}
+	for i, step := range at {
+		row := []string{strconv.Itoa(step)}
 		for j, c := range []Curve{a.GPR, a.NCM} {
 			mean, sem := table.MeanSEM(c.at(i))
 			row = append(row, table.PlusMinus(mean, sem))
+			lines[j].X = append(lines[j].X, float64(step))
 			lines[j].Y, lines[j].Band = append(lines[j].Y, 100*mean), append(lines[j].Band, 100*sem)
 		}
 		t.Add(row...)
@@ -134,5 +131,14 @@ func addAccuracies(o *experiment.Outcome, a Accuracies, name, x, title string, t
 		fmt.Sprintf("Fig. %s: learning step by step and learning all at once differ by at most %.1g nats.", figure[3:],
 			a.Off))
 	o.Figures = append(o.Figures, chart.Lines(figure,
-		chart.Axes{Title: "Accuracy on all classes · " + title, X: x, Y: "accuracy (%)", Ticks: ticks}, lines))
+		chart.Axes{Title: "GP regression, accuracy on all classes · " + title, X: x, Y: "accuracy (%)"}, lines))
+}
+
+// sequence returns n numbers, a step apart.
+func sequence(from, step, n int) []int {
+	numbers := make([]int, n)
+	for i := range numbers {
+		numbers[i] = from + i*step
+	}
+	return numbers
 }

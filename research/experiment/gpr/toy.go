@@ -157,11 +157,11 @@ func (c Config) addToy(o *experiment.Outcome, t Toy) {
 			most = max(most, math.Sqrt(v))
 		}
 	}
-	var rows [][]chart.Panel
+	var rows []chart.Row
 	for i, s := range t.Steps {
 		var row []chart.Panel
 		for k := range last.Scores {
-			p := chart.Panel{Title: fmt.Sprintf("step %d: class %d", i+1, k+1)}
+			p := chart.Panel{Title: fmt.Sprintf("class %d", k+1)}
 			if k < len(s.Scores) {
 				p.Z = experiment.Field(c.Grid, func(at int) float64 { return min(max(0, (1+s.Scores[k][at])/2), 1) })
 				p.Points = s.points()
@@ -171,12 +171,13 @@ func (c Config) addToy(o *experiment.Outcome, t Toy) {
 			}
 			row = append(row, p)
 		}
-		row = append(row, chart.Panel{Title: "standard deviation", Points: s.points(),
+		row = append(row, chart.Panel{Title: fmt.Sprintf("deviation, 0 … %.2f", most), Points: s.points(),
 			Z: experiment.Field(c.Grid, func(at int) float64 { return math.Sqrt(s.Var[at]) / most })})
-		rows = append(rows, row)
+		rows = append(rows, chart.Row{Label: fmt.Sprintf("step %d", i+1), Panels: row})
 	}
 	o.Figures = append(o.Figures, chart.Panels("fig1",
-		"Scores of each class as examples of class 1, then of class 3 arrive", -toyReach, toyReach, rows))
+		"Scores of incremental GP regression · toy: more examples of class 1, then class 3", -toyReach, toyReach,
+		[]string{"−1", "0", "1"}, rows))
 	o.Tables = append(o.Tables, steps)
 }
 

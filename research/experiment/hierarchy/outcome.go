@@ -187,6 +187,14 @@ func (r *report) findings() []string {
 	return out
 }
 
+// subject names the data in a title.
+func (c Config) subject() string {
+	if c.Synthetic.K == 0 {
+		return "features"
+	}
+	return fmt.Sprintf("%d synthetic classes", c.Synthetic.K)
+}
+
 // figure draws Figure 5.1: accuracy by speed-up, one line per variant.
 func (r *report) figure() chart.Figure {
 	var lines []chart.Series
@@ -208,5 +216,6 @@ func (r *report) figure() chart.Figure {
 	lines = append(lines, chart.Series{Label: "flat", X: []float64{1, most}, Y: []float64{flat, flat},
 		Colour: chart.Grey(), Dashed: true, Bare: true})
 	return chart.Lines("accuracy_by_speed_up",
-		chart.Axes{Title: "Hierarchical PPCA, T visits", X: "speed-up (Gaussians scored)", Y: "accuracy (%)"}, lines)
+		chart.Axes{Title: "Hierarchical PPCA · T visits, " + r.runner.cfg.subject(), X: "speed-up (Gaussians scored)",
+			Y: "accuracy (%)"}, lines)
 }

@@ -22,7 +22,7 @@ func (c Config) figures(seeds [][]trial, chosen []Row, r Results) []chart.Figure
 		lines = append(lines, chart.Series{Label: curve.text(false), X: r.Steps, Y: overClasses(curve.Test),
 			Colour: chart.Palette(i), Bare: true})
 	}
-	axes := chart.Axes{Title: "Test data of all classes · " + c.subject(), X: "step",
+	axes := chart.Axes{Title: "Online PPCA, test data of all classes · " + c.subject(), X: "step",
 		Y: "log-likelihood (nats per example)", Events: c.starts()}
 	return []chart.Figure{chart.Lines(fmt.Sprintf("figure%d", c.Figure), axes, lines), c.differences(seeds, chosen)}
 }
@@ -104,8 +104,9 @@ func (c Config) bySetting(r Results) []chart.Figure {
 			lines = append(lines,
 				chart.Series{Label: r.Classes[k], X: r.Steps, Y: row, Colour: chart.Palette(k), Bare: true})
 		}
-		figures = append(figures, chart.Lines(name, chart.Axes{Title: "Test data by class · " + curve.text(false),
-			X: "step", Y: "log-likelihood (nats per example)", Events: c.starts()}, lines))
+		title := "Online PPCA, test data by class · " + curve.text(false)
+		figures = append(figures, chart.Lines(name, chart.Axes{Title: title, X: "step",
+			Y: "log-likelihood (nats per example)", Events: c.starts()}, lines))
 	}
 	return figures
 }

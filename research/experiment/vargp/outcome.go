@@ -1,14 +1,12 @@
 package vargp
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 
 	"gonum.org/v1/gonum/stat"
 
-	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/table"
@@ -50,19 +48,6 @@ func meanSD(runs []Result, value func(Result) float64) (mean, sd float64) {
 	return table.MeanSD(table.Collect(runs, value))
 }
 
-// published returns the paper's accuracy in Table 1, on MNIST images.
-func published(data string, v vargp.Variant) string {
-	switch data {
-	case Split:
-		return map[vargp.Variant]string{vargp.Full: "90.57 ± 1.06", vargp.BlockDiagonal: "78.64 ± 1.41",
-			vargp.PointHypers: "10.09 ± 0.40", vargp.Global: "39.31 ± 0.28"}[v]
-	case Permuted:
-		return map[vargp.Variant]string{vargp.Full: "97.20 ± 0.08", vargp.BlockDiagonal: "96.31 ± 0.42",
-			vargp.PointHypers: "10.07 ± 0.15", vargp.Global: "46.02 ± 1.09"}[v]
-	}
-	return ""
-}
-
 // variantTable returns Table 1.
 func (c Config) variantTable(results []Result) table.Table {
 	last := c.Tasks - 1
@@ -72,10 +57,6 @@ func (c Config) variantTable(results []Result) table.Table {
 			"its test examples, right after it and after the last task. Entropy: of test examples, 100 for equal "+
 			"probabilities.", c.Seeds, c.Inducing, c.Protocol),
 		Header: []string{"variant", "all tasks", "first task then", "first task at last", "entropy"},
-	}
-	if published(c.Data, vargp.Full) != "" {
-		t.Header = append(t.Header, "published")
-		t.Note += " Published: Table 1 of the paper, on MNIST."
 	}
 	for _, v := range c.Variants {
 		runs := of(results, plan{v, c.Inducing})
@@ -88,12 +69,33 @@ func (c Config) variantTable(results []Result) table.Table {
 		} {
 			row = append(row, table.PlusMinus(meanSD(runs, value)))
 		}
-		if len(t.Header) > len(row) {
-			row = append(row, cmp.Or(published(c.Data, v), table.None))
-		}
 		t.Add(row...)
 	}
+	c.addPublished(&t)
 	return t
+}
+
+// addPublished adds the paper's accuracies, where it has the data: a column for the
+// variants that ran, and rows for everything else in its Table 1.
+func (c Config) addPublished(t *table.Table) {
+	if table1[0].on(c.Data) == "" {
+		return
+	}
+	t.Header = append(t.Header, "published")
+	t.Note += " Published: Table 1 of the paper, on MNIST; CS(n): with a coreset of n images; [100, 100]: hidden " +
+		"layers. *: a head for each task, which is easier; not comparable."
+	for i := range t.Rows {
+		t.Rows[i] = append(t.Rows[i], table.None)
+	}
+	for _, p := range table1 {
+		if i := slices.Index(c.Variants, p.variant); i >= 0 {
+			t.Rows[i][len(t.Header)-1] = p.on(c.Data)
+			continue
+		}
+		row := slices.Repeat([]string{table.None}, len(t.Header))
+		row[0], row[len(row)-1] = p.method+" (paper)", p.on(c.Data)
+		t.Add(row...)
+	}
 }
 
 func (c Config) findings(results []Result) []string {
@@ -135,8 +137,8 @@ func (c Config) addCurves(o *experiment.Outcome, results []Result) {
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	o.Figures = append(o.Figures, chart.Lines("tasks", chart.Axes{Title: c.title(), X: "tasks learned",
-		Y: "accuracy on the tasks so far (%)", Ticks: chart.WholeNumbers(c.Tasks)}, lines))
+	o.Figures = append(o.Figures, chart.Lines("tasks", chart.Axes{Title: "VAR-GP and variants · " + c.title(),
+		X: "tasks learned", Y: "accuracy on the tasks so far (%)"}, lines))
 }
 
 // addEntropy draws the entropy of the first variant (Fig. 3).
@@ -166,8 +168,8 @@ func (c Config) addEntropy(o *experiment.Outcome, results []Result) {
 		t.Add(row...)
 	}
 	o.Tables = append(o.Tables, t)
-	o.Figures = append(o.Figures, chart.Matrix("entropy", chart.Axes{Title: "Predictive entropy · " +
-		string(c.Variants[0]), X: "task tested", Y: "tasks learned"}, chart.WholeNumbers(c.Tasks), cells))
+	o.Figures = append(o.Figures, chart.Matrix("entropy", chart.Axes{Title: fmt.Sprintf("Predictive entropy, %s · %s",
+		c.Variants[0], c.title()), X: "task tested", Y: "tasks learned"}, chart.WholeNumbers(c.Tasks), cells))
 }
 
 // addSweep draws the accuracy by the number of inducing inputs (Fig. 9).
@@ -193,5 +195,6 @@ func (c Config) addSweep(o *experiment.Outcome, results []Result) {
 	}
 	o.Tables = append(o.Tables, t)
 	o.Figures = append(o.Figures, chart.Lines("sweep",
-		chart.Axes{Title: c.title(), X: "inducing inputs M of a task", Y: "accuracy on the tasks so far (%)"}, lines))
+		chart.Axes{Title: fmt.Sprintf("%s by M · %s", c.Variants[0], c.title()), X: "inducing inputs M of a task",
+			Y: "accuracy on the tasks so far (%)"}, lines))
 }

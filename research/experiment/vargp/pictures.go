@@ -25,7 +25,7 @@ func (r runner) addPictures(o *experiment.Outcome, results []Result) error {
 	}
 	for _, v := range r.Variants {
 		first := of(results, plan{v, r.Inducing})[0]
-		var density [][]chart.Panel
+		var density []chart.Row
 		var places []chart.Panel
 		for task, step := range first.steps {
 			m, err := vargp.Restore(r.model(v, r.env.Seed), 2, step.Model)
@@ -40,13 +40,15 @@ func (r runner) addPictures(o *experiment.Outcome, results []Result) error {
 			if err != nil {
 				return err
 			}
-			density, places = append(density, row), append(places, r.places(lp, m, task))
+			label := fmt.Sprintf("after task %d", task+1)
+			density = append(density, chart.Row{Label: label, Panels: row})
+			places = append(places, r.places(lp, m, task, label))
 		}
 		o.Figures = append(o.Figures,
-			chart.Panels("density_"+string(v), fmt.Sprintf("%s: probability of each class, after each task", v), -reach,
-				reach, density),
-			chart.Panels("inducing_"+string(v), fmt.Sprintf("%s: entropy and inducing inputs", v), -reach, reach,
-				[][]chart.Panel{places}))
+			chart.Panels("density_"+string(v), fmt.Sprintf("Probability of each class, %s · toy", v), -reach, reach,
+				[]string{"0", "0.5", "1"}, density),
+			chart.Panels("inducing_"+string(v), fmt.Sprintf("Entropy and inducing inputs, %s · toy", v), -reach, reach,
+				[]string{"0", "0.5", "1"}, []chart.Row{{Panels: places}}))
 	}
 	return nil
 }
@@ -93,10 +95,10 @@ func (r runner) densities(lp blas64.General, now step, task int) ([]chart.Panel,
 }
 
 // places returns a panel of the entropy with the inducing inputs of each task.
-func (c Config) places(lp blas64.General, m *vargp.Model, task int) chart.Panel {
+func (c Config) places(lp blas64.General, m *vargp.Model, task int, title string) chart.Panel {
 	most := math.Log(float64(m.Heads()))
 	p := chart.Panel{
-		Title: fmt.Sprintf("after task %d", task+1),
+		Title: title,
 		Z:     experiment.Field(c.Grid, func(at int) float64 { return classifier.Entropy(dense.Row(lp, at)) / most }),
 	}
 	blocks := m.Inputs(0)

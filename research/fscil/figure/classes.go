@@ -31,9 +31,11 @@ func Classes(r fscil.Result, run fscil.RunDetails) chart.Figure {
 	heat := plotter.NewHeatMap(cells, colours)
 	heat.Min, heat.Max, heat.NaN = 0, 1, color.Gray{240}
 	f.Plot.Add(heat)
-	f.Plot.X.Tick.Marker = chart.Labelled(chart.WholeNumbers(columns))
-	f.Plot.Y.Tick.Marker = sessionTicks(run.Classes, rows)
-	addKey(f, colours.Colors(), columns, rows)
+	f.Plot.X.Tick.Marker = chart.Whole(1, columns)
+	f.Plot.Y.Tick.Marker = sessionTicks(run.Classes, rows, 14*float64(rows)/float64(height-120))
+	left, bottom := float64(columns)+0.9, -0.5
+	right := left + 0.045*float64(columns)
+	f.Bar(colours.Colors(), left, bottom, right, bottom+float64(rows), "0 %", "25 %", "50 %", "75 %", "100 %")
 	return *f
 }
 
@@ -60,34 +62,16 @@ func (g grades) X(column int) float64 { return float64(column + 1) }
 func (g grades) Y(row int) float64    { return float64(row) }
 
 // sessionTicks labels the middle of each session's classes with the session
-// number.
-func sessionTicks(classes [][]string, rows int) plot.ConstantTicks {
+// number, where the label above it is at least a gap away.
+func sessionTicks(classes [][]string, rows int, gap float64) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
-	before := 0
+	before, above := 0, math.Inf(1)
 	for s, names := range classes {
 		middle := float64(rows) - float64(before) - float64(len(names)+1)/2
-		ticks = append(ticks, plot.Tick{Value: middle, Label: fmt.Sprint(s + 1)})
+		if above-middle >= gap {
+			ticks, above = append(ticks, plot.Tick{Value: middle, Label: fmt.Sprint(s + 1)}), middle
+		}
 		before += len(names)
 	}
 	return ticks
-}
-
-// addKey draws the scale at the right of the map.
-func addKey(f *chart.Figure, colours []color.Color, columns, rows int) {
-	left := float64(columns) + 0.9
-	width := 0.045 * float64(columns)
-	for i, c := range colours {
-		// Overlapping boxes leave no seams.
-		low, high := keyAt(i, len(colours), rows), keyAt(min(i+2, len(colours)), len(colours), rows)
-		f.Area(plotter.XYs{{X: left, Y: low}, {X: left + width, Y: low}, {X: left + width, Y: high},
-			{X: left, Y: high}}, c)
-	}
-	for _, percent := range []int{0, 25, 50, 75, 100} {
-		f.Text(fmt.Sprintf("%d %%", percent), color.Black, left+1.3*width, keyAt(percent, 100, rows))
-	}
-	f.Plot.X.Max = left + width + 0.13*float64(columns)
-}
-
-func keyAt(i, n, rows int) float64 {
-	return -0.5 + float64(rows)*float64(i)/float64(n)
 }

@@ -33,7 +33,7 @@ func All(results []fscil.Result, published []fscil.PublishedRow) []chart.Figure 
 	} {
 		axes := chart.Axes{
 			Title: fmt.Sprintf("%s · %s, track %s", f.title, results[0].Dataset, results[0].Track),
-			X:     "session", Y: f.yLabel, Ticks: chart.WholeNumbers(len(results[0].Sessions)),
+			X:     "session", Y: f.yLabel,
 		}
 		if f.name == "curves" && slices.ContainsFunc(known, func(s chart.Series) bool { return s.Dashed }) {
 			axes.X += " (dashed: only the first and the last are published)"

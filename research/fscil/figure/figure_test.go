@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/internal/chart/charttest"
 	"github.com/seed-90d10d51/pipeline/research/fscil"
 )
 
@@ -59,6 +60,7 @@ func TestFigures(t *testing.T) {
 
 func check(t *testing.T, f chart.Figure, name string) {
 	t.Helper()
+	charttest.Legible(t, f.Name+" of "+name, f)
 	picture, err := f.Encode("png")
 	if err != nil {
 		t.Fatal(err)
@@ -86,6 +88,12 @@ func TestClassMap(t *testing.T) {
 	}
 	f := Classes(result("a", 1, 0.9, 0.8), run)
 	check(t, f, "classes")
+	many := fscil.RunDetails{}
+	for s := range 100 {
+		many.Classes = append(many.Classes, []string{"c"})
+		many.ClassAccuracy = append(many.ClassAccuracy, make([]float64, s+1))
+	}
+	check(t, Classes(result("a", 1, 0.9), many), "classes of 100 sessions")
 	g := grades{run.ClassAccuracy}
 	if g.Z(0, 2) != 1 || g.Z(1, 0) != 0.2 || !math.IsNaN(g.Z(0, 0)) {
 		t.Error("the first class is not in the top row")

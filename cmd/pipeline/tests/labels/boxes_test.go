@@ -1,14 +1,7 @@
 package labels
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"image"
-	"image/draw"
-	"image/jpeg"
-	"image/png"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -16,87 +9,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 )
 
-// A detection is a box as MegaDetector writes it.
-type detection struct {
-	Category string     `json:"category"`
-	Conf     float64    `json:"conf"`
-	BBox     [4]float64 `json:"bbox"`
-}
-
-// sideBySide writes a picture of several classes, each in a square of its own, and
-// returns their boxes.
-func sideBySide(l *commandtest.Bed, file string, number int, classes ...string) (found []detection) {
-	l.Helper()
-	const side = commandtest.SmallSide
-	all := image.NewRGBA(image.Rect(0, 0, side*len(classes), side))
-	for i, class := range classes {
-		m, err := jpeg.Decode(bytes.NewReader(commandtest.Photo(class, number, side)))
-		if err != nil {
-			l.Fatal(err)
-		}
-		draw.Draw(all, image.Rect(i*side, 0, (i+1)*side, side), m, image.Point{}, draw.Src)
-		width := 1 / float64(len(classes))
-		found = append(found, detection{"1", 0.9, [4]float64{(float64(i) + 0.15) * width, 0.15, 0.7 * width, 0.7}})
-	}
-	var b bytes.Buffer
-	if err := png.Encode(&b, all); err != nil {
-		l.Fatal(err)
-	}
-	l.Write(file, b.Bytes())
-	return found
-}
-
-// boxed writes photos of one to three classes each and their boxes, as MegaDetector and as
-// COCO do, and returns the class of each box.
-func boxed(l *commandtest.Bed, dir string, first int) (truth map[string]string) {
-	l.Helper()
-	truth = map[string]string{}
-	var images, sizes, annotations []map[string]any
-	classes := []string{"kiwi", "lime", "plum"}
-	for n := range 6 {
-		name := fmt.Sprintf("%d.png", n)
-		of := []string{classes[n%3], classes[(n+1)%3], classes[(n+2)%3]}[:1+n%3]
-		found := sideBySide(l, filepath.Join(dir, name), first+n, of...)
-		width, height := float64(commandtest.SmallSide*len(of)), float64(commandtest.SmallSide)
-		for i, class := range of {
-			truth[fmt.Sprintf("%s#%d", name, i+1)] = class
-			b := found[i].BBox
-			annotations = append(annotations, map[string]any{"image_id": n, "category_id": slices.Index(classes, class),
-				"bbox": []float64{b[0] * width, b[1] * height, b[2] * width, b[3] * height}})
-		}
-		images = append(images, map[string]any{"file": name, "detections": found})
-		sizes = append(sizes, map[string]any{"id": n, "file_name": name, "width": width, "height": height})
-	}
-	write := func(name string, value any) {
-		text, err := json.Marshal(value)
-		if err != nil {
-			l.Fatal(err)
-		}
-		l.Write(filepath.Join(dir, name), text)
-	}
-	var categories []map[string]any
-	for i, class := range classes {
-		categories = append(categories, map[string]any{"id": i, "name": class})
-	}
-	write("coco.json", map[string]any{"images": sizes, "annotations": annotations, "categories": categories})
-	person := detection{"2", 0.75, [4]float64{0, 0, 0.5, 1}}
-	images[2]["detections"] = append(images[2]["detections"].([]detection), person, detection{"1", 0.1, person.BBox})
-	l.Write(filepath.Join(dir, "empty.png"), commandtest.Photo("kiwi", 90, commandtest.SmallSide))
-	l.Write(filepath.Join(dir, "broken.png"), []byte("\x89PNG\r\n\x1a\n"))
-	images = append(images, map[string]any{"file": "empty.png", "detections": []detection{}},
-		map[string]any{"file": "broken.png", "detections": []detection{person}},
-		map[string]any{"file": "gone.png", "detections": []detection{person}})
-	write("md.json", map[string]any{"images": images, "info": map[string]any{"format_version": "1.4"},
-		"detection_categories": map[string]string{"1": "animal", "2": "person", "3": "vehicle"}})
-	return truth
-}
-
 // TestBoxes: boxes are learned by their categories, labelled in photos of several classes,
 // and give the same in shards, in a second run, and from embedded features.
 func TestBoxes(t *testing.T) {
 	l := commandtest.New(t)
-	boxed(l, l.Path("learn"), 0)
-	truth := boxed(l, l.Path("look"), 50)
+	l.Boxed(l.Path("learn"), 0)
+	truth := l.Boxed(l.Path("look"), 50)
 	model, look := l.Path("boxes.model"), l.Path("look")
 	md := l.Path("look", "md.json")
 	l.Must("train", "--images", l.Path("learn"), "--boxes", l.Path("learn", "coco.json"), "--out", model)
@@ -175,7 +93,7 @@ func sameInShards(t *testing.T, l *commandtest.Bed, model, look, md string) {
 func TestBoxesElsewhere(t *testing.T) {
 	l := commandtest.New(t)
 	model, _ := l.Trained()
-	boxed(l, l.Path("more"), 20)
+	l.Boxed(l.Path("more"), 20)
 	l.Photos(l.Path("fig"), commandtest.SmallSide, 4, "fig")
 	l.Write(l.Path("fig.json"), []byte(`{"images": [
 		{"file": "fig/000.jpg", "detections": [{"category": "1", "conf": 0.5, "bbox": [0.1, 0.1, 0.8, 0.8]}]},
@@ -204,7 +122,11 @@ func TestBoxesElsewhere(t *testing.T) {
 	}
 	l.Refused(2, []string{"--boxes", "--images"}, "label", model, "--features", l.Foreign(4), "--boxes", "x", "--out",
 		"y")
-	l.Refused(2, []string{"boxes.file"}, "serve", model, "--images", l.Path("fig"), "--set", "boxes.file=x")
+	l.Refused(1, []string{"none.json"}, "serve", model, "--images", l.Path("fig"), "--boxes", "none.json")
+	l.Refused(2, []string{"orientation"}, "serve", model, "--images", l.Path("fig"), "--boxes", l.Path("fig.json"),
+		"--set", "preprocess.orientation=false")
+	l.Refused(1, []string{"0.png", "--images"}, "serve", model, "--images", l.Path("fig"), "--boxes",
+		l.Path("more", "md.json"))
 	l.Refused(2, []string{"min_confidence"}, append([]string{"label", model, "--min-confidence", "1.5"}, more...)...)
 	l.Refused(1, []string{"no such file"}, "label", model, "--images", l.Path("fig"), "--boxes", "none.json", "--out",
 		"y")

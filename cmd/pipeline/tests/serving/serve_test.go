@@ -59,8 +59,8 @@ func serve(l *commandtest.Bed, n int, args ...string) *served {
 // A servedStatus is a part of what the server says about itself.
 type servedStatus struct {
 	Images struct {
-		Embedded int
-		Scanning bool
+		Embedded, Seen int
+		Scanning       bool
 	}
 	Model       struct{ Ready bool }
 	Refit       struct{ Running bool }
