@@ -3,6 +3,10 @@
 // embeddings only, never images. Each method has a package below this one;
 // classifiertest is the contract that all of them pass.
 //
+//	head, err := method.New("plda", method.DefaultConfig())
+//	predictions, err := classifier.Predict(head, rows, 1)
+//	fmt.Println(predictions[0].Label)
+//
 // Heads declare their further abilities by implementing the optional interfaces
 // here, and callers ask with a type assertion. A projection in front of a head
 // and a temperature behind it are fields of model.Predictor.

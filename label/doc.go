@@ -4,6 +4,14 @@
 // (report), the formats of other programs (export), a ranking (rank), a plan of parts to
 // train and test with (split), an [Evaluation].
 //
+//	summary, err := label.Job{
+//		Config:    label.DefaultConfig(),
+//		Head:      m.Predictor,
+//		Threshold: math.Inf(1), // nothing is set aside as unknown
+//		Images:    embedder.Embed(photos),
+//		Out:       out,
+//	}.Run(ctx)
+//
 // A [Job] labels the images of a folder, one result row per image, sorted by
 // path. If it is killed, run it again: embeddings come from the cache, and
 // every result file is written under a temporary name and renamed when

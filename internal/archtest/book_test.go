@@ -64,7 +64,7 @@ var (
 		`|\b[Ss]ince then\b|\bmeasured again\b|\bnot done yet\b|\b[Uu]ntil (after )?0\.\d` +
 		`|\bin an? (earlier|former) version\b|\b(is|are|has|have|does) now\b|\bnow (is|are|has|have|does)\b`)
 	// tellsHistory are the documents that may.
-	tellsHistory = regexp.MustCompile(`^(CHANGELOG\.md$|docs/log/|docs/cli/|bench/|models/)`)
+	tellsHistory = regexp.MustCompile(`^(CHANGELOG\.md$|docs/log/|docs/cli/)`)
 )
 
 // TestPagesSayWhatIsTrueNow: how something was, and how figures moved, is in docs/log.

@@ -80,3 +80,29 @@ func programFunctions(t *testing.T, program string) (text []string) {
 	}
 	return text
 }
+
+// codeInDoc is the first block of code in the comment of a package.
+var codeInDoc = regexp.MustCompile(`(?m)^//\n((?://\t.*\n)+)`)
+
+// TestPackagePagesBeginWithAnExample: the packages of docs/library.md show on their page,
+// before anything else, how they are used, in lines that an Example runs.
+func TestPackagePagesBeginWithAnExample(t *testing.T) {
+	library := read(t, "label/library_test.go")
+	ran := map[string]bool{}
+	for line := range strings.Lines(library) {
+		ran[strings.TrimSpace(line)] = true
+	}
+	for _, name := range []string{"dataset", "embed", "model", "label", "method", "classifier"} {
+		doc := read(t, name+"/doc.go")
+		block := codeInDoc.FindStringSubmatchIndex(doc)
+		if heading := strings.Index(doc, "\n// # "); block == nil || heading >= 0 && heading < block[0] {
+			t.Errorf("%s/doc.go does not begin with an example", name)
+			continue
+		}
+		for line := range strings.Lines(doc[block[2]:block[3]]) {
+			if code := strings.TrimSpace(strings.TrimPrefix(line, "//")); !ran[code] {
+				t.Errorf("%s/doc.go: no example runs %q", name, code)
+			}
+		}
+	}
+}
