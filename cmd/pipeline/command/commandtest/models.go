@@ -77,6 +77,13 @@ func (l *Bed) Features(name string, without ...string) string {
 // SmallSide is the side of a photo in pixels that is enough for a contract.
 const SmallSide = 48
 
+// DemoCache returns a cache that all tests of a package share, in which the embeddings of the
+// demo's pictures are once any of them has run it.
+func (l *Bed) DemoCache() string {
+	l.Helper()
+	return filepath.Join(common.folder(l), "demo-cache")
+}
+
 // Trained writes a base folder of three classes and trains a model on it. Without args
 // this is done once for all tests of a package, and copied with the cache.
 func (l *Bed) Trained(args ...string) (model, images string) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 )
 
@@ -17,7 +18,10 @@ func TestDemo(t *testing.T) {
 		t.Skip("draws and labels 540 pictures")
 	}
 	l := commandtest.New(t)
-	r := l.Must("demo", "--out", l.Path("demo"))
+	r := l.RunWith(l.DemoCache(), "demo", "--out", l.Path("demo"))
+	if r.Code != command.ExitDone {
+		t.Fatalf("exit code %d: %s", r.Code, r.Stderr)
+	}
 	for _, name := range []string{"report.html", "demo.model", "labels/labels.csv", "labels/errors.csv",
 		"features/embeddings.npy"} {
 		if !l.Exists(l.Path("demo", name)) {
