@@ -22,6 +22,8 @@ type Scan struct {
 	ClassFrom string `mapstructure:"class_from" json:"class_from"`
 	// DropLabel lists classes to leave out.
 	DropLabel []string `mapstructure:"drop_label" json:"drop_label"`
+	// Predictions counts labels of a list that nobody decided (dataset.ListOptions.Decided).
+	Predictions bool `mapstructure:"predictions" json:"predictions"`
 	// PathColumn, LabelColumn and PathSuffix are as in dataset.ListOptions.
 	PathColumn  string `mapstructure:"path_column" json:"path_column"`
 	LabelColumn string `mapstructure:"label_column" json:"label_column"`

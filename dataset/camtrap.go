@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 )
@@ -15,12 +16,18 @@ func isObservations(header []string) bool {
 func observations(r records) records {
 	at := func(name string) int { return slices.Index(r.header, name) }
 	media, kind, name, tags := at("mediaID"), at("observationType"), at("scientificName"), at("observationTags")
+	how, who := at("classificationMethod"), at("classifiedBy")
 	out := r
-	out.header, out.first = []string{"path", "label"}, nil
+	out.header, out.first, out.several = []string{"path", "label", "by", "probability"}, nil, true
 	out.each = func(_ []int, use func(number int, cells []string) bool) error {
 		return r.each(nil, func(number int, cells []string) bool {
 			get := func(i int) string { return field(cells, i) }
-			return use(number, []string{get(media), observed(get(kind), get(name), get(tags))})
+			by := cmp.Or(get(who), "person")
+			if get(how) == "machine" {
+				by = ""
+			}
+			label := JoinLabels(observed(get(kind), get(name), get(tags)))
+			return use(number, []string{get(media), label, by, ""})
 		})
 	}
 	return out

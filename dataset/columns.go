@@ -166,19 +166,11 @@ func mostly(rows [][]string, wanted func(cell string) bool) (columns []int) {
 	return columns
 }
 
-// columns says which cells of a record are what; -1 is none.
-type columns struct {
-	path, label, split, session, taken int
-	// suffix is appended to paths without it.
-	suffix string
-	// guessed tells the user, "" if nothing was guessed.
-	guessed string
-}
-
 // columns finds the columns of a list.
 func (g guesser) columns(r records) (columns, error) {
 	c := columns{path: 0, label: -1, split: slices.Index(r.header, "split"), session: slices.Index(r.header, "session"),
-		taken: -1, suffix: g.opts.PathSuffix}
+		taken: -1, several: -1, by: slices.Index(r.header, "by"), ranked: slices.Index(r.header, "top_k"),
+		suffix: g.opts.PathSuffix}
 	if err := checkWidth(len(r.header)); err != nil {
 		return c, err
 	}
@@ -218,6 +210,9 @@ func (g guesser) columns(r records) (columns, error) {
 	}
 	if c.label, err = g.labelColumn(names, c.path); err != nil {
 		return c, err
+	}
+	if c.label >= 0 && names[c.label] == "label" {
+		c.several = slices.Index(r.header, "labels")
 	}
 	c.guessed = g.say(r, names, c)
 	return c, nil

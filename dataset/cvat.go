@@ -61,7 +61,7 @@ func openCVAT(t *text) (records, error) {
 	}
 	return inMemory([]string{"path", "label"}, func(add func(row []string)) {
 		for _, image := range images {
-			eachLabel(image.labels, func(label string) { add([]string{image.name, label}) })
+			add([]string{image.name, severalCell(image.labels)})
 		}
 	}), nil
 }

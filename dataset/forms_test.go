@@ -3,6 +3,7 @@ package dataset
 import (
 	"bytes"
 	"encoding/csv"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -95,14 +96,13 @@ func TestListsOfOtherPrograms(t *testing.T) {
 	}
 }
 
-// TestListsThatContradictThemselves: a photo of several classes is left out and said.
+// TestListsThatContradictThemselves: a photo of two classes is left out and said.
 func TestListsThatContradictThemselves(t *testing.T) {
 	root := tree(t, map[string]string{"1.jpg": "", "2.jpg": ""})
 	for name, text := range map[string]string{
-		"two people": `[{"data": {"image": "1.jpg"}, "annotations": [{"result": [{"value": ` +
-			`{"choices": ["cat", "dog"]}}]}]}, ` +
-			`{"data": {"image": "2.jpg"}, "annotations": []}]`,
-		"choices": "image,choice\n1.jpg,\"{\"\"choices\"\": [\"\"cat\"\", \"\"dog\"\"]}\"\n2.jpg,\n",
+		"two people": `[{"data": {"image": "1.jpg"}, "annotations": [{"result": [{"value": {"choices": ["cat"]}}]}, ` +
+			`{"result": [{"value": {"choices": ["dog"]}}]}]}, {"data": {"image": "2.jpg"}, "annotations": []}]`,
+		"two rows": "path,label,by\n1.jpg,cat,person\n1.jpg,dog,person\n2.jpg,,\n",
 	} {
 		l, err := readList(t, root, text)
 		if err != nil {
@@ -114,6 +114,96 @@ func TestListsThatContradictThemselves(t *testing.T) {
 			t.Errorf("%s: problems %q", name, p)
 		}
 	}
+}
+
+// TestSeveralThings: where a list names several things in a photo, none is its class; all forms
+// say the same.
+func TestSeveralThings(t *testing.T) {
+	root := tree(t, map[string]string{"1.jpg": "", "2.jpg": ""})
+	for name, text := range map[string]string{
+		"annotation": `[{"data": {"image": "1.jpg"}, "annotations": [{"result": [{"value": ` +
+			`{"choices": ["dog", "a;b"]}}]}]}, {"data": {"image": "2.jpg"}, "annotations": []}]`,
+		"choices":    "image,choice\n1.jpg,\"{\"\"choices\"\": [\"\"a;b\"\", \"\"dog\"\"]}\"\n2.jpg,\n",
+		"labels.csv": "path,label,by\n1.jpg,a%3Bb;dog,person\n2.jpg,,\n",
+		"JSON lines": `{"file_name": "1.jpg", "label": "", "labels": ["dog", "a;b"], "by": "person"}` + "\n" +
+			`{"file_name": "2.jpg", "label": "", "labels": [], "by": ""}` + "\n",
+		"COCO": `{"images": [{"id": 1, "file_name": "1.jpg"}, {"id": 2, "file_name": "2.jpg"}], "annotations": ` +
+			`[{"image_id": 1, "category_id": 7}, {"image_id": 1, "category_id": 8}], ` +
+			`"categories": [{"id": 7, "name": "dog"}, {"id": 8, "name": "a;b"}]}`,
+		"CVAT": `<?xml version="1.0"?><annotations><image name="1.jpg"><tag label="dog"/><tag label="a;b"/></image>` +
+			`<image name="2.jpg"></image></annotations>`,
+		"Camtrap DP": "observationID,mediaID,observationType,scientificName\n1,1.jpg,animal,dog\n2,2.jpg,unknown,\n" +
+			"3,1.jpg,animal,a;b\n4,1.jpg,animal,dog\n",
+	} {
+		l, err := readList(t, root, text)
+		if err != nil || len(l.Problems) > 0 || len(l.Samples) != 2 {
+			t.Errorf("%s: %+v %v", name, l, err)
+			continue
+		}
+		if s := l.Samples[0]; s.Label != "" || s.Several != "a%3Bb;dog" || l.Samples[1].Several != "" {
+			t.Errorf("%s: %+v", name, l.Samples)
+		}
+	}
+}
+
+// TestOwnLabels: what the program said itself is no label where only decisions count, unless a
+// person has corrected it.
+func TestOwnLabels(t *testing.T) {
+	root := tree(t, map[string]string{"1.jpg": "", "2.jpg": "", "3.jpg": "", "4.jpg": "", "5.jpg": ""})
+	own := func(cat, dog string) string {
+		return `1.jpg,cat,0.9,` + cat + `,` + "\n" + `2.jpg,dog,0.9,` + cat + `,` + "\n" + `3.jpg,cat,0.9,` + cat +
+			`,bulk` + "\n" + `4.jpg,cat,0.9,` + cat + `,person` + "\n" + `5.jpg,a%3Bb,0.9,` + dog + `,` + "\n"
+	}
+	csv := "path,label,probability,top_k,by\n" + own(`"[[""cat"",0.9]]"`, `"[[""a;b"",0.9]]"`)
+	coco := `{"images": [{"id": 1, "file_name": "1.jpg"}, {"id": 2, "file_name": "2.jpg"}], "annotations": ` +
+		`[{"image_id": 1, "category_id": 7, "by": ""}, {"image_id": 2, "category_id": 7, "by": "list"}], ` +
+		`"categories": [{"id": 7, "name": "cat"}]}`
+	observations := "observationID,mediaID,observationType,scientificName,classificationMethod\n" +
+		"1,1.jpg,animal,cat,machine\n2,2.jpg,animal,cat,human\n"
+	for _, c := range []struct {
+		text      string
+		want      []string
+		predicted int
+	}{
+		{csv, []string{"1.jpg=", "2.jpg=dog", "3.jpg=", "4.jpg=cat", "5.jpg="}, 3},
+		{strings.ReplaceAll(csv, "probability", "sure"), // another program's
+			[]string{"1.jpg=cat", "2.jpg=dog", "3.jpg=cat", "4.jpg=cat", "5.jpg=a;b"}, 0},
+		{`{"path": "1.jpg", "label": "cat", "probability": 1, "top_k": [["cat", 1]], "by": ""}` + "\n" +
+			`{"path": "2.jpg", "label": "dog", "probability": 1, "top_k": [["cat", 1]], "by": ""}` + "\n",
+			[]string{"1.jpg=", "2.jpg=dog"}, 1},
+		{"path,label,by,probability\n1.jpg,cat,,0.9\n2.jpg,cat,person,0.9\n", []string{"1.jpg=", "2.jpg=cat"}, 1},
+		{coco, []string{"1.jpg=", "2.jpg=cat"}, 1},
+		{observations, []string{"1.jpg=", "2.jpg=cat"}, 1},
+	} {
+		list := filepath.Join(t.TempDir(), "list")
+		if err := os.WriteFile(list, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l, err := ReadList(list, root, ListOptions{Decided: true})
+		if err != nil || l.Predicted != c.predicted {
+			t.Errorf("%d labels are predicted, want %d: %v\n%s", l.Predicted, c.predicted, err, c.text)
+		}
+		wantEqual(t, c.text, brief(l), c.want)
+	}
+}
+
+// FuzzJoinedLabels: labels that are written as one cell are found again.
+func FuzzJoinedLabels(f *testing.F) {
+	f.Add("Fox", "Owl")
+	f.Add("a;b", "a%3Bb")
+	f.Add("%25253B;", "%253B%3b")
+	f.Fuzz(func(t *testing.T, a, b string) {
+		if a == "" || b == "" {
+			return
+		}
+		want := []string{a, b}
+		slices.Sort(want)
+		got := SplitLabels(JoinLabels(a, b))
+		slices.Sort(got)
+		if !slices.Equal(got, want) {
+			t.Errorf("%q are read as %q", want, got)
+		}
+	})
 }
 
 func TestListsThatAreRefused(t *testing.T) {

@@ -94,6 +94,7 @@ type cocoFile struct {
 	Annotations []struct {
 		Image    json.RawMessage `json:"image_id"`
 		Category json.RawMessage `json:"category_id"`
+		By       *string         `json:"by"` // of exports of this program, "" for its own labels
 	} `json:"annotations"`
 	Categories []struct {
 		ID   json.RawMessage `json:"id"`
@@ -114,7 +115,7 @@ func openCOCO(t *text) (r records, ok bool, err error) {
 	if len(c.Images) > 0 && c.Images[0].File == "" {
 		return r, true, errors.New("the images of this JSON have no file_name, which COCO's have")
 	}
-	names, labels := map[string]string{}, map[string][]string{}
+	names, labels, by := map[string]string{}, map[string][]string{}, map[string]string{}
 	for _, category := range c.Categories {
 		names[string(category.ID)] = category.Name
 	}
@@ -123,23 +124,17 @@ func openCOCO(t *text) (r records, ok bool, err error) {
 		if name != "" && !slices.Contains(labels[image], name) {
 			labels[image] = append(labels[image], name)
 		}
+		by[image] = "person"
+		if a.By != nil {
+			by[image] = *a.By
+		}
 	}
-	return inMemory([]string{"path", "label"}, func(add func(row []string)) {
+	return inMemory([]string{"path", "label", "by", "probability"}, func(add func(row []string)) {
 		for _, image := range c.Images {
-			eachLabel(labels[string(image.ID)], func(label string) { add([]string{image.File, label}) })
+			id := string(image.ID)
+			add([]string{image.File, JoinLabels(labels[id]...), by[id], ""})
 		}
 	}), true, nil
-}
-
-// eachLabel calls use with every label, or once with none. A photo with several becomes
-// several rows, which contradict each other and so are reported.
-func eachLabel(labels []string, use func(label string)) {
-	for _, label := range labels {
-		use(label)
-	}
-	if len(labels) == 0 {
-		use("")
-	}
 }
 
 // openJSON reads JSON lines. The columns are the keys in the first objects.
@@ -179,8 +174,8 @@ func isObject(line string) bool {
 	return strings.HasPrefix(strings.TrimSpace(line), "{") && json.Valid([]byte(line))
 }
 
-// jsonText is the text of a JSON string, number or boolean, and "" for anything
-// else.
+// jsonText is the text of a JSON string, number or boolean, the JSON of a list or of several
+// choices, and "" for anything else.
 func jsonText(value any) string {
 	switch v := value.(type) {
 	case string:
@@ -192,6 +187,23 @@ func jsonText(value any) string {
 			several, _ := json.Marshal(map[string]any{"choices": v["choices"]}) // it has been JSON
 			return string(several)
 		}
+	case []any:
+		return listText(v)
 	}
 	return ""
+}
+
+// listText is the cell of several labels if all of a list are strings, otherwise its JSON.
+func listText(list []any) string {
+	labels := make([]string, 0, len(list))
+	for _, v := range list {
+		if label, ok := v.(string); ok {
+			labels = append(labels, label)
+		}
+	}
+	if len(labels) == len(list) {
+		return severalCell(labels)
+	}
+	text, _ := json.Marshal(list) // it has been JSON
+	return string(text)
 }

@@ -1,7 +1,6 @@
 package dataset
 
 import (
-	"encoding/json"
 	"net/url"
 	"path"
 	"regexp"
@@ -16,8 +15,9 @@ func isTask(object map[string]any) bool {
 		object["predictions"] != nil)
 }
 
-// taskRows yields the photo of a task with the choices of its annotations. Predictions
-// are not what a person decided, and cancelled annotations are not decided.
+// taskRows yields the photo of a task with the choices of each annotation, once where these are
+// the same: people who disagree contradict each other, and that is reported. Predictions are not
+// what a person decided, and cancelled annotations are not decided.
 func taskRows(task map[string]any, use func(path, label string)) {
 	data, _ := task["data"].(map[string]any)
 	photo := ""
@@ -31,17 +31,25 @@ func taskRows(task map[string]any, use func(path, label string)) {
 			photo = value
 		}
 	}
-	var labels []string
+	var cells []string
 	for _, key := range []string{"annotations", "completions"} {
 		for _, a := range objects(task[key]) {
 			if cancelled, _ := a["was_cancelled"].(bool); cancelled {
 				continue
 			}
-			labels = append(labels, choices(a["result"])...)
+			labels := choices(a["result"])
+			slices.Sort(labels)
+			if cell := severalCell(slices.Compact(labels)); cell != "" && !slices.Contains(cells, cell) {
+				cells = append(cells, cell)
+			}
 		}
 	}
-	slices.Sort(labels)
-	eachLabel(slices.Compact(labels), func(label string) { use(photo, label) })
+	if len(cells) == 0 {
+		cells = []string{""}
+	}
+	for _, cell := range cells {
+		use(photo, cell)
+	}
 }
 
 func choices(results any) (labels []string) {
@@ -101,19 +109,4 @@ func tails(name string) (paths []string) {
 		paths = append(paths, rest)
 	}
 	return paths
-}
-
-// choicesIn returns the labels of a cell in which Label Studio writes several:
-// {"choices": ["a", "b"]}; nil if it is another.
-func choicesIn(cell string) []string {
-	if !strings.HasPrefix(cell, `{"choices"`) {
-		return nil
-	}
-	var c struct {
-		Choices []string `json:"choices"`
-	}
-	if json.Unmarshal([]byte(cell), &c) != nil {
-		return nil
-	}
-	return c.Choices
 }

@@ -31,6 +31,10 @@ type ListOptions struct {
 	LabelsOptional bool
 	// Boxes accepts paths of boxes, photo.jpg#1.
 	Boxes bool
+	// Decided ignores labels that nobody gave but the program: predictions, and what was
+	// accepted in bulk. In labels.csv a label counts that is not the predicted one, since a
+	// person has corrected that.
+	Decided bool
 }
 
 // ReadList reads a list of images that lie under root: plain lines, each a path,
@@ -118,91 +122,6 @@ func ReadPaths(file string, opts ListOptions) (paths []string, err error) {
 	return paths, nil
 }
 
-// A listRow is one record of a list, not yet checked against the disk.
-type listRow struct {
-	columns
-	sample   Sample
-	labelled bool // the label was given, even if empty
-	literal  bool
-	safe     bool // as SafeCell writes cells
-	number   int
-	unit     string
-}
-
-// eachListed calls use with every record that has a path.
-func eachListed(file io.ReaderAt, size int64, g guesser, use func(listRow) error) error {
-	records, err := openRecords(file, size, g)
-	if err != nil {
-		return err
-	}
-	c, err := g.columns(records)
-	if err != nil {
-		return err
-	}
-	wanted := slices.DeleteFunc([]int{c.path, c.label, c.split, c.session, c.taken}, func(i int) bool { return i < 0 })
-	var failed error
-	err = records.each(wanted, func(number int, cells []string) bool {
-		row := listRow{columns: c, literal: records.literal, safe: records.safe, number: number, unit: records.unit,
-			labelled: c.label >= 0 && c.label < len(cells)}
-		row.sample = Sample{Path: field(cells, c.path), Label: field(cells, c.label), Split: field(cells, c.split),
-			Session: field(cells, c.session), Taken: field(cells, c.taken)}
-		switch {
-		case row.sample.Path == "":
-			return true
-		case !row.literal && !utf8.ValidString(row.sample.Label):
-			failed = fmt.Errorf("%s %d: %w", row.unit, number, notUTF8(row.sample.Label))
-		default:
-			eachLabel(row.labels(), func(label string) {
-				row.sample.Label = spelled(label)
-				failed = errors.Join(failed, use(row))
-			})
-		}
-		return failed == nil
-	})
-	return readAs(records.encoding, errors.Join(failed, err))
-}
-
-// readAs adds the encoding of a text to an error, if it is not UTF-8.
-func readAs(encoding string, err error) error {
-	if err == nil || encoding == "" {
-		return err
-	}
-	return fmt.Errorf("%w (the text was read as %s)", err, encoding)
-}
-
-// notUTF8 says what to do with a text of another encoding, most often that of Excel.
-func notUTF8(label string) error {
-	hint := ""
-	if meant := windows1252(label); meant != "" {
-		hint = fmt.Sprintf("; if it means %q, the list is in Windows-1252", meant)
-	}
-	return fmt.Errorf("the label %q is not UTF-8%s; save the list as UTF-8 (in Excel: CSV UTF-8; in a shell: iconv -f "+
-		"WINDOWS-1252 -t UTF-8)", label, hint)
-}
-
-// labels returns the labels of a row: a cell of several choices has several.
-func (r listRow) labels() []string {
-	label := r.sample.Label
-	if r.literal {
-		return []string{label}
-	}
-	if several := choicesIn(label); several != nil {
-		return several
-	}
-	return []string{r.plain(label)}
-}
-
-// plain undoes what the program does to a name that it writes.
-func (r listRow) plain(name string) string {
-	if r.literal {
-		return name
-	}
-	if r.safe {
-		name = plainCell(name)
-	}
-	return UnescapePath(name)
-}
-
 type listReader struct {
 	name, root string
 	rootName   string
@@ -263,7 +182,14 @@ func (r *listReader) add(row listRow) {
 		return
 	}
 	before := r.listing.Samples[first.index]
-	if sample.Taken = before.Taken; before != sample {
+	sample.Taken = before.Taken
+	labels, more := before.labels(), sample.labels()
+	switch {
+	case before == sample:
+	case row.more && len(labels) > 0 && len(more) > 0:
+		r.listing.Samples[first.index].label(append(labels, more...))
+		return
+	default:
 		r.refused[sample.Path] = true
 		r.listing.problem(sample.Path,
 			fmt.Errorf("%ss %d and %d of %s: listed as %q and as %q; left out, give it one label",
@@ -284,6 +210,13 @@ func (r *listReader) sample(row listRow) (Sample, error) {
 		return Sample{}, err
 	}
 	s.Path = rel
+	if row.predicted {
+		if s.Label != "" || s.Several != "" {
+			r.listing.Predicted++
+		}
+		s.Label, s.Several = "", ""
+		return s, nil
+	}
 	if !row.labelled {
 		s.Label = cmp.Or(r.opts.ClassFrom, ClassFromLeaf).class(r.rootName, rel)
 	}

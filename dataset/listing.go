@@ -35,6 +35,9 @@ type Listing struct {
 	LeftOut LeftOut
 	// Merged are the classes that a scan read from several folders, by name.
 	Merged []Merged
+	// Predicted counts the labels of a list that were ignored because the program gave them
+	// (ListOptions.Decided).
+	Predicted int
 	// Guessed says, for the user, what ReadList guessed about a table; "" when
 	// it did not have to.
 	Guessed string

@@ -28,6 +28,8 @@ type records struct {
 	literal bool
 	// safe cells are written as SafeCell does.
 	safe bool
+	// several reports that a photo may have several records, each of a thing in it.
+	several bool
 	// encoding names that of the text, if it is not UTF-8.
 	encoding string
 	// unit is what the numbers of records count: "line" or "row".

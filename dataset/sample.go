@@ -8,6 +8,9 @@ type Sample struct {
 	Path string
 	// Label is the class name, "" when unknown.
 	Label string
+	// Several are the things that a photo shows, of which none is its Label, as JoinLabels
+	// writes them; "" for none.
+	Several string
 	// Split and Session are the optional columns of a feature folder's
 	// samples.csv.
 	Split, Session string

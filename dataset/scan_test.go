@@ -206,5 +206,5 @@ func ExampleScan() {
 	}
 	listing, err := Scan(context.Background(), root, ScanOptions{})
 	fmt.Println(listing.Samples, listing.Skipped, err)
-	// Output: [{cat/1.jpg cat    <nil>} {dog/2.png dog    <nil>}] map[video:1] <nil>
+	// Output: [{cat/1.jpg cat     <nil>} {dog/2.png dog     <nil>}] map[video:1] <nil>
 }

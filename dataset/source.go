@@ -38,7 +38,7 @@ func (l Listing) Source() *Source {
 // outcome returns a copy of the listing without its samples.
 func (l Listing) outcome() Listing {
 	out := Listing{Root: l.Root, Problems: slices.Clone(l.Problems), Skipped: map[string]int{}, Merged: l.Merged,
-		Guessed: l.Guessed, LeftOut: l.LeftOut.clone()}
+		Guessed: l.Guessed, Predicted: l.Predicted, LeftOut: l.LeftOut.clone()}
 	maps.Copy(out.Skipped, l.Skipped)
 	return out
 }

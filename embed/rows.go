@@ -89,21 +89,25 @@ var ErrNoLabels = errors.New("no labelled images: put each class into its own fo
 	"labels: a column of --list, or of samples.csv of --features")
 
 // Labelled filters rows to those with a class and those that failed. Dropped
-// counts the others; if no row has a class, Each returns ErrNoLabels.
+// counts the others, and Several those of them that a list says to show several things; if no
+// row has a class, Each returns ErrNoLabels.
 type Labelled struct {
 	Rows
-	Dropped int
+	Dropped, Several int
 }
 
 // Each is like Rows.Each.
 func (l *Labelled) Each(ctx context.Context, emit func(Item) error) (Outcome, error) {
-	l.Dropped = 0
+	l.Dropped, l.Several = 0, 0
 	labelled := 0
 	outcome, err := l.Rows.Each(ctx, func(item Item) error {
 		switch {
 		case item.Err != nil:
 		case item.Sample.Label == "":
 			l.Dropped++
+			if item.Sample.Several != "" {
+				l.Several++
+			}
 			return nil
 		default:
 			labelled++

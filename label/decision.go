@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -29,6 +30,8 @@ type Decision struct {
 	// Labels are those of a photo that shows several things and has no Class.
 	Labels []string
 	By     By
+	// At is when a person decided, zero if that is not known.
+	At time.Time
 }
 
 // Decisions finds the decision about a file by its content, so that copies share it, and
@@ -50,7 +53,7 @@ func (d Decisions) Of(item embed.Item) (Decision, bool) {
 // decide makes a row one of the decided class, whatever the head predicts. Probability and
 // margin are what the head says of that class.
 func (s *Scored) decide(d Decision, classes []string) {
-	s.By, s.Labels, s.Rejected = d.By, d.Labels, false
+	s.By, s.At, s.Labels, s.Rejected = d.By, d.At, d.Labels, false
 	p := &s.Prediction
 	p.Label, p.Probability, p.Margin = d.Class, 0, -p.Probability
 	at := slices.Index(classes, d.Class)
@@ -74,6 +77,18 @@ func (s *Scored) detected(b *dataset.Box) {
 		Label: b.Category, Probability: b.Confidence, Margin: b.Confidence, Novelty: s.Prediction.Novelty,
 		TopK: []classifier.Ranked{{Label: b.Category, Probability: b.Confidence}},
 	}
+}
+
+// Names returns the classes that a row gives its photo: none if it is rejected or was set aside,
+// several if a person said so.
+func (s Scored) Names() []string {
+	switch {
+	case s.Rejected:
+		return nil
+	case s.SetAside():
+		return s.Labels
+	}
+	return []string{s.Prediction.Label}
 }
 
 // SetAside reports that people decided that the photo is of no class, or of several (Labels).

@@ -253,8 +253,8 @@ type Row struct {
 	// Path is relative to the image folder; bytes that are not UTF-8 are
 	// percent-escaped.
 	Path string `json:"path" parquet:"path"`
-	// Label is the class that was decided, otherwise the most probable one; empty if the
-	// image is rejected or set aside.
+	// Label is the class that was decided, otherwise the most probable one, as
+	// dataset.JoinLabels writes it; empty if the image is rejected or set aside.
 	Label string `json:"label" parquet:"label,dict"`
 	// Probability is that of Label by the model; Margin is its lead over the next class,
 	// below 0 where the model contradicts a decision.
@@ -294,12 +294,12 @@ func NewRow(s Scored) Row {
 		Novelty: rounded(p.Novelty), Rejected: s.Rejected, TopK: make([]pair, len(p.TopK)), Split: s.Split,
 	}
 	if !s.Rejected && !s.SetAside() {
-		r.Label = p.Label
+		r.Label = dataset.JoinLabels(p.Label)
 		probability, margin, entropy := rounded(p.Probability), rounded(p.Margin), rounded(p.Entropy)
 		r.Probability, r.Margin, r.Entropy = &probability, &margin, &entropy
 	}
 	if len(s.Labels) > 0 {
-		r.Label = JoinLabels(s.Labels)
+		r.Label = dataset.JoinLabels(s.Labels...)
 	}
 	if s.New != nil {
 		r.New = new(rounded(*s.New))

@@ -6,7 +6,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
@@ -76,7 +75,7 @@ func (t *photoTable) Commit(embed.Outcome) error {
 				continue
 			}
 			rows = append(rows, []string{dataset.SafeCell(dataset.EscapePath(p.Path)),
-				dataset.SafeCell(JoinLabels(labels)), strconv.Itoa(p.Boxes)})
+				dataset.SafeCell(dataset.JoinLabels(labels...)), strconv.Itoa(p.Boxes)})
 		}
 		return w.WriteAll(rows)
 	})
@@ -91,14 +90,3 @@ func (t *photoTable) Files() []string { return []string{photosName} }
 
 // Abort implements Sink.
 func (t *photoTable) Abort() {}
-
-// JoinLabels returns several labels as one cell, sorted and separated by semicolons. Those in
-// a label are written as %3B.
-func JoinLabels(labels []string) string {
-	sorted := make([]string, len(labels))
-	for i, l := range labels {
-		sorted[i] = strings.ReplaceAll(l, ";", "%3B")
-	}
-	slices.Sort(sorted)
-	return strings.Join(sorted, ";")
-}

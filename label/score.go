@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -41,8 +42,10 @@ type Scored struct {
 	New *float64
 	// Rejected reports that the image looks like no known class.
 	Rejected bool
-	// By says who gave Prediction.Label; "" is the head.
+	// By says who gave Prediction.Label, "" is the head; At is when a person did, zero if that is
+	// not known.
 	By By
+	At time.Time
 	// Labels are those of a photo that shows several things, as a person decided: it is then
 	// of no class.
 	Labels []string

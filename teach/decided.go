@@ -32,7 +32,11 @@ func (s *state) decision(id ID) (label.Decision, bool) {
 	if m, ok := s.marks[id]; ok {
 		by := map[By]label.By{Person: label.Person, Bulk: label.Bulk, Folder: label.List,
 			Ignored: label.Person, Skipped: label.Person, Mixed: label.Person}[m.by]
-		return label.Decision{Class: m.class, Labels: m.labels, By: by}, true
+		d := label.Decision{Class: m.class, Labels: m.labels, By: by}
+		if by != label.List { // a list was decided earlier
+			d.At = s.lines[m.seq-1].Time
+		}
+		return d, true
 	}
 	first := ""
 	for i, class := range s.learned[id] {

@@ -10,8 +10,8 @@ import (
 
 // An Exported is a file of the folder, and the label that leaves the program.
 type Exported struct {
-	// Label is "" for a photo that was set aside, is like no class, or has no scores; of one
-	// that shows several things it has all, as of label.JoinLabels.
+	// Label is "" for a photo that was set aside, is like no class, or has no scores. It is
+	// written by dataset.JoinLabels: a photo that shows several things has all.
 	Path, Label string
 	By          label.By
 	// Box is nil for a whole photo.
@@ -54,29 +54,29 @@ func (g *gallery) exported(i int) (e Exported) {
 	it := g.item(i)
 	e.Box = it.Box
 	d, decided := g.state.decision(it.ID)
-	e.Label, e.By = cmp.Or(d.Class, label.JoinLabels(d.Labels)), d.By
 	if !decided {
-		e.Label, e.By = it.Label, by(it)
+		d.Class, d.By = it.Label, by(it)
 	}
+	e.By = d.By
 	if e.By == label.Detector {
 		e.Probability = &it.Box.Confidence
 	}
-	if it.Top == nil {
-		return e
-	}
-	e.Novelty = &it.Novelty
-	if e.By == "" && it.Unknown {
-		e.Rejected = true
-		return e
-	}
-	if e.By == "" {
-		e.Label = it.Top[0].Label
+	if it.Top != nil {
+		e.Novelty = &it.Novelty
+		e.Rejected = e.By == "" && it.Unknown
+		if e.By == "" && !it.Unknown {
+			d.Class = it.Top[0].Label
+		}
 	}
 	for _, r := range it.Top {
-		if r.Label == e.Label {
+		if r.Label == d.Class {
 			e.Probability = &r.Probability
 		}
 	}
+	if d.Class != "" {
+		d.Labels = []string{d.Class}
+	}
+	e.Label = dataset.JoinLabels(d.Labels...)
 	return e
 }
 

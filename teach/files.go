@@ -18,6 +18,7 @@ const (
 	journalSuffix = ".journal"
 	baseSuffix    = ".base"
 	lockSuffix    = ".lock" // of the journal
+	deskSuffix    = journalSuffix + ".desk"
 )
 
 // StartFile returns the file of the model that a session of MODEL starts from: its

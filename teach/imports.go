@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -53,6 +54,15 @@ func (s *Session) Import(b model.Batch, prefer Preference) (model.Outcome, error
 	}
 	if b.X.Cols != s.options.Dim {
 		return o, fmt.Errorf("the embeddings have %d values, not %d", b.X.Cols, s.options.Dim)
+	}
+	n := len(b.Labels)
+	if b.X.Rows != n || b.X.Stride != b.X.Cols || len(b.X.Data) != n*b.X.Cols ||
+		len(b.Content) != n || len(b.Paths) != n {
+		return o, fmt.Errorf("%d labels, %d embeddings, %d contents and %d paths do not match", n, b.X.Rows,
+			len(b.Content), len(b.Paths))
+	}
+	if err := classifier.CheckRows(b.X, 0); n > 0 && err != nil {
+		return o, err
 	}
 	var before []string
 	l, err := s.decide(func() (l Line, err error) {

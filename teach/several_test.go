@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -49,12 +50,13 @@ func TestSeveral(t *testing.T) {
 		}
 		n := 0
 		for _, e := range s.Labels() {
-			if e.Label == label.JoinLabels(want) && e.By == label.Person && e.Probability == nil {
+			alone := e.Path == w.photos[12].Path || e.Path == w.photos[13].Path // of one class
+			if e.Label == dataset.JoinLabels(want...) && e.By == label.Person && e.Probability == nil && !alone {
 				n++
 			}
 		}
 		if n != len(several) {
-			t.Errorf("%s %d photos are exported as %s", when, n, label.JoinLabels(want))
+			t.Errorf("%s %d photos are exported as %s", when, n, dataset.JoinLabels(want...))
 		}
 	}
 	expect("at first", "bee", "owl;fox")

@@ -30,7 +30,7 @@ func (t Table) Commit(embed.Outcome) error {
 		for _, e := range t.Events {
 			rows = append(rows, []string{e.Name, e.text(e.Start), e.text(e.End),
 				dataset.SafeCell(dataset.EscapePath(e.Camera)), strconv.Itoa(e.Photos),
-				dataset.SafeCell(label.JoinLabels(e.Labels))})
+				dataset.SafeCell(dataset.JoinLabels(e.Labels...))})
 		}
 		return w.WriteAll(rows)
 	})

@@ -30,7 +30,7 @@ const (
 
 // A camtrap is a Camera Trap Data Package (camtrap-dp.tdwg.org, version 1.0.2): a photo is a
 // medium of the deployment that its first-level folder is, and a label an observation of
-// a medium. What the format demands and nobody said is as wide as what is known: a place
+// a medium, each of several things one. What the format demands and nobody said is as wide as what is known: a place
 // unknown is anywhere on Earth. A photo that does not say when it was taken cannot be in it.
 type camtrap struct {
 	*folder
@@ -90,7 +90,21 @@ func (c *camtrap) Put(row label.Scored) error {
 	if c.lastShot.Time.IsZero() {
 		return &label.ItemError{Err: errNoTime}
 	}
-	return c.write(observations, c.observation(row))
+	names := row.Names()
+	if len(names) == 0 {
+		return c.write(observations, c.observation(row))
+	}
+	for i, name := range names {
+		o := c.observation(row)
+		c.classify(o, row, name)
+		if len(names) > 1 { // no file lies below a photo: the id is of nothing else
+			o["observationID"] += "/" + strconv.Itoa(i+1)
+		}
+		if err := c.write(observations, o); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // empty adds a photo in which a detector found nothing. Without a time it is left out.
@@ -144,30 +158,36 @@ func (c *camtrap) deploymentOf(name string, shot photometa.Shot) string {
 	return cmp.Or(shot.Serial, shot.Camera, dataset.EscapePath(filepath.Base(c.o.Root)))
 }
 
-// observation is what a row says. A class that a scientific name cannot be is a tag.
+// classify says that an observation is of a class. One that a scientific name cannot be is a tag.
+func (c *camtrap) classify(o map[string]string, row label.Scored, class string) {
+	kind := observationType(class)
+	o["observationType"] = kind
+	switch {
+	case kind != "animal" || isMissing(class):
+		o["observationTags"] = "class:" + class
+	default:
+		c.species[class] = true
+		o["scientificName"] = cell(class)
+	}
+	if byMachine(row) {
+		o["classificationProbability"] = label.Digits(min(1, row.Prediction.Probability))
+	}
+}
+
+func byMachine(row label.Scored) bool { return row.By == "" || row.By == label.Detector }
+
+// observation is what a row says, but for its class.
 func (c *camtrap) observation(row label.Scored) map[string]string {
-	o, class := c.observationOf(row.Sample.File()), row.Prediction.Label
+	o := c.observationOf(row.Sample.File())
 	o["observationID"] = cell(dataset.EscapePath(row.Sample.Path))
-	machine := row.By == "" || row.By == label.Detector
-	if !machine {
+	if !byMachine(row) {
 		o["classificationMethod"] = "human"
 	}
 	if row.By != "" {
 		o["classifiedBy"] = string(row.By)
 	}
-	if !row.Rejected && !row.SetAside() {
-		kind := observationType(class)
-		o["observationType"] = kind
-		switch {
-		case kind != "animal" || isMissing(class):
-			o["observationTags"] = "class:" + class
-		default:
-			c.species[class] = true
-			o["scientificName"] = cell(class)
-		}
-		if machine {
-			o["classificationProbability"] = label.Digits(min(1, row.Prediction.Probability))
-		}
+	if !row.At.IsZero() {
+		o["classificationTimestamp"] = moment(row.At)
 	}
 	if b := row.Sample.Box; b != nil {
 		for i, field := range []string{"bboxX", "bboxY", "bboxWidth", "bboxHeight"} {

@@ -13,8 +13,8 @@ import (
 const cocoName = "coco"
 
 // COCO's format: a photo is an image with its class as an annotation of the whole image,
-// which has no bbox, as in COCO Camera Traps; a row that is a box is an annotation with a
-// bbox in pixels of the upright photo. Photos without a class are images without an
+// which has no bbox, as in COCO Camera Traps, one for each of several things; a row that is a
+// box is an annotation with a bbox in pixels of the upright photo. Photos without a class are images without an
 // annotation. Of a split, each part is a file.
 type coco struct {
 	*folder
@@ -49,8 +49,8 @@ type cocoAnnotation struct {
 	Box      []float64 `json:"bbox,omitempty"`
 	Area     float64   `json:"area,omitempty"`
 	Crowd    *int      `json:"iscrowd,omitempty"`
-	// What COCO has no field for.
-	Probability float    `json:"probability"`
+	// What COCO has no field for; the probability of one of several things is not known.
+	Probability *float   `json:"probability,omitempty"`
 	New         *float   `json:"p_new,omitempty"`
 	By          label.By `json:"by"`
 }
@@ -114,16 +114,19 @@ func (c *coco) Put(row label.Scored) error {
 	}
 	whole := row.Sample.Box == nil
 	if c.images == 0 || whole || photo(row) != c.last.File {
-		image := cocoImage{Rejected: whole && row.Rejected, SetAside: whole && row.SetAside()}
+		image := cocoImage{Rejected: whole && row.Rejected,
+			SetAside: whole && row.SetAside() && len(row.Labels) == 0}
 		if err := c.image(p, row.Sample.File(), image); err != nil {
 			return err
 		}
 	}
-	if row.Rejected || row.SetAside() {
-		return nil
+	for _, class := range row.Names() {
+		c.labels++
+		if err := p.labels.add(c.annotation(row, class)); err != nil {
+			return err
+		}
 	}
-	c.labels++
-	return p.labels.add(c.annotation(row))
+	return nil
 }
 
 // image adds a photo.
@@ -139,9 +142,12 @@ func (c *coco) image(p *cocoPart, name string, image cocoImage) (err error) {
 }
 
 // annotation says that the last image, or a box in it, is of a class.
-func (c *coco) annotation(row label.Scored) cocoAnnotation {
-	a := cocoAnnotation{ID: c.labels, Image: c.last.ID, Category: c.classes.of(row.Prediction.Label),
-		Probability: float(row.Prediction.Probability), New: optional(row.New), By: row.By}
+func (c *coco) annotation(row label.Scored, class string) cocoAnnotation {
+	a := cocoAnnotation{ID: c.labels, Image: c.last.ID, Category: c.classes.of(class), New: optional(row.New),
+		By: row.By}
+	if !row.SetAside() {
+		a.Probability = optional(&row.Prediction.Probability)
+	}
 	if b := row.Sample.Box; b != nil {
 		w, h := float64(c.last.Width), float64(c.last.Height)
 		a.Box = []float64{hundredth(b.X * w), hundredth(b.Y * h), hundredth(b.W * w), hundredth(b.H * h)}

@@ -195,6 +195,82 @@ func TestNoClassIsGiven(t *testing.T) {
 	}
 }
 
+// TestSeveralThings leave with all their names, and come back; the probability of one of them
+// is not claimed.
+func TestSeveralThings(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	write(t, root, "both.jpg", "one.jpg")
+	both := row("both.jpg", "")
+	both.Labels, both.At = []string{"Fox", "a;b"}, time.Date(2025, 6, 7, 8, 9, 10, 0, time.UTC)
+	run(t, options(root, dir), all, both, row("one.jpg", "cat"))
+	for format, list := range lists {
+		below := root
+		if format == "imagefolder" {
+			below = filepath.Join(dir, format)
+		}
+		l, err := dataset.ReadList(filepath.Join(dir, list), below, dataset.ListOptions{Decided: true})
+		if err != nil || len(l.Problems) > 0 || len(l.Samples) != 2 {
+			t.Fatalf("%s: %+v %v", format, l, err)
+		}
+		for _, s := range l.Samples {
+			if want := map[string]string{"both.jpg": "Fox;a%3Bb"}[filepath.Base(s.Path)]; s.Several != want ||
+				(s.Label == "") != (want != "") {
+				t.Errorf("%s: %+v", format, s)
+			}
+		}
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "coco/instances.json"))
+	if err != nil || strings.Count(string(text), `"probability"`) != 1 || strings.Contains(string(text), "set_aside") {
+		t.Errorf("%s %v", text, err)
+	}
+	config, err := os.ReadFile(filepath.Join(dir, "label-studio/config.xml"))
+	if err != nil || !strings.Contains(string(config), `choice="multiple"`) {
+		t.Errorf("%s %v", config, err)
+	}
+	for i, o := range table(t, filepath.Join(dir, "camtrap-dp/observations.csv")) {
+		want := []string{"both.jpg/1 2025-06-07T08:09:10Z", "both.jpg/2 2025-06-07T08:09:10Z", "one.jpg "}[i]
+		if got := o["observationID"] + " " + o["classificationTimestamp"]; got != want {
+			t.Errorf("observation %q, want %q", got, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(dir, "imagefolder/_several/both.jpg")); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestFoldersOfClasses are not repeated, unless two photos would have one name.
+func TestFoldersOfClasses(t *testing.T) {
+	root, dir := t.TempDir(), t.TempDir()
+	places := map[string]string{"cat/a.jpg": "cat/a.jpg", "cat/b.jpg": "cat/cat/b.jpg", "b.jpg": "cat/b.jpg",
+		"cat/cat/c.jpg": "cat/cat/c.jpg", "dog/a.jpg": "cat/dog/a.jpg"}
+	names := slices.Sorted(maps.Keys(places))
+	write(t, root, names...)
+	var rows []label.Scored
+	for _, name := range names {
+		rows = append(rows, row(name, "cat"))
+	}
+	for range 2 { // the second run finds a tree of the first
+		run(t, options(root, dir), []string{"imagefolder"}, rows...)
+		for name, place := range places {
+			text, err := os.ReadFile(filepath.Join(dir, "imagefolder", place))
+			if string(text) != name {
+				t.Errorf("%s is %q, want %q: %v", place, text, name, err)
+			}
+		}
+	}
+	run(t, options(root, dir), []string{"imagefolder"}, rows[1]) // which takes the others away
+	photos := 0
+	err := filepath.WalkDir(filepath.Join(dir, "imagefolder"), func(name string, _ fs.DirEntry, err error) error {
+		if strings.HasSuffix(name, ".jpg") {
+			photos++
+		}
+		return err
+	})
+	if err != nil || photos != 1 {
+		t.Errorf("%d photos are left, %v", photos, err)
+	}
+}
+
 func object(t *testing.T, file string, to any) {
 	t.Helper()
 	text, err := os.ReadFile(file)

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -26,6 +27,7 @@ const (
 // names alone it would take a class "test" for one.
 type imageFolder struct {
 	*organise.Tree
+	root   string
 	splits []string
 	tables map[string]*file // by split
 	photos map[string]int   // by split
@@ -35,7 +37,8 @@ type imageFolder struct {
 // another, and none changes its type, as the loader demands.
 type photoRow struct {
 	File        string   `json:"file_name"`
-	Label       string   `json:"label"`
+	Label       string   `json:"label"`  // "" for several things
+	Labels      []string `json:"labels"` // what the photo shows
 	Probability float    `json:"probability"`
 	New         *float   `json:"p_new,omitempty"`
 	By          label.By `json:"by"`
@@ -45,7 +48,7 @@ func newImageFolder(o Options) (label.Sink, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	f := &imageFolder{splits: o.Splits, tables: map[string]*file{}, photos: map[string]int{}}
+	f := &imageFolder{root: o.Root, splits: o.Splits, tables: map[string]*file{}, photos: map[string]int{}}
 	if f.splits == nil {
 		f.splits = []string{""}
 	}
@@ -72,15 +75,26 @@ func newImageFolder(o Options) (label.Sink, error) {
 	return f, nil
 }
 
-// placeOf returns the path below the folder of a part: the class, then the path of the
-// photo, in names that every system can have.
-func placeOf(class, image string) string {
-	parts := []string{notOurs(organise.FolderName(class))}
-	if filepath.IsAbs(filepath.FromSlash(image)) {
+// severalFolder has the photos that show several things; no class has a folder of that name.
+const severalFolder = "_several"
+
+// placeOf returns the path below the folder of a part: the folder of the class, then the path
+// of the photo, in names that every system can have. A photo that lies in a folder of the
+// class is there under the path below that, unless another photo is.
+func placeOf(root, folder, image string) string {
+	outside := filepath.IsAbs(filepath.FromSlash(image))
+	if outside {
 		image = organise.OutsideName(image)
 	}
+	parts := []string{folder}
 	for part := range strings.SplitSeq(image, "/") {
 		parts = append(parts, notOurs(organise.FileName(dataset.EscapePath(part))))
+	}
+	_, below, nested := strings.Cut(image, "/")
+	if !outside && nested && parts[1] == folder {
+		if _, err := os.Lstat(dataset.FullPath(root, below)); errors.Is(err, fs.ErrNotExist) {
+			parts = parts[1:]
+		}
 	}
 	return strings.Join(parts, "/")
 }
@@ -102,7 +116,10 @@ func imageAt(root string) func(place string) (string, bool) {
 		for i, part := range parts {
 			parts[i] = dataset.UnescapePath(organise.Unescaped(part))
 		}
-		for above := 1; above <= 2 && above < len(parts); above++ {
+		for _, above := range []int{1, 2, 0} {
+			if above >= len(parts) {
+				continue
+			}
 			image := strings.Join(parts[above:], "/")
 			if _, err := os.Lstat(dataset.FullPath(root, image)); err == nil && fs.ValidPath(image) {
 				return image, true
@@ -117,20 +134,24 @@ func (f *imageFolder) Put(row label.Scored) error {
 	if row.Sample.Box != nil {
 		return errBoxes
 	}
-	if row.Rejected || row.SetAside() {
+	names, class := row.Names(), row.Prediction.Label
+	if len(names) == 0 {
 		return nil
+	}
+	folder := notOurs(organise.FolderName(class))
+	if row.SetAside() {
+		folder = severalFolder
 	}
 	table := f.tables[row.Split]
 	if table == nil {
 		return fmt.Errorf("no part %q", row.Split)
 	}
-	class := row.Prediction.Label
-	place := placeOf(class, row.Sample.Path)
+	place := placeOf(f.root, folder, row.Sample.Path)
 	if err := f.Add(filepath.Join(row.Split, filepath.FromSlash(place)), row.Sample.Path); err != nil {
 		return err
 	}
 	f.photos[row.Split]++
-	line, err := jsonOf(photoRow{place, class, float(row.Prediction.Probability), optional(row.New), row.By})
+	line, err := jsonOf(photoRow{place, class, names, float(row.Prediction.Probability), optional(row.New), row.By})
 	if err == nil {
 		_, err = table.Write(append(line, '\n'))
 	}

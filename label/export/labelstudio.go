@@ -26,6 +26,7 @@ type studio struct {
 	file    *file
 	tasks   array
 	classes *classes
+	several bool // a photo shows several things
 }
 
 // A task is one photo.
@@ -79,8 +80,8 @@ func newStudio(o Options) (label.Sink, error) {
 	return s, err
 }
 
-func choose(class string) []choice {
-	return []choice{{"label", "image", "choices", map[string]any{"choices": []string{class}}}}
+func choose(classes ...string) []choice {
+	return []choice{{"label", "image", "choices", map[string]any{"choices": classes}}}
 }
 
 // localFile is the address of a photo below the folder that Label Studio serves
@@ -100,12 +101,16 @@ func (s *studio) Put(row label.Scored) error {
 			New: optional(row.New), Split: row.Split},
 		Annotations: []annotation{}, Predictions: []prediction{},
 	}
-	switch p := row.Prediction; {
-	case row.SetAside():
+	switch names := row.Names(); {
+	case row.By == "":
+	case len(names) == 0:
 		t.Annotations = append(t.Annotations, annotation{Result: []choice{}, Cancelled: true})
-	case row.By != "":
-		s.classes.of(p.Label)
-		t.Annotations = append(t.Annotations, annotation{Result: choose(p.Label)})
+	default:
+		for _, name := range names {
+			s.classes.of(name)
+		}
+		s.several = s.several || len(names) > 1
+		t.Annotations = append(t.Annotations, annotation{Result: choose(names...)})
 	}
 	if best := row.Prediction.TopK; !row.Rejected && len(best) > 0 {
 		t.Predictions = append(t.Predictions,
@@ -131,8 +136,12 @@ func (s *studio) Commit(o embed.Outcome) error {
 // config is the labelling interface of a project with these tasks.
 func (s *studio) config() []byte {
 	var b bytes.Buffer
+	choice := "single"
+	if s.several {
+		choice = "multiple"
+	}
 	b.WriteString("<View>\n  <Image name=\"image\" value=\"$image\"/>\n" +
-		"  <Choices name=\"label\" toName=\"image\" choice=\"single\">\n")
+		"  <Choices name=\"label\" toName=\"image\" choice=\"" + choice + "\">\n")
 	for _, class := range s.classes.names {
 		b.WriteString("    <Choice value=\"")
 		_ = xml.EscapeText(&b, []byte(class)) // into memory

@@ -35,7 +35,7 @@ func (a *app) trainProjection(ctx context.Context, s *model.Settings, e embed.Em
 	if t.Views == 0 || a.config.Features != "" {
 		return nil
 	}
-	images, err := a.inputs().source(ctx, classes)
+	images, err := a.inputs().source(ctx, toLearn)
 	if err != nil {
 		return err
 	}

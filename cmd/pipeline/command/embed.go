@@ -36,6 +36,7 @@ TEXTDIR gets texts.npy (float32, n×d), texts.csv and meta.json.`,
 		),
 	}
 	inputFlags(cmd, "images", "list")
+	predictionsFlag(cmd)
 	scanFlags(cmd)
 	boxFlags(cmd)
 	outFlag(cmd, "`folder` for the embeddings")

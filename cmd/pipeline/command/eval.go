@@ -35,6 +35,7 @@ decided on the page of serve is the class of an image, whatever its folder says.
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
+	predictionsFlag(cmd)
 	boxFlags(cmd)
 	backboneFlag(cmd)
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
@@ -58,7 +59,7 @@ func (a *app) eval(ctx context.Context, file string) (err error) {
 	if err := writableFolder(a.report); err != nil {
 		return err
 	}
-	in, err := a.inputs().open(ctx, m, classes)
+	in, err := a.inputs().open(ctx, m, toTest)
 	if err != nil {
 		return err
 	}
@@ -90,7 +91,7 @@ func (a *app) eval(ctx context.Context, file string) (err error) {
 		pass.Sinks = append(pass.Sinks, a.page(ctx, page, in, evaluation, threshold))
 	}
 	outcome, err := pass.Run(ctx)
-	a.inputs().noteLeftOut(rows.Dropped, outcome.Skipped)
+	a.inputs().noteUnlabelled(in, rows, outcome.Skipped)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/research/training"
-	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // A forgetting holds the flags of pipeline forget.
@@ -82,11 +81,11 @@ func (a *app) forget(ctx context.Context, file string, f forgetting) error {
 	if a.config.Features != "" && a.config.Images != "" {
 		return usagef("--features and --images are two different inputs: give only one")
 	}
+	if taught(file) {
+		return a.forgetTaught(ctx, file, f)
+	}
 	if err := writable(a.destination(file)); err != nil {
 		return err
-	}
-	if teach.StartFile(file) != file {
-		return a.forgetTaught(ctx, file, f)
 	}
 	m, err := a.loadModel(file)
 	if err != nil {

@@ -11,7 +11,10 @@ import (
 )
 
 // forgetTaught forgets photos, or all photos of classes, of a model that follows from a journal.
-func (a *app) forgetTaught(ctx context.Context, file string, f forgetting) (err error) {
+func (a *app) forgetTaught(ctx context.Context, file string, f forgetting) error {
+	if err := reachable(file); err != nil {
+		return err
+	}
 	if a.config.Out != "" || f.approximate || f.keepPrevious || len(f.stats) > 0 {
 		return usagef("%s was taught with serve, and its journal forgets without a trace: give only --class, or "+
 			"--samples, the list of the photos, with --images or --features", file)
@@ -28,34 +31,18 @@ func (a *app) forgetTaught(ctx context.Context, file string, f forgetting) (err 
 	if err != nil {
 		return err
 	}
-	session, err := a.openSession(file, max(what.samples.X.Cols, m.Dim(), m.Provenance.Dim))
+	work := serve.Work{Classes: what.classes}
+	for _, h := range what.samples.Content {
+		work.Forget = append(work.Forget, teach.ID(h))
+	}
+	done, err := a.do(ctx, file, max(what.samples.X.Cols, m.Dim(), m.Provenance.Dim), work)
+	err = errors.Join(err, serve.RemoveThumbnails(filepath.Join(cache, "thumbnails"), done.Forgot))
 	if err != nil {
 		return err
 	}
-	defer closeInto(session, &err)
-	ids, err := what.ids(session)
-	if err != nil {
-		return err
-	}
-	removed, left, err := session.Forget(ctx, ids)
-	if err = errors.Join(err, serve.RemoveThumbnails(filepath.Join(cache, "thumbnails"), ids)); err != nil {
-		return err
-	}
-	a.say("forgot %d of %s, in the journal and the model", removed, plural(len(ids), "photo", "photos"))
-	for _, trace := range left {
+	a.say("forgot %d of %s, in the journal and the model", done.Removed, plural(len(done.Forgot), "photo", "photos"))
+	for _, trace := range done.Left {
 		a.say("not reached: %s", trace)
 	}
 	return nil
-}
-
-// ids returns the photos to forget.
-func (f forgettable) ids(session *teach.Session) ([]teach.ID, error) {
-	if len(f.classes) > 0 {
-		return session.PhotosOf(f.classes)
-	}
-	ids := make([]teach.ID, len(f.samples.Content))
-	for i, h := range f.samples.Content {
-		ids[i] = teach.ID(h)
-	}
-	return ids, nil
 }

@@ -11,7 +11,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -75,7 +74,8 @@ func (in inputs) scanOptions() (dataset.ScanOptions, error) {
 // that of the list.
 func (in inputs) readList(need need) (*dataset.Source, error) {
 	opts := in.scan.List()
-	opts.LabelsOptional, opts.Boxes = need != classes, in.boxes.File != ""
+	opts.LabelsOptional, opts.Boxes = need == anyImages, in.boxes.File != ""
+	opts.Decided = need != anyImages && !in.scan.Predictions
 	images, err := in.listing(cmp.Or(in.images, filepath.Dir(in.list)), opts)
 	if column := (*dataset.ColumnError)(nil); errors.As(err, &column) {
 		return nil, usageError{err}
@@ -85,6 +85,7 @@ func (in inputs) readList(need need) (*dataset.Source, error) {
 	}
 	filter, filterErr := in.scan.Filter()
 	err = errors.Join(err, filterErr, images.Keep(filter))
+	in.part(&images, need)
 	if errors.Is(err, dataset.ErrNoImages) && len(images.Problems) > 0 {
 		err = nil
 	}
@@ -98,14 +99,6 @@ func (in inputs) listing(root string, opts dataset.ListOptions) (dataset.Listing
 	return dataset.ReadList(in.list, root, opts)
 }
 
-// need is what a command needs of its input.
-type need int
-
-const (
-	anyImages need = iota
-	classes        // of the images, too
-)
-
 // source returns the images. It walks a folder instead of listing it, so folders can
 // be of any size. A folder without any image is an error; one whose images cannot be
 // read is not.
@@ -115,9 +108,9 @@ func (in inputs) source(ctx context.Context, need need) (*dataset.Source, error)
 		return in.readList(need)
 	case in.images == "":
 		return nil, usagef("--images is missing: give the folder to read")
-	case in.scan.PathColumn != "" || in.scan.LabelColumn != "" || in.scan.PathSuffix != "":
-		return nil, usagef("--path-column, --label-column and --path-suffix say how to read a list: give it with " +
-			"--list")
+	case in.scan.Predictions || in.scan.PathColumn != "" || in.scan.LabelColumn != "" || in.scan.PathSuffix != "":
+		return nil, usagef("--path-column, --label-column, --path-suffix and --predictions say how to read a list: " +
+			"give it with --list")
 	}
 	opts, err := in.scanOptions()
 	if err != nil {
@@ -159,7 +152,8 @@ func (in inputs) openImages(ctx context.Context, m *model.Model, need need) (inp
 			"list", in.list, "guessed", found.Guessed)
 	}
 	in.noteFiles(found.LeftOut)
-	if need == classes {
+	if need != anyImages {
+		in.notePredicted(found.Predicted)
 		in.noteMerged(found.Merged)
 		in.noteEmpty(found.LeftOut.Empty)
 	}
@@ -196,6 +190,13 @@ type notes struct {
 	said map[string]bool
 }
 
+// first reports whether something is to be said for the first time.
+func (n *notes) first(what string) bool {
+	said := n.said[what]
+	n.said[what] = true
+	return !said
+}
+
 // differ prints, once, and returns how embeddings differ from others that they may be
 // mixed with.
 func (n *notes) differ(here, other embed.Provenance, where string) []string {
@@ -203,8 +204,7 @@ func (n *notes) differ(here, other embed.Provenance, where string) []string {
 	if note == "" {
 		return nil
 	}
-	if !n.said[note] {
-		n.said[note] = true
+	if n.first(note) {
 		n.log.Warn(note)
 	}
 	return []string{note}
@@ -262,9 +262,9 @@ func (in inputs) open(ctx context.Context, m *model.Model, need need) (input, er
 	if in.boxes.File != "" {
 		return input{}, usagef("--boxes are parts of photos, and features have none: give --images")
 	}
-	if s := in.scan; s.List() != (dataset.ListOptions{}) || s.Symlinks != string(dataset.FollowLinks) {
-		return input{}, usagef("--class-from, --path-column, --label-column, --path-suffix and --symlinks " +
-			"say how to read images; features have paths and labels of their own")
+	if s := in.scan; s.List() != (dataset.ListOptions{}) || s.Predictions || s.Symlinks != string(dataset.FollowLinks) {
+		return input{}, usagef("--class-from, --path-column, --label-column, --path-suffix, --predictions and " +
+			"--symlinks say how to read images; features have paths and labels of their own")
 	}
 	filter, err := in.scan.Filter()
 	if err != nil {
@@ -308,14 +308,14 @@ func (f filtered) Each(ctx context.Context, emit func(embed.Item) error) (embed.
 // labelled reads the rows that have a class. What a model is to learn is often one
 // folder of photos of a new class; a first model needs several.
 func (in inputs) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, b model.Batch, err error) {
-	from, err := in.open(ctx, m, classes)
+	from, err := in.open(ctx, m, toLearn)
 	if err != nil {
 		return e, b, err
 	}
 	defer closeInto(from, &err)
 	rows := &embed.Labelled{Rows: from}
 	e, err = embed.Collect(ctx, rows)
-	in.noteLeftOut(rows.Dropped, e.Outcome.Skipped)
+	in.noteUnlabelled(from, rows, e.Outcome.Skipped)
 	if errors.Is(err, embed.ErrNoLabels) && m != nil && from.root != "" {
 		err = fmt.Errorf("%w; or, if all of these are of one class, name it after their folder with --class-from root",
 			err)
@@ -325,24 +325,6 @@ func (in inputs) labelled(ctx context.Context, m *model.Model) (e embed.Embeddin
 		b.Taken = events.TakenOf(from.root, e.Samples)
 	}
 	return e, b, err
-}
-
-// noteLeftOut says how many images have no class, and how many one to drop. That
-// may be misspelt.
-func (in inputs) noteLeftOut(unlabelled int, skipped map[string]int) {
-	log := in.notes.log
-	switch drop := in.scan.DropLabel; {
-	case len(drop) == 0:
-	case skipped["dropped"] == 0:
-		log.Warn("no image has a class that --drop-label leaves out", "drop_label", strings.Join(drop, ", "))
-	default:
-		log.Info("images of the classes of --drop-label are left out", "images", skipped["dropped"])
-	}
-	if unlabelled > 0 {
-		log.Warn("images without a class are left out; put each into a folder named after its class, or give it a "+
-			"label",
-			"images", unlabelled)
-	}
 }
 
 // writeProblems writes the inputs that failed to a file and returns a

@@ -59,6 +59,7 @@ one image. Fill in the column label and pass the file to pipeline train as --lis
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
+	predictionsFlag(cmd)
 	scanFlags(cmd)
 	boxFlags(cmd)
 	outFlag(cmd, "CSV `file` to write; - for stdout")

@@ -133,7 +133,11 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	if err := server.Serve(ctx, l); err != nil {
 		return err
 	}
-	return a.leave(context.WithoutCancel(ctx), session, file)
+	unsaved, err := a.leave(context.WithoutCancel(ctx), session, file)
+	if unsaved != "" {
+		a.say("%s was not written: %s", file, unsaved)
+	}
+	return err
 }
 
 // shown returns what lists the photos to show, or the boxes in them, and what tells how these
@@ -255,23 +259,22 @@ func pageURL(address net.Addr, basePath, token string) string {
 }
 
 // leave writes the model if it is behind the journal and there are two classes, and
-// waits for a save that is running.
-func (a *app) leave(ctx context.Context, session *teach.Session, file string) error {
+// waits for a save that is running. unsaved says why there is no model to write.
+func (a *app) leave(ctx context.Context, session *teach.Session, file string) (unsaved string, err error) {
 	if st := session.Status(); st.Unsaved == 0 && st.Lost == nil {
-		return nil
+		return "", nil
 	}
 	a.say("writing %s; every decision is in its journal already", file)
-	_, err := session.Save(ctx)
+	_, err = session.Save(ctx)
 	refused := (*teach.Refusal)(nil)
 	if errors.As(err, &refused) {
 		err = refused // without what it was wrapped in
 	}
 	switch {
 	case err == nil:
-		return nil
+		return "", nil
 	case refused != nil && refused.Reason == teach.Conflict:
-		a.say("%s was not written: %v", file, err)
-		return nil
+		return refused.Text, nil
 	}
-	return finalError{fmt.Errorf("%s was not written: %w", file, err)}
+	return "", finalError{fmt.Errorf("%s was not written: %w", file, err)}
 }

@@ -50,6 +50,7 @@ embeddings, a larger class as its count, mean and covariance.`,
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
+	predictionsFlag(cmd)
 	outFlag(cmd, "`file` for the statistics")
 	backboneFlag(cmd)
 	cmd.Flags().BoolVar(&raw, "raw", false,
@@ -176,7 +177,7 @@ func (t *tally) count(ctx context.Context, in inputs, unit bool) (outcome embed.
 	if t.unlabelled > 0 && len(t.stats.Classes()) == 0 && t.known == 0 {
 		return outcome, embed.ErrNoLabels
 	}
-	in.noteLeftOut(t.unlabelled, outcome.Skipped)
+	in.noteLeftOut(t.unlabelled, 0, outcome.Skipped)
 	return outcome, nil
 }
 

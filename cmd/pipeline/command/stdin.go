@@ -42,8 +42,8 @@ func either(work, stdin func(context.Context, *app, []string) error) func(*cobra
 func refuseFolderSettings(cmd *cobra.Command, a *app) error {
 	given := []string{}
 	for _, name := range []string{"out", "list", "features", "class-from", "drop-label", "path-column", "label-column",
-		"path-suffix", "shard", "include", "exclude", "symlinks", "boxes", "min-confidence", "events", "format",
-		"organise", "only", "xmp", "report", "json"} {
+		"path-suffix", "predictions", "shard", "include", "exclude", "symlinks", "boxes", "min-confidence", "events",
+		"format", "organise", "only", "xmp", "report", "json"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {
 			given = append(given, "--"+name)
 		}

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
+	"github.com/seed-90d10d51/pipeline/serve"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -48,11 +49,49 @@ func (a *app) openSession(file string, d int) (*teach.Session, error) {
 	})
 }
 
+// reachable returns an error unless a model that was taught can be changed, by this command or
+// by a server that has it open, so that a command fails before its work.
+func reachable(file string) error {
+	err := writable(file)
+	if !errors.Is(err, teach.ErrInUse) {
+		return err
+	}
+	if desk, deskErr := teach.Desk(file); deskErr != nil || len(desk) == 0 {
+		return err
+	}
+	return nil
+}
+
+// do does work on a model that was taught, whose embeddings have d values, or hands it to the
+// server that has the model open.
+func (a *app) do(ctx context.Context, file string, d int, work serve.Work) (done serve.Done, err error) {
+	session, err := a.openSession(file, d)
+	if errors.Is(err, teach.ErrInUse) {
+		if done, err = serve.Hand(ctx, file, work); err == nil {
+			a.say("handed to the server that has %s open, which shows it on its page", file)
+		}
+		return done, err
+	}
+	if err != nil {
+		return done, err
+	}
+	defer closeInto(session, &err)
+	warnOpened(a.log, session, file)
+	if done, err = work.Do(ctx, session); err != nil || work.Import == nil {
+		return done, err
+	}
+	done.Unsaved, err = a.leave(context.WithoutCancel(ctx), session, file)
+	return done, err
+}
+
 // learnTaught adds a folder or list to the journal of a model, and saves the model.
-func (a *app) learnTaught(ctx context.Context, file, prefer string) (err error) {
+func (a *app) learnTaught(ctx context.Context, file, prefer string) error {
 	choice := teach.Preference(prefer)
 	if choice != "" && choice != teach.Decisions && choice != teach.Lists {
 		return usagef("--prefer is %q: choose decisions or list", prefer)
+	}
+	if err := reachable(file); err != nil {
+		return err
 	}
 	if a.config.Texts != "" {
 		return usagef("%s was taught with serve, and only photos can be added to its journal: "+
@@ -67,23 +106,16 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string) (err error) 
 	if err != nil {
 		return err
 	}
-	session, err := a.openSession(file, e.X.Cols)
-	if err != nil {
-		return err
-	}
-	defer closeInto(session, &err)
-	warnOpened(a.log, session, file)
-	outcome, err := session.Import(b, choice)
+	done, err := a.do(ctx, file, e.X.Cols, serve.Work{Import: &b, Prefer: choice})
 	if conflicts := (*teach.ConflictsError)(nil); errors.As(err, &conflicts) {
 		return fmt.Errorf("%w. Choose with --prefer decisions or --prefer list, for all of them", err)
 	}
 	if err != nil {
 		return err
 	}
-	if err := a.leave(context.WithoutCancel(ctx), session, file); err != nil {
-		return err
-	}
-	if session.Status().Unsaved > 0 { // fewer than two classes, as was said
+	outcome := done.Outcome
+	if done.Unsaved != "" { // as with fewer than two classes
+		a.say("%s was not written: %s", file, done.Unsaved)
 		return writeProblems(e.Outcome.Problems, file+".errors.csv")
 	}
 	m, err := model.Load(file)

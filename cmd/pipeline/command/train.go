@@ -66,6 +66,7 @@ may have only texts, or only images. The method is plda.`,
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
+	predictionsFlag(cmd)
 	boxFlags(cmd)
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the model")
@@ -94,11 +95,11 @@ func methodsWith[T any]() []string {
 }
 
 func (a *app) train(ctx context.Context, prefer string) error {
-	if err := a.outFile(); err != nil {
-		return err
-	}
 	if taught(a.config.Out) {
 		return a.trainTaught(ctx, a.config.Out, prefer)
+	}
+	if err := a.outFile(); err != nil {
+		return err
 	}
 	if err := onlyTaught(prefer, a.config.Out); err != nil {
 		return err
@@ -199,8 +200,9 @@ New classes of an hppca model join its existing super-classes;
 --set classifier.hppca.refresh=true rebuilds all super-classes.
 
 Where MODEL was taught with serve, this is one line of its journal, which the page can
-undo. If a photo was decided to be of another class, the command names it and changes
-nothing: --prefer decisions or --prefer list says which of the two is right.
+undo. A server that has MODEL open takes the photos from this command. If a photo was
+decided to be of another class, the command names it and changes nothing: --prefer
+decisions or --prefer list says which of the two is right.
 
 --texts FILE adds names of classes, new or known, to a plda model (see pipeline train),
 with or without images.`,
@@ -214,6 +216,7 @@ with or without images.`,
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
+	predictionsFlag(cmd)
 	boxFlags(cmd)
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
@@ -227,9 +230,6 @@ with or without images.`,
 func (a *app) learn(ctx context.Context, file, prefer string) error {
 	to := a.destination(file)
 	if taught(to) && to == file {
-		if err := writable(file); err != nil {
-			return err
-		}
 		return a.learnTaught(ctx, file, prefer)
 	}
 	if err := onlyTaught(prefer, to); err != nil {

@@ -64,7 +64,7 @@ func TestBoxes(t *testing.T) {
 		t.Errorf("nothing is decided, and photos.csv has %v", photos)
 	}
 	again := l.Expect(3, "train", "--images", look, "--list", l.Path("out", "labels.csv"), "--boxes", md, "--out",
-		l.Path("again.model"))
+		l.Path("again.model"), "--predictions")
 	if !strings.Contains(again.Stdout, "12 samples of 3 classes") {
 		t.Errorf("the table of labels as a list: %s", again.Stdout)
 	}

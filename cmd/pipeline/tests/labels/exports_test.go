@@ -91,7 +91,11 @@ func TestExportsAreOpened(t *testing.T) {
 			name := part + " " + file
 			want["coco"][name] = labels[i]
 			if labels[i] != "" {
-				want["imagefolder"][strings.ReplaceAll(name, "%", "%25")] = labels[i]
+				place := file
+				if !strings.HasPrefix(file, labels[i]+"/") {
+					place = labels[i] + "/" + file
+				}
+				want["imagefolder"][part+" "+strings.ReplaceAll(place, "%", "%25")] = labels[i]
 			}
 			want["label_studio"][strings.ReplaceAll(name, "%E9", "\ufffd")] = ""
 			if by[i] != "" {
@@ -134,8 +138,10 @@ func TestCamtrapPackage(t *testing.T) {
 	if got := commandtest.Column(t, rows, "latitude"); !slices.Equal(got, []string{"0", "-1.5", "0"}) {
 		t.Errorf("deployments at %q", got)
 	}
-	l.Must("train", "--list", l.Path("out", "camtrap-dp", "observations.csv"), "--images", images, "--out",
-		l.Path("back.model"))
+	back := []string{"train", "--list", l.Path("out", "camtrap-dp", "observations.csv"), "--images", images, "--out",
+		l.Path("back.model")}
+	l.Refused(command.ExitFailed, []string{"--predictions"}, back...)
+	l.Must(append(back, "--predictions")...)
 	l.Refused(command.ExitFailed, []string{"nowhere.csv"},
 		"label", model, "--images", images, "--out", l.Path("none"), "--format", "camtrap-dp", "--set",
 		"label.deployments=nowhere.csv")
@@ -176,6 +182,32 @@ func TestExportsComeBack(t *testing.T) {
 			t.Errorf("%s comes back as\n%.600s\nand was\n%.600s", file, got, want)
 		}
 	}
+}
+
+// TestLabelsAsList: of a table of labels that is divided, training learns what is decided or
+// corrected in its part, and evaluating takes the rest.
+func TestLabelsAsList(t *testing.T) {
+	l := commandtest.New(t)
+	images := l.Path("images")
+	l.Photos(images, commandtest.SmallSide, 2, "kiwi", "lime")
+	table := "path,label,probability,top_k,by,split\n"
+	for i, by := range []string{"person", "", "list", "bulk"} {
+		class, path := []string{"kiwi", "lime"}[i%2], []string{"kiwi/000", "lime/000", "lime/001", "kiwi/001"}[i]
+		table += fmt.Sprintf("%s.jpg,%s,0.9,\"[[\"\"%s\"\",0.9]]\",%s,%s\n", path, class, "kiwi", by,
+			[]string{"train", "train", "test", "train"}[i])
+	}
+	l.Write(l.Path("labels.csv"), []byte(table))
+	list := []string{"--list", l.Path("labels.csv"), "--images", images}
+	model := l.Path("a.model")
+	run := l.Must(append([]string{"train", "--out", model}, list...)...)
+	if !strings.Contains(run.Stdout, "2 samples of 2 classes") || !strings.Contains(run.Stderr, "column split") {
+		t.Errorf("learned: %s%s", run.Stdout, run.Stderr)
+	}
+	got := l.Must(append([]string{"eval", model}, list...)...).Stdout
+	if !strings.Contains(got, "images             1 ") {
+		t.Errorf("evaluated: %s", got)
+	}
+	l.Refused(command.ExitUsage, []string{"--list"}, "train", "--images", images, "--predictions", "--out", model)
 }
 
 // TestExportsAreRefused where something is missing, before a photo is read.

@@ -133,8 +133,8 @@ func labels(l *commandtest.Bed, journal string) (ids []string) {
 	return ids
 }
 
-// TestCommandsLeaveAServedModel: while a server has a model, no command writes its
-// file, and each says so before its work; later they do.
+// TestCommandsLeaveAServedModel: while a server has a model, no command writes its file. What
+// adds to its journal is handed to the server, and everything else says so before its work.
 func TestCommandsLeaveAServedModel(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
@@ -143,12 +143,9 @@ func TestCommandsLeaveAServedModel(t *testing.T) {
 	s := serve(l, 24, model, "--images", images)
 	before, cached := l.Read(model), l.CachedRows(l.Path("cache"))
 	for _, args := range [][]string{
-		{"learn", model, "--images", more},
 		{"learn", model, "--stats", l.Path("s.stats")},
 		{"learn", l.Path("other.model"), "--images", more, "--out", model},
-		{"train", "--images", more, "--out", model},
 		{"train", "--stats", l.Path("s.stats"), "--classifier", "ppca", "--out", model},
-		{"forget", model, "--class", "kiwi"},
 		{"export", model, "--onnx", model},
 		{"stats", "collect", "--images", more, "--out", model},
 		{"stats", "merge", l.Path("s.stats"), "--out", model},
@@ -166,8 +163,50 @@ func TestCommandsLeaveAServedModel(t *testing.T) {
 	if n := l.CachedRows(l.Path("cache")); n != cached {
 		t.Errorf("%d photos were embedded before the commands were refused", n-cached)
 	}
-	s.ends()
-	l.Must("learn", model, "--images", more)
+	s.takesWork(l, model, more)
+}
+
+// takesWork hands work to a server in every way, and kills it.
+func (s *served) takesWork(l *commandtest.Bed, model, more string) {
+	s.Helper()
+	file := model + ".journal.desk"
+	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
+		s.Errorf("the key of the server: %v %v", info, err)
+	}
+	run := l.Must("learn", model, "--images", more)
+	if !strings.Contains(run.Stdout, "handed to the server") || !strings.Contains(run.Stdout, "fig, pear") {
+		s.Errorf("learn says %s", run.Stdout)
+	}
+	knows(l, model, 28)
+	if _, text := s.ask("GET", "/v1/history", ""); !strings.Contains(text, `"do":"import"`) {
+		s.Errorf("the history is %s", text)
+	}
+	l.Photos(l.Path("contrary"), commandtest.SmallSide, 2, "fig")
+	if err := os.Rename(l.Path("contrary", "fig"), l.Path("contrary", "plum")); err != nil {
+		s.Fatal(err)
+	}
+	contrary := []string{"train", "--images", l.Path("contrary"), "--out", model}
+	l.Refused(command.ExitFailed, []string{"2 photos are of another class", "--prefer"}, contrary...)
+	l.Must(append(contrary, "--prefer", "list")...)
+	if code, text := s.ask("POST", "/v1/undo", "{}"); code != http.StatusOK {
+		s.Errorf("undo: %d %s", code, text)
+	}
+	if run := l.Must("forget", model, "--class", "fig"); !strings.Contains(run.Stdout, "forgot 2 of 2 photos") {
+		s.Errorf("forget says %s", run.Stdout)
+	}
+	l.Refused(command.ExitFailed, []string{"fig"}, "forget", model, "--class", "fig")
+	knows(l, model, 26)
+	if err := os.WriteFile(file, []byte(`{"Address":"127.0.0.1:1","Key":"of another"}`), 0o600); err != nil {
+		s.Fatal(err)
+	}
+	l.Refused(command.ExitFailed, []string{"did not answer", "repeat"}, "learn", model, "--images", more)
+	_ = s.cmd.Process.Kill()
+	_ = s.cmd.Wait()
+	l.Must("learn", model, "--images", more) // the lock is free, whatever the file says
+	knows(l, model, 28)
+	if l.Exists(file) {
+		s.Error("the key of a server that was killed is left")
+	}
 }
 
 // TestServeKeepsAModelOfAnotherProgram: a server never overwrites a model that it does

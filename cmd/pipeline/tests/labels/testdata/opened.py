@@ -22,7 +22,8 @@ def imagefolder(out):
         assert rows.features["probability"].dtype == "float64", rows.features
         for row in rows.cast_column("image", datasets.Image(decode=False)):
             place = pathlib.Path(row["image"]["path"]).relative_to((out / "imagefolder").resolve())
-            photo = place.parts[1 if (out / "imagefolder" / "metadata.jsonl").exists() else 2 :]
+            photo = place.parts[0 if (out / "imagefolder" / "metadata.jsonl").exists() else 1 :]
+            assert row["labels"] == [row["label"]], row
             seen[f"{part} {'/'.join(photo)}"] = row["label"]
         assert rows[0]["image"].width > 0  # decodes it
     return seen

@@ -1,0 +1,188 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/gob"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// Work is what a command does to a model that was taught. A command that finds the model open
+// hands it to the server that has it.
+type Work struct {
+	// Import learns these photos of a folder or list, nil for none; Prefer is as in
+	// teach.Session.Import.
+	Import *model.Batch
+	Prefer teach.Preference
+	// Forget removes photos, and all photos of Classes.
+	Forget  []teach.ID
+	Classes []string
+}
+
+// Done is what Work did.
+type Done struct {
+	Outcome model.Outcome // of Import
+	// Forgot are the photos that were asked for, Removed those that were there, and Left the
+	// traces elsewhere.
+	Forgot  []teach.ID
+	Removed int
+	Left    []string
+	// Unsaved says why MODEL was not written, "" if it was.
+	Unsaved string
+}
+
+// Do does the work. It is in the journal when Do returns, and may be done again, which changes
+// nothing.
+func (w Work) Do(ctx context.Context, s *teach.Session) (d Done, err error) {
+	if w.Import != nil {
+		d.Outcome, err = s.Import(*w.Import, w.Prefer)
+		return d, err
+	}
+	of, err := s.PhotosOf(w.Classes)
+	if err != nil {
+		return d, err
+	}
+	d.Forgot = append(of, w.Forget...)
+	d.Removed, d.Left, err = s.Forget(ctx, d.Forgot)
+	return d, err
+}
+
+// A contact is where a server takes work: an address of this machine, and a key that only the
+// user who started the server can read.
+type contact struct {
+	Address, Key string
+}
+
+// result is the answer to work.
+type result struct {
+	Done
+	Conflicts *teach.ConflictsError
+	Refusal   *teach.Refusal
+	Failure   string
+}
+
+// openDesk lets commands hand over work, until the function that it returns is called, which
+// waits for what has begun. Where that cannot be, they are refused.
+func (s *Server) openDesk(ctx context.Context) (closeDesk func()) {
+	var config net.ListenConfig
+	p := contact{Key: rand.Text()}
+	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err == nil {
+		p.Address = l.Addr().String()
+		text, _ := json.Marshal(p) // strings always can
+		if err = s.Session.OpenDesk(text); err != nil {
+			err = errors.Join(err, l.Close())
+		}
+	}
+	if err != nil {
+		s.Log.Warn("commands cannot add to the model while it is served", "reason", err)
+		return func() {}
+	}
+	desk := &http.Server{Handler: s.desk(p.Key), ReadHeaderTimeout: headerTime}
+	go func() { _ = desk.Serve(l) }() // until Shutdown
+	return func() { _ = desk.Shutdown(context.WithoutCancel(ctx)) }
+}
+
+// desk does the work of requests that have the key.
+func (s *Server) desk(key string) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+key)) != 1 {
+			refuse(w, http.StatusUnauthorized, "the key is missing or wrong")
+			return
+		}
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(requestTime))
+		var work Work
+		if err := gob.NewDecoder(r.Body).Decode(&work); err != nil {
+			refuse(w, http.StatusBadRequest, err.Error())
+			return
+		}
+		// Also for a command that does not wait: half of it would leave traces.
+		answer := s.take(context.WithoutCancel(r.Context()), work)
+		if err := gob.NewEncoder(w).Encode(answer); err != nil {
+			s.Log.Warn("a command did not wait for what it handed over", "reason", err)
+		}
+	})
+}
+
+// take does work, and saves the model as the command would.
+func (s *Server) take(ctx context.Context, work Work) (r result) {
+	var err error
+	r.Done, err = work.Do(ctx, s.Session)
+	if work.Import == nil {
+		err = errors.Join(err, RemoveThumbnails(s.Thumbnails, r.Forgot))
+	} else if err == nil && s.Session.Status().Unsaved > 0 {
+		if _, saveErr := s.Session.Save(ctx); saveErr != nil {
+			r.Unsaved = saveErr.Error()
+		}
+	}
+	switch {
+	case err == nil, errors.As(err, &r.Conflicts), errors.As(err, &r.Refusal):
+	default:
+		r.Failure = err.Error()
+	}
+	s.Log.Info("a command handed over work", "added", r.Outcome.Added, "forgot", r.Removed)
+	return r
+}
+
+// Hand hands work to the server that has a MODEL file open. The error wraps teach.ErrInUse if
+// whoever has it takes none.
+func Hand(ctx context.Context, file string, work Work) (Done, error) {
+	var p contact
+	where, err := teach.Desk(file)
+	if err == nil && len(where) == 0 {
+		err = fmt.Errorf("%s: %w", file, teach.ErrInUse)
+	}
+	if err == nil {
+		err = json.Unmarshal(where, &p)
+	}
+	if err != nil {
+		return Done{}, err
+	}
+	var body bytes.Buffer
+	if err := gob.NewEncoder(&body).Encode(work); err != nil {
+		return Done{}, err
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://"+p.Address, &body)
+	if err != nil {
+		return Done{}, err
+	}
+	request.Header.Set("Authorization", "Bearer "+p.Key)
+	client := http.Client{Transport: &http.Transport{}} // no proxy
+	response, err := client.Do(request)
+	if err != nil {
+		return Done{}, broken(file, err)
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return Done{}, fmt.Errorf("%s: %w", file, teach.ErrInUse) // another program has the port
+	}
+	var r result
+	if err := gob.NewDecoder(response.Body).Decode(&r); err != nil {
+		return Done{}, broken(file, err)
+	}
+	switch {
+	case r.Conflicts != nil:
+		return r.Done, r.Conflicts
+	case r.Refusal != nil:
+		return r.Done, r.Refusal
+	case r.Failure != "":
+		return r.Done, errors.New(r.Failure)
+	}
+	return r.Done, nil
+}
+
+// broken says what to do after a server that has not answered.
+func broken(file string, err error) error {
+	return fmt.Errorf("the server that has %s open did not answer; repeat the command, which does what is not yet in "+
+		"the journal: %w", file, err)
+}

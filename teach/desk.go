@@ -1,0 +1,51 @@
+package teach
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+)
+
+// mostDesk bounds the file that says where a server takes work.
+const mostDesk = 1 << 12
+
+// OpenDesk writes where the server of this session takes the work of commands, into a file that
+// only this user can read, until Close removes it.
+func (s *Session) OpenDesk(where []byte) error {
+	return atomicfile.Write(s.options.Model+deskSuffix, func(f *atomicfile.File) error {
+		if err := f.Chmod(private); err != nil {
+			return err
+		}
+		_, err := f.Write(where)
+		return err
+	})
+}
+
+// closeDesk removes the file of OpenDesk, also that of a session that was killed. Only who has
+// the journal may.
+func closeDesk(file string) error {
+	if err := os.Remove(file + deskSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Desk returns what OpenDesk wrote for the server that has a MODEL file open; nil if nobody has
+// it open, or who has takes no work.
+func Desk(file string) ([]byte, error) {
+	if err := Free(file); !errors.Is(err, ErrInUse) {
+		return nil, err
+	}
+	where, err := regularfile.Read(file+deskSuffix, mostDesk)
+	if target, linkErr := filepath.EvalSymlinks(file); errors.Is(err, fs.ErrNotExist) && linkErr == nil {
+		where, err = regularfile.Read(target+deskSuffix, mostDesk)
+	}
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
+		return nil, nil
+	}
+	return where, err
+}
