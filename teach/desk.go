@@ -3,7 +3,6 @@ package teach
 import (
 	"errors"
 	"io/fs"
-	"os"
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
@@ -28,7 +27,7 @@ func (s *Session) OpenDesk(where []byte) error {
 // closeDesk removes the file of OpenDesk, also that of a session that was killed. Only who has
 // the journal may.
 func closeDesk(file string) error {
-	if err := os.Remove(file + deskSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	if err := atomicfile.Remove(file + deskSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

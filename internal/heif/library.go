@@ -16,8 +16,9 @@ const EnvLibrary = "LIBDE265_LIB"
 var ErrNoLibrary = errors.New("no usable libde265")
 
 // Remedy tells users without a library what to do.
-const Remedy = "install it (Debian, Ubuntu: libde265-0; Fedora: libde265; macOS: brew install libde265), or set " +
-	EnvLibrary + " to its library file"
+func Remedy() string {
+	return sharedlib.Install("libde265-0", "libde265", "libde265") + "set " + EnvLibrary + " to its library file"
+}
 
 // newDecoder is a function that distinguishes libde265 from other libraries.
 const newDecoder = "de265_new_decoder"
@@ -51,9 +52,9 @@ type Library struct {
 // library, Locate fails. Nothing is loaded. Errors wrap ErrNoLibrary.
 func Locate() (string, error) {
 	s := sharedlib.Search{Name: "libde265", Functions: []string{newDecoder}, Env: EnvLibrary, NotFound: ErrNoLibrary,
-		Remedy: Remedy}
+		Remedy: Remedy()}
 	path, _, err := s.Locate("", sharedlib.Places("", "libde265", "/opt/libde265/lib",
-		"libde265.dylib", "libde265.so.0"))
+		"de265", "libde265.so.0"))
 	return path, err
 }
 

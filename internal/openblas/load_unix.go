@@ -42,7 +42,7 @@ func (b *BLAS) load() error {
 		return err
 	}
 	if p := parallel(); p != threadsPosix {
-		return fmt.Errorf("built without POSIX threads (%d); %s", p, remedy)
+		return fmt.Errorf("built without POSIX threads (%d); %s", p, remedy())
 	}
 	threads(1)
 	b.version = versionOf(config())

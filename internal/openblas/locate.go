@@ -3,6 +3,7 @@ package openblas
 import (
 	"errors"
 	"os"
+	"runtime"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
@@ -15,8 +16,13 @@ const envLibrary = "OPENBLAS_LIB"
 var ErrNoLibrary = errors.New("no usable OpenBLAS library")
 
 // remedy tells users without a library what to do.
-const remedy = "install one with POSIX threads (Debian, Ubuntu: libopenblas0-pthread; macOS: brew install openblas), " +
-	"or set " + envLibrary + " to its library file"
+func remedy() string {
+	if runtime.GOOS == "windows" {
+		return "it is not used on Windows"
+	}
+	return sharedlib.Install("libopenblas0-pthread, with POSIX threads", "", "openblas") + "set " + envLibrary +
+		" to its library file"
+}
 
 // setThreads is a function that distinguishes OpenBLAS from other BLAS
 // libraries.
@@ -39,7 +45,7 @@ func (n naming) of(function string) string { return n.prefix + function + n.suff
 func (n naming) wide() bool { return n.suffix != "" }
 
 func search() sharedlib.Search {
-	s := sharedlib.Search{Name: "OpenBLAS", Env: envLibrary, NotFound: ErrNoLibrary, Remedy: remedy}
+	s := sharedlib.Search{Name: "OpenBLAS", Env: envLibrary, NotFound: ErrNoLibrary, Remedy: remedy()}
 	for _, n := range []naming{{"", ""}, {"", "64_"}, {"scipy_", ""}, {"scipy_", "64_"}} {
 		s.Functions = append(s.Functions, n.of(setThreads))
 	}
@@ -51,7 +57,7 @@ func search() sharedlib.Search {
 // two are binding: if one is set but unusable, Locate fails. Nothing is loaded.
 // Errors wrap ErrNoLibrary.
 func Locate(explicit string) (Library, error) {
-	return locate(explicit, sharedlib.Places("", "openblas", "/opt/OpenBLAS/lib", "libopenblas.dylib",
+	return locate(explicit, sharedlib.Places("", "openblas", "/opt/OpenBLAS/lib", "openblas",
 		"openblas-pthread/libopenblas.so.0", "libopenblas.so.0"))
 }
 

@@ -77,6 +77,19 @@ func SetupDir(env func(string) string, home, library, version string) string {
 	return filepath.Join(base, "pipeline", library, version)
 }
 
+// Install says how to install a library by the packages of Debian and Fedora, "" for none,
+// or a formula of Homebrew; "" on Windows, where no package has one.
+func Install(debian, fedora, formula string) string {
+	if runtime.GOOS == "windows" {
+		return ""
+	}
+	text := "install it (Debian, Ubuntu: " + debian
+	if fedora != "" {
+		text += "; Fedora: " + fedora
+	}
+	return text + "; macOS: brew install " + formula + "), or "
+}
+
 // Multiarch returns the folder of libraries for a processor on Debian, if any.
 func Multiarch(goarch string) []string {
 	switch goarch {
@@ -118,18 +131,21 @@ func ProgramDir() string {
 
 // Places returns the files to try, in order: those shipped with the program, those
 // in the folder that `pipeline setup` fills ("" for none), and those in the usual system
-// folders, including opt or, on macOS, Homebrew's folder for the formula. Only macOS has names without a
-// version.
-func Places(setup, formula, opt, dylib string, names ...string) (files []string) {
+// folders: on Linux including opt, on macOS Homebrew's for the formula; Windows has none.
+// Only Linux has names with a version; elsewhere they are bare, such as turbojpeg.
+func Places(setup, formula, opt, bare string, names ...string) (files []string) {
 	folders := Beside(ProgramDir())
 	if setup != "" {
 		folders = append(folders, setup)
 	}
-	if runtime.GOOS == "darwin" {
-		names = []string{dylib}
+	switch runtime.GOOS {
+	case "darwin":
+		names = []string{"lib" + bare + ".dylib"}
 		folders = append(folders, "/opt/homebrew/opt/"+formula+"/lib", "/usr/local/opt/"+formula+"/lib",
 			"/opt/homebrew/lib", "/usr/local/lib")
-	} else {
+	case "windows":
+		names = []string{bare + ".dll", "lib" + bare + ".dll"}
+	default:
 		folders = append(append(folders, "/usr/local/lib", opt), Multiarch(runtime.GOARCH)...)
 		folders = append(folders, "/usr/lib64", "/usr/lib")
 	}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
@@ -21,8 +22,14 @@ const EnvLibrary = "TURBOJPEG_LIB"
 var ErrNoLibrary = errors.New("no usable TurboJPEG library")
 
 // Remedy tells users without a library what to do.
-const Remedy = "run `pipeline setup`, or install it (Debian, Ubuntu: libturbojpeg0; Fedora: turbojpeg; macOS: brew " +
-	"install jpeg-turbo), or set " + EnvLibrary + " to its library file"
+func Remedy() string {
+	setup := "run `pipeline setup`, or "
+	if runtime.GOOS == "windows" {
+		setup = "" // it has none
+	}
+	return setup + sharedlib.Install("libturbojpeg0", "turbojpeg", "jpeg-turbo") + "set " + EnvLibrary +
+		" to its library file"
+}
 
 // Find locates the library and opens it.
 func Find() (*Decoder, error) {
@@ -39,9 +46,9 @@ func Find() (*Decoder, error) {
 // Errors wrap ErrNoLibrary.
 func Locate() (string, error) {
 	s := sharedlib.Search{Name: "TurboJPEG", Functions: []string{decompress}, Env: EnvLibrary, NotFound: ErrNoLibrary,
-		Remedy: Remedy}
+		Remedy: Remedy()}
 	path, _, err := s.Locate("", sharedlib.Places(setupDir(), "jpeg-turbo", "/opt/libjpeg-turbo/lib64",
-		"libturbojpeg.dylib", "libturbojpeg.so.0"))
+		"turbojpeg", "libturbojpeg.so.0"))
 	return path, err
 }
 

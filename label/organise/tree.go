@@ -85,6 +85,9 @@ func NewTreeOf(layout Layout, how How, root, dir string) (*Tree, error) {
 	if t.dir, err = atomicfile.CreateDir(dir, t.isOurs); err != nil {
 		return nil, fmt.Errorf("organise: %w", err)
 	}
+	if how == Links {
+		t.how = LinksIn(t.dir.Path())
+	}
 	return t, nil
 }
 
@@ -133,23 +136,49 @@ func (t *Tree) Add(place, image string) error {
 	if err := t.folder(filepath.Dir(to)); err != nil {
 		return fmt.Errorf("organise: %w", err)
 	}
-	from := dataset.FullPath(t.root, image)
-	var err error
-	switch t.how {
-	case Links:
-		err = os.Symlink(from, to)
-	case HardLinks:
-		if hardLink(from, to) == nil {
-			return nil
-		}
-		fallthrough
-	default:
-		err = t.copy(from, to, filepath.Join(t.old, place))
-	}
-	if err != nil {
+	if err := t.how.Place(dataset.FullPath(t.root, image), to, filepath.Join(t.old, place)); err != nil {
 		return fmt.Errorf("organise %s: %w", image, err)
 	}
 	return nil
+}
+
+// How returns what the class folders contain, which is HardLinks where Links were asked
+// for and cannot be made.
+func (t *Tree) How() How { return t.how }
+
+// LinksIn returns Links if symbolic links can be made in a folder, otherwise HardLinks:
+// Windows lets only administrators make them, or everybody in developer mode, and some
+// file systems have none.
+func LinksIn(dir string) How {
+	probe := filepath.Join(dir, ".link")
+	err := os.Symlink(dir, probe)
+	info, missing := os.Lstat(probe) // Wine makes none, without an error
+	if missing == nil {
+		_ = atomicfile.Remove(probe)
+	}
+	if err != nil || missing != nil || info.Mode()&fs.ModeSymlink == 0 {
+		return HardLinks
+	}
+	return Links
+}
+
+// Place makes a link to a photo, or a copy of it, for which it reuses the copy of an
+// earlier run, "" for none, if it is still good.
+func (h How) Place(photo, to, earlier string) error {
+	if h == Links {
+		return os.Symlink(photo, to)
+	}
+	if h == HardLinks && hardLink(photo, to) == nil {
+		return nil
+	}
+	info, err := os.Stat(photo)
+	if err != nil {
+		return &label.ItemError{Err: err}
+	}
+	if sameCopy(earlier, info) && os.Link(earlier, to) == nil {
+		return nil
+	}
+	return copyFile(photo, to, info)
 }
 
 // hardLink gives a photo, not a link to it, another name.
@@ -176,18 +205,6 @@ func (t *Tree) folder(dir string) error {
 	}
 	t.made[dir] = true
 	return nil
-}
-
-// copy reuses the copy of an earlier run if it is still good.
-func (t *Tree) copy(from, to, earlier string) error {
-	info, err := os.Stat(from)
-	if err != nil {
-		return &label.ItemError{Err: err}
-	}
-	if sameCopy(earlier, info) && os.Link(earlier, to) == nil {
-		return nil
-	}
-	return copyFile(from, to, info)
 }
 
 // sameCopy reports whether file is a regular file with the size and time of the

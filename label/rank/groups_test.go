@@ -20,6 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -247,8 +248,8 @@ func TestManyNovelImagesAreSampled(t *testing.T) {
 func TestLinkGroups(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "groups")
 	groups := [][]Member{{{"a/x.jpg", ""}, {"b/x.jpg", "a/x.jpg"}, {"c.jpg", ""}}}
-	if err := LinkGroups(groups, "/photos", dir); err != nil {
-		t.Fatal(err)
+	if how, err := LinkGroups(groups, "/photos", dir); err != nil || how != organise.Links {
+		t.Fatal(how, err)
 	}
 	for name, want := range map[string]string{"0001-x.jpg": "/photos/a/x.jpg", "0001.1-x.jpg": "/photos/b/x.jpg",
 		"0002-c.jpg": "/photos/c.jpg"} {
@@ -268,7 +269,7 @@ func TestLinkGroupsAmongOthers(t *testing.T) {
 	if err := os.WriteFile(mine, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if err := LinkGroups([][]Member{{{"a.jpg", ""}}}, "/photos", dir); err != nil {
+	if _, err := LinkGroups([][]Member{{{"a.jpg", ""}}}, "/photos", dir); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{mine, filepath.Join(dir, "group-001", "0001-a.jpg")} {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -120,22 +121,24 @@ func (r *Ranking) mark(groups [][]Member, copies map[int][]int) {
 }
 
 // LinkGroups creates dir with one folder per group (group-001, group-002, …) of
-// links to its images below root: all or none. What is in dir stays. Links of
-// near-duplicates have one number, as in 0003-a.jpg and 0003.1-b.jpg.
-func LinkGroups(groups [][]Member, root, dir string) error {
+// links to its images below root: all or none. It returns of what kind the links are.
+// What is in dir stays. Links of near-duplicates have one number, as in 0003-a.jpg and
+// 0003.1-b.jpg.
+func LinkGroups(groups [][]Member, root, dir string) (organise.How, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
-		return err
+		return "", err
 	}
 	d, err := atomicfile.CreateDir(dir, nil)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer d.Abort()
+	how := organise.LinksIn(d.Path())
 	for g, members := range groups {
 		group := filepath.Join(d.Path(), fmt.Sprintf("group-%03d", g+1))
 		if err := os.Mkdir(group, 0o755); err != nil {
-			return err
+			return "", err
 		}
 		// Numbered, so that equal names from different folders do not collide.
 		number, copies := 0, 0
@@ -148,10 +151,10 @@ func LinkGroups(groups [][]Member, root, dir string) error {
 				copies++
 				name = fmt.Sprintf("%04d.%d-%s", number, copies, name)
 			}
-			if err := os.Symlink(dataset.FullPath(root, m.Path), filepath.Join(group, name)); err != nil {
-				return err
+			if err := how.Place(dataset.FullPath(root, m.Path), filepath.Join(group, name), ""); err != nil {
+				return "", err
 			}
 		}
 	}
-	return d.Commit()
+	return how, d.Commit()
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"path"
 	"path/filepath"
 	"strconv"
@@ -49,7 +48,7 @@ const compared = "compared"
 // is saved; the course of the training stays. Without such a folder it does nothing.
 func Finish(dir string) error {
 	f := checkpoint.Folder{Dir: dir}
-	return errors.Join(f.Remove(Checkpoint), os.RemoveAll(filepath.Join(dir, compared)))
+	return errors.Join(f.Remove(Checkpoint), atomicfile.RemoveAll(filepath.Join(dir, compared)))
 }
 
 // Train runs a trainer to its end, resuming from its checkpoint. When ctx is

@@ -212,7 +212,7 @@ func (x examiner) checkJPEG(_ *check) (string, error) {
 	case x.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
 		return "", err
 	}
-	return "Go's; libjpeg-turbo is several times faster on large photos: " + turbojpeg.Remedy, nil
+	return "Go's; libjpeg-turbo is several times faster on large photos: " + turbojpeg.Remedy(), nil
 }
 
 // checkHEIC reports the decoder of HEIC; AVIF is always decoded by what is built
@@ -225,7 +225,7 @@ func (x examiner) checkHEIC(_ *check) (string, error) {
 	case os.Getenv(heif.EnvLibrary) != "":
 		return "", err
 	}
-	return "built in (WebAssembly), with the same pixels; libde265 is several times faster: " + heif.Remedy, nil
+	return "built in (WebAssembly), with the same pixels; libde265 is several times faster: " + heif.Remedy(), nil
 }
 
 // checkMemory reports the budget for decoding images.

@@ -198,7 +198,7 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 			}
 		}
 	}()
-	tree, err := sinks(c, in.root, dir)
+	tree, err := a.sinks(c, in.root, dir)
 	job.Sinks = append(job.Sinks, tree...)
 	if err == nil {
 		err = addExports(ctx, m, in, &job)
@@ -308,7 +308,7 @@ func (in input) picture(ctx context.Context) func(path string) ([]byte, error) {
 
 // sinks returns the outputs that the settings ask for in addition to the tables, for
 // photos below root.
-func sinks(c label.Config, root, dir string) (sinks []label.Sink, err error) {
+func (a *app) sinks(c label.Config, root, dir string) (sinks []label.Sink, err error) {
 	if how := c.Organise; how != "" {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("output folder: %w", err)
@@ -317,12 +317,21 @@ func sinks(c label.Config, root, dir string) (sinks []label.Sink, err error) {
 		if err != nil {
 			return nil, err
 		}
+		a.sayLinks(organise.How(how), tree.How())
 		sinks = append(sinks, tree)
 	}
 	if c.XMP {
 		sinks = append(sinks, organise.NewSidecars(root))
 	}
 	return sinks, nil
+}
+
+// sayLinks says so if folders do not have the symbolic links that they should.
+func (a *app) sayLinks(asked, made organise.How) {
+	if asked != made {
+		a.log.Warn("symbolic links cannot be made here (on Windows, turn on developer mode): the folders have " +
+			"further names of the photos instead, so an edit of one changes the photo; on another drive, copies")
+	}
 }
 
 // partial returns a partialError if some inputs failed. The file says why.

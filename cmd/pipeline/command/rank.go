@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -190,9 +191,11 @@ func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 		if groups, err = ranking.Group(ctx, p); err != nil {
 			return err
 		}
-		if err := rank.LinkGroups(groups, root, groupDir); err != nil {
+		how, err := rank.LinkGroups(groups, root, groupDir)
+		if err != nil {
 			return fmt.Errorf("--cluster-unknown: %w", err)
 		}
+		a.sayLinks(organise.Links, how)
 	}
 	err := a.writeFile(a.config.Out, func(w io.Writer) error { return rank.Write(w, ranking.Entries) })
 	if err != nil {

@@ -247,7 +247,7 @@ func (s *setup) obtainNPM(ctx context.Context, all []*setupLibrary) {
 
 // withoutNPM is what to do without npm.
 const withoutNPM = `it is missing, and npm, which would fetch it, is not installed; one of these helps:
-  install npm (Debian, Ubuntu: apt-get install npm) and run pipeline setup again
+  install npm (Debian, Ubuntu: apt-get install npm; Windows: it comes with Node.js) and run pipeline setup again
   run npm pack %s on another machine, copy the file here and run pipeline setup --from %s
   use the release archive, which contains the libraries (pipeline setup --from ARCHIVE takes them from it)`
 

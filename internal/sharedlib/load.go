@@ -1,4 +1,4 @@
-//go:build (linux || darwin) && (amd64 || arm64)
+//go:build (linux || darwin || windows) && (amd64 || arm64)
 
 package sharedlib
 
@@ -8,19 +8,19 @@ import "github.com/ebitengine/purego"
 // address, to its functions of these names. It fails if one of required is missing;
 // variables of optional keep their value then.
 func Load(path string, required, optional map[string]any) error {
-	handle, err := purego.Dlopen(path, purego.RTLD_NOW|purego.RTLD_LOCAL)
+	handle, err := open(path)
 	if err != nil {
 		return err
 	}
 	for name, target := range required {
-		address, err := purego.Dlsym(handle, name)
+		address, err := symbol(handle, name)
 		if err != nil {
 			return err
 		}
 		purego.RegisterFunc(target, address)
 	}
 	for name, target := range optional {
-		if address, err := purego.Dlsym(handle, name); err == nil {
+		if address, err := symbol(handle, name); err == nil {
 			purego.RegisterFunc(target, address)
 		}
 	}
