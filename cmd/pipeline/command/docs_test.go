@@ -7,6 +7,7 @@ import (
 	"maps"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -71,6 +72,9 @@ func writeDocs(t *testing.T, pages map[string]string) {
 	}
 }
 
+// inherited matches the options that every command has, which the page of the program lists.
+var inherited = regexp.MustCompile("(?s)### Options inherited from parent commands\n\n```\n.*?\n```\n")
+
 // commandDocs returns a page for every command, and README.md that lists them.
 func commandDocs(t *testing.T) map[string]string {
 	t.Helper()
@@ -83,7 +87,8 @@ func commandDocs(t *testing.T) map[string]string {
 			t.Fatal(err)
 		}
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"
-		pages[name] = strings.TrimRight(page.String(), "\n") + "\n"
+		text := inherited.ReplaceAllString(page.String(), "[Options of every command](pipeline.md#options)\n")
+		pages[name] = strings.TrimRight(text, "\n") + "\n"
 		contents += fmt.Sprintf("- [%s](%s): %s\n", cmd.CommandPath(), name, cmd.Short)
 	})
 	pages["README.md"] = contents
