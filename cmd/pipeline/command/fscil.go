@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/fscil"
+	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
 	"github.com/seed-90d10d51/pipeline/research/fscil/runner"
 )
 
@@ -62,6 +63,9 @@ func (a *app) fscil(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := r.CompareData(); err != nil {
+		return err
+	}
 	samples, err := r.Read(ctx)
 	if err != nil {
 		return err
@@ -102,7 +106,7 @@ func (a *app) readyForFSCIL() (config.Config, error) {
 	case c.Features != "" && c.Images != "":
 		return c, usagef("--features and --images are two different inputs: give only one")
 	case c.Features == "" && c.Images == "":
-		return c, usagef("no input: give --images or --features")
+		return c, benchmark.Where(c.FSCIL.Dataset, usagef("no input: give --images or --features"))
 	case c.List != "":
 		return c, usagef("list is not used by fscil: give the folder of the sessions with --lists")
 	case (c.Scan.ClassFrom != "" || len(c.Scan.DropLabel) > 0) && (c.Features != "" || official):

@@ -1,8 +1,11 @@
 package vargp
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"hash/fnv"
+	"io"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -52,7 +55,7 @@ func (c Config) source(env experiment.Env) (source, error) {
 	case Features:
 		return c.features(env)
 	}
-	return c.idx(env.Seed)
+	return c.idx(env)
 }
 
 // A cloud is a normal distribution in the plane: x and y have deviations sx and
@@ -148,11 +151,20 @@ func (c Config) divide(l *lesson, z blas64.General, class int, rng *rand.Rand) {
 	}
 }
 
+// mnist is the SHA-256 of the pixels and labels of MNIST's training images, then of its test
+// images; mnistAt is where they are.
+const (
+	mnist   = "06b0d1f124c4e5fa796686ade41a9b778edacc8622f2195a352ef479ad44fc16"
+	mnistAt = "https://yann.lecun.com/exdb/mnist/ and https://ossci-datasets.s3.amazonaws.com/mnist/"
+)
+
 // idx reads the training and test parts of a folder.
-func (c Config) idx(seed uint64) (source, error) {
+func (c Config) idx(env experiment.Env) (source, error) {
+	seed := env.Seed
 	if c.Folder == "" {
 		return source{}, experiment.Inputf("experiment.vargp.folder is empty: give the folder of " +
-			"train-images-idx3-ubyte and its three companions with --set experiment.vargp.folder=DIR")
+			"train-images-idx3-ubyte and its three companions with --set experiment.vargp.folder=DIR; those of MNIST " +
+			"are at " + mnistAt)
 	}
 	var of [2]idx.Labelled
 	for i, name := range []string{idx.Train, idx.Test} {
@@ -169,9 +181,14 @@ func (c Config) idx(seed uint64) (source, error) {
 		return source{}, experiment.Inputf("labels end at %d, %d classes are needed: change experiment.vargp.tasks "+
 			"or classes", most-1, c.classesInAll())
 	}
-	sum := fnv.New64a()
+	sum, digest := fnv.New64a(), sha256.New()
 	for _, b := range [][]byte{train.Images, train.Labels, test.Images, test.Labels} {
-		_, _ = sum.Write(b) // a hash never fails
+		_, _ = io.MultiWriter(sum, digest).Write(b) // a hash never fails
+	}
+	if note := env.Note; note != nil && hex.EncodeToString(digest.Sum(nil)) == mnist {
+		note("the images are those of MNIST, as in the paper")
+	} else if note != nil {
+		note("the images are not those of MNIST: the published rows are of others", "mnist", mnistAt)
 	}
 	return source{of: fmt.Sprintf("%x", sum.Sum64()), at: func(run, task int) (lesson, error) {
 		var l lesson
