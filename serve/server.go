@@ -133,7 +133,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10,
 		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
 	}
-	closeDesk := s.openDesk(own)
+	closeControl := s.openControl(own)
 	var working sync.WaitGroup // with the embedder, which the caller closes
 	working.Go(func() { s.watch(own) })
 	working.Go(func() { s.compute(own) })
@@ -150,7 +150,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			err = server.Close()
 		}
 	}
-	closeDesk()
+	closeControl()
 	cancel()
 	working.Wait()
 	if errors.Is(err, http.ErrServerClosed) {

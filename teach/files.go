@@ -18,7 +18,7 @@ const (
 	journalSuffix = ".journal"
 	baseSuffix    = ".base"
 	lockSuffix    = ".lock" // of the journal
-	deskSuffix    = journalSuffix + ".desk"
+	controlSuffix = journalSuffix + ".control"
 )
 
 // StartFile returns the file of the model that a session of MODEL starts from: its

@@ -123,7 +123,7 @@ func Open(o Options) (*Session, error) {
 	s := &Session{options: o, record: record{file: o.Model, journal: j}}
 	s.events.gap = o.Gap
 	s.ctx, s.cancel = context.WithCancel(context.Background())
-	if err = closeDesk(o.Model); err == nil {
+	if err = closeControl(o.Model); err == nil {
 		s.album, err = newAlbum(o.Temp, o.Dim)
 	}
 	if err == nil {
@@ -166,7 +166,7 @@ func (s *Session) Close() error {
 	}
 	s.x.close()
 	s.live.close()
-	return errors.Join(err, closeDesk(s.options.Model), s.record.close())
+	return errors.Join(err, closeControl(s.options.Model), s.record.close())
 }
 
 // Wait waits for the end of background work.

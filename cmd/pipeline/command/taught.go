@@ -56,7 +56,7 @@ func reachable(file string) error {
 	if !errors.Is(err, teach.ErrInUse) {
 		return err
 	}
-	if desk, deskErr := teach.Desk(file); deskErr != nil || len(desk) == 0 {
+	if control, controlErr := teach.Control(file); controlErr != nil || len(control) == 0 {
 		return err
 	}
 	return nil

@@ -169,7 +169,7 @@ func TestCommandsLeaveAServedModel(t *testing.T) {
 // takesWork hands work to a server in every way, and kills it.
 func (s *served) takesWork(l *commandtest.Bed, model, more string) {
 	s.Helper()
-	file := model + ".journal.desk"
+	file := model + ".journal.control"
 	if info, err := os.Stat(file); err != nil || info.Mode().Perm() != 0o600 {
 		s.Errorf("the key of the server: %v %v", info, err)
 	}

@@ -71,16 +71,16 @@ type result struct {
 	Failure   string
 }
 
-// openDesk lets commands hand over work, until the function that it returns is called, which
+// openControl lets commands hand over work, until the function that it returns is called, which
 // waits for what has begun. Where that cannot be, they are refused.
-func (s *Server) openDesk(ctx context.Context) (closeDesk func()) {
+func (s *Server) openControl(ctx context.Context) (closeControl func()) {
 	var config net.ListenConfig
 	p := contact{Key: rand.Text()}
 	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err == nil {
 		p.Address = l.Addr().String()
 		text, _ := json.Marshal(p) // strings always can
-		if err = s.Session.OpenDesk(text); err != nil {
+		if err = s.Session.OpenControl(text); err != nil {
 			err = errors.Join(err, l.Close())
 		}
 	}
@@ -88,13 +88,13 @@ func (s *Server) openDesk(ctx context.Context) (closeDesk func()) {
 		s.Log.Warn("commands cannot add to the model while it is served", "reason", err)
 		return func() {}
 	}
-	desk := &http.Server{Handler: s.desk(p.Key), ReadHeaderTimeout: headerTime}
-	go func() { _ = desk.Serve(l) }() // until Shutdown
-	return func() { _ = desk.Shutdown(context.WithoutCancel(ctx)) }
+	control := &http.Server{Handler: s.control(p.Key), ReadHeaderTimeout: headerTime}
+	go func() { _ = control.Serve(l) }() // until Shutdown
+	return func() { _ = control.Shutdown(context.WithoutCancel(ctx)) }
 }
 
-// desk does the work of requests that have the key.
-func (s *Server) desk(key string) http.Handler {
+// control does the work of requests that have the key.
+func (s *Server) control(key string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), []byte("Bearer "+key)) != 1 {
 			refuse(w, http.StatusUnauthorized, "the key is missing or wrong")
@@ -138,7 +138,7 @@ func (s *Server) take(ctx context.Context, work Work) (r result) {
 // whoever has it takes none.
 func Hand(ctx context.Context, file string, work Work) (Done, error) {
 	var p contact
-	where, err := teach.Desk(file)
+	where, err := teach.Control(file)
 	if err == nil && len(where) == 0 {
 		err = fmt.Errorf("%s: %w", file, teach.ErrInUse)
 	}

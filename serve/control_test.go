@@ -15,8 +15,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
-// deskOf returns a desk with the key "key" whose server has learned nothing.
-func deskOf(t testing.TB) http.Handler {
+// controlOf returns the control of a server with the key "key" that has learned nothing.
+func controlOf(t testing.TB) http.Handler {
 	m, err := model.New(model.Settings{Method: "plda", Heads: method.DefaultConfig()})
 	if err != nil {
 		t.Fatal(err)
@@ -26,33 +26,33 @@ func deskOf(t testing.TB) http.Handler {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = session.Close() })
-	return New(Options{Session: session, Thumbnails: t.TempDir()}).desk("key")
+	return New(Options{Session: session, Thumbnails: t.TempDir()}).control("key")
 }
 
-// hand sends a body to a desk.
-func hand(desk http.Handler, key string, body []byte) *httptest.ResponseRecorder {
+// hand sends a body to the control of a server.
+func hand(control http.Handler, key string, body []byte) *httptest.ResponseRecorder {
 	w, r := httptest.NewRecorder(), httptest.NewRequest("POST", "/", bytes.NewReader(body))
 	r.Header.Set("Authorization", key)
-	desk.ServeHTTP(w, r)
+	control.ServeHTTP(w, r)
 	return w
 }
 
 // TestDeskNeedsItsKey: nobody else can change the model, and work that does not fit is refused.
 func TestDeskNeedsItsKey(t *testing.T) {
-	desk := deskOf(t)
+	control := controlOf(t)
 	var body bytes.Buffer
 	if err := gob.NewEncoder(&body).Encode(Work{Classes: []string{"Fox"}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"", "key", "Bearer ", "Bearer other", "Bearer key2"} {
-		if w := hand(desk, key, body.Bytes()); w.Code != http.StatusUnauthorized {
+		if w := hand(control, key, body.Bytes()); w.Code != http.StatusUnauthorized {
 			t.Errorf("with %q: %d", key, w.Code)
 		}
 	}
-	if w := hand(desk, "Bearer key", []byte("no work")); w.Code != http.StatusBadRequest {
+	if w := hand(control, "Bearer key", []byte("no work")); w.Code != http.StatusBadRequest {
 		t.Errorf("what is no work: %d %s", w.Code, w.Body)
 	}
-	w := hand(desk, "Bearer key", body.Bytes())
+	w := hand(control, "Bearer key", body.Bytes())
 	var r result
 	if err := gob.NewDecoder(w.Body).Decode(&r); err != nil || r.Refusal == nil || r.Refusal.Reason != teach.Unknown {
 		t.Errorf("%+v, %v", r, err)
@@ -61,7 +61,7 @@ func TestDeskNeedsItsKey(t *testing.T) {
 
 // FuzzDesk: no body stops the server.
 func FuzzDesk(f *testing.F) {
-	desk := deskOf(f)
+	control := controlOf(f)
 	for _, w := range []Work{
 		{Forget: make([]teach.ID, 2)}, {Classes: []string{"a"}},
 		{Import: &model.Batch{Labels: []string{"a"}, Content: make([]model.Hash, 1)}, Prefer: "list"},
@@ -76,7 +76,7 @@ func FuzzDesk(f *testing.F) {
 		f.Add(body.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {
-		if w := hand(desk, "Bearer key", body); w.Code != http.StatusOK && w.Code != http.StatusBadRequest {
+		if w := hand(control, "Bearer key", body); w.Code != http.StatusOK && w.Code != http.StatusBadRequest {
 			t.Errorf("%d %s", w.Code, w.Body)
 		}
 	})
