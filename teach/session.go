@@ -117,7 +117,9 @@ func Open(o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{options: o, record: record{file: o.Model, journal: j}}
+	s := &Session{
+		options: o, record: record{file: o.Model, journal: j}, gallery: gallery{orders: map[string]order{}},
+	}
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if s.album, err = newAlbum(o.Temp, o.Dim); err == nil {
 		s.state, s.inFile, err = s.open(o.Fresh, o.Backend, o.Now())
