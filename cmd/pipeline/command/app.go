@@ -93,12 +93,18 @@ func open(cmd *cobra.Command) (*app, error) {
 		quiet: c.Out == streamed || asJSON == streamed || // what say prints would mix with the JSON
 			c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil),
 	}
-	a.products = sync.OnceValues(func() (native.Choice, error) {
-		choice, err := native.Choose(c.Linalg, a.options().Runtime)
-		choice.Backend = linalg.Until(cmd.Context(), choice.Backend)
+	a.products = a.productsUntil(cmd.Context())
+	return a, nil
+}
+
+// productsUntil returns what chooses the backend of large matrix products, which end with
+// ctx.
+func (a *app) productsUntil(ctx context.Context) func() (native.Choice, error) {
+	return sync.OnceValues(func() (native.Choice, error) {
+		choice, err := native.Choose(a.config.Linalg, a.options().Runtime)
+		choice.Backend = linalg.Until(ctx, choice.Backend)
 		return choice, err
 	})
-	return a, nil
 }
 
 // with returns the app of a part of a command that has settings, and a report, of its own.
