@@ -50,29 +50,28 @@ func (p program) Networks() ([]serve.Network, error) {
 
 // SetUp implements serve.Program.
 func (p program) SetUp(ctx context.Context, task *serve.Task) error {
-	s := setup{app: p.during(ctx, task)}
+	s := setup{app: p.during(ctx, task, p.config, "")}
 	return s.run(ctx)
 }
 
 // Obtain implements serve.Program.
 func (p program) Obtain(ctx context.Context, name string, task *serve.Task) error {
-	return p.during(ctx, task).pullBackbone(ctx, name)
+	return p.during(ctx, task, p.config, "").pullBackbone(ctx, name)
 }
 
 // Train implements serve.Program.
 func (p program) Train(ctx context.Context, of project.Project, b serve.Beginning, task *serve.Task) error {
-	part := p.during(ctx, task)
-	part.config.Out, part.config.Backbone = of.Model(), of.Network
+	c := p.config
+	c.Images, c.Texts, c.Out, c.Backbone = b.Examples, "", of.Model(), of.Network
 	if b.With == serve.WithNames {
 		// A table, so that no name is taken for the header of one.
 		text := "class\n" + strings.Join(quoted(b.Names), "\n") + "\n"
 		if err := atomicfile.WriteFile(of.Names(), []byte(text)); err != nil {
 			return fmt.Errorf("names: %w", err)
 		}
-		part.config.Texts = of.Names()
-	} else {
-		part.config.Images = b.Examples
+		c.Images, c.Texts = "", of.Names()
 	}
+	part := p.during(ctx, task, c, "")
 	return part.settle(part.train(ctx, ""))
 }
 
@@ -106,16 +105,18 @@ func (p program) Open(ctx context.Context, of project.Project, token string, _ *
 
 // Label implements serve.Program.
 func (p program) Label(ctx context.Context, of project.Project, e serve.Export, task *serve.Task) error {
-	part := p.during(ctx, task)
-	part.config.Images, part.config.Out, part.config.Backbone = of.Images, e.Out, ""
-	c := &part.config.Label
-	c.Format, c.Only, c.Organise, c.Split, c.Report = e.Formats, e.Only, e.Organise, e.Split, e.Report
-	if c.Report {
-		part.report = e.Out
+	c, report := p.config, ""
+	c.Images, c.Out, c.Backbone = of.Images, e.Out, ""
+	l := c.Label
+	l.Format, l.Only, l.Organise, l.Split, l.Report = e.Formats, e.Only, e.Organise, e.Split, e.Report
+	if l.Report {
+		report = e.Out
 	}
-	if err := c.Validate(); err != nil {
+	if err := l.Validate(); err != nil {
 		return err
 	}
+	c.Label = l
+	part := p.during(ctx, task, c, report)
 	return part.settle(part.label(ctx, of.Model()))
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/serve"
 	"github.com/seed-90d10d51/pipeline/teach/project"
@@ -109,15 +110,15 @@ func openBrowser(address string) error {
 	return nil
 }
 
-// during returns the app of a task of the start page: it says to the task what a command
-// says to a terminal, and its matrix products end with ctx.
-func (a *app) during(ctx context.Context, task *serve.Task) *app {
-	part := *a
-	part.stdout, part.stderr, part.quiet, part.json, part.report = task, task, false, "", ""
-	part.log = slog.New(remarks{out: task, level: slog.LevelInfo})
-	part.notes = &notes{log: part.log, said: map[string]bool{}}
-	part.bars = bars{watch: task.Progress}
-	part.config.Images, part.config.List, part.config.Features, part.config.Texts = "", "", "", ""
-	part.products = part.productsUntil(ctx)
-	return &part
+// during returns the app of a task of the start page, with settings and a report of its own:
+// it says to the task what a command says to a terminal, and its matrix products end with
+// ctx.
+func (a *app) during(ctx context.Context, task *serve.Task, c config.Config, report string) *app {
+	c.List, c.Features = "", ""
+	log := slog.New(remarks{out: task, level: slog.LevelInfo})
+	return &app{
+		config: c, report: report, flags: a.flags, log: log, notes: &notes{log: log, said: map[string]bool{}},
+		stdin: a.stdin, stdout: task, stderr: task, bars: bars{watch: task.Progress},
+		products: productsUntil(ctx, c),
+	}
 }
