@@ -87,8 +87,10 @@ type Site interface {
 	// Handler is that of the page, below SitePath. Work runs while the page is used.
 	Handler() http.Handler
 	Work(ctx context.Context) error
-	// Save writes the model.
+	// Save writes the model. Merge adds what was decided with another MODEL file, and says
+	// what that was; prefer is a teach.Preference.
 	Save(ctx context.Context) error
+	Merge(file, prefer string) (string, error)
 	// Close saves what was decided and ends, after Work.
 	Close() error
 }
@@ -163,6 +165,7 @@ func (d *Desk) handler() http.Handler {
 		"POST /v1/open":    d.openRecent,
 		"POST /v1/unlist":  d.unlist,
 		"POST /v1/export":  d.export,
+		"POST /v1/merge":   d.merge,
 		"POST /v1/cancel":  d.cancelTask,
 		"POST /v1/close":   d.closeProject,
 		"POST /v1/stop":    d.stopAll,

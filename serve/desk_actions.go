@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -199,6 +200,37 @@ func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		return d.Program.Label(ctx, open.Project, e, task)
+	}))
+}
+
+// merge adds what was decided in another project to the open one.
+func (d *Desk) merge(w http.ResponseWriter, r *http.Request) error {
+	var asked struct {
+		Dir    string `json:"dir"`
+		Prefer string `json:"prefer"`
+	}
+	if err := readJSON(w, r, &asked); err != nil {
+		return err
+	}
+	other, err := project.Open(dataset.UnescapePath(asked.Dir))
+	if err != nil && !errors.Is(err, project.ErrNoPhotos) { // which are not needed
+		return fail(http.StatusConflict, "%v", err)
+	}
+	d.mu.Lock()
+	open := d.open
+	d.mu.Unlock()
+	switch {
+	case open == nil:
+		return fail(http.StatusConflict, "no project is open")
+	case open.Dir == other.Dir:
+		return fail(http.StatusConflict, "this is the project that is open: choose another one")
+	}
+	return accepted(w, d.launch("merge", func(_ context.Context, task *Task) error {
+		line, err := open.site.Merge(other.Model(), asked.Prefer)
+		if err == nil {
+			fmt.Fprintln(task, line)
+		}
+		return err
 	}))
 }
 

@@ -75,7 +75,12 @@ func (s standSite) Handler() http.Handler {
 
 func (s standSite) Work(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
 func (s standSite) Save(context.Context) error     { s.asked <- "save"; return nil }
-func (s standSite) Close() error                   { s.asked <- "close"; return nil }
+func (s standSite) Merge(file, prefer string) (string, error) {
+	s.asked <- "merge " + filepath.Base(filepath.Dir(file)) + " " + prefer
+	return "merged", nil
+}
+
+func (s standSite) Close() error { s.asked <- "close"; return nil }
 
 // A deskSite is a Desk that is served.
 type deskSite struct {
@@ -163,7 +168,7 @@ func TestHostileDesk(t *testing.T) {
 	for _, route := range []string{"GET /v1/state", "GET /v1/folders?path=/", "GET /v1/networks", "GET /",
 		"GET /photos/",
 		"POST /v1/setup", "POST /v1/network", "POST /v1/begin", "POST /v1/open", "POST /v1/unlist", "POST /v1/export",
-		"POST /v1/cancel", "POST /v1/close", "POST /v1/stop", "POST /photos/v1/decisions"} {
+		"POST /v1/merge", "POST /v1/cancel", "POST /v1/close", "POST /v1/stop", "POST /photos/v1/decisions"} {
 		method, path, _ := strings.Cut(route, " ")
 		d.expect(401, "the token is missing", method, path, "", "Authorization", "Bearer wrong")
 		d.expect(401, "the token is missing", method, path, "", "Authorization", "", "Cookie", "pipeline-token=x")
@@ -299,6 +304,17 @@ func TestDesk(t *testing.T) {
 	heard("label a [csv] into " + filepath.Join(d.dir, "a.project", "exports"))
 	p.goOn <- nil
 	d.task()
+
+	other, err := project.Create(project.Project{Dir: filepath.Join(d.dir, "b.project"), Images: d.dir + "/gone"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.expect(409, "choose another one", "POST", "/v1/merge", fmt.Sprintf(`{"dir":%q}`, d.dir+"/a.project"))
+	d.expect(202, "", "POST", "/v1/merge", fmt.Sprintf(`{"dir":%q,"prefer":"list"}`, other.Dir))
+	heard("merge b.project list")
+	if a := d.task(); a.Error != nil || len(a.Lines) != 1 || a.Lines[0] != "merged" {
+		t.Errorf("merged: %+v", a)
+	}
 
 	slow := make(chan bool)
 	go func() { d.ask("GET", "/photos/slow", ""); close(slow) }()

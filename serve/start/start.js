@@ -5,16 +5,21 @@ import { byId, count, element, photos, say } from "./dom.js";
 import { chooseFolder } from "./folders.js";
 import { chosenNetwork, listNetworks } from "./networks.js";
 import { question } from "./question.js";
-import { showTask } from "./task.js";
+import { expectTask, hideTask, showTask } from "./task.js";
 
 let state = { task: null, project: null, lost: null, recent: [], formats: [], suggested: "" };
-let watched = ""; // the kind of task that this page has seen running
+let watched = ""; // the kind of task whose end this page waits for
+const atOnce = ["unlist", "cancel"]; // all other requests begin a task of that kind
 let ended = false;
 
 // act asks for something and then shows what has become of it.
 async function act(path, json) {
   try {
     await ask("POST", path, { json });
+    if (!atOnce.includes(path)) {
+      watched = path;
+      expectTask();
+    }
   } catch (error) {
     say(error.message, true);
   }
@@ -73,7 +78,7 @@ function showProject(project, running) {
   byId("project-images").textContent = project.images;
   byId("project-dir").textContent = project.dir;
   byId("project-page").href = project.page;
-  byId("project-close").disabled = running;
+  byId("project-close").disabled = byId("project-merge").disabled = running;
   byId("export").querySelector("[type=submit]").disabled = running;
   byId("export-out").value ||= project.exports;
 }
@@ -206,10 +211,27 @@ byId("export").addEventListener("submit", (event) => {
 
 byId("task-cancel").addEventListener("click", () => act("cancel"));
 byId("task-hide").addEventListener("click", () => {
-  byId("task").hidden = true;
+  hideTask();
   byId("main").focus();
 });
 byId("project-close").addEventListener("click", () => act("close"));
+byId("project-merge").addEventListener("click", async () => {
+  const dir = await chooseFolder("The project to merge into this one", state.suggested, { project: true });
+  if (!dir) {
+    return;
+  }
+  const choice = (value, text) => element("label", {},
+    element("input", { type: "radio", name: "prefer", value, checked: value === "" }), element("span", {}, text));
+  const content = element("div", { className: "choices" },
+    element("p", {}, "What was decided there is added here, as one change that undo takes back. Where a photo was " +
+      "decided differently there and here:"),
+    choice("", "change nothing, and name such photos"), choice("decisions", "keep what was decided here"),
+    choice("list", "take what was decided there"));
+  const name = dir.split(/[\\/]/).at(-1);
+  if (await question(`Merge ${name}`, content, "Merge")) {
+    act("merge", { dir, prefer: content.querySelector("input:checked").value });
+  }
+});
 byId("open-other").addEventListener("click", async () => {
   const dir = await chooseFolder("Open a project", state.suggested, { project: true });
   if (dir) {

@@ -3,10 +3,22 @@ import { byId, count, element } from "./dom.js";
 
 const titles = {
   setup: "Getting libraries and a network", network: "Getting a network", begin: "Beginning the project",
-  open: "Opening the project", export: "Labelling all photos", close: "Closing the project",
+  open: "Opening the project", export: "Labelling all photos", merge: "Merging another project",
+  close: "Closing the project",
 };
 
-let shown = ""; // the kind of the task that is shown as running
+let shown = ""; // "running", "done", or "" for a task of before this page
+
+// expectTask says that a task was begun here, which may have ended already.
+export function expectTask() {
+  shown = "expected";
+}
+
+// hideTask hides what is done.
+export function hideTask() {
+  shown = "";
+  byId("task").hidden = true;
+}
 
 export function showTask(task) {
   const quiet = !task || (!task.running && !task.error && !task.cancelled && task.lines.length === 0);
@@ -32,11 +44,11 @@ export function showTask(task) {
   byId("task-lines").replaceChildren(...task.lines.map((line) => element("li", {}, line)));
   byId("task-cancel").hidden = !task.running;
   byId("task-hide").hidden = task.running;
-  if (task.running && shown === "") {
+  if (shown === "expected" || (task.running && shown === "")) {
     byId("task-title").scrollIntoView({ block: "nearest" });
     byId("task-title").focus({ preventScroll: true });
   }
-  shown = task.running ? task.kind : "done";
+  shown = task.running ? "running" : "done";
 }
 
 function words({ running, error, cancelled, unit, done, total }) {

@@ -92,6 +92,16 @@ func (s *site) Save(ctx context.Context) error {
 	return err
 }
 
+// Merge implements serve.Site.
+func (s *site) Merge(file, prefer string) (string, error) {
+	choice, err := preference(prefer)
+	if err != nil {
+		return "", err
+	}
+	outcome, err := s.session.Merge(file, choice)
+	return mergedLine(outcome), err
+}
+
 // Close implements serve.Site: it writes what was decided and closes everything.
 func (s *site) Close() error {
 	var err error

@@ -1,10 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -50,9 +52,9 @@ func (a *app) openSession(file string, d int) (*teach.Session, error) {
 
 // learnTaught adds a folder or list to the journal of a model, and saves the model.
 func (a *app) learnTaught(ctx context.Context, file, prefer string) (err error) {
-	choice := teach.Preference(prefer)
-	if choice != "" && choice != teach.Decisions && choice != teach.Lists {
-		return usagef("--prefer is %q: choose decisions or list", prefer)
+	choice, err := preference(prefer)
+	if err != nil {
+		return err
 	}
 	if a.config.Texts != "" {
 		return usagef("%s was taught with serve, and only photos can be added to its journal: "+
@@ -74,11 +76,8 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string) (err error) 
 	defer closeInto(session, &err)
 	warnOpened(a.log, session, file)
 	outcome, err := session.Import(model.NewBatch(e), choice)
-	if conflicts := (*teach.ConflictsError)(nil); errors.As(err, &conflicts) {
-		return fmt.Errorf("%w. Choose with --prefer decisions or --prefer list, for all of them", err)
-	}
 	if err != nil {
-		return err
+		return withChoice(err)
 	}
 	if err := a.leave(context.WithoutCancel(ctx), session, file); err != nil {
 		return err
@@ -99,6 +98,64 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string) (err error) 
 		}
 	}
 	return writeProblems(e.Outcome.Problems, file+".errors.csv")
+}
+
+// preference reads --prefer.
+func preference(prefer string) (teach.Preference, error) {
+	choice := teach.Preference(prefer)
+	if choice != "" && choice != teach.Decisions && choice != teach.Lists {
+		return "", usagef("--prefer is %q: choose decisions or list", prefer)
+	}
+	return choice, nil
+}
+
+// withChoice says how to choose where two truths conflict.
+func withChoice(err error) error {
+	if conflicts := (*teach.ConflictsError)(nil); errors.As(err, &conflicts) {
+		return fmt.Errorf("%w. Choose with --prefer decisions or --prefer list, for all of them", err)
+	}
+	return err
+}
+
+// learnFrom adds what was decided with another model to the journal of a model, and saves
+// the model.
+func (a *app) learnFrom(ctx context.Context, file, from, stats, prefer string) (err error) {
+	choice, err := preference(prefer)
+	if err != nil {
+		return err
+	}
+	if !a.namesOnly() || a.config.Texts != "" || stats != "" || a.config.Out != "" {
+		return usagef("--from adds the decisions of another model to %s, and nothing else: give it alone", file)
+	}
+	if err := writable(file); err != nil {
+		return err
+	}
+	start, err := model.Load(teach.StartFile(file))
+	if err != nil {
+		return err
+	}
+	session, err := a.openSession(file, cmp.Or(start.Provenance.Dim, start.Dim()))
+	if err != nil {
+		return err
+	}
+	defer closeInto(session, &err)
+	warnOpened(a.log, session, file)
+	outcome, err := session.Merge(from, choice)
+	if err != nil {
+		return withChoice(err)
+	}
+	a.say("%s", mergedLine(outcome))
+	return a.leave(context.WithoutCancel(ctx), session, file)
+}
+
+// mergedLine says what was merged.
+func mergedLine(o model.Outcome) string {
+	line := fmt.Sprintf("merged %s that had no label here, %s the same label",
+		plural(o.Added, "photo", "photos"), plural(o.AlreadyKnown, "has", "have"))
+	if len(o.NewClasses) > 0 {
+		line += "; new classes: " + strings.Join(o.NewClasses, ", ")
+	}
+	return line
 }
 
 // trainTaught adds a folder or list to a model that was taught: what people decided stays,
