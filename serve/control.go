@@ -20,9 +20,10 @@ import (
 // Work is what a command does to a model that was taught. A command that finds the model open
 // hands it to the server that has it.
 type Work struct {
-	// Import learns these photos of a folder or list, nil for none; Prefer is as in
-	// teach.Session.Import.
+	// Import learns these photos of a folder or list, nil for none, Merge what was decided with
+	// the model of another file, "" for none; Prefer is as in teach.Session.Import.
 	Import *model.Batch
+	Merge  string
 	Prefer teach.Preference
 	// Forget removes photos, and all photos of Classes.
 	Forget  []teach.ID
@@ -31,7 +32,7 @@ type Work struct {
 
 // Done is what Work did.
 type Done struct {
-	Outcome model.Outcome // of Import
+	Outcome model.Outcome // of Import or Merge
 	// Forgot are the photos that were asked for, Removed those that were there, and Left the
 	// traces elsewhere.
 	Forgot  []teach.ID
@@ -44,8 +45,12 @@ type Done struct {
 // Do does the work. It is in the journal when Do returns, and may be done again, which changes
 // nothing.
 func (w Work) Do(ctx context.Context, s *teach.Session) (d Done, err error) {
-	if w.Import != nil {
+	switch {
+	case w.Import != nil:
 		d.Outcome, err = s.Import(*w.Import, w.Prefer)
+		return d, err
+	case w.Merge != "":
+		d.Outcome, err = s.Merge(w.Merge, w.Prefer)
 		return d, err
 	}
 	of, err := s.PhotosOf(w.Classes)
@@ -56,6 +61,10 @@ func (w Work) Do(ctx context.Context, s *teach.Session) (d Done, err error) {
 	d.Removed, d.Left, err = s.Forget(ctx, d.Forgot)
 	return d, err
 }
+
+// Learns reports whether the model that is saved learns from the work, which forgetting does by
+// itself.
+func (w Work) Learns() bool { return w.Import != nil || w.Merge != "" }
 
 // A contact is where a server takes work: an address of this machine, and a key that only the
 // user who started the server can read.
@@ -118,7 +127,7 @@ func (s *Server) control(key string) http.Handler {
 func (s *Server) take(ctx context.Context, work Work) (r result) {
 	var err error
 	r.Done, err = work.Do(ctx, s.Session)
-	if work.Import == nil {
+	if !work.Learns() {
 		err = errors.Join(err, RemoveThumbnails(s.Thumbnails, r.Forgot))
 	} else if err == nil && s.Session.Status().Unsaved > 0 {
 		if _, saveErr := s.Session.Save(ctx); saveErr != nil {

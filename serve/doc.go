@@ -1,6 +1,8 @@
 // Package serve is the HTTP server of `pipeline serve`: the page, and the API that
 // the page and other programs use, described in openapi.yaml. What it serves is a
-// teach.Session, and what it adds is HTTP: it learns nothing by itself.
+// teach.Session, and what it adds is HTTP: it learns nothing by itself. A Desk is the
+// server of `pipeline start`: the page on which a project is begun, opened and exported,
+// by calls of a Program, and before the page of a Server, which it has at SitePath.
 //
 // # Security
 //
@@ -11,4 +13,7 @@
 // program that sends no Origin. Bodies, photos at a time, connections that send events
 // and the time that a client may take are bounded, and decoding by the embedder's
 // budget of memory.
+//
+// A Desk lists folders and takes paths, as its user may. It always asks for a token, and
+// for a name of the loopback interface as host.
 package serve

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"crypto/subtle"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -12,10 +13,26 @@ import (
 	"strings"
 )
 
+// A Guard lets requests through that may come.
+type Guard struct {
+	// Token, Hosts and BasePath are as in Options.
+	Token    string
+	Hosts    []string
+	BasePath string
+	// Local requires a name of the loopback interface as host, with a token too.
+	Local bool
+	Log   *slog.Logger
+}
+
+// guard returns that of the server.
+func (s *Server) guard() *Guard {
+	return &Guard{Token: s.Token, Hosts: s.Hosts, BasePath: s.BasePath, Log: s.Log}
+}
+
 // cookie is the name of the cookie with the token. Servers on several ports of a machine
 // share their cookies, so each has its own.
-func (s *Server) cookie() string {
-	sum := sha256.Sum256([]byte(s.Token))
+func (g *Guard) cookie() string {
+	sum := sha256.Sum256([]byte(g.Token))
 	return fmt.Sprintf("pipeline-token-%x", sum[:4])
 }
 
@@ -24,9 +41,9 @@ func (s *Server) cookie() string {
 const policy = "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// guarded checks where a request comes from before next sees it.
-func (s *Server) guarded(next http.Handler) http.Handler {
-	sameOrigin := s.origins()
+// Protect checks where a request comes from before next sees it.
+func (g *Guard) Protect(next http.Handler) http.Handler {
+	sameOrigin := g.origins()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h.Set("Content-Security-Policy", policy)
@@ -34,17 +51,21 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		if s.Token == "" && !isLoopback(r.Host) && !s.isHost(r.Host) {
-			refuse(w, http.StatusForbidden, fmt.Sprintf("the host %q is not a name of this machine: open http://127.0.0.1 "+
-				"with the port that the server printed or, behind a proxy, start the server with --hosts %s", r.Host,
-				hostName(r.Host)))
+		if (g.Token == "" || g.Local) && !isLoopback(r.Host) && !g.isHost(r.Host) {
+			remedy := "open the address that the program printed"
+			if !g.Local {
+				remedy = "open http://127.0.0.1 with the port that the server printed or, behind a proxy, start the " +
+					"server with --hosts " + hostName(r.Host)
+			}
+			refuse(w, http.StatusForbidden, fmt.Sprintf("the host %q is not a name of this machine: %s", r.Host,
+				remedy))
 			return
 		}
 		if err := sameOrigin.Check(r); err != nil {
 			refuse(w, http.StatusForbidden, "the request comes from another site")
 			return
 		}
-		if s.Token != "" && r.URL.Path != "/healthz" && !s.admitted(w, r) {
+		if g.Token != "" && r.URL.Path != "/healthz" && !g.admitted(w, r) {
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -75,20 +96,20 @@ func hostName(host string) string {
 }
 
 // isHost reports whether a proxy may name a host: with the port, or without any.
-func (s *Server) isHost(host string) bool {
-	return slices.ContainsFunc(s.Hosts, func(allowed string) bool {
+func (g *Guard) isHost(host string) bool {
+	return slices.ContainsFunc(g.Hosts, func(allowed string) bool {
 		return strings.EqualFold(allowed, host) || strings.EqualFold(allowed, hostName(host))
 	})
 }
 
 // origins returns the check that a request comes from the page itself, which a proxy may
 // serve under other names.
-func (s *Server) origins() *http.CrossOriginProtection {
+func (g *Guard) origins() *http.CrossOriginProtection {
 	var c http.CrossOriginProtection
-	for _, host := range s.Hosts {
+	for _, host := range g.Hosts {
 		for _, scheme := range []string{"http://", "https://"} {
 			if err := c.AddTrustedOrigin(scheme + host); err != nil {
-				s.Log.Warn("a host of the settings is not used", "host", host, "reason", err)
+				g.Log.Warn("a host of the settings is not used", "host", host, "reason", err)
 			}
 		}
 	}
@@ -96,8 +117,8 @@ func (s *Server) origins() *http.CrossOriginProtection {
 }
 
 // prefixed removes BasePath from requests that a proxy passes on with it.
-func (s *Server) prefixed(next http.Handler) http.Handler {
-	base := cleanPrefix(s.BasePath)
+func (g *Guard) prefixed(next http.Handler) http.Handler {
+	base := cleanPrefix(g.BasePath)
 	if base == "" {
 		return next
 	}
@@ -115,8 +136,8 @@ func (s *Server) prefixed(next http.Handler) http.Handler {
 }
 
 // prefix is the path at which a browser has the page, without a slash at its end.
-func (s *Server) prefix(r *http.Request) string {
-	if base := cleanPrefix(s.BasePath); base != "" {
+func (g *Guard) prefix(r *http.Request) string {
+	if base := cleanPrefix(g.BasePath); base != "" {
 		return base
 	}
 	return cleanPrefix(r.Header.Get("X-Forwarded-Prefix"))
@@ -142,9 +163,9 @@ func redirect(w http.ResponseWriter, location string) {
 }
 
 // admitted checks the token. Opening /?token=… in a browser makes it a cookie.
-func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
+func (g *Guard) admitted(w http.ResponseWriter, r *http.Request) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
-	if cookie, err := r.Cookie(s.cookie()); err == nil && !ok { // a proxy may have an Authorization of its own
+	if cookie, err := r.Cookie(g.cookie()); err == nil && !ok { // a proxy may have an Authorization of its own
 		given = cookie.Value
 	}
 	asked := ""
@@ -152,12 +173,12 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
 		asked = r.URL.Query().Get("token")
 	}
 	switch {
-	case s.isToken(asked):
-		http.SetCookie(w, &http.Cookie{Name: s.cookie(), Value: asked, Path: s.prefix(r) + "/", HttpOnly: true,
+	case g.isToken(asked):
+		http.SetCookie(w, &http.Cookie{Name: g.cookie(), Value: asked, Path: g.prefix(r) + "/", HttpOnly: true,
 			SameSite: http.SameSiteStrictMode, Secure: r.Header.Get("X-Forwarded-Proto") == "https"})
 		redirect(w, "./") // without the token, wherever a proxy has the page
 		return false
-	case s.isToken(given):
+	case g.isToken(given):
 		return true
 	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
@@ -167,6 +188,6 @@ func (s *Server) admitted(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-func (s *Server) isToken(text string) bool {
-	return subtle.ConstantTimeCompare([]byte(text), []byte(s.Token)) == 1
+func (g *Guard) isToken(text string) bool {
+	return subtle.ConstantTimeCompare([]byte(text), []byte(g.Token)) == 1
 }

@@ -67,7 +67,10 @@ type Options struct {
 	// page, as in Config.
 	Hosts    []string
 	BasePath string
-	Log      *slog.Logger
+	// Start is where the start page is (package start), relative to this one; "" if there is
+	// none.
+	Start string
+	Log   *slog.Logger
 }
 
 // A Server serves a session.
@@ -128,16 +131,35 @@ func (s *Server) Changed(event string) { s.hub.send(event) }
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	own, cancel := context.WithCancel(ctx)
 	defer cancel()
+	working := make(chan error, 1)
+	go func() { working <- s.Work(own) }()
+	err := HTTP(own, l, s.Handler(), s.Log)
+	cancel()
+	return errors.Join(err, <-working)
+}
+
+// Work reads the folder, computes the photos of requests and takes the work of commands, until
+// ctx ends. What it computes with, such as the embedder, may be closed after that.
+func (s *Server) Work(ctx context.Context) error {
+	closeControl := s.openControl(ctx)
+	var working sync.WaitGroup
+	working.Go(func() { s.watch(ctx) })
+	working.Go(func() { s.compute(ctx) })
+	working.Go(func() { s.look(ctx) })
+	<-ctx.Done()
+	closeControl()
+	working.Wait()
+	return s.words.close()
+}
+
+// HTTP answers requests on l until ctx ends, then what it has begun for less than a
+// second.
+func HTTP(ctx context.Context, l net.Listener, handler http.Handler, log *slog.Logger) error {
 	server := &http.Server{
-		Handler: s.Handler(), BaseContext: func(net.Listener) context.Context { return own },
+		Handler: handler, BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10,
-		ErrorLog: slog.NewLogLogger(s.Log.Handler(), slog.LevelDebug),
+		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
-	closeControl := s.openControl(own)
-	var working sync.WaitGroup // with the embedder, which the caller closes
-	working.Go(func() { s.watch(own) })
-	working.Go(func() { s.compute(own) })
-	working.Go(func() { s.look(own) })
 	serving := make(chan error, 1)
 	go func() { serving <- server.Serve(l) }()
 	var err error
@@ -150,13 +172,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 			err = server.Close()
 		}
 	}
-	closeControl()
-	cancel()
-	working.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
 	}
-	return errors.Join(err, s.words.close())
+	return err
 }
 
 // Handler returns the handler of all routes.
@@ -194,12 +213,18 @@ func (s *Server) Handler() http.Handler {
 	} {
 		mux.Handle(pattern, s.answering(pattern, handle))
 	}
+	mux.Handle("GET /", http.FileServerFS(Page()))
+	g := s.guard()
+	return g.prefixed(g.Protect(mux))
+}
+
+// Page returns the files of the page.
+func Page() fs.FS {
 	files, err := fs.Sub(page, "page")
 	if err != nil {
 		panic(err) // the folder is part of the program
 	}
-	mux.Handle("GET /", http.FileServerFS(files))
-	return s.prefixed(s.guarded(mux))
+	return files
 }
 
 // A handler answers a request, or returns why it does not.

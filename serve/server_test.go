@@ -621,8 +621,8 @@ func TestToken(t *testing.T) {
 		t.Errorf("with the cookie and another token: %d", code)
 	}
 	other := New(Options{Token: token + "2"})
-	if cookies[0].Name == other.cookie() || cookies[0].Name != s.server.cookie() {
-		t.Errorf("servers of two ports have the cookies %s and %s", cookies[0].Name, other.cookie())
+	if cookies[0].Name == other.guard().cookie() || cookies[0].Name != s.server.guard().cookie() {
+		t.Errorf("servers of two ports have the cookies %s and %s", cookies[0].Name, other.guard().cookie())
 	}
 }
 

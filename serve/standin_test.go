@@ -389,7 +389,8 @@ func (s *standIn) status() map[string]any {
 		return steps[len(steps)-1].text
 	}
 	return map[string]any{
-		"number": s.statuses, "revision": s.seq, "seq": s.seq, "title": "demo: photos", "problem": s.problem,
+		"number": s.statuses, "revision": s.seq, "seq": s.seq, "title": "demo: photos", "start": nil,
+		"problem": s.problem,
 		"classes": len(s.classes), "undo": last(s.undo), "redo": last(s.redo),
 		"model": map[string]any{"name": "demo.model", "method": "plda", "ready": len(s.classes) > 1,
 			"unsaved": len(s.undo), "saving": false, "instant": true},

@@ -132,7 +132,16 @@ func points(lines []Line, base *origin) []Point {
 
 // readLines reads the complete lines of a journal that another process may be
 // writing.
-func readLines(path string) (_ []Line, err error) {
+func readLines(path string) ([]Line, error) {
+	j, err := readJournal(path)
+	if err != nil {
+		return nil, err
+	}
+	return j.lines, nil
+}
+
+// readJournal reads a journal that others may have open. It is closed already.
+func readJournal(path string) (_ *Journal, err error) {
 	j := &Journal{path: path, embeddings: map[ID][]float32{}}
 	if j.file, _, err = regularfile.Open(path); err != nil {
 		return nil, err
@@ -141,7 +150,7 @@ func readLines(path string) (_ []Line, err error) {
 	if err := j.read(); err != nil {
 		return nil, j.named(err)
 	}
-	return j.lines, nil
+	return j, nil
 }
 
 func without(names, less []string) []string {

@@ -120,7 +120,9 @@ func Open(o Options) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Session{options: o, record: record{file: o.Model, journal: j}}
+	s := &Session{
+		options: o, record: record{file: o.Model, journal: j}, gallery: gallery{orders: map[string]order{}},
+	}
 	s.events.gap = o.Gap
 	s.ctx, s.cancel = context.WithCancel(context.Background())
 	if err = closeControl(o.Model); err == nil {

@@ -38,6 +38,20 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// Before there is any photo, every view is empty.
+func TestViewsWithoutPhotos(t *testing.T) {
+	s, err := Open(Options{Model: t.TempDir() + "/m.model", Fresh: fresh(t, "plda"), Dim: 4, Temp: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	for _, v := range []View{All, Check, Novel, Suspicious, Typical} {
+		if p, err := s.List(Query{View: v, Limit: 10}); err != nil || p.Total != 0 || p.Items == nil {
+			t.Errorf("%s: %+v, %v", v, p, err)
+		}
+	}
+}
+
 // Unknown photos are grouped by what they show.
 func TestGroups(t *testing.T) {
 	w := newWorld(6, 40)

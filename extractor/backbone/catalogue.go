@@ -34,6 +34,8 @@ type Entry struct {
 	// TrainedOn is imageNet1k if the network has seen nothing else, "" otherwise or
 	// if unknown.
 	TrainedOn string `yaml:"trained_on"`
+	// Untried reports that this project has not run the file.
+	Untried bool `yaml:"untried"`
 	// Output is the tensor to read: a name, "penultimate" (the input of the
 	// last linear layer), or "" for the only output.
 	Output string `yaml:"output"`

@@ -1,6 +1,6 @@
 // Package regularfile opens the files that people name. Anything else that can
 // have a name, such as a pipe, a device or a folder, could block the program or
-// never end, and is refused.
+// never end, and is refused; a folder is opened where one is wanted.
 package regularfile
 
 import (
@@ -24,6 +24,18 @@ func Open(path string) (*os.File, int64, error) { return open(path, os.O_RDONLY,
 func Edit(path string, mode fs.FileMode) (*os.File, error) {
 	f, _, err := open(path, os.O_RDWR|os.O_CREATE, mode)
 	return f, err
+}
+
+// Folder opens a folder for reading the names in it. Errors are *fs.PathError.
+func Folder(path string) (*os.File, error) {
+	info, err := os.Stat(path) // before anything that is no folder is opened
+	if err == nil && !info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.ENOTDIR}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return os.OpenFile(path, os.O_RDONLY|syscall.O_NONBLOCK, 0) // should it have become a pipe since
 }
 
 func open(path string, flags int, mode fs.FileMode) (*os.File, int64, error) {

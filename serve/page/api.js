@@ -1,7 +1,7 @@
 // The HTTP API that openapi.yaml describes. Every function returns a promise of
 // the answer, and fails with an Error whose message is meant for people.
 
-async function ask(method, path, { query = {}, json, body } = {}) {
+export async function ask(method, path, { query = {}, json, body } = {}) {
   const url = new URL("v1/" + path, document.baseURI);
   for (const [key, value] of Object.entries(query)) {
     if (value !== undefined && value !== null && value !== "") {

@@ -20,6 +20,10 @@ export function showStatus(status) {
   byId("problem").textContent = problem;
   showSave(status);
   byId("bulk").disabled = !status.model.ready;
+  if (status.start !== null) { // where all formats are
+    byId("export").href = status.start + "#export";
+    byId("export").removeAttribute("download");
+  }
 }
 
 function unread({ unread }) {

@@ -85,20 +85,25 @@ func open(cmd *cobra.Command) (*app, error) {
 		}
 	}
 	log := newLog(cmd.ErrOrStderr(), c)
-	a := &app{
+	return &app{
 		json: asJSON, report: report,
 		config: c, flags: flags, log: log, notes: &notes{log: log, said: map[string]bool{}},
 		bars:  bars{out: cmd.ErrOrStderr(), shown: !c.Quiet && c.Log == "text" && atTerminal(cmd.ErrOrStderr())},
 		stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(),
 		quiet: c.Out == streamed || asJSON == streamed || // what say prints would mix with the JSON
 			c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil),
-	}
-	a.products = sync.OnceValues(func() (native.Choice, error) {
-		choice, err := native.Choose(c.Linalg, a.options().Runtime)
-		choice.Backend = linalg.Until(cmd.Context(), choice.Backend)
+		products: productsUntil(cmd.Context(), c),
+	}, nil
+}
+
+// productsUntil returns what chooses the backend of large matrix products, which end with
+// ctx.
+func productsUntil(ctx context.Context, c config.Config) func() (native.Choice, error) {
+	return sync.OnceValues(func() (native.Choice, error) {
+		choice, err := native.Choose(c.Linalg, embed.Options{Library: c.Runtime.Library}.Runtime)
+		choice.Backend = linalg.Until(ctx, choice.Backend)
 		return choice, err
 	})
-	return a, nil
 }
 
 // with returns the app of a part of a command that has settings, and a report, of its own.

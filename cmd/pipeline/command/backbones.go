@@ -54,6 +54,9 @@ type listedBackbone struct {
 	Description string `json:"description"`
 }
 
+// aboutBuiltIn says what the built-in network is good for.
+const aboutBuiltIn = "for trying things out; 84 px, trained on 60 classes"
+
 func (a *app) listBackbones() error {
 	entries, err := backbone.Catalogue()
 	if err != nil {
@@ -68,21 +71,29 @@ func (a *app) listBackbones() error {
 		for _, e := range entries {
 			listed = append(listed,
 				listedBackbone{e.Name, e.AllBytes(), e.Dimension, e.Licence, e.Text != nil, availability(e, dirs),
-					e.Description})
+					described(e)})
 		}
 		return a.writeJSON(listed)
 	}
 	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")
-	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\tfor trying things out; 84 px, trained on 60 classes\n", backbone.Default)
+	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\t%s\n", backbone.Default, aboutBuiltIn)
 	fmt.Fprintf(table,
 		"%s\t\t\t\tbuilt in\tthe default of version 0.1; models that were trained with it find it themselves\n",
 		backbone.Default01)
 	for _, e := range entries {
 		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.AllBytes())/1e6, e.Dimension, e.Licence,
-			availability(e, dirs), e.Description)
+			availability(e, dirs), described(e))
 	}
 	return table.Flush()
+}
+
+// described returns the description of an entry, and whether anybody has run it here.
+func described(e backbone.Entry) string {
+	if e.Untried {
+		return e.Description + "; not run here"
+	}
+	return e.Description
 }
 
 func availability(e backbone.Entry, dirs backbone.Dirs) string {

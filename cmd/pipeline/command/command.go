@@ -12,6 +12,8 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/spf13/cobra"
+
 	"github.com/seed-90d10d51/pipeline/internal/printable"
 )
 
@@ -20,6 +22,7 @@ func Main() {
 	if info, ok := debug.ReadBuildInfo(); ok && release.MatchString(info.Main.Version) {
 		version = info.Main.Version[1:]
 	}
+	cobra.MousetrapHelpText = "" // a double click on Windows gets the start page
 	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
@@ -41,6 +44,9 @@ func endings() []os.Signal {
 
 // Run executes one command line and returns the exit code.
 func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	if len(args) == 0 && (fromExplorer() || clicked(os.Stdin, stdout, os.Getenv)) {
+		args = []string{"start"}
+	}
 	root := NewRoot()
 	root.SetArgs(joined(root, args))
 	out := &checkedWriter{Writer: stdout}

@@ -2,6 +2,7 @@ package command
 
 import (
 	"io"
+	"sync/atomic"
 
 	"github.com/schollz/progressbar/v3"
 )
@@ -10,11 +11,14 @@ import (
 type bars struct {
 	out   io.Writer
 	shown bool
+	// watch, unless nil, is told how far what is counted in units is; of is 0 or less while
+	// nobody knows how much there is.
+	watch func(unit string, done, of int64)
 }
 
 // images shows the images done, images per second and the time left.
 func (b bars) images(total int) (step, finish func()) {
-	p := b.bar(int64(total), progressbar.OptionSetDescription("images"), progressbar.OptionShowCount(),
+	p := b.bar("images", int64(total), progressbar.OptionSetDescription("images"), progressbar.OptionShowCount(),
 		progressbar.OptionShowIts(), progressbar.OptionSetItsString("images"), progressbar.OptionThrottle(100e6))
 	return p.add, p.finish
 }
@@ -22,39 +26,58 @@ func (b bars) images(total int) (step, finish func()) {
 // methods shows how many methods have been compared, from the start: the last takes
 // longest.
 func (b bars) methods(total int) (step, finish func()) {
-	p := b.bar(int64(total), progressbar.OptionSetDescription("comparing methods"), progressbar.OptionShowCount(),
-		progressbar.OptionSetPredictTime(false), progressbar.OptionSetRenderBlankState(true))
+	p := b.bar("methods", int64(total), progressbar.OptionSetDescription("comparing methods"),
+		progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false),
+		progressbar.OptionSetRenderBlankState(true))
 	return p.add, p.finish
 }
 
 // transfer shows the progress of a download, in bytes.
-func (b bars) transfer(total int64) progress { return b.bar(total, progressbar.OptionShowBytes(true)) }
-
-func (b bars) bar(total int64, options ...progressbar.Option) progress {
-	if !b.shown {
-		return progress{}
-	}
-	return progress{progressbar.NewOptions64(total,
-		append(options, progressbar.OptionSetWriter(b.out), progressbar.OptionClearOnFinish())...)}
+func (b bars) transfer(total int64) *progress {
+	return b.bar("bytes", total, progressbar.OptionShowBytes(true))
 }
 
-// A progress is a bar, or nothing.
-type progress struct{ bar *progressbar.ProgressBar }
+func (b bars) bar(unit string, total int64, options ...progressbar.Option) *progress {
+	p := &progress{unit: unit, total: total, watch: b.watch}
+	if b.shown {
+		p.bar = progressbar.NewOptions64(total,
+			append(options, progressbar.OptionSetWriter(b.out), progressbar.OptionClearOnFinish())...)
+	}
+	p.tell(0)
+	return p
+}
 
-func (p progress) add() {
+// A progress is shown by a bar, or told to who watches, or nothing.
+type progress struct {
+	bar   *progressbar.ProgressBar
+	unit  string
+	total int64
+	done  atomic.Int64
+	watch func(unit string, done, of int64)
+}
+
+func (p *progress) tell(done int64) {
+	if p.watch != nil {
+		p.watch(p.unit, done, p.total)
+	}
+}
+
+func (p *progress) add() {
 	if p.bar != nil {
 		_ = p.bar.Add(1) // a failing display must not stop the work
 	}
+	p.tell(p.done.Add(1))
 }
 
-func (p progress) finish() {
+func (p *progress) finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
 	}
 }
 
-func (p progress) set(done, _ int64) {
+func (p *progress) set(done, _ int64) {
 	if p.bar != nil {
 		_ = p.bar.Set64(done)
 	}
+	p.tell(done)
 }

@@ -20,6 +20,10 @@ var version = "0.1.1"
 // firstSteps is what the program says when it is called without a command.
 const firstSteps = `Label folders of photos and learn new classes from a few examples.
 
+Everything on a page in the browser, from choosing a folder to exported labels:
+
+  pipeline start
+
 See it work on drawn pictures, offline, in half a minute:
 
   pipeline demo
@@ -59,7 +63,7 @@ few images without forgetting the old ones.`,
 	root.SetHelpCommand(newHelp())
 	root.AddCommand(
 		newDemo(), newSetup(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
-		newLabel(), newServe(), newRank(), newSearch(), newEval(), newInspect(), newBackbones(),
+		newLabel(), newServe(), newStart(), newRank(), newSearch(), newEval(), newInspect(), newBackbones(),
 		newFSCIL(), newExperiment(),
 		newDatasets(), newStats(), newPrior(), newExport(),
 	)

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -17,7 +16,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/wording"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/serve"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -77,67 +75,22 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 	if err := a.require([2]string{"images", a.config.Images}); err != nil {
 		return err
 	}
-	found, err := a.inputs().found(ctx)
+	s, err := a.newSite(ctx, file, tokenOf(a.config.Serve))
 	if err != nil {
 		return err
 	}
-	a.inputs().noteFiles(found.LeftOut)
-	scan, boxed, err := a.shown(ctx)
-	if err != nil {
-		return err
-	}
-	if err := writable(file); err != nil {
-		return err
-	}
-	cache, err := a.options().CacheDir()
-	if err != nil {
-		return err
-	}
-	e, fresh, err := a.startingPoint(file)
-	if err != nil {
-		return err
-	}
-	defer closeInto(e, &err)
-	root, err := filepath.Abs(a.config.Images)
-	if err != nil {
-		return err
-	}
-	server := serve.New(serve.Options{
-		Embedder: e, Root: root, Scan: scan, Boxed: boxed, Thumbnails: filepath.Join(cache, "thumbnails"),
-		Title: filepath.Base(file) + " · " + filepath.Base(root), Name: filepath.Base(file),
-		Words: a.wordsOf(e), FileTimes: a.config.Label.FileTimes, Events: a.config.Label.Events > 0,
-		Token: tokenOf(a.config.Serve), Hosts: a.config.Serve.Hosts, BasePath: a.config.Serve.BasePath,
-		Log: a.log,
-	})
-	// Not a.products, which ends with ctx: the model is written after that.
-	products, err := native.Choose(a.config.Linalg, a.options().Runtime)
-	if err != nil {
-		return err
-	}
-	l, err := listen(ctx, a.config.Serve.Addr)
+	defer closeInto(s, &err)
+	l, err := listen(ctx, a.config.Serve.Addr, "addr")
 	if err != nil {
 		return err
 	}
 	defer l.Close() // once more, where it was served
-	session, err := teach.Open(teach.Options{
-		Model: file, Fresh: fresh, At: at, Dim: e.Dim(), Temp: filepath.Join(cache, "teach"),
-		Backend: products, ToolVersion: version, Changed: server.Changed, Gap: a.gap(),
-	})
-	if err != nil {
+	if err := s.open(at); err != nil {
 		return err
 	}
-	defer closeInto(session, &err)
-	server.Session = session
-	a.say("open %s (Ctrl-C ends)", pageURL(l.Addr(), a.config.Serve.BasePath, server.Token))
-	warnOpened(a.log, session, file)
-	if err := server.Serve(ctx, l); err != nil {
-		return err
-	}
-	unsaved, err := a.leave(context.WithoutCancel(ctx), session, file)
-	if unsaved != "" {
-		a.say("%s was not written: %s", file, unsaved)
-	}
-	return err
+	a.say("open %s (Ctrl-C ends)", pageURL(l.Addr(), a.config.Serve.BasePath, s.server.Token))
+	warnOpened(a.log, s.session, file)
+	return s.server.Serve(ctx, l)
 }
 
 // shown returns what lists the photos to show, or the boxes in them, and what tells how these
@@ -168,11 +121,12 @@ func (a *app) wordsOf(e *embed.Embedder) func() (serve.Wording, error) {
 	return func() (serve.Wording, error) { return wording.Open(a.config.Text, e.Provenance(), a.options()) }
 }
 
-func listen(ctx context.Context, addr string) (net.Listener, error) {
+// listen listens at an address, which a flag sets.
+func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", addr)
 	if err != nil {
-		return nil, fmt.Errorf("serve.addr: %w: choose another with --addr", err)
+		return nil, fmt.Errorf("%w: choose another with --%s", err, flag)
 	}
 	return l, nil
 }

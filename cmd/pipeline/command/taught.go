@@ -1,10 +1,12 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"path/filepath"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +79,7 @@ func (a *app) do(ctx context.Context, file string, d int, work serve.Work) (done
 	}
 	defer closeInto(session, &err)
 	warnOpened(a.log, session, file)
-	if done, err = work.Do(ctx, session); err != nil || work.Import == nil {
+	if done, err = work.Do(ctx, session); err != nil || !work.Learns() {
 		return done, err
 	}
 	done.Unsaved, err = a.leave(context.WithoutCancel(ctx), session, file)
@@ -86,9 +88,9 @@ func (a *app) do(ctx context.Context, file string, d int, work serve.Work) (done
 
 // learnTaught adds a folder or list to the journal of a model, and saves the model.
 func (a *app) learnTaught(ctx context.Context, file, prefer string) error {
-	choice := teach.Preference(prefer)
-	if choice != "" && choice != teach.Decisions && choice != teach.Lists {
-		return usagef("--prefer is %q: choose decisions or list", prefer)
+	choice, err := preference(prefer)
+	if err != nil {
+		return err
 	}
 	if err := reachable(file); err != nil {
 		return err
@@ -107,11 +109,8 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string) error {
 		return err
 	}
 	done, err := a.do(ctx, file, e.X.Cols, serve.Work{Import: &b, Prefer: choice})
-	if conflicts := (*teach.ConflictsError)(nil); errors.As(err, &conflicts) {
-		return fmt.Errorf("%w. Choose with --prefer decisions or --prefer list, for all of them", err)
-	}
 	if err != nil {
-		return err
+		return withChoice(err)
 	}
 	outcome := done.Outcome
 	if done.Unsaved != "" { // as with fewer than two classes
@@ -131,6 +130,65 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string) error {
 		}
 	}
 	return writeProblems(e.Outcome.Problems, file+".errors.csv")
+}
+
+// preference reads --prefer.
+func preference(prefer string) (teach.Preference, error) {
+	choice := teach.Preference(prefer)
+	if choice != "" && choice != teach.Decisions && choice != teach.Lists {
+		return "", usagef("--prefer is %q: choose decisions or list", prefer)
+	}
+	return choice, nil
+}
+
+// withChoice says how to choose where two truths conflict.
+func withChoice(err error) error {
+	if conflicts := (*teach.ConflictsError)(nil); errors.As(err, &conflicts) {
+		return fmt.Errorf("%w. Choose with --prefer decisions or --prefer list, for all of them", err)
+	}
+	return err
+}
+
+// learnFrom adds what was decided with another model to the journal of a model, and saves
+// the model.
+func (a *app) learnFrom(ctx context.Context, file, from, stats, prefer string) error {
+	choice, err := preference(prefer)
+	if err != nil {
+		return err
+	}
+	if !a.namesOnly() || a.config.Texts != "" || stats != "" || a.config.Out != "" {
+		return usagef("--from adds the decisions of another model to %s, and nothing else: give it alone", file)
+	}
+	if err := reachable(file); err != nil {
+		return err
+	}
+	start, err := model.Load(teach.StartFile(file))
+	if err != nil {
+		return err
+	}
+	other, err := filepath.Abs(from)
+	if err != nil {
+		return err
+	}
+	done, err := a.do(ctx, file, cmp.Or(start.Provenance.Dim, start.Dim()), serve.Work{Merge: other, Prefer: choice})
+	if err != nil {
+		return withChoice(err)
+	}
+	a.say("%s", mergedLine(done.Outcome))
+	if done.Unsaved != "" {
+		a.say("%s was not written: %s", file, done.Unsaved)
+	}
+	return nil
+}
+
+// mergedLine says what was merged.
+func mergedLine(o model.Outcome) string {
+	line := fmt.Sprintf("merged %s that had no label here, %s the same label",
+		plural(o.Added, "photo", "photos"), plural(o.AlreadyKnown, "has", "have"))
+	if len(o.NewClasses) > 0 {
+		line += "; new classes: " + strings.Join(o.NewClasses, ", ")
+	}
+	return line
 }
 
 // trainTaught adds a folder or list to a model that was taught: what people decided stays,

@@ -183,9 +183,9 @@ func (a *app) modelSettings() model.Settings {
 }
 
 func newLearn() *cobra.Command {
-	var stats, prefer string
+	var stats, from, prefer string
 	cmd := &cobra.Command{
-		Use:   "learn MODEL --images DIR | --features FEATDIR | --stats STATS [--out MODEL2]",
+		Use:   "learn MODEL --images DIR | --features FEATDIR | --stats STATS | --from MODEL2 [--out MODEL3]",
 		Short: "Add new classes, or more images of old ones, to a model",
 		Long: `Teaches a model one more session, from as little as one image per class, without
 changing what it has learned before. Images that it already knows change nothing, so
@@ -204,12 +204,19 @@ undo. A server that has MODEL open takes the photos from this command. If a phot
 decided to be of another class, the command names it and changes nothing: --prefer
 decisions or --prefer list says which of the two is right.
 
+--from MODEL2 adds what was decided with another model of the same network, which was
+taught with serve or start: two people label two halves, and this joins them.
+
 --texts FILE adds names of classes, new or known, to a plda model (see pipeline train),
 with or without images.`,
-		Example: "  pipeline learn photos.model --images new-classes",
-		Args:    arguments,
+		Example: "  pipeline learn photos.model --images new-classes\n" +
+			"  pipeline learn mine.project/photos.model --from theirs.project/photos.model",
+		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
-			if stats != "" {
+			switch {
+			case from != "":
+				return a.learnFrom(ctx, args[0], from, stats, prefer)
+			case stats != "":
 				return a.learnStats(ctx, args[0], stats)
 			}
 			return a.learn(ctx, args[0], prefer)
@@ -218,6 +225,7 @@ with or without images.`,
 	inputFlags(cmd, "images", "list", "features")
 	predictionsFlag(cmd)
 	boxFlags(cmd)
+	cmd.Flags().StringVar(&from, "from", "", "`file` of another model, whose decisions are added")
 	cmd.Flags().StringVar(&stats, "stats", "", "`file` of statistics made by pipeline stats")
 	outFlag(cmd, "`file` for the changed model (default: MODEL itself)")
 	learnedFlag(cmd)

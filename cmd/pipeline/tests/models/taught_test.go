@@ -153,3 +153,35 @@ func TestForgetClassesOfAJournal(t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// What two people decided with copies of a model becomes one, conflicts are named and chosen,
+// and the command refuses everything besides.
+func TestLearnFrom(t *testing.T) {
+	l := commandtest.New(t)
+	mine, _ := l.Trained()
+	theirs := l.Path("theirs.model")
+	l.Write(theirs, l.Read(mine))
+	teachPhotos(l, mine, l.Photos(l.Path("half"), commandtest.SmallSide, 2, "pear"), "pear")
+	teachPhotos(l, theirs, l.Photos(l.Path("other half"), commandtest.SmallSide, 2, "fig"), "fig")
+	before := l.Read(theirs + ".journal")
+	if r := l.Must("learn", mine, "--from", theirs); !strings.Contains(r.Stdout, "merged 2 photos") ||
+		!strings.Contains(r.Stdout, "new classes: fig") {
+		t.Errorf("learn --from says %q", r.Stdout)
+	}
+	l.Same("merging", before, theirs+".journal")
+	if r := l.Must("inspect", mine); !strings.Contains(r.Stdout, "5 classes") {
+		t.Errorf("merged: %s", r.Stdout)
+	}
+	teachPhotos(l, theirs, l.Path("half"), "quince")
+	l.Refused(command.ExitFailed, []string{"2 photos are of another class", "--prefer"}, "learn", mine, "--from",
+		theirs)
+	l.Must("learn", mine, "--from", theirs, "--prefer", "list")
+	out := l.Path("labels")
+	l.Must("label", mine, "--images", l.Path("half"), "--out", out)
+	if got := commandtest.Column(t, l.Table(out, "labels.csv"), "label"); got[0] != "quince" || got[1] != "quince" {
+		t.Errorf("preferred: %q", got)
+	}
+	l.Refused(command.ExitUsage, []string{"--from", "alone"}, "learn", mine, "--from", theirs, "--images",
+		l.Path("half"))
+	l.Refused(command.ExitFailed, []string{"it has no journal"}, "learn", mine, "--from", l.Path("nowhere.model"))
+}

@@ -1,0 +1,262 @@
+package serving
+
+import (
+	"bufio"
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
+)
+
+// A started is `pipeline start` in a process of its own.
+type started struct {
+	*commandtest.Bed
+	cmd     *exec.Cmd
+	stderr  *bytes.Buffer
+	address string // with the token
+}
+
+// start starts the start page, of a user whose home is a folder of the testbed.
+func start(l *commandtest.Bed, args ...string) *started {
+	l.Helper()
+	cmd, stderr := l.Process(l.Path("cache"), append([]string{"start", "--no-browser"}, args...)...)
+	cmd.Env = append(cmd.Env, "HOME="+l.Path("home"), "XDG_CONFIG_HOME="+l.Path("home", ".config"))
+	if err := os.MkdirAll(l.Path("home"), 0o755); err != nil {
+		l.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err == nil {
+		err = cmd.Start()
+	}
+	if err != nil {
+		l.Fatal(err)
+	}
+	l.Cleanup(func() { _ = cmd.Process.Kill() })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil {
+		_ = cmd.Wait()
+		l.Fatalf("the program says nothing: %s", stderr)
+	}
+	return &started{l, cmd, stderr, strings.Fields(line)[1]}
+}
+
+// ends waits for the end of the program, which must be a good one.
+func (s *started) ends() {
+	s.Helper()
+	if err := s.cmd.Wait(); err != nil {
+		s.Errorf("%v: %s", err, s.stderr)
+	}
+}
+
+// tabTo presses Tab until an element has the focus.
+func tabTo(p *testenv.Page, t testing.TB, selector string) {
+	t.Helper()
+	for range 60 {
+		var there bool
+		p.Eval(fmt.Sprintf("document.activeElement.matches(%q)", selector), &there)
+		if there {
+			return
+		}
+		p.Press("Tab")
+	}
+	t.Fatalf("Tab does not reach %s", selector)
+}
+
+// A traveller is a test whose page goes to other addresses by itself: what it was asked
+// meanwhile is asked again.
+type traveller struct {
+	testing.TB
+	page *testenv.Page
+	left bool // the address while something was asked
+}
+
+// Fatalf implements testing.TB.
+func (t *traveller) Fatalf(format string, args ...any) {
+	t.Helper()
+	if t.left = strings.Contains(fmt.Sprintf(format, args...), "navigated or closed"); t.left {
+		panic(t)
+	}
+	t.TB.Fatalf(format, args...)
+}
+
+// arrive waits for what is true on another page.
+func (t *traveller) arrive(expression string) {
+	t.Helper()
+	for t.left = true; t.left; {
+		t.left = false
+		func() {
+			defer func() {
+				if t.left {
+					_ = recover()
+				}
+			}()
+			t.page.Wait(expression)
+		}()
+	}
+}
+
+// types types a text into the field that has the focus.
+func types(p *testenv.Page, text string) { p.Press(strings.Split(text, "")...) }
+
+// look checks how the page looks wide and narrow, light and dark: nothing is wider than
+// the screen, and axe-core finds nothing serious. With PAGE_SHOTS set to a folder it writes
+// screenshots too.
+func (s *started) look(p *testenv.Page, axe, name string) {
+	s.Helper()
+	for _, width := range []int{390, 1280} {
+		for _, dark := range []bool{width < 1000, width > 1000} {
+			p.View(width, 844, dark)
+			var over int
+			p.Eval("Math.max(document.documentElement.scrollWidth - innerWidth, "+
+				"...[...document.querySelectorAll('main, dialog[open]')].map((e) => e.scrollWidth - e.clientWidth))",
+				&over)
+			if over > 0 {
+				s.Errorf("%s is %d pixels too wide at %d", name, over, width)
+			}
+			if dir := os.Getenv("PAGE_SHOTS"); dir != "" {
+				s.Write(filepath.Join(dir, fmt.Sprintf("start-%s-%d-%t.png", name, width, dark)), p.Screenshot())
+			}
+			if axe == "" || width > 1000 || dark != (name == "new") { // it takes a second
+				continue
+			}
+			p.Eval(axe, nil)
+			var found []string
+			p.Eval(`axe.run().then((r) => r.violations`+
+				`.filter((v) => v.impact === "serious" || v.impact === "critical")`+
+				`.flatMap((v) => v.nodes.map((n) => v.id + ": " + n.html.slice(0, 150))))`, &found)
+			if len(found) > 0 {
+				s.Errorf("%s at %d:\n%s", name, width, strings.Join(found[:min(5, len(found))], "\n"))
+			}
+		}
+	}
+}
+
+// TestStartPage: from the start page to exported labels, without a command and with keys
+// alone; then the project is opened again, from the list and by its name, and everything is
+// as it was.
+func TestStartPage(t *testing.T) {
+	l := commandtest.New(t)
+	axe := testenv.Axe(t)
+	truth := drawn(l, l.Path("photos"), 8, "kiwi", "lime")
+	s := start(l)
+	there := &traveller{TB: t}
+	page := testenv.Open(there, s.address)
+	there.page = page
+	page.View(1280, 844, false)
+	page.Wait("document.querySelector('#networks input:checked') !== null")
+
+	// The folder of the photos, in the dialog.
+	tabTo(page, t, "#images-choose")
+	page.Press("Enter")
+	page.Wait("document.querySelector('#folders').open && document.activeElement.id === 'folders-path'")
+	types(page, l.Dir)
+	page.Press("Enter")
+	page.Wait("document.querySelector('#folders-list [title=photos]') !== null")
+	s.look(page, axe, "folders")
+	tabTo(page, t, "#folders-list [title=photos]")
+	page.Press("Enter")
+	page.Wait("document.getElementById('folders-about').textContent.startsWith('About 16 photos')")
+	tabTo(page, t, "#folders-yes")
+	page.Press("Enter")
+	page.Wait("document.getElementById('images-count').textContent.startsWith('About 16 photos')")
+	page.Wait(fmt.Sprintf("document.getElementById('dir').value === %q", l.Path("home", "photos.project")))
+	s.look(page, axe, "new")
+	tabTo(page, t, "#begin")
+	page.Press("Enter")
+
+	// Its page: two classes are named.
+	there.arrive("document.querySelector('.tile.current') !== null")
+	p := &person{t, page, truth}
+	named := map[string]bool{}
+	for len(named) < 2 {
+		class := truth[p.current().Name]
+		types(page, class)
+		page.Press("Shift+Enter")
+		named[class] = true
+		page.Wait(fmt.Sprintf("document.getElementById('undo').title.endsWith(%q)", class))
+		p.settles()
+	}
+	page.Eval("document.getElementById('title').focus()", nil)
+	tabTo(page, t, "#export")
+	page.Press("Enter")
+
+	// Everything is labelled.
+	there.arrive("document.activeElement?.id === 'export-title'")
+	s.look(page, axe, "project")
+	tabTo(page, t, "[name=format][value=coco]")
+	page.Press(" ")
+	tabTo(page, t, "#export [type=submit]")
+	page.Press("Enter")
+	page.Wait("document.getElementById('task-state').textContent === 'Done.'")
+	s.look(page, "", "done")
+	out := l.Path("home", "photos.project", "exports")
+	classes := commandtest.Column(t, l.Table(out, "labels.csv"), "label")
+	if len(classes) != 16 || !slices.Contains(classes, "kiwi") || !slices.Contains(classes, "lime") ||
+		!l.Exists(out, "coco") {
+		t.Errorf("exported labels: %q", classes)
+	}
+	want := l.Read(out, "labels.csv")
+
+	// Closed, opened from the list, and stopped.
+	page.Click("#project-close")
+	page.Wait("document.querySelector('#recent-list b')?.textContent === 'photos'")
+	s.look(page, "", "recent")
+	page.Click("#recent-list button")
+	there.arrive("document.getElementById('quality')?.textContent.includes('decided by you')")
+	page.Eval("void setTimeout(() => history.back())", nil)
+	there.arrive("document.getElementById('project')?.checkVisibility()")
+	page.Click("#stop")
+	page.Wait("document.getElementById('ask').open")
+	page.Press("Enter")
+	page.Wait("document.getElementById('main').textContent.includes('has ended')")
+	s.ends()
+
+	// A copy of the project finds the photos where somebody says they are.
+	if err := os.Rename(l.Path("photos"), l.Path("elsewhere")); err != nil {
+		t.Fatal(err)
+	}
+	s = start(l, l.Path("home", "photos.project"))
+	page.Go(s.address)
+	page.Wait("document.getElementById('lost').checkVisibility()")
+	s.look(page, "", "lost")
+	page.Click("#lost-choose")
+	page.Wait("document.querySelector('#folders').open && document.activeElement.id === 'folders-path'")
+	types(page, l.Path("elsewhere"))
+	page.Press("Enter")
+	page.Wait("document.getElementById('folders-about').textContent.startsWith('About 16 photos')")
+	page.Click("#folders-yes")
+	there.arrive("document.getElementById('quality')?.textContent.startsWith('2 decided by you')")
+
+	// Another project is merged into it.
+	if err := os.CopyFS(l.Path("other.project"), os.DirFS(l.Path("home", "photos.project"))); err != nil {
+		t.Fatal(err)
+	}
+	page.Go(s.address)
+	page.Wait("document.getElementById('project').checkVisibility()")
+	page.Click("#project-merge")
+	page.Wait("document.querySelector('#folders').open && document.activeElement.id === 'folders-path'")
+	types(page, l.Path("other.project"))
+	page.Press("Enter")
+	page.Wait("!document.getElementById('folders-yes').disabled")
+	page.Click("#folders-yes")
+	page.Wait("document.getElementById('ask').open")
+	s.look(page, "", "merge")
+	page.Press("Enter")
+	page.Wait("document.getElementById('task-lines').textContent === 'merged 0 photos that had no label here, " +
+		"2 have the same label'")
+	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
+		t.Fatal(err)
+	}
+	_ = s.cmd.Wait()
+	model := l.Path("home", "photos.project", "photos.model")
+	l.Must("label", model, "--images", l.Path("elsewhere"), "--out", l.Path("labels"))
+	l.Same("the command", want, l.Path("labels", "labels.csv"))
+}

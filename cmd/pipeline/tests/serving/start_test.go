@@ -1,0 +1,112 @@
+package serving
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/extractor/textencoder/textencodertest"
+)
+
+// A startState is a part of what the start page is told.
+type startState struct {
+	Task struct {
+		Kind               string
+		Running, Cancelled bool
+		Error              *string
+		Lines              []string
+	}
+	Project *struct{ Images string }
+	Status  servedStatus // of the project
+}
+
+// ask sends a request to the start page.
+func (s *started) ask(method, path string, body, into any) {
+	s.Helper()
+	text, err := json.Marshal(body)
+	if err != nil {
+		s.Fatal(err)
+	}
+	base, token, _ := strings.Cut(s.address, "?token=")
+	r, err := http.NewRequest(method, base+path, strings.NewReader(string(text)))
+	if err != nil {
+		s.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	r.Header.Set("Content-Type", "application/json")
+	answer, err := http.DefaultClient.Do(r)
+	if err != nil {
+		s.Fatal(err)
+	}
+	defer answer.Body.Close()
+	if text, err = io.ReadAll(answer.Body); err != nil || answer.StatusCode > 299 {
+		s.Fatalf("%s %s: %d %s, %v", method, path, answer.StatusCode, text, err)
+	}
+	if into == nil {
+		return
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// done asks for something, and waits for the end of the task that it is.
+func (s *started) done(path string, body any) (now startState) {
+	s.Helper()
+	s.ask("POST", path, body, nil)
+	for now.Task.Running = true; now.Task.Running; {
+		now = startState{}
+		s.ask("GET", "v1/state", nil, &now)
+	}
+	return now
+}
+
+// well is done, without an error.
+func (s *started) well(path string, body any) startState {
+	s.Helper()
+	now := s.done(path, body)
+	if now.Task.Error != nil || now.Task.Cancelled {
+		s.Fatalf("%s: %+v, %v", path, now.Task, now.Task.Error)
+	}
+	return now
+}
+
+// TestStartBegins: class folders and names make models with which the commands go on, a cancelled
+// beginning begins again, and what cannot be read is a line and no failure.
+func TestStartBegins(t *testing.T) {
+	l := commandtest.New(t)
+	images := l.Photos(l.Path("photos"), 32, 6, "a", "b")
+	l.Write(l.Path("photos", "a", "broken.jpg"), []byte("no photo"))
+	network := textencodertest.Write(t, l.Path())
+	s := start(l)
+	begin := func(name, with string, names ...string) map[string]any {
+		return map[string]any{"dir": l.Path(name), "images": images, "network": network, "with": with,
+			"examples": images, "names": names}
+	}
+
+	s.ask("POST", "v1/begin", begin("folders.project", "folders"), nil)
+	s.ask("POST", "v1/cancel", nil, nil)
+	if now := s.well("v1/begin", begin("folders.project", "folders")); !strings.Contains(fmt.Sprint(now.Task.Lines),
+		"1 of the inputs failed") {
+		t.Errorf("what could not be read is not said: %q", now.Task.Lines)
+	}
+	s.well("v1/export", map[string]any{"formats": []string{"csv"}, "report": true})
+	s.well("v1/begin", begin("names.project", "names", "class", `a "b", c`))
+	var status servedStatus
+	s.ask("GET", "photos/v1/status", nil, &status)
+	if !status.Model.Ready {
+		t.Error("the model of names is not ready")
+	}
+	if now := s.done("v1/export", map[string]any{"formats": []string{"parquett"}}); now.Task.Error == nil {
+		t.Error("an unknown format was written")
+	}
+	s.ask("POST", "v1/stop", nil, nil)
+	s.ends()
+	// The commands go on with it.
+	l.Must("label", l.Path("folders.project", "photos.model"), "--images", l.Path("photos", "b"), "--out",
+		l.Path("labels"))
+}

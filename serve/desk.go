@@ -1,0 +1,385 @@
+package serve
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"net"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/printable"
+	"github.com/seed-90d10d51/pipeline/teach/project"
+)
+
+//go:embed start
+var startPage embed.FS
+
+// SitePath is where a Desk has the page of the project that is open.
+const SitePath = "/photos"
+
+// A Network is one that a new model may use.
+type Network struct {
+	// Name is what --backbone takes; "" is the best that is set up.
+	Name    string `json:"name"`
+	About   string `json:"about"`
+	Licence string `json:"licence"`
+	Bytes   int64  `json:"bytes"` // of its files, 0 if unknown
+	// Here reports that it is on this machine, Obtainable that it can be got.
+	Here       bool `json:"here"`
+	Obtainable bool `json:"obtainable"`
+	Texts      bool `json:"texts"`   // it reads words
+	Untried    bool `json:"untried"` // the project has not run it
+}
+
+// What a Beginning is with.
+const (
+	WithFolders = "folders"
+	WithNames   = "names"
+	WithNothing = "nothing"
+)
+
+// A Beginning is what the model of a new project learns at first.
+type Beginning struct {
+	// With is WithFolders of Examples, WithNames, or WithNothing.
+	With     string   `json:"with"`
+	Examples string   `json:"examples"`
+	Names    []string `json:"names"`
+}
+
+// An Export says which results to write of all photos, as package label has them.
+type Export struct {
+	Formats  []string `json:"formats"`
+	Out      string   `json:"out"`
+	Only     string   `json:"only"`
+	Organise string   `json:"organise"`
+	Split    string   `json:"split"`
+	Report   bool     `json:"report"`
+}
+
+// A Program does what a Desk is asked for. All that takes long reports to the Task, and ends
+// with ctx without losing what is done.
+type Program interface {
+	// Ready returns what this machine lacks, without which no network runs.
+	Ready() error
+	// Networks lists those of a new model, those that are here first.
+	Networks() ([]Network, error)
+	// SetUp obtains the libraries and a good network, Obtain a network of the catalogue.
+	SetUp(ctx context.Context, task *Task) error
+	Obtain(ctx context.Context, name string, task *Task) error
+	// Train makes the model of a project.
+	Train(ctx context.Context, p project.Project, b Beginning, task *Task) error
+	// Open opens the page of a project, which asks for a token.
+	Open(ctx context.Context, p project.Project, token string, task *Task) (Site, error)
+	// Label labels all photos with the model as it was saved last.
+	Label(ctx context.Context, p project.Project, e Export, task *Task) error
+}
+
+// A Site is a project that is open.
+type Site interface {
+	// Handler is that of the page, below SitePath. Work runs while the page is used.
+	Handler() http.Handler
+	Work(ctx context.Context) error
+	// Save writes the model. Merge adds what was decided with another MODEL file, and says
+	// what that was; prefer is a teach.Preference.
+	Save(ctx context.Context) error
+	Merge(file, prefer string) (string, error)
+	// Close saves what was decided and ends, after Work.
+	Close() error
+}
+
+// A Desk is the server of the start page: it opens one project at a time.
+type Desk struct {
+	Program Program
+	// Token is asked for. Once, unless it is "", is taken for it one time: a key that others
+	// may have seen, such as in the list of processes.
+	Token, Once string
+	Recent      project.Recent
+	// Home is where people begin to look for folders.
+	Home string
+	// Formats are those of an Export.
+	Formats []string
+	Log     *slog.Logger
+
+	stop context.CancelFunc
+	ctx  context.Context // until it stops
+
+	mu   sync.Mutex
+	task *Task   // the last, nil before the first
+	open *opened // nil if no project is open
+	lost string  // the folder of a project that was to be opened and whose photos are gone, "" for none
+}
+
+// An opened project, with its page.
+type opened struct {
+	project.Project
+	site     Site
+	page     http.Handler
+	ctx      context.Context // until it is closed
+	cancel   context.CancelFunc
+	requests sync.WaitGroup
+	worked   chan error
+}
+
+// Serve serves on l until ctx ends or somebody stops it on the page, and opens the project
+// in the folder dir first, unless that is "".
+func (d *Desk) Serve(ctx context.Context, l net.Listener, dir string) error {
+	d.ctx, d.stop = context.WithCancel(ctx)
+	defer d.stop()
+	if dir != "" {
+		if err := d.openProject(dir, ""); err != nil && d.lost == "" {
+			return err
+		}
+	}
+	err := HTTP(d.ctx, l, d.handler(), d.Log)
+	d.stop()
+	if task := d.last(); task != nil {
+		<-task.done
+	}
+	return errors.Join(err, d.close())
+}
+
+func (d *Desk) last() *Task {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.task
+}
+
+// handler returns the handler of all routes.
+func (d *Desk) handler() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, handle := range map[string]handler{
+		"GET /v1/state":    d.state,
+		"GET /v1/folders":  d.folders,
+		"GET /v1/networks": d.networks,
+		"POST /v1/setup":   d.setUp,
+		"POST /v1/network": d.obtain,
+		"POST /v1/begin":   d.begin,
+		"POST /v1/open":    d.openRecent,
+		"POST /v1/unlist":  d.unlist,
+		"POST /v1/export":  d.export,
+		"POST /v1/merge":   d.merge,
+		"POST /v1/cancel":  d.cancelTask,
+		"POST /v1/close":   d.closeProject,
+		"POST /v1/stop":    d.stopAll,
+	} {
+		mux.Handle(pattern, d.answering(pattern, handle))
+	}
+	files, err := fs.Sub(startPage, "start")
+	if err != nil {
+		panic(err) // the folder is part of the program
+	}
+	mux.Handle("GET /", http.FileServerFS(both{files, Page()}))
+	mux.HandleFunc("GET "+SitePath+"/", d.toSite)
+	mux.HandleFunc("POST "+SitePath+"/", d.toSite)
+	guard := &Guard{Token: d.Token, Local: true, Log: d.Log}
+	return d.once(guard.Protect(mux))
+}
+
+// both are the files of two folders; those of the first hide others of the same name.
+type both struct{ first, second fs.FS }
+
+// Open implements fs.FS.
+func (b both) Open(name string) (fs.File, error) {
+	f, err := b.first.Open(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return b.second.Open(name)
+	}
+	return f, err
+}
+
+// once takes the key for the token, one time.
+func (d *Desk) once(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		d.mu.Lock()
+		key := d.Once
+		fits := key != "" && r.Method == http.MethodGet && r.URL.Path == "/" && r.URL.Query().Get("once") == key &&
+			isLoopback(r.Host)
+		if fits {
+			d.Once = ""
+		}
+		d.mu.Unlock()
+		if fits {
+			redirect(w, "./?token="+d.Token)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// answering turns errors into answers.
+func (d *Desk) answering(pattern string, handle handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTime))
+		err := handle(w, r)
+		if err == nil {
+			return
+		}
+		code := codeOf(err)
+		if code == http.StatusInternalServerError && r.Context().Err() == nil {
+			d.Log.Error("a request failed", "route", pattern, "reason", err)
+		}
+		writeJSON(w, code, map[string]string{"error": printable.Text(strings.ToValidUTF8(textOf(err, code), "�"))})
+	})
+}
+
+// toSite passes a request on to the page of the project.
+func (d *Desk) toSite(w http.ResponseWriter, r *http.Request) {
+	d.mu.Lock()
+	open := d.open
+	if open != nil {
+		open.requests.Add(1)
+	}
+	d.mu.Unlock()
+	switch {
+	case open == nil && strings.HasPrefix(r.URL.Path, SitePath+"/v1/"):
+		refuse(w, http.StatusNotFound, "no project is open: go to the start page")
+		return
+	case open == nil:
+		redirect(w, "/")
+		return
+	}
+	defer open.requests.Done()
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(open.ctx, cancel)()
+	open.page.ServeHTTP(w, r.WithContext(ctx))
+}
+
+// launch begins the only task.
+func (d *Desk) launch(kind string, work func(context.Context, *Task) error) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.ctx.Err() != nil {
+		return d.ctx.Err()
+	}
+	if d.task != nil && d.task.running() {
+		return fail(http.StatusConflict, "something else is being done: wait for its end, or cancel it")
+	}
+	d.task = beginTask(d.ctx, kind, work)
+	return nil
+}
+
+// enter opens a project in place of the one that is open.
+func (d *Desk) enter(ctx context.Context, p project.Project, task *Task) error {
+	if err := d.close(); err != nil {
+		return err
+	}
+	site, err := d.Program.Open(ctx, p, d.Token, task)
+	if err != nil {
+		return err
+	}
+	o := &opened{Project: p, site: site, page: site.Handler(), worked: make(chan error, 1)}
+	o.ctx, o.cancel = context.WithCancel(d.ctx)
+	go func() { o.worked <- site.Work(o.ctx) }()
+	d.mu.Lock()
+	d.open = o
+	d.mu.Unlock()
+	if err := d.Recent.Add(p.Dir); err != nil {
+		d.Log.Warn("the project is not in the list of recent ones", "reason", err)
+	}
+	return nil
+}
+
+// close saves and closes the project that is open, if there is one.
+func (d *Desk) close() error {
+	d.mu.Lock()
+	open := d.open
+	d.open = nil
+	d.mu.Unlock()
+	if open == nil {
+		return nil
+	}
+	open.cancel()
+	open.requests.Wait()
+	err := <-open.worked
+	if errors.Is(err, context.Canceled) {
+		err = nil
+	}
+	return errors.Join(err, open.site.Close())
+}
+
+// stateAnswer is what the page shows.
+type stateAnswer struct {
+	Task    *taskAnswer    `json:"task"`
+	Project *projectAnswer `json:"project"` // the open one
+	// Lost is a project that waits to be told where its photos are now.
+	Lost   *recentRow  `json:"lost"`
+	Recent []recentRow `json:"recent"`
+	// Suggested is where a new project may go.
+	Suggested string   `json:"suggested"`
+	Formats   []string `json:"formats"`
+}
+
+type projectAnswer struct {
+	Name    string `json:"name"`
+	Dir     string `json:"dir"`
+	Images  string `json:"images"`
+	Exports string `json:"exports"`
+	Page    string `json:"page"`
+}
+
+type recentRow struct {
+	Name    string `json:"name"`
+	Dir     string `json:"dir"`
+	Missing bool   `json:"missing"`
+}
+
+func (d *Desk) state(w http.ResponseWriter, _ *http.Request) error {
+	a := stateAnswer{Task: d.last().answer(), Recent: []recentRow{}, Suggested: dataset.EscapePath(d.projects()),
+		Formats: d.Formats}
+	d.mu.Lock()
+	open, lost := d.open, d.lost
+	d.mu.Unlock()
+	if lost != "" {
+		a.Lost = new(newRecent(lost))
+	}
+	if open != nil {
+		a.Project = &projectAnswer{
+			dataset.EscapePath(open.Name()), dataset.EscapePath(open.Dir), dataset.EscapePath(open.Images),
+			dataset.EscapePath(open.Exports()), strings.TrimPrefix(SitePath, "/") + "/",
+		}
+	}
+	recent, err := d.Recent.List()
+	if err != nil {
+		d.Log.Warn("recent projects are not listed", "reason", err)
+	}
+	for _, dir := range recent {
+		a.Recent = append(a.Recent, newRecent(dir))
+	}
+	writeJSON(w, http.StatusOK, a)
+	return nil
+}
+
+func newRecent(dir string) recentRow {
+	name := project.Project{Dir: dir}.Name()
+	return recentRow{dataset.EscapePath(name), dataset.EscapePath(dir), !project.Is(dir)}
+}
+
+// projects is the folder in which new projects are suggested.
+func (d *Desk) projects() string {
+	if documents := filepath.Join(d.Home, "Documents"); isFolder(documents) {
+		return documents
+	}
+	return d.Home
+}
+
+func (d *Desk) networks(w http.ResponseWriter, _ *http.Request) error {
+	list, err := d.Program.Networks()
+	if err != nil {
+		return fmt.Errorf("networks: %w", err)
+	}
+	var missing *string
+	if err := d.Program.Ready(); err != nil {
+		missing = new(err.Error())
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"networks": list, "missing": missing})
+	return nil
+}

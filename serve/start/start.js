@@ -1,0 +1,268 @@
+// The start page: what is open and what is being done is asked of the server, again and again
+// while something is; everything else is a form.
+import { ask } from "./api.js";
+import { byId, count, element, photos, say } from "./dom.js";
+import { chooseFolder } from "./folders.js";
+import { chosenNetwork, listNetworks } from "./networks.js";
+import { question } from "./question.js";
+import { expectTask, hideTask, showTask } from "./task.js";
+
+let state = { task: null, project: null, lost: null, recent: [], formats: [], suggested: "" };
+let watched = ""; // the kind of task whose end this page waits for
+const atOnce = ["unlist", "cancel"]; // all other requests begin a task of that kind
+let ended = false;
+
+// act asks for something and then shows what has become of it.
+async function act(path, json) {
+  try {
+    await ask("POST", path, { json });
+    if (!atOnce.includes(path)) {
+      watched = path;
+      expectTask();
+    }
+  } catch (error) {
+    say(error.message, true);
+  }
+  return look();
+}
+
+let timer;
+
+async function look() {
+  clearTimeout(timer);
+  try {
+    state = await ask("GET", "state");
+  } catch (error) {
+    if (!ended) {
+      say(error.message, true);
+    }
+    return;
+  }
+  const running = state.task?.running;
+  if (running) {
+    watched = state.task.kind;
+    timer = setTimeout(look, 300);
+  } else if (watched) {
+    const { kind, error, cancelled } = state.task;
+    watched = "";
+    if ((kind === "begin" || kind === "open") && !error && !cancelled && state.project) {
+      location.assign(state.project.page);
+      return;
+    }
+    if (kind === "setup" || kind === "network") {
+      listNetworks();
+    }
+  }
+  show(running);
+}
+
+function show(running) {
+  showTask(state.task);
+  byId("lost").hidden = !state.lost || running;
+  if (state.lost) {
+    byId("lost-title").textContent = state.lost.name;
+  }
+  showProject(state.project, running);
+  showRecent(running);
+  byId("new").hidden = state.project !== null;
+  byId("begin").disabled = running;
+  byId("setup").disabled = running;
+}
+
+function showProject(project, running) {
+  byId("project").hidden = !project;
+  if (!project) {
+    return;
+  }
+  byId("project-name").textContent = project.name;
+  byId("project-images").textContent = project.images;
+  byId("project-dir").textContent = project.dir;
+  byId("project-page").href = project.page;
+  byId("project-close").disabled = byId("project-merge").disabled = running;
+  byId("export").querySelector("[type=submit]").disabled = running;
+  byId("export-out").value ||= project.exports;
+}
+
+function showRecent(running) {
+  const others = state.recent.filter(({ dir }) => dir !== state.project?.dir);
+  byId("recent").hidden = state.project !== null && others.length === 0;
+  byId("recent-none").hidden = others.length > 0;
+  byId("recent-list").replaceChildren(...others.map(({ name, dir, missing }) => {
+    const open = element("button", { type: "button", disabled: missing || running },
+      element("b", {}, name), element("small", {}, missing ? "not there: " + dir : dir));
+    open.addEventListener("click", () => act("open", { dir, images: "" }));
+    const remove = element("button", { type: "button", "aria-label": `Remove ${name} from this list`,
+      title: "Remove from this list; its files stay" }, "×");
+    remove.addEventListener("click", () => act("unlist", { dir }));
+    return element("li", {}, open, remove);
+  }));
+}
+
+// formats says what each is for.
+const formats = {
+  csv: "a table, for spreadsheets", jsonl: "lines of JSON, for programs", parquet: "a table, for data frames",
+  imagefolder: "for Hugging Face datasets", coco: "for detection tools", "label-studio": "for Label Studio",
+  "camtrap-dp": "for camera traps",
+};
+
+function showFormats() {
+  byId("formats").replaceChildren(...state.formats.map((name) => element("label", {},
+    element("input", { type: "checkbox", name: "format", value: name, checked: name === "csv" }),
+    element("span", {}, name, " ", element("small", {}, formats[name] ?? "")))));
+}
+
+// The folder of the photos.
+let counted = 0;
+
+async function lookAtImages() {
+  const path = byId("images").value.trim();
+  const turn = ++counted;
+  byId("images-count").textContent = "";
+  if (!path) {
+    return;
+  }
+  let text;
+  try {
+    const found = await ask("GET", "folders", { query: { path } });
+    text = `${found.more ? "At least " : "About "}${photos(found.photos)} there and in the folders below.`;
+    const folders = found.folders.filter((f) => f.photos > 0).length;
+    if (folders > 1) {
+      text += ` ${count(folders)} folders have some.`;
+    }
+    byId("dir").value ||= within(state.suggested, found.name + ".project");
+  } catch (error) {
+    text = error.message;
+  }
+  if (turn === counted) {
+    byId("images-count").textContent = text;
+  }
+}
+
+const within = (dir, name) => dir + (dir.includes("\\") ? "\\" : "/").slice(/[\\/]$/.test(dir) ? 1 : 0) + name;
+
+// choosing makes a button choose the folder of a field.
+function choosing(button, field, title, then = () => {}) {
+  byId(button).addEventListener("click", async () => {
+    const path = await chooseFolder(title, byId(field).value.trim());
+    if (path) {
+      byId(field).value = path;
+      then();
+    }
+  });
+}
+
+choosing("images-choose", "images", "The folder of the photos", () => {
+  byId("dir").value = "";
+  lookAtImages();
+});
+choosing("examples-choose", "examples", "The folder with the class folders");
+choosing("export-choose", "export-out", "Where the labels go");
+byId("images").addEventListener("change", lookAtImages);
+
+const chosenWith = () => byId("new").elements.with.value;
+
+function showWith() {
+  const network = chosenNetwork();
+  const texts = network?.texts ?? false;
+  const names = byId("new").querySelector("[value=names]");
+  names.disabled = !texts;
+  names.closest("label").className = texts ? "" : "off";
+  byId("names-why").textContent = texts
+    ? "The names of the classes alone; photos that you decide are added."
+    : "Needs a network that reads words, such as clip-b32.";
+  if (names.checked && !texts) {
+    byId("new").querySelector("[value=nothing]").checked = true;
+  }
+  byId("examples-path").hidden = chosenWith() !== "folders";
+  byId("names-path").hidden = chosenWith() !== "names";
+  if (chosenWith() === "folders") {
+    byId("examples").value ||= byId("images").value;
+  }
+  byId("examples").required = chosenWith() === "folders";
+  byId("names").required = chosenWith() === "names";
+}
+
+byId("new").addEventListener("change", showWith);
+byId("networks").addEventListener("listed", showWith);
+byId("networks").addEventListener("wanted", ({ detail: name }) => act("network", { name }));
+byId("setup").addEventListener("click", () => act("setup"));
+
+byId("new").addEventListener("submit", (event) => {
+  event.preventDefault();
+  act("begin", {
+    images: byId("images").value.trim(), dir: byId("dir").value.trim(), network: chosenNetwork()?.name ?? "",
+    with: chosenWith(), examples: chosenWith() === "folders" ? byId("examples").value.trim() : "",
+    names: chosenWith() === "names" ? byId("names").value.split("\n") : [],
+  });
+});
+
+byId("export").addEventListener("submit", (event) => {
+  event.preventDefault();
+  const form = new FormData(event.target);
+  if (form.getAll("format").length === 0) {
+    say("Choose a format first.", true);
+    return;
+  }
+  act("export", {
+    formats: form.getAll("format"), out: form.get("out"), only: form.has("only") ? "decided" : "",
+    organise: form.get("organise"), split: form.get("split"), report: form.has("report"),
+  });
+});
+
+byId("task-cancel").addEventListener("click", () => act("cancel"));
+byId("task-hide").addEventListener("click", () => {
+  hideTask();
+  byId("main").focus();
+});
+byId("project-close").addEventListener("click", () => act("close"));
+byId("project-merge").addEventListener("click", async () => {
+  const dir = await chooseFolder("The project to merge into this one", state.suggested, { project: true });
+  if (!dir) {
+    return;
+  }
+  const choice = (value, text) => element("label", {},
+    element("input", { type: "radio", name: "prefer", value, checked: value === "" }), element("span", {}, text));
+  const content = element("div", { className: "choices" },
+    element("p", {}, "What was decided there is added here, as one change that undo takes back. Where a photo was " +
+      "decided differently there and here:"),
+    choice("", "change nothing, and name such photos"), choice("decisions", "keep what was decided here"),
+    choice("list", "take what was decided there"));
+  const name = dir.split(/[\\/]/).at(-1);
+  if (await question(`Merge ${name}`, content, "Merge")) {
+    act("merge", { dir, prefer: content.querySelector("input:checked").value });
+  }
+});
+byId("open-other").addEventListener("click", async () => {
+  const dir = await chooseFolder("Open a project", state.suggested, { project: true });
+  if (dir) {
+    act("open", { dir, images: "" });
+  }
+});
+byId("lost-choose").addEventListener("click", async () => {
+  const images = await chooseFolder("Where the photos are now", "");
+  if (images) {
+    act("open", { dir: state.lost.dir, images });
+  }
+});
+
+byId("stop").addEventListener("click", async () => {
+  const words = element("p", {}, "What you decided is kept, and the model is saved. A task that runs is cancelled.");
+  if (!(await question("Stop the program?", words, "Stop"))) {
+    return;
+  }
+  ended = true;
+  clearTimeout(timer);
+  await ask("POST", "stop").catch(() => {});
+  byId("main").replaceChildren(element("p", { className: "card", role: "status" },
+    "The program has ended. You can close this window."));
+  byId("stop").disabled = true;
+});
+
+addEventListener("pageshow", look); // also when the browser goes back to this page
+await look();
+showFormats();
+listNetworks();
+if (location.hash === "#export" && state.project) {
+  byId("export-title").scrollIntoView();
+  byId("export-title").focus();
+}

@@ -1,0 +1,113 @@
+package teach
+
+import (
+	"errors"
+	"math"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestMerge: two people label two halves; merged, the labels and the model are those of one
+// person who labelled the whole. Undo takes the other half back.
+func TestMerge(t *testing.T) {
+	w := newWorld(3, 20)
+	first, second := upTo(0, 15), upTo(15, 30)
+	one, whole := w.openAt(t, t.TempDir(), "plda"), w.openAt(t, t.TempDir(), "plda")
+	dir := t.TempDir()
+	two := w.openAt(t, dir, "plda")
+	w.name(t, one, first...)
+	w.name(t, two, second...)
+	w.name(t, whole, append(first, second...)...)
+	do(t, two, Decision{Do: Ignore, Images: []ID{w.photos[40].ID}})
+	for _, s := range []*Session{two, whole} {
+		do(t, s, Decision{Do: Rename, Class: "class 1", To: "owl"})
+	}
+	do(t, one, Decision{Do: Rename, Class: "class 1", To: "owl"})
+	o, err := one.Merge(filepath.Join(dir, "m.model"), "") // which is open
+	if err != nil || o.Added != 15 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	if again, err := one.Merge(filepath.Join(dir, "m.model"), ""); err != nil || again.Added != 0 {
+		t.Errorf("again: %+v, %v", again, err)
+	}
+	got := strings.ReplaceAll(strings.Join(one.labels(), " "), " list", " person") // what is merged is a list
+	if want := strings.Join(whole.labels(), " "); got != want {
+		t.Errorf("labels %s, want %s", got, want)
+	}
+	save(t, one)
+	save(t, whole)
+	for i, p := range w.photos {
+		got, _ := one.Get(p.ID)
+		want, _ := whole.Get(p.ID)
+		if got.Top[0].Label != want.Top[0].Label ||
+			math.Abs(got.Top[0].Probability-want.Top[0].Probability) > 1e-6 {
+			t.Errorf("photo %d: %+v, want %+v", i, got.Top[0], want.Top[0])
+		}
+	}
+	if _, err := one.Undo(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(one.labels()); n != 15 {
+		t.Errorf("%d labels after undo", n)
+	}
+}
+
+// TestMergeConflicts: photos that both decided differently are named by their files, and
+// nothing changes until somebody chooses.
+func TestMergeConflicts(t *testing.T) {
+	w := newWorld(3, 8)
+	for prefer, want := range map[Preference]string{Decisions: "class 0", Lists: "cat"} {
+		dir := t.TempDir()
+		mine, theirs := w.openAt(t, t.TempDir(), "ncm"), w.openAt(t, dir, "ncm")
+		w.name(t, mine, 0, 1)
+		w.name(t, theirs, 2)
+		do(t, theirs, Decision{Do: Label, Images: []ID{w.photos[0].ID}, Class: "cat"})
+		file := filepath.Join(dir, "m.model")
+		conflicts := (*ConflictsError)(nil)
+		if _, err := mine.Merge(file, ""); !errors.As(err, &conflicts) || conflicts.All != 1 ||
+			!strings.Contains(err.Error(), w.photos[0].Path) || len(mine.labels()) != 2 {
+			t.Errorf("%v, %d labels", err, len(mine.labels()))
+		}
+		if _, err := mine.Merge(file, prefer); err != nil {
+			t.Fatal(err)
+		}
+		if it, _ := mine.Get(w.photos[0].ID); it.Label != want || len(mine.labels()) != 3 {
+			t.Errorf("with %s: %q, %d labels", prefer, it.Label, len(mine.labels()))
+		}
+	}
+}
+
+// TestMergeRefuses what has no journal, or one of another network.
+func TestMergeRefuses(t *testing.T) {
+	w, dir := newWorld(3, 8), t.TempDir()
+	mine := w.openAt(t, t.TempDir(), "ncm")
+	refused := func(file, words string) {
+		t.Helper()
+		if _, err := mine.Merge(file, ""); err == nil || !strings.Contains(err.Error(), words) {
+			t.Errorf("%v, want %q", err, words)
+		}
+	}
+	refused(filepath.Join(dir, "m.model"), "it has no journal")
+	other := fresh(t, "ncm")
+	other.Provenance.Backbone.SHA256 = strings.Repeat("ab", 32)
+	s, err := Open(Options{Model: filepath.Join(dir, "m.model"), Fresh: other, Dim: dim, Temp: dir})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Teach([]ID{w.photos[0].ID}, w.vectors[:1], "a"); err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	refused(filepath.Join(dir, "m.model"), "another network")
+	if err := os.WriteFile(filepath.Join(dir, "m.model.journal"), []byte("{}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	refused(filepath.Join(dir, "m.model"), "m.model.journal")
+	if n := len(mine.labels()); n != 0 {
+		t.Errorf("%d labels", n)
+	}
+}
