@@ -30,6 +30,8 @@ const titles = {
   class: ["By class", "The least certain first."],
   spot: ["A spot check",
     "Drawn at random from those to accept. Enter if the suggestion is right, else type the class. Esc goes back."],
+  accepted: ["Accepted in bulk",
+    "The least certain first. Enter confirms a label, typing corrects it, Delete removes it. Esc goes back."],
   similar: ["Similar photos", "Those that probably belong together are selected. Type a name. Esc goes back."],
 };
 
@@ -39,6 +41,7 @@ const classes = new Classes();
 let recent = []; // classes used last, first; a new one is here before the server lists it
 let view = "check";
 let shownClass = null; // in the view "class"
+let acceptance = 0; // in the view "accepted": the line of the history
 let beginning = false; // whether the photos shown are those to begin with, of no model
 let list = null;
 let status = null;
@@ -55,7 +58,8 @@ const photoNaming = new Naming(byId("photo-naming"), names);
 
 function source(cursor, limit) {
   const of = view === "class" ? shownClass : undefined;
-  return api.images({ ...searching, cursor, limit, view: beginning ? "start" : view, class: of });
+  const its = view === "accepted" ? acceptance : undefined;
+  return api.images({ ...searching, cursor, limit, view: beginning ? "start" : view, class: of, of: its });
 }
 
 const begins = () => view === "check" && status !== null && !status.model.ready;
@@ -128,6 +132,9 @@ function lead() {
     tool("Merge…", async () => reclass(await classes.merge(shownClass))),
     tool("Accept many…", () => bulk(shownClass)),
   ];
+  if (view === "accepted") {
+    tools.push(tool("Take all back", takeAllBack));
+  }
   if (passing()) {
     tools.push(tool("Back", leave));
   }
@@ -142,7 +149,7 @@ function advise() {
 }
 
 // passing reports whether the view is one that is left for the one before.
-const passing = () => ["similar", "spot", "group"].includes(view);
+const passing = () => ["similar", "spot", "group", "accepted"].includes(view);
 
 function tool(text, run) {
   const button = element("button", { type: "button" }, text);
@@ -268,9 +275,9 @@ function done(answer, ids, decision) {
   selection.drop(ids);
   const leaves = view === "class"
     ? decision?.class !== shownClass
-    : ["check", "unknown", "group", "suspicious", "similar", "spot"].includes(view);
+    : ["check", "unknown", "group", "suspicious", "similar", "spot", "accepted"].includes(view);
   const unlabels = decision?.do === "unlabel" && ids.length <= few;
-  if (leaves && (answers.includes(decision?.do) || (unlabels && view === "suspicious"))) {
+  if (leaves && (answers.includes(decision?.do) || (unlabels && ["suspicious", "accepted"].includes(view)))) {
     list.remove(ids);
   } else if (unlabels) {
     guard(renew)(ids);
@@ -278,7 +285,7 @@ function done(answer, ids, decision) {
   afresh ||= !unlabels && !answers.includes(decision?.do);
   heard(answer.status);
   reloadSoon();
-  if (view === "similar" && list.total === 0) {
+  if (["similar", "accepted"].includes(view) && list.total === 0) {
     leave();
   } else if (view === "spot" && list.total === 0) {
     leave();
@@ -357,6 +364,19 @@ async function goBack(seq) {
   history.close();
   say(`Everything is as after line ${seq}; undo takes that back.`);
   done(answer, []);
+}
+
+// lookThrough shows what is left of what a line of the history accepted.
+async function lookThrough(seq) {
+  history.close();
+  acceptance = seq;
+  await showPassing("accepted");
+  toPhotos();
+}
+
+async function takeAllBack() {
+  await decideOn({ do: "unlabel", of: acceptance });
+  await leave();
 }
 
 async function forget() {
@@ -450,7 +470,7 @@ async function showPassing(next, photosOf) {
 function leave() {
   if (large.isOpen()) {
     large.close();
-  } else if (view === "similar" || view === "spot") {
+  } else if (["similar", "spot", "accepted"].includes(view)) {
     return work(back);
   } else if (selection.size > 0) {
     selection.clear();
@@ -601,7 +621,8 @@ const commands = {
   toggle: () => current() && selection.toggle(current().id),
   selectAll: () => selection.add(list.items.map((item) => item.id)),
   type,
-  history: guard(() => history.open(guard(goBack))), forget: guard(forget), help: () => byId("keys").showModal(),
+  history: guard(() => history.open(guard(goBack), guard(lookThrough))), forget: guard(forget),
+  help: () => byId("keys").showModal(),
 };
 for (const [id, run] of Object.entries({
   accept: commands.accept, keep: commands.keep, change: guard(change), like: commands.like,
@@ -649,7 +670,7 @@ byId("search").addEventListener("input", (event) => {
   typed = setTimeout(guard(() => {
     const fields = [...new FormData(byId("search"))];
     searching = Object.fromEntries(fields.filter(([, value]) => typeof value === "string" && value !== ""));
-    return show({ similar: back, spot: back, group: "unknown" }[view] ?? view);
+    return show({ similar: back, spot: back, accepted: back, group: "unknown" }[view] ?? view);
   }), 200);
 });
 byId("search").addEventListener("submit", (event) => event.preventDefault());
