@@ -25,6 +25,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 		Class  string     `json:"class"`
 		To     string     `json:"to"`
 		Labels []string   `json:"labels"`
+		Of     int        `json:"of"`
 	}
 	if err := readJSON(w, r, &body); err != nil {
 		return err
@@ -33,7 +34,7 @@ func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	line, err := s.Session.Do(teach.Decision{
-		Do: body.Do, Images: body.Images, Class: body.Class, To: body.To, Labels: body.Labels,
+		Do: body.Do, Images: body.Images, Class: body.Class, To: body.To, Labels: body.Labels, Of: body.Of,
 	})
 	return s.done(w, line, err)
 }

@@ -38,9 +38,13 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) (err error) {
 	switch q.View {
 	case "":
 		q.View = teach.All
-	case teach.All, teach.Check, teach.Novel, teach.Suspicious, teach.OfClass, teach.Typical:
+	case teach.All, teach.Check, teach.Novel, teach.Suspicious, teach.OfClass, teach.Typical, teach.Accepted:
 	default:
-		return fail(http.StatusBadRequest, "view is %q: choose all, check, unknown, suspicious, class or start", q.View)
+		return fail(http.StatusBadRequest,
+			"view is %q: choose all, check, unknown, suspicious, class, start or accepted", q.View)
+	}
+	if q.Of, err = number(r, "of", 1, 1<<40, 0); err != nil {
+		return err
 	}
 	if q.Limit, err = limit(r); err != nil {
 		return err

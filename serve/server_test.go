@@ -414,6 +414,16 @@ func TestEveryRoute(t *testing.T) {
 	if done.Step.Images == 0 {
 		t.Error("nothing was accepted")
 	}
+	var accepted listing
+	of := fmt.Sprint(done.Step.Seq)
+	if s.get("/v1/images?view=accepted&limit=500&of="+of, &accepted); accepted.Total != done.Step.Images {
+		t.Errorf("%d photos are listed as accepted, %d were", accepted.Total, done.Step.Images)
+	}
+	s.post("/v1/decisions", map[string]any{"do": "unlabel", "of": done.Step.Seq}, nil)
+	if s.get("/v1/images?view=accepted", &accepted); accepted.Total != 0 {
+		t.Errorf("%d photos are accepted after that was taken back", accepted.Total)
+	}
+	s.post("/v1/undo", nil, nil)
 	s.post("/v1/undo", nil, nil)
 	s.post("/v1/redo", nil, nil)
 	s.post("/v1/decisions", map[string]any{"do": "rename", "class": "class 0", "to": "<b>&amp; \u202e</b>"}, nil)
@@ -519,6 +529,10 @@ func TestHostileRequests(t *testing.T) {
 			`{"do":"rename","class":"class 0","to":"x"}`), 415},
 		"one thing": {s.request("POST", "/v1/decisions", "application/json",
 			`{"do":"several","labels":["x"],"images":["`+strings.Repeat("0", 64)+`"]}`), 400},
+		"what accepted nothing": {s.request("POST", "/v1/decisions", "application/json",
+			`{"do":"unlabel","of":1}`), 404},
+		"of with photos": {s.request("POST", "/v1/decisions", "application/json",
+			`{"do":"unlabel","of":1,"images":["`+strings.Repeat("0", 64)+`"]}`), 400},
 		"no JSON":    {s.request("POST", "/v1/decisions", "application/json", `{"do":`), 400},
 		"two values": {s.request("POST", "/v1/decisions", "application/json", `{"do":"label"}{}`), 400},
 		"unknown field": {s.request("POST", "/v1/decisions", "application/json",

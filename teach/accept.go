@@ -214,3 +214,20 @@ func (s *Session) Accept(above float64, class string) (Line, error) {
 		return Line{Do: Accept, Images: o.images, Classes: o.classes, Class: class}, nil
 	})
 }
+
+// acceptedBy returns the photos that have their label from the line seq, which accepted them, in
+// its order. A *Refusal says that there are none.
+func (s *state) acceptedBy(seq int) (ids []ID, err error) {
+	if seq < 1 || seq > len(s.lines) || s.lines[seq-1].Do != Accept {
+		return nil, refuse(Unknown, "line %d of the history accepted nothing", seq)
+	}
+	for _, id := range s.lines[seq-1].Images {
+		if m := s.marks[id]; m.by == Bulk && m.seq == seq {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil, refuse(Conflict, "nothing is left of what line %d of the history accepted", seq)
+	}
+	return ids, nil
+}

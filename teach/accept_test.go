@@ -204,3 +204,53 @@ func TestSpotCheck(t *testing.T) {
 		t.Error("a probability of 1.5")
 	}
 }
+
+// What was accepted in bulk is listed, what came last first and of that the least certain, and
+// what is left of one acceptance is taken back as one.
+func TestAcceptedIsLookedThrough(t *testing.T) {
+	s := strangers(t, "ncm")
+	known, _ := open(t, s, 0.5)
+	first, err := s.Accept(0.5, known[0].Top[0].Label)
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := s.Accept(0.5, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list := func(of int) []Item {
+		t.Helper()
+		page, err := s.List(Query{View: Accepted, Of: of, Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return page.Items
+	}
+	all := list(0)
+	if len(all) != len(first.Images)+len(second.Images) || len(list(first.Seq)) != len(first.Images) {
+		t.Errorf("%d and %d photos are listed, want %d and %d", len(all), len(list(first.Seq)),
+			len(first.Images)+len(second.Images), len(first.Images))
+	}
+	for i, it := range all {
+		if last := i < len(second.Images); slices.Contains(second.Images, it.ID) != last {
+			t.Fatalf("photo %d is of the wrong acceptance", i)
+		}
+		if i > 0 && i != len(second.Images) && it.Top[0].Probability < all[i-1].Top[0].Probability {
+			t.Fatalf("photo %d is less certain than the one before", i)
+		}
+	}
+	do(t, s, Decision{Do: Label, Images: second.Images[:1], Class: "checked"})
+	l := do(t, s, Decision{Do: Unlabel, Of: second.Seq})
+	if !slices.Equal(l.Images, second.Images[1:]) || len(list(0)) != len(first.Images) {
+		t.Errorf("took back %d of %d photos", len(l.Images), len(second.Images)-1)
+	}
+	if it, _ := s.Get(second.Images[0]); it.Label != "checked" {
+		t.Errorf("what a person confirmed is %q", it.Label)
+	}
+	if _, err := s.Do(Decision{Do: Unlabel, Of: second.Seq}); !refused(err, Conflict) {
+		t.Errorf("taken back twice: %v", err)
+	}
+	if _, err := s.Undo(); err != nil || len(list(second.Seq)) != len(second.Images)-1 {
+		t.Errorf("undone, %d photos are listed: %v", len(list(second.Seq)), err)
+	}
+}

@@ -13,6 +13,9 @@ type Decision struct {
 	Class, To string
 	// Labels are what photos of Several show.
 	Labels []string
+	// Of is a line that accepted photos: Unlabel takes back what is left of it, instead of
+	// Images.
+	Of int
 }
 
 // Do makes a decision. When it returns, the decision is on disk, and a model that
@@ -25,6 +28,15 @@ func (s *Session) Do(d Decision) (Line, error) {
 		}
 		slices.Sort(l.Classes)
 		l.Classes = slices.Compact(l.Classes)
+		if d.Of != 0 {
+			if d.Do != Unlabel || len(d.Images) > 0 {
+				return l, refuse(Invalid, "of is for unlabel, instead of images")
+			}
+			var err error
+			if l.Images, err = s.state.acceptedBy(d.Of); err != nil {
+				return l, err
+			}
+		}
 		err := s.state.check(l, s.here, s.stored)
 		if err == nil && l.Do == Label {
 			err = s.withoutDetected(&l)

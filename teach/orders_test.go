@@ -13,6 +13,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -102,7 +103,7 @@ func anyOrder(t *testing.T, seed uint64, steps int) {
 
 // operate does one operation, drawn at random.
 func (d *driver) operate() {
-	switch d.rng.IntN(18) {
+	switch d.rng.IntN(21) {
 	case 0, 1, 2:
 		d.decided(Decision{Do: Label, Images: d.some(), Class: d.class()})
 	case 3:
@@ -137,7 +138,89 @@ func (d *driver) operate() {
 		d.movedAway()
 	case 17:
 		d.fullDisk()
+	case 18:
+		d.replaced()
+	case 19:
+		d.linked()
+	case 20:
+		d.clockJumps()
 	}
+}
+
+// draw draws one of the files of the session that is there, "" if MODEL is not.
+func (d *driver) draw() string {
+	file := filepath.Join(d.dir, "m.model"+[]string{"", journalSuffix, baseSuffix}[d.rng.IntN(3)])
+	if free(file) {
+		return ""
+	}
+	return file
+}
+
+// replaced puts a file of somebody else in the place of one, decides and saves, and puts the
+// right one back. What is of somebody else stays.
+func (d *driver) replaced() {
+	file := d.draw()
+	if file == "" || os.Rename(file, file+".away") != nil {
+		return
+	}
+	write(d.T, file, []byte("not of the program"))
+	d.note("replaced: "+filepath.Base(file), nil)
+	d.decided(Decision{Do: Label, Images: d.some(), Class: d.class()})
+	if _, err := d.s.Save(d.Context()); err == nil {
+		d.Errorf("saved beside a replaced %s", filepath.Base(file))
+	}
+	if got := read(d.T, file); string(got) != "not of the program" {
+		d.Errorf("the file in the place of %s has %q", filepath.Base(file), got)
+	}
+	if err := os.Rename(file+".away", file); err != nil {
+		d.Error(err)
+	}
+}
+
+// linked makes a file a link to where it was moved, or gives it a second name, decides, saves
+// or is killed, and undoes that.
+func (d *driver) linked() {
+	file := d.draw()
+	if file == "" {
+		return
+	}
+	away, symbolic := file+".away", d.rng.IntN(2) == 0
+	err := os.Link(file, away)
+	if symbolic {
+		err = errors.Join(err, os.Remove(file), os.Symlink(away, file))
+	}
+	if err != nil {
+		d.Fatal(err)
+	}
+	d.note(fmt.Sprintf("linked, symbolic %t: %s", symbolic, filepath.Base(file)), nil)
+	d.decided(Decision{Do: Label, Images: d.some(), Class: d.class()})
+	if d.rng.IntN(2) == 0 {
+		d.reopen("killed", "")
+	} else if _, err := d.s.Save(d.Context()); err != nil {
+		d.note("save", err)
+	}
+	d.decided(Decision{Do: Label, Images: d.some(), Class: d.class()})
+	d.s.Wait()
+	one, err1 := os.Stat(file)
+	two, err2 := os.Stat(away)
+	if err := errors.Join(err1, err2); err != nil {
+		d.Fatal(err)
+	}
+	if os.SameFile(one, two) {
+		err = os.Rename(away, file) // in place of a symbolic link; of two names both stay
+	}
+	if err = errors.Join(err, os.RemoveAll(away)); err != nil {
+		d.Error(err)
+	}
+}
+
+// clockJumps sets the clock to any year.
+func (d *driver) clockJumps() {
+	at := time.Date(1970+d.rng.IntN(100), 1, 1, 0, 0, 0, 0, time.FixedZone("", 3600*d.rng.IntN(12)))
+	d.s.mu.Lock()
+	d.s.options.Now = func() time.Time { return at }
+	d.s.mu.Unlock()
+	d.note("the clock is at "+at.Format(time.RFC3339), nil)
 }
 
 func (d *driver) note(what string, err error) {

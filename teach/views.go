@@ -24,6 +24,7 @@ const (
 	Suspicious View = "suspicious" // with a label that is probably wrong, the most doubtful first
 	OfClass    View = "class"      // labelled or predicted as Class, those to look at first
 	Typical    View = "start"      // typical photos, to name the first ones
+	Accepted   View = "accepted"   // accepted in bulk, those accepted last first, and of these the least certain
 )
 
 // A Query selects photos. Zero fields select nothing away.
@@ -31,6 +32,8 @@ type Query struct {
 	View  View
 	Class string
 	Group int
+	// Of is the line that accepted the photos of Accepted, 0 for any.
+	Of int
 	// Text is part of the name, Folder the folder or one above it.
 	Text, Folder string
 	// File is the path of a photo, which selects it or its boxes.
@@ -287,6 +290,12 @@ func (g *gallery) key(q Query, i int) (float64, bool) {
 		return 0, false
 	}
 	switch q.View {
+	case Accepted:
+		seq, key := g.state.marks[g.photos[i].ID].seq, 0.0
+		if g.live.scored(i) {
+			key = float64(g.live.scores.photos[i].prob) / 2 // less than from one line to the next
+		}
+		return key - float64(seq), by == Bulk && (q.Of == 0 || q.Of == seq)
 	case Typical:
 		at, ok := g.typical.place[i]
 		return float64(at), ok && label == ""

@@ -34,6 +34,8 @@ const titles = {
     "What one camera took within seconds, in the order of time. Each is decided by itself. Esc goes back."],
   spot: ["A spot check",
     "Drawn at random from those to accept. Enter if the suggestion is right, else type the class. Esc goes back."],
+  accepted: ["Accepted in bulk",
+    "The least certain first. Enter confirms a label, typing corrects it, Delete removes it. Esc goes back."],
   similar: ["Similar photos", "Those that probably belong together are selected. Type a name. Esc goes back."],
 };
 
@@ -43,6 +45,7 @@ const classes = new Classes();
 let recent = []; // classes used last, first; a new one is here before the server lists it
 let view = "check";
 let shownClass = null; // in the view "class"
+let acceptance = 0; // in the view "accepted": the line of the history
 let beginning = false; // whether the photos shown are those to begin with, of no model
 let list = null;
 let status = null;
@@ -59,8 +62,9 @@ const photoNaming = new Naming(byId("photo-naming"), names);
 
 function source(cursor, limit) {
   const of = view === "class" ? shownClass : undefined;
+  const its = view === "accepted" ? acceptance : undefined;
   const events = status?.events && view === "check" ? true : undefined;
-  return api.images({ ...searching, cursor, limit, view: beginning ? "start" : view, class: of, events });
+  return api.images({ ...searching, cursor, limit, view: beginning ? "start" : view, class: of, of: its, events });
 }
 
 const begins = () => view === "check" && status !== null && !status.model.ready;
@@ -133,6 +137,9 @@ function lead() {
     tool("Merge…", async () => reclass(await classes.merge(shownClass))),
     tool("Accept many…", () => bulk(shownClass)),
   ];
+  if (view === "accepted") {
+    tools.push(tool("Take all back", takeAllBack));
+  }
   if (passing()) {
     tools.push(tool("Back", leave));
   }
@@ -147,7 +154,7 @@ function advise() {
 }
 
 // passing reports whether the view is one that is left for the one before.
-const passing = () => ["similar", "spot", "group", "event"].includes(view);
+const passing = () => ["similar", "spot", "group", "event", "accepted"].includes(view);
 
 function tool(text, run) {
   const button = element("button", { type: "button" }, text);
@@ -278,9 +285,9 @@ function done(answer, ids, decision) {
   selection.drop(ids);
   const leaves = view === "class"
     ? decision?.class !== shownClass
-    : ["check", "unknown", "group", "event", "suspicious", "similar", "spot"].includes(view);
+    : ["check", "unknown", "group", "event", "suspicious", "similar", "spot", "accepted"].includes(view);
   const unlabels = decision?.do === "unlabel" && ids.length <= few;
-  if (leaves && (answers.includes(decision?.do) || (unlabels && view === "suspicious"))) {
+  if (leaves && (answers.includes(decision?.do) || (unlabels && ["suspicious", "accepted"].includes(view)))) {
     list.remove(ids);
   } else if (unlabels) {
     guard(renew)(ids);
@@ -288,7 +295,7 @@ function done(answer, ids, decision) {
   afresh ||= !unlabels && !answers.includes(decision?.do);
   heard(answer.status);
   reloadSoon();
-  if ((view === "similar" || view === "event") && list.total === 0) {
+  if (["similar", "event", "accepted"].includes(view) && list.total === 0) {
     leave();
   } else if (view === "spot" && list.total === 0) {
     leave();
@@ -367,6 +374,19 @@ async function goBack(seq) {
   history.close();
   say(`Everything is as after line ${seq}; undo takes that back.`);
   done(answer, []);
+}
+
+// lookThrough shows what is left of what a line of the history accepted.
+async function lookThrough(seq) {
+  history.close();
+  acceptance = seq;
+  await showPassing("accepted");
+  toPhotos();
+}
+
+async function takeAllBack() {
+  await decideOn({ do: "unlabel", of: acceptance });
+  await leave();
 }
 
 async function forget() {
@@ -460,7 +480,7 @@ async function showPassing(next, photosOf) {
 function leave() {
   if (large.isOpen()) {
     large.close();
-  } else if (["similar", "spot", "event"].includes(view)) {
+  } else if (["similar", "spot", "event", "accepted"].includes(view)) {
     return work(back);
   } else if (selection.size > 0) {
     selection.clear();
@@ -621,7 +641,8 @@ const commands = {
   toggle: () => current() && selection.toggle(current().id),
   selectAll: () => selection.add(list.items.map((item) => item.id)),
   type,
-  history: guard(() => history.open(guard(goBack))), forget: guard(forget), help: () => byId("keys").showModal(),
+  history: guard(() => history.open(guard(goBack), guard(lookThrough))), forget: guard(forget),
+  help: () => byId("keys").showModal(),
 };
 for (const [id, run] of Object.entries({
   accept: commands.accept, keep: commands.keep, change: guard(change), like: commands.like,
@@ -669,7 +690,7 @@ byId("search").addEventListener("input", (event) => {
   typed = setTimeout(guard(() => {
     const fields = [...new FormData(byId("search"))];
     searching = Object.fromEntries(fields.filter(([, value]) => typeof value === "string" && value !== ""));
-    return show({ similar: back, spot: back, event: back, group: "unknown" }[view] ?? view);
+    return show({ similar: back, spot: back, event: back, accepted: back, group: "unknown" }[view] ?? view);
   }), 200);
 });
 byId("search").addEventListener("submit", (event) => event.preventDefault());

@@ -6,11 +6,12 @@ import { byId, count, element, photos } from "./dom.js";
 const dialog = byId("history");
 const when = new Intl.DateTimeFormat("en", { dateStyle: "medium", timeStyle: "short" });
 
-// open shows the history. back is called with the line to go back to.
-export async function open(back) {
+// open shows the history. back is called with the line to go back to, look with one that
+// accepted photos, to look through them.
+export async function open(back, look) {
   const { points } = await api.points();
   byId("history-list").replaceChildren(...points.map((point, at) =>
-    element("li", {}, ...entry(point, points[at - 1]?.seq ?? 1, at === points.length - 1, back))).reverse());
+    element("li", {}, ...entry(point, points[at - 1]?.seq ?? 1, at === points.length - 1, { back, look }))).reverse());
   byId("history-none").hidden = points.length > 0;
   dialog.showModal();
 }
@@ -22,7 +23,7 @@ export function close() {
 byId("history-close").addEventListener("click", close);
 
 // entry describes a point, after the line before it; the last one is the present.
-function entry(point, before, last, back) {
+function entry(point, before, last, ways) {
   const what = point.saved ? "saved" : last ? "now" : "fitted";
   const facts = [`${photos(point.labels)} decided by people`];
   if (point.new.length > 0) {
@@ -33,14 +34,14 @@ function entry(point, before, last, back) {
   }
   const time = element("strong", {}, when.format(new Date(point.time)));
   const title = element("p", {}, time, ` · ${what} · `, facts.join(" · "));
-  const out = [element("div", { className: "row" }, title, last ? "" : way(point.seq, title.textContent, back))];
+  const out = [element("div", { className: "row" }, title, last ? "" : way(point.seq, title.textContent, ways.back))];
   if (point.decisions > 0) {
     const lines = element("ol");
     const changes = point.decisions === 1 ? "1 change" : count(point.decisions) + " changes";
     const details = element("details", {}, element("summary", {}, changes), lines);
     details.addEventListener("toggle", () => {
       if (details.open && lines.childElementCount === 0) {
-        fill(lines, point.seq + 1, before, last, back);
+        fill(lines, point.seq + 1, before, last, ways);
       }
     });
     out.push(details);
@@ -50,7 +51,7 @@ function entry(point, before, last, back) {
 
 // fill lists the lines between two points, the last one first, as many as the server
 // sends at once.
-async function fill(list, below, above, last, back) {
+async function fill(list, below, above, last, ways) {
   list.querySelector("button.more")?.parentElement.remove();
   const newest = last && list.childElementCount === 0; // the first line is the present
   let steps = [];
@@ -66,10 +67,11 @@ async function fill(list, below, above, last, back) {
       element("p", {},
         element("small", {}, count(step.seq) + " "), element("span", {}, step.text),
         step.undone ? element("small", {}, " taken back") : ""),
-      newest && at === 0 ? "" : way(step.seq, step.text, back))));
+      step.do === "accept" && !step.undone ? through(step, ways.look) : "",
+      newest && at === 0 ? "" : way(step.seq, step.text, ways.back))));
   if (these.length === steps.length && steps.length > 0 && steps.at(-1).seq > above + 1) {
     const more = element("button", { type: "button", className: "more" }, "Show earlier changes");
-    more.addEventListener("click", () => fill(list, steps.at(-1).seq, above, last, back));
+    more.addEventListener("click", () => fill(list, steps.at(-1).seq, above, last, ways));
     list.append(element("li", {}, more));
   }
 }
@@ -77,5 +79,11 @@ async function fill(list, below, above, last, back) {
 function way(seq, what, back) {
   const button = element("button", { type: "button", "aria-label": "Go back to here: " + what }, "Go back to here");
   button.addEventListener("click", () => back(seq));
+  return button;
+}
+
+function through(step, look) {
+  const button = element("button", { type: "button", "aria-label": "Look through: " + step.text }, "Look through");
+  button.addEventListener("click", () => look(step.seq));
   return button;
 }

@@ -39,6 +39,7 @@ func TestOneTruth(t *testing.T) {
 	w.person = w.server.sit(truth)
 	w.decidesMany(60)
 	w.changesItsMind()
+	w.looksThrough()
 	w.setsAside()
 
 	l.Photos(l.Path("more"), 32, 5, "mango")
@@ -104,6 +105,41 @@ func (w *walk) changesItsMind() {
 		}
 	}
 	w.agrees("after merging and renaming")
+}
+
+// looksThrough accepts many, finds them in the history, confirms one, and takes back the rest,
+// which undo gives back as one.
+func (w *walk) looksThrough() {
+	w.open("check", "To check")
+	if !w.acceptsMany() {
+		w.Fatal("nothing could be accepted")
+	}
+	accepted := len(w.exported())
+	w.settles()
+	w.page.Press("<")
+	w.page.Wait("document.querySelector('#history-list summary')")
+	w.page.Click("#history-list summary")
+	w.page.Wait("document.querySelector('#history-list button[aria-label^=\"Look through\"]')")
+	w.page.Click("#history-list button[aria-label^='Look through']")
+	w.page.Wait("document.getElementById('heading').textContent === 'Accepted in bulk'")
+	w.settles()
+	one := w.look().Tiles[0]
+	w.choose(one.Name)
+	w.name(one.What)
+	w.decided[w.files[one.Name]] = one.What
+	w.settles()
+	if now := w.look(); slices.ContainsFunc(now.Tiles, func(t tile) bool { return t.Name == one.Name }) ||
+		len(w.exported()) != accepted {
+		w.Errorf("%s was confirmed, and of %d labels %d are left", one.Name, accepted, len(w.exported()))
+	}
+	w.click("#lead-tools button:first-child")
+	w.agrees("after taking back what was accepted")
+	w.press("Control+z")
+	if n := len(w.exported()); n != accepted {
+		w.Errorf("undoing that leaves %d labels, want %d", n, accepted)
+	}
+	w.press("Control+y")
+	w.agrees("after taking it back again")
 }
 
 // setsAside says of photos that they are not usable, for later and of several things, and has
