@@ -223,7 +223,7 @@ func FuzzFolderName(f *testing.F) {
 // TestSidecars: ours are rewritten and removed, those of others never.
 func TestSidecars(t *testing.T) {
 	root := t.TempDir()
-	s := NewSidecars(root)
+	s := NewSidecars(root, nil)
 	side := filepath.Join(root, "a.jpg.xmp")
 	for _, class := range []string{"cat <&> \"co\"", "dog", "dog"} {
 		if err := s.Put(labelled("a.jpg", class, false)); err != nil {
@@ -264,6 +264,59 @@ func TestSidecars(t *testing.T) {
 	if err := s.Put(labelled("gone/a.jpg", "cat", false)); !errors.As(err, &item) {
 		t.Errorf("a folder that was removed: %v", err)
 	}
+}
+
+// TestSidecarsOfBoxes: a photo has the classes of all its boxes, once they have come; what is
+// empty, or has none that is known, keeps no sidecar of an earlier run.
+func TestSidecarsOfBoxes(t *testing.T) {
+	root := t.TempDir()
+	for _, name := range []string{"empty.jpg", "new.jpg"} { // of earlier runs
+		if err := NewSidecars(root, nil).Put(labelled(name, "fox", false)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := NewSidecars(root, &dataset.BoxesFound{Photos: []dataset.BoxedPhoto{{Path: "a.jpg", Boxes: 3},
+		{Path: "new.jpg", Boxes: 1}, {Path: "half.jpg", Boxes: 2}, {Path: "broken.jpg", Boxes: 1},
+		{Path: "empty.jpg"}}})
+	side := func(name string) string { return filepath.Join(root, name+".xmp") }
+	gone := func(name string) bool {
+		_, err := os.Lstat(side(name))
+		return errors.Is(err, fs.ErrNotExist)
+	}
+	for i, class := range []string{"owl", "person", "owl"} {
+		if !gone("a.jpg") {
+			t.Error("a sidecar before the last box")
+		}
+		if err := s.Put(ofBox(labelled("a.jpg", class, false), i+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, row := range []label.Scored{ofBox(labelled("new.jpg", "owl", true), 1),
+		ofBox(labelled("half.jpg", "elk", false), 2)} {
+		if err := s.Put(row); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := s.Commit(embed.Outcome{}); err != nil {
+		t.Fatal(err)
+	}
+	if got := subjects(t, side("a.jpg")); !slices.Equal(got, []string{"owl", "person"}) {
+		t.Errorf("three boxes give %q", got)
+	}
+	if got := subjects(t, side("half.jpg")); !slices.Equal(got, []string{"elk"}) {
+		t.Errorf("the box that could be read gives %q", got)
+	}
+	for _, name := range []string{"new.jpg", "empty.jpg", "broken.jpg"} {
+		if !gone(name) {
+			t.Errorf("%s has a sidecar", name)
+		}
+	}
+}
+
+// ofBox makes a row one of a box of its photo.
+func ofBox(row label.Scored, number int) label.Scored {
+	row.Sample = (&dataset.Box{Number: number}).In(row.Sample)
+	return row
 }
 
 func subjects(t *testing.T, file string) []string {

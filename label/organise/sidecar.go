@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
@@ -23,30 +25,62 @@ const creator = `xmp:CreatorTool="pipeline label"`
 const maxSidecarBytes = 1 << 16
 
 // Sidecars writes photo.jpg.xmp next to photo.jpg, the name that darktable and
-// digiKam use, with the class in dc:subject. Images that are rejected or set aside get
-// none, and a sidecar from an earlier run is removed.
+// digiKam use, with the class, or those of all boxes, in dc:subject. Photos that are
+// rejected, set aside or empty get none, and a sidecar from an earlier run is removed.
 type Sidecars struct {
-	root    string
-	cleaned string // the last folder cleaned of temporary files
+	root     string
+	cleaned  string                     // the last folder cleaned of temporary files
+	boxes    map[string]int             // of each photo that have not come, nil for whole photos
+	subjects map[string]map[string]bool // of photos of which some boxes have come
 }
 
-// NewSidecars returns a Sidecars for images below root.
-func NewSidecars(root string) *Sidecars { return &Sidecars{root: root} }
+// NewSidecars returns a Sidecars for images below root, or for the boxes of photos unless
+// that is nil. Its memory then grows by the path of each photo.
+func NewSidecars(root string, boxed *dataset.BoxesFound) *Sidecars {
+	s := &Sidecars{root: root, subjects: map[string]map[string]bool{}}
+	if boxed != nil {
+		s.boxes = make(map[string]int, len(boxed.Photos))
+		for _, p := range boxed.Photos {
+			s.boxes[p.Path] = p.Boxes
+		}
+	}
+	return s
+}
 
-// Put writes or removes the sidecar of one image. Someone else's sidecar or an
-// unwritable folder is a *label.ItemError.
+// Put writes or removes the sidecar of one image, or of a photo with its last box. Someone
+// else's sidecar or an unwritable folder is a *label.ItemError.
 func (s *Sidecars) Put(row label.Scored) error {
-	file := dataset.FullPath(s.root, row.Sample.Path) + ".xmp"
+	photo := row.Sample.File()
+	subjects := s.subjects[photo]
+	if subjects == nil {
+		subjects = map[string]bool{}
+		s.subjects[photo] = subjects
+	}
+	for _, class := range append([]string{row.Prediction.Label}, row.Labels...) {
+		if !row.Rejected && class != "" {
+			subjects[class] = true
+		}
+	}
+	if s.boxes != nil {
+		if s.boxes[photo]--; s.boxes[photo] > 0 {
+			return nil
+		}
+		delete(s.boxes, photo)
+	}
+	return s.write(photo)
+}
+
+// write writes or removes the sidecar of a photo whose subjects are complete.
+func (s *Sidecars) write(photo string) error {
+	subjects := slices.Sorted(maps.Keys(s.subjects[photo]))
+	delete(s.subjects, photo)
+	file := dataset.FullPath(s.root, photo) + ".xmp"
 	s.clean(filepath.Dir(file))
 	old, err := ours(file)
 	if err != nil {
 		return &label.ItemError{Err: err}
 	}
-	subjects := row.Labels
 	if len(subjects) == 0 {
-		subjects = []string{row.Prediction.Label}
-	}
-	if row.Rejected || subjects[0] == "" {
 		if old == nil {
 			return nil
 		}
@@ -123,8 +157,20 @@ func sidecar(classes []string) ([]byte, error) {
 `, "\ufeff", creator, subjects.Bytes()), nil
 }
 
-// Commit does nothing: each sidecar is complete as soon as it is written.
-func (s *Sidecars) Commit(embed.Outcome) error { return nil }
+// Commit removes the sidecars of empty photos, and writes those of photos of which a box
+// could not be read. All others are complete as soon as they are written.
+func (s *Sidecars) Commit(embed.Outcome) error {
+	for _, photo := range slices.Sorted(maps.Keys(s.boxes)) {
+		if s.boxes[photo] > 0 && s.subjects[photo] == nil {
+			continue // nothing is known of it
+		}
+		var item *label.ItemError
+		if err := s.write(photo); err != nil && !errors.As(err, &item) {
+			return err
+		}
+	}
+	return nil
+}
 
 // Abort does nothing: sidecars already written stay.
 func (s *Sidecars) Abort() {}

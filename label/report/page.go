@@ -119,6 +119,8 @@ type Class struct {
 // Prediction is one labelled image.
 type Prediction struct {
 	Path string
+	// Box is the part of the photo that was labelled, nil for all of it.
+	Box *dataset.Box
 	// Original is the address of the photo relative to the page, "" if it has
 	// none.
 	Original string
@@ -196,9 +198,9 @@ type Sink struct {
 	// Evaluation gives the true classes; it must come before this Sink among
 	// the sinks.
 	Evaluation *label.Evaluation
-	// Picture returns the thumbnail of an image; Threads goroutines call it
-	// concurrently.
-	Picture func(path string) ([]byte, error)
+	// Picture returns the thumbnail of an image, or of a box in one; Threads goroutines call
+	// it concurrently.
+	Picture func(dataset.Sample) ([]byte, error)
 	Threads int
 
 	ctx   context.Context
@@ -218,7 +220,7 @@ func (s *Sink) Put(row label.Scored) error {
 		return nil
 	}
 	q := Prediction{
-		Path: row.Sample.Path, Original: s.address(row.Sample.Path), Predicted: p.Label,
+		Path: row.Sample.Path, Box: row.Sample.Box, Original: s.address(row.Sample.File()), Predicted: p.Label,
 		Truth: s.Evaluation.Truth(row), Rejected: row.Rejected, Decided: row.By != "",
 		Probability: p.Probability, Margin: p.Margin, EntropyNats: p.Entropy, Novelty: p.Novelty, TopK: p.TopK,
 	}
@@ -276,7 +278,9 @@ func (s *Sink) address(path string) string {
 func (s *Sink) pictures(predictions []Prediction) error {
 	return each(s.ctx, s.Threads, len(predictions), func(i int) {
 		q := &predictions[i]
-		q.Thumbnail, q.NoPicture = thumbnail(s.Picture, s.Root, q.Path)
+		q.Thumbnail, q.NoPicture = thumbnail(s.Root, func() ([]byte, error) {
+			return s.Picture(dataset.Sample{Path: q.Path, Box: q.Box})
+		})
 	})
 }
 

@@ -35,7 +35,7 @@ type Tile struct {
 func (s *Sheet) Fill(ctx context.Context, root string, threads int, picture func(path string) ([]byte, error)) error {
 	return each(ctx, threads, len(s.Tiles), func(i int) {
 		t := &s.Tiles[i]
-		t.Thumbnail, t.NoPicture = thumbnail(picture, root, t.Path)
+		t.Thumbnail, t.NoPicture = thumbnail(root, func() ([]byte, error) { return picture(t.Path) })
 	})
 }
 
@@ -53,8 +53,8 @@ func each(ctx context.Context, threads, n int, do func(i int)) error {
 }
 
 // thumbnail returns that of a picture, or why there is none, without the folder root.
-func thumbnail(picture func(path string) ([]byte, error), root, path string) (jpeg []byte, reason string) {
-	jpeg, err := picture(path)
+func thumbnail(root string, picture func() ([]byte, error)) (jpeg []byte, reason string) {
+	jpeg, err := picture()
 	if err != nil {
 		return nil, withoutRoot(err.Error(), root)
 	}

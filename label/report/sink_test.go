@@ -85,11 +85,11 @@ func TestARowIsScoredOnce(t *testing.T) {
 	page := report.NewSink(context.Background(), report.Page{Classes: []report.Class{{Name: "left"}, {Name: "right"}}})
 	page.File, page.Evaluation, page.Threads = filepath.Join(out, "report.html"), evaluation, 2
 	// many of the most confident images are missing; others of their group replace them
-	page.Picture = func(path string) ([]byte, error) {
-		if strings.HasSuffix(path, "0.jpg") && !strings.HasPrefix(path, "12") {
+	page.Picture = func(s dataset.Sample) ([]byte, error) {
+		if strings.HasSuffix(s.Path, "0.jpg") && !strings.HasPrefix(s.Path, "12") {
 			return nil, errors.New("the file is gone")
 		}
-		return []byte(path), nil
+		return []byte(s.Path), nil
 	}
 	summary, err := label.Job{
 		Config: label.DefaultConfig(), Head: head, Threshold: math.Inf(1), Images: many(n),
@@ -128,7 +128,7 @@ func TestTileWithoutPicture(t *testing.T) {
 	}
 	page := report.NewSink(context.Background(), report.Page{})
 	page.File, page.Evaluation = filepath.Join(t.TempDir(), "new", "report.html"), evaluation
-	page.Picture = func(string) ([]byte, error) { return nil, errors.New("the file is gone") }
+	page.Picture = func(dataset.Sample) ([]byte, error) { return nil, errors.New("the file is gone") }
 	pass := label.Pass{Scorer: label.Scorer{Head: head, Threshold: math.Inf(1)}, Rows: many(3),
 		Sinks: []label.Sink{evaluation, page}}
 	if _, err := pass.Run(context.Background()); err != nil {

@@ -11,7 +11,7 @@ import { members, showGroups } from "./groups.js";
 import * as history from "./history.js";
 import { listenToKeys, writeHelp } from "./keys.js";
 import { fixed, PhotoList } from "./list.js";
-import { idsOf, photosOf } from "./moment.js";
+import { allIdsOf, idsOf, photosOf } from "./moment.js";
 import { Naming } from "./naming.js";
 import * as large from "./photo.js";
 import { Selection } from "./selection.js";
@@ -212,7 +212,7 @@ function choose() {
   const one = current();
   showAct(one, targets(), selection.size);
   if (large.isOpen()) {
-    (one ? open : large.close)();
+    (one && !one.event ? open : large.close)();
   }
 }
 
@@ -390,7 +390,7 @@ async function takeAllBack() {
 }
 
 async function forget() {
-  const ids = await idsOf(targets());
+  const ids = await allIdsOf(targets());
   if (ids.length > 0 && await askForget(ids.length)) {
     say("The model is trained without…");
     const answer = await api.forget(ids);
@@ -538,7 +538,7 @@ async function reload() {
   } else if (!byId("groups").hidden) {
     await update();
   } else if (passing()) {
-    await renew(list.items.slice(0, grid.seen).map(({ id }) => id));
+    await renew(list.items.slice(0, grid.seen).filter(({ event }) => !event).map(({ id }) => id));
   } else {
     await list.reload(seen);
     selection.drop(selection.ids.filter((id) => !list.items.some((item) => item.id === id)));
@@ -588,7 +588,6 @@ selection.addEventListener("change", choose);
 function open() {
   const one = current();
   if (one?.event) {
-    large.close();
     guard(openEvent)(one);
   } else if (one) {
     large.open(one, (name) => guard(label)([one], name));

@@ -27,7 +27,7 @@ const table = [
   [".", "later: show what has no label after all others", { ".": (c) => c.later() }],
   ["-", "not usable: of no class, never learned and never exported as one", { "-": (c) => c.unusable() }],
   ["&", "several things: a name for each; exported with all, never learned", { "&": (c) => c.several() }],
-  ["Alt+Enter", "open the photo large", { "Alt+Enter": (c) => c.open() }],
+  ["Alt+Enter", "open the photo large, or an event", { "Alt+Enter": (c) => c.open() }],
   ["Delete, Backspace", "remove the label, or bring back what is not usable or for later",
     { Delete: (c) => c.unlabel(), Backspace: (c) => c.unlabel() }],
   ["Shift+Delete", "forget the photo: remove every trace of it that the model has",

@@ -19,16 +19,18 @@ export async function photosOf({ id, event }) {
 
 const counts = (photo) => photo.by !== "detector";
 
+// allIdsOf returns the ids of the photos for which tiles stand.
+export const allIdsOf = (tiles) => gather(tiles, (photos) => photos);
+
 // idsOf returns what a decision about tiles is about: of an event its open photos, or all if
 // none is open, so that what was decided photo by photo stays.
-export async function idsOf(tiles) {
-  const each = await Promise.all(tiles.map(async (tile) => {
-    if (!tile.event) {
-      return [tile.id];
-    }
-    const photos = (await photosOf(tile)).filter(counts);
-    const open = photos.filter((photo) => !photo.by);
-    return (open.length > 0 ? open : photos).map(({ id }) => id);
-  }));
+export const idsOf = (tiles) => gather(tiles, (photos) => {
+  const open = photos.filter((photo) => !photo.by);
+  return open.length > 0 ? open : photos;
+});
+
+async function gather(tiles, choose) {
+  const each = await Promise.all(tiles.map(async (tile) =>
+    (tile.event ? choose((await photosOf(tile)).filter(counts)) : [tile]).map(({ id }) => id)));
   return each.flat();
 }

@@ -49,9 +49,6 @@ func (a *app) eval(ctx context.Context, file string) (err error) {
 	if a.report != "" && a.config.Features != "" {
 		return usagef("--report shows images, and features have none: give --images")
 	}
-	if err := a.wholePhotos("report", a.report != ""); err != nil {
-		return err
-	}
 	m, err := a.loadModel(file)
 	if err != nil {
 		return err

@@ -128,13 +128,8 @@ func (a *app) checkLabel() error {
 	if a.config.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
 		return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
 	}
-	for _, of := range []struct {
-		flag string
-		used bool
-	}{{"organise", c.Organise != ""}, {"xmp", c.XMP}, {"report", c.Report}} {
-		if err := a.wholePhotos(of.flag, of.used); err != nil {
-			return err
-		}
+	if err := a.wholePhotos("organise", c.Organise != ""); err != nil {
+		return err
 	}
 	if c.Events > 0 && a.config.Features != "" {
 		return usagef("--events needs to know when photos were taken, and features do not say it: give --images")
@@ -198,7 +193,7 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 			}
 		}
 	}()
-	tree, err := a.sinks(c, in.root, dir)
+	tree, err := a.sinks(c, in, dir)
 	job.Sinks = append(job.Sinks, tree...)
 	if err == nil {
 		err = addExports(ctx, m, in, &job)
@@ -298,22 +293,27 @@ func (a *app) page(ctx context.Context, p report.Page, in input, truth *label.Ev
 	return page
 }
 
-// picture returns a function that makes the thumbnail of an image.
-func (in input) picture(ctx context.Context) func(path string) ([]byte, error) {
-	return func(path string) ([]byte, error) {
-		jpeg, _, err := in.embedder.Thumbnail(ctx, dataset.FullPath(in.root, path), thumbnailSide)
+// picture returns a function that makes the thumbnail of an image, or of a box in one.
+func (in input) picture(ctx context.Context) func(dataset.Sample) ([]byte, error) {
+	return func(s dataset.Sample) (jpeg []byte, err error) {
+		file := dataset.FullPath(in.root, s.File())
+		if s.Box != nil {
+			jpeg, _, err = in.embedder.BoxThumbnail(ctx, file, s.Box, thumbnailSide)
+		} else {
+			jpeg, _, err = in.embedder.Thumbnail(ctx, file, thumbnailSide)
+		}
 		return jpeg, err
 	}
 }
 
 // sinks returns the outputs that the settings ask for in addition to the tables, for
-// photos below root.
-func (a *app) sinks(c label.Config, root, dir string) (sinks []label.Sink, err error) {
+// photos of an input.
+func (a *app) sinks(c label.Config, in input, dir string) (sinks []label.Sink, err error) {
 	if how := c.Organise; how != "" {
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("output folder: %w", err)
 		}
-		tree, err := organise.NewTree(organise.How(how), root, filepath.Join(dir, "by-class"))
+		tree, err := organise.NewTree(organise.How(how), in.root, filepath.Join(dir, "by-class"))
 		if err != nil {
 			return nil, err
 		}
@@ -321,7 +321,7 @@ func (a *app) sinks(c label.Config, root, dir string) (sinks []label.Sink, err e
 		sinks = append(sinks, tree)
 	}
 	if c.XMP {
-		sinks = append(sinks, organise.NewSidecars(root))
+		sinks = append(sinks, organise.NewSidecars(in.root, in.boxed))
 	}
 	return sinks, nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/label/report"
 )
@@ -35,7 +36,9 @@ func (a *app) writeSheet(ctx context.Context, file string, in input, title strin
 	for _, e := range entries {
 		sheet.Tiles = append(sheet.Tiles, report.Tile{Path: e.Path, Lines: e.Lines()})
 	}
-	if err := sheet.Fill(ctx, in.root, a.config.Workers(), in.picture(ctx)); err != nil {
+	picture := in.picture(ctx)
+	whole := func(path string) ([]byte, error) { return picture(dataset.Sample{Path: path}) }
+	if err := sheet.Fill(ctx, in.root, a.config.Workers(), whole); err != nil {
 		return err
 	}
 	if err := a.writeFile(file, sheet.Write); err != nil {

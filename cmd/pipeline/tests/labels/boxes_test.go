@@ -109,17 +109,19 @@ func TestBoxesElsewhere(t *testing.T) {
 	if !strings.Contains(again.Stdout, "nothing") && !strings.Contains(again.Stdout, "0 samples") {
 		t.Errorf("learned again: %s", again.Stdout)
 	}
-	l.Must("eval", model, "--images", l.Path("more"), "--boxes", l.Path("more", "coco.json"))
+	l.Must("eval", model, "--images", l.Path("more"), "--boxes", l.Path("more", "coco.json"),
+		"--report="+l.Path("eval"))
+	if page := string(l.Read(l.Path("eval", "report.html"))); strings.Count(page, "data:image/jpeg") != 12 {
+		t.Errorf("the report of eval has %d pictures of 12 boxes", strings.Count(page, "data:image/jpeg"))
+	}
 	l.Must("rank", model, "--images", l.Path("more"), "--boxes", l.Path("more", "md.json"), "--by", "margin",
 		"--out", l.Path("look.csv"))
 	if rows := l.Table(l.Path("look.csv")); len(rows) != 13 {
 		t.Errorf("%d rows are ranked, want 12 boxes and a header", len(rows))
 	}
 	more := []string{"--images", l.Path("more"), "--boxes", l.Path("more", "md.json"), "--out", l.Path("no")}
-	for _, flag := range []string{"--organise=link", "--xmp", "--report"} {
-		l.Refused(2, []string{strings.TrimLeft(flag[:5], "-"), "--boxes"},
-			append([]string{"label", model, flag}, more...)...)
-	}
+	l.Refused(2, []string{"organise", "--boxes"}, append([]string{"label", model, "--organise=link"}, more...)...)
+	keywordsAndReport(t, l, model, more)
 	l.Refused(2, []string{"--boxes", "--images"}, "label", model, "--features", l.Foreign(4), "--boxes", "x", "--out",
 		"y")
 	l.Refused(1, []string{"none.json"}, "serve", model, "--images", l.Path("fig"), "--boxes", "none.json")
@@ -132,4 +134,32 @@ func TestBoxesElsewhere(t *testing.T) {
 		"y")
 	l.Refused(1, []string{"0.png", "--images"}, "label", model, "--images", l.Path("fig"), "--boxes",
 		l.Path("more", "md.json"), "--out", l.Path("no"))
+}
+
+// keywordsAndReport: a photo's keywords are the classes of its boxes, and a tile of the report
+// is a box, which leads to its photo.
+func keywordsAndReport(t *testing.T, l *commandtest.Bed, model string, more []string) {
+	t.Helper()
+	l.Expect(3, append([]string{"label", model, "--xmp", "--report"}, more...)...)
+	labels := map[string][]string{}
+	rows := l.Table(l.Path("no", "labels.csv"))
+	for i, class := range commandtest.Column(t, rows, "label") {
+		photo, _, _ := strings.Cut(rows[i+1][0], "#")
+		labels[photo] = append(labels[photo], "<rdf:li>"+class+"</rdf:li>")
+	}
+	for photo, want := range labels {
+		slices.Sort(want)
+		want = slices.Compact(want)
+		text := string(l.Read(l.Path("more", photo+".xmp")))
+		if strings.Count(text, "<rdf:li>") != len(want) || slices.ContainsFunc(want, func(w string) bool {
+			return !strings.Contains(text, w)
+		}) {
+			t.Errorf("the keywords of %s are %s, want %v", photo, text, want)
+		}
+	}
+	page := string(l.Read(l.Path("no", "report.html")))
+	if n := strings.Count(page, "data:image/jpeg"); n != 13 || strings.Contains(page, "%23") ||
+		!strings.Contains(page, `/more/2.png"`) {
+		t.Errorf("the report has %d pictures of 13 boxes, or leads to no photo", n)
+	}
 }
