@@ -141,7 +141,7 @@ func (f *Figure) Bar(colours []color.Color, left, bottom, right, top float64, la
 		f.Area(plotter.XYs{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}}, c)
 	}
 	for i, l := range labels {
-		f.Text(l, color.Black, right+0.3*(right-left), at(i, len(labels)-1))
+		f.Text(l, color.Black, right+0.3*(right-left), at(i, max(1, len(labels)-1)))
 	}
 }
 
