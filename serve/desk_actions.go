@@ -192,8 +192,11 @@ func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
 	if e.Out = dataset.UnescapePath(strings.TrimSpace(e.Out)); e.Out == "" {
 		e.Out = open.Exports()
 	}
-	if !filepath.IsAbs(e.Out) {
+	switch {
+	case !filepath.IsAbs(e.Out):
 		return fail(http.StatusBadRequest, "%q is not a whole path: begin at the root", e.Out)
+	case within(open.Images, e.Out): // where copies would be taken for further photos
+		return fail(http.StatusBadRequest, "%s lies among the photos: choose a folder outside of them", e.Out)
 	}
 	return accepted(w, d.launch("export", func(ctx context.Context, task *Task) error {
 		if err := open.site.Save(ctx); err != nil {

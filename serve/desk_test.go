@@ -299,6 +299,7 @@ func TestDesk(t *testing.T) {
 	d.task()
 	d.expect(200, "/photos/v1/x", "GET", "/photos/v1/x", "")
 	d.expect(400, "not a whole path", "POST", "/v1/export", `{"formats":["csv"],"out":"here"}`)
+	d.expect(400, "among the photos", "POST", "/v1/export", fmt.Sprintf(`{"out":%q}`, d.dir+"/photos/labels"))
 	d.expect(202, "", "POST", "/v1/export", `{"formats":["csv"]}`)
 	heard("save")
 	heard("label a [csv] into " + filepath.Join(d.dir, "a.project", "exports"))

@@ -27,7 +27,12 @@ type started struct {
 // start starts the start page, of a user whose home is a folder of the testbed.
 func start(l *commandtest.Bed, args ...string) *started {
 	l.Helper()
-	cmd, stderr := l.Process(l.Path("cache"), append([]string{"start", "--no-browser"}, args...)...)
+	return startWith(l, append([]string{"--no-browser"}, args...)...)
+}
+
+func startWith(l *commandtest.Bed, args ...string) *started {
+	l.Helper()
+	cmd, stderr := l.Process(l.Path("cache"), append([]string{"start"}, args...)...)
 	cmd.Env = append(cmd.Env, "HOME="+l.Path("home"), "XDG_CONFIG_HOME="+l.Path("home", ".config"))
 	if err := os.MkdirAll(l.Path("home"), 0o755); err != nil {
 		l.Fatal(err)

@@ -5,7 +5,10 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/cookiejar"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
@@ -109,4 +112,40 @@ func TestStartBegins(t *testing.T) {
 	// The commands go on with it.
 	l.Must("label", l.Path("folders.project", "photos.model"), "--images", l.Path("photos", "b"), "--out",
 		l.Path("labels"))
+}
+
+// TestStartOpensTheBrowser on an address that is good once, and not the one with the token.
+func TestStartOpensTheBrowser(t *testing.T) {
+	l := commandtest.New(t)
+	pipe := l.Path("opened")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l.Write(l.Path("bin", "xdg-open"), []byte("#!/bin/sh\necho \"$1\" > '"+pipe+"'\n"))
+	if err := os.Chmod(l.Path("bin", "xdg-open"), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	l.Env = append(l.Env, "PATH="+l.Path("bin")+":"+os.Getenv("PATH"))
+	s := startWith(l)
+	opened := strings.TrimSpace(string(l.Read(pipe)))
+	base, token, _ := strings.Cut(s.address, "?token=")
+	if !strings.HasPrefix(opened, base+"?once=") || strings.Contains(opened, token) {
+		t.Errorf("the browser is opened on %s, the address is %s", opened, s.address)
+	}
+	for _, want := range []int{http.StatusOK, http.StatusUnauthorized} {
+		jar, err := cookiejar.New(nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer, err := (&http.Client{Jar: jar}).Get(opened)
+		if err != nil {
+			t.Fatal(err)
+		}
+		answer.Body.Close()
+		if answer.StatusCode != want {
+			t.Errorf("%s answers %d, want %d", opened, answer.StatusCode, want)
+		}
+	}
+	s.ask("POST", "v1/stop", nil, nil)
+	s.ends()
 }
