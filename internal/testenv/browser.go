@@ -2,6 +2,7 @@ package testenv
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -83,33 +84,47 @@ func (p *Page) call(method string, params, result any) {
 // stores its value, by way of JSON, in result unless that is nil.
 func (p *Page) Eval(expression string, result any) {
 	p.tb.Helper()
-	var answer struct {
-		Result           struct{ Value json.RawMessage }
-		ExceptionDetails json.RawMessage
-	}
-	p.call("Runtime.evaluate",
-		map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
-	if answer.ExceptionDetails != nil {
-		p.tb.Fatalf("browser: %s: %s", expression, answer.ExceptionDetails)
-	}
-	if result == nil {
-		return
-	}
-	if err := json.Unmarshal(answer.Result.Value, result); err != nil {
+	if err := p.eval(expression, result); err != nil {
 		p.tb.Fatalf("browser: %s: %v", expression, err)
 	}
 }
 
-// Wait waits until a JavaScript expression is true.
+func (p *Page) eval(expression string, result any) error {
+	var answer struct {
+		Result           struct{ Value json.RawMessage }
+		ExceptionDetails json.RawMessage
+	}
+	err := p.b.try(p.session, "Runtime.evaluate",
+		map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
+	switch {
+	case err != nil:
+		return err
+	case answer.ExceptionDetails != nil:
+		return fmt.Errorf("%s", answer.ExceptionDetails)
+	case result == nil:
+		return nil
+	}
+	return json.Unmarshal(answer.Result.Value, result)
+}
+
+// Wait waits until a JavaScript expression is true, also if the page goes to another address
+// meanwhile.
 func (p *Page) Wait(expression string) {
 	p.tb.Helper()
 	var held bool
-	p.Eval(fmt.Sprintf(`new Promise(function (done) {
+	script := fmt.Sprintf(`new Promise(function (done) {
 		var end = Date.now() + %d;
 		(function look() {
 			if (%s) { done(true); } else if (Date.now() > end) { done(false); } else { setTimeout(look, 20); }
 		}());
-	})`, waitTime.Milliseconds(), expression), &held)
+	})`, waitTime.Milliseconds(), expression)
+	err := p.eval(script, &held)
+	for left := refused(""); errors.As(err, &left) && strings.Contains(string(left), "navigated"); {
+		err = p.eval(script, &held)
+	}
+	if err != nil {
+		p.tb.Fatalf("browser: %s: %v", expression, err)
+	}
 	if !held {
 		p.tb.Fatalf("browser: waited %v in vain for %s", waitTime, expression)
 	}

@@ -3,6 +3,7 @@ package testenv
 import (
 	"bufio"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -100,28 +101,37 @@ func (b *chromium) loads(session string) <-chan struct{} {
 // call sends a command to a session, or to the browser, and stores its result.
 func (b *chromium) call(tb testing.TB, session, method string, params, result any) {
 	tb.Helper()
+	if err := b.try(session, method, params, result); err != nil {
+		tb.Fatalf("browser: %s: %v", method, err)
+	}
+}
+
+// A refused command is one that the browser answered with an error.
+type refused string
+
+func (r refused) Error() string { return string(r) }
+
+// try is call without a test.
+func (b *chromium) try(session, method string, params, result any) error {
 	reply, err := b.send(message{Method: method, SessionID: session, Params: params})
 	if err != nil {
-		tb.Fatalf("browser: %s: %v", method, err)
+		return err
 	}
 	var answer message
 	select {
 	case answer = <-reply:
 	case <-time.After(browserTime):
-		tb.Fatalf("browser: no answer to %s", method)
+		return errors.New("no answer")
 	}
-	if answer.ID == 0 {
-		tb.Fatalf("browser: it ended before it answered %s", method)
+	switch {
+	case answer.ID == 0:
+		return errors.New("the browser ended before it answered")
+	case answer.Error != nil:
+		return refused(answer.Error)
+	case result == nil:
+		return nil
 	}
-	if answer.Error != nil {
-		tb.Fatalf("browser: %s: %s", method, answer.Error)
-	}
-	if result == nil {
-		return
-	}
-	if err := json.Unmarshal(answer.Result, result); err != nil {
-		tb.Fatalf("browser: %s: %v", method, err)
-	}
+	return json.Unmarshal(answer.Result, result)
 }
 
 // send sends a command and returns where its answer will be.

@@ -75,39 +75,6 @@ func tabTo(p *testenv.Page, t testing.TB, selector string) {
 	t.Fatalf("Tab does not reach %s", selector)
 }
 
-// A traveller is a test whose page goes to other addresses by itself: what it was asked
-// meanwhile is asked again.
-type traveller struct {
-	testing.TB
-	page *testenv.Page
-	left bool // the address while something was asked
-}
-
-// Fatalf implements testing.TB.
-func (t *traveller) Fatalf(format string, args ...any) {
-	t.Helper()
-	if t.left = strings.Contains(fmt.Sprintf(format, args...), "navigated or closed"); t.left {
-		panic(t)
-	}
-	t.TB.Fatalf(format, args...)
-}
-
-// arrive waits for what is true on another page.
-func (t *traveller) arrive(expression string) {
-	t.Helper()
-	for t.left = true; t.left; {
-		t.left = false
-		func() {
-			defer func() {
-				if t.left {
-					_ = recover()
-				}
-			}()
-			t.page.Wait(expression)
-		}()
-	}
-}
-
 // types types a text into the field that has the focus.
 func types(p *testenv.Page, text string) { p.Press(strings.Split(text, "")...) }
 
@@ -152,9 +119,7 @@ func TestStartPage(t *testing.T) {
 	axe := testenv.Axe(t)
 	truth := drawn(l, l.Path("photos"), 8, "kiwi", "lime")
 	s := start(l)
-	there := &traveller{TB: t}
-	page := testenv.Open(there, s.address)
-	there.page = page
+	page := testenv.Open(t, s.address)
 	page.View(1280, 844, false)
 	page.Wait("document.querySelector('#networks input:checked') !== null")
 
@@ -178,7 +143,7 @@ func TestStartPage(t *testing.T) {
 	page.Press("Enter")
 
 	// Its page: two classes are named.
-	there.arrive("document.querySelector('.tile.current') !== null")
+	page.Wait("document.querySelector('.tile.current') !== null")
 	p := &person{t, page, truth}
 	named := map[string]bool{}
 	for len(named) < 2 {
@@ -194,7 +159,7 @@ func TestStartPage(t *testing.T) {
 	page.Press("Enter")
 
 	// Everything is labelled.
-	there.arrive("document.activeElement?.id === 'export-title'")
+	page.Wait("document.activeElement?.id === 'export-title'")
 	s.look(page, axe, "project")
 	tabTo(page, t, "[name=format][value=coco]")
 	page.Press(" ")
@@ -213,11 +178,12 @@ func TestStartPage(t *testing.T) {
 	// Closed, opened from the list, and stopped.
 	page.Click("#project-close")
 	page.Wait("document.querySelector('#recent-list b')?.textContent === 'photos'")
+	page.Wait("document.querySelector('#networks input:checked') !== null")
 	s.look(page, "", "recent")
 	page.Click("#recent-list button")
-	there.arrive("document.getElementById('quality')?.textContent.includes('decided by you')")
+	page.Wait("document.getElementById('quality')?.textContent.includes('decided by you')")
 	page.Eval("void setTimeout(() => history.back())", nil)
-	there.arrive("document.getElementById('project')?.checkVisibility()")
+	page.Wait("document.getElementById('project')?.checkVisibility()")
 	page.Click("#stop")
 	page.Wait("document.getElementById('ask').open")
 	page.Press("Enter")
@@ -238,7 +204,7 @@ func TestStartPage(t *testing.T) {
 	page.Press("Enter")
 	page.Wait("document.getElementById('folders-about').textContent.startsWith('About 16 photos')")
 	page.Click("#folders-yes")
-	there.arrive("document.getElementById('quality')?.textContent.startsWith('2 decided by you')")
+	page.Wait("document.getElementById('quality')?.textContent.startsWith('2 decided by you')")
 
 	// Another project is merged into it.
 	if err := os.CopyFS(l.Path("other.project"), os.DirFS(l.Path("home", "photos.project"))); err != nil {
