@@ -195,11 +195,17 @@ func (n *notes) differ(here, other embed.Provenance, where string) []string {
 	if note == "" {
 		return nil
 	}
-	if !n.said[note] {
-		n.said[note] = true
+	if n.once(note) {
 		n.log.Warn(note)
 	}
 	return []string{note}
+}
+
+// once reports whether something has not been said.
+func (n *notes) once(what string) bool {
+	said := n.said[what]
+	n.said[what] = true
+	return !said
 }
 
 // noteMerged says which classes are merged from several folders, and how to keep

@@ -43,8 +43,7 @@ func (in inputs) part(l *dataset.Listing, need need) {
 		return
 	}
 	l.Samples = slices.DeleteFunc(l.Samples, func(s dataset.Sample) bool { return !wanted(s) })
-	if left := all - len(l.Samples); left > 0 && !in.notes.said[in.list] {
-		in.notes.said[in.list] = true // a list may be read twice
+	if left := all - len(l.Samples); left > 0 && in.notes.once(in.list) { // it may be read twice
 		in.notes.log.Info("the list is divided by its column split: train and learn take the part train, eval the "+
 			"others", "taken", len(l.Samples), "left", left)
 	}
