@@ -38,6 +38,10 @@ fi
 go build -o "$work/linux" ./cmd/pipeline
 python3 -m zipfile -e "$zip" "$work"
 
+step "temporary files"
+GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go test -c -o "$work/atomicfile.exe" ./internal/atomicfile
+"$wine" "$work/atomicfile.exe" -test.run '^TestRemoveStaleLeavesWhatIsOpen$'
+
 step "the zip beside a build for Linux"
 (cd "$work" && python3 "$here/windows.py" "$wine" "$work"/pipeline-*/pipeline.exe "$work/linux")
 step "done"
