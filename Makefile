@@ -42,6 +42,15 @@ format:
 vet:
 	$(GO) vet ./...
 
+# What differs between systems is in files of these packages; none needs cgo.
+PORTED = ./internal/atomicfile ./internal/regularfile ./internal/sharedlib ./internal/hostmem ./internal/openblas \
+         ./internal/turbojpeg ./internal/heif ./dataset ./embed/cache
+
+.PHONY: vet-systems
+vet-systems: ## vet the packages that differ on macOS and Windows
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet $(PORTED)
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) vet $(PORTED)
+
 .PHONY: lint
 lint: ## run staticcheck, Biome (JavaScript), Ruff (Python) and the structural tests (imports, sizes, links)
 	$(STATICCHECK) ./...
@@ -83,6 +92,10 @@ dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.xz, which runs anywhere
 .PHONY: dist-test
 dist-test: ## build the archive twice, compare, check what it needs, and run its demo with an empty environment
 	@scripts/dist/test.sh
+
+.PHONY: windows-test
+windows-test: setup ## build the zip for Windows and run it under Wine beside a build for Linux; takes minutes
+	@scripts/dist/wine.sh
 
 .PHONY: module-test
 module-test: ## go install from a local module proxy into an empty home, set up, and label

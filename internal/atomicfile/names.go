@@ -1,8 +1,6 @@
 package atomicfile
 
-import (
-	"os"
-)
+import "os"
 
 // Rename is os.Rename for files and folders that are not open in this process: Windows
 // refuses to rename, replace or remove a file while it is open, and a folder while
@@ -22,5 +20,5 @@ func Remove(name string) error {
 // RemoveAll is os.RemoveAll for what is not open, as for Rename.
 func RemoveAll(name string) error {
 	mustBeClosed(name)
-	return patiently(func() error { return os.RemoveAll(name) })
+	return patiently(func() error { return removeAll(name) })
 }

@@ -3,6 +3,9 @@ package atomicfile
 import (
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -34,4 +37,17 @@ func inUse(err error) bool {
 	return slices.ContainsFunc([]error{windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION,
 		windows.ERROR_ACCESS_DENIED, windows.ERROR_USER_MAPPED_FILE, windows.ERROR_DELETE_PENDING},
 		func(reason error) bool { return errors.Is(err, reason) })
+}
+
+// removeAll is os.RemoveAll, which Wine lacks a function for.
+func removeAll(name string) error {
+	var names []string
+	err := filepath.WalkDir(name, func(path string, _ fs.DirEntry, err error) error {
+		names = append(names, path)
+		return unlessGone(err)
+	})
+	for _, name := range slices.Backward(names) { // folders after what is in them
+		err = errors.Join(err, unlessGone(os.Remove(name)))
+	}
+	return err
 }

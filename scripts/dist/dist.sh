@@ -11,7 +11,7 @@
 # is checked against hashes in the project. Downloads are kept in .dist.
 # pipeline-VERSION-linux-ARCH.cdx.json lists what the archive contains (CycloneDX).
 #
-# "windows" makes pipeline-VERSION-windows-amd64.zip: cross-built, never run.
+# "windows" makes pipeline-VERSION-windows-amd64.zip: cross-built, run under Wine by wine.sh.
 #
 # usage: dist.sh [amd64|arm64|windows]      VERSION and SOURCE_DATE_EPOCH may be set
 set -euo pipefail
@@ -60,23 +60,58 @@ notices() {
 	cp "$work/wheel/onnxruntime/LICENSE" "$work/wheel/onnxruntime/ThirdPartyNotices.txt" $here/notices.txt "$into/"
 }
 
+# from_debian FOLDER TYPE RELEASE COMMAND... runs apt-get in a folder, with packages or
+# sources of a release of Debian.
+from_debian() {
+	local into=$1 type=$2 release=$3 mirror apt
+	shift 3
+	command -v apt-get >/dev/null || die "put the files of $here/debian.sha256, from Debian's $release, into .dist/debian"
+	mkdir -p "$work"/apt/{lists/partial,cache/archives/partial}
+	mirror=$({ cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } | sed -nE 's/^(URIs:|deb( \[[^]]*\])?) *(http[^ ]*\/debian)\/?( .*)?$/\3/p' | head -1)
+	[ -n "$mirror" ] || die "this machine's apt has no Debian mirror: put the files of $here/debian.sha256, from Debian's $release, into .dist/debian"
+	echo "$type $mirror $release main" >"$work/apt/sources.list"
+	apt=(apt-get -qq -o "Dir::Etc::SourceList=$work/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
+		-o "Dir::State::Lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache" -o "APT::Architecture=$arch" -o APT::Sandbox::User=root)
+	"${apt[@]}" update
+	(cd "$into" && "${apt[@]}" "$@")
+}
+
+# libjpeg-turbo for Windows, cross-built from Debian's source: no registry has it as a
+# library by itself. Its pixels are those of the one for Linux.
+jpeg() {
+	local source=libjpeg-turbo_2.1.5.orig.tar.gz
+	cmp -s $here/debian.sha256 "$1/debian.sha256" && return
+	command -v cmake >/dev/null && command -v nasm >/dev/null || die "libjpeg-turbo for Windows is built by cmake and nasm: install them"
+	mkdir -p "$downloads/debian" "$work/jpeg"
+	grep " $source" $here/debian.sha256 >"$work/wanted"
+	if ! (cd "$downloads/debian" && sha256sum --status --check "$work/wanted" 2>/dev/null); then
+		from_debian "$downloads/debian" deb-src bookworm source --download-only --only-source libjpeg-turbo
+		(cd "$downloads/debian" && sha256sum --quiet --check "$work/wanted") || die "Debian's source is not that of $here/debian.sha256"
+	fi
+	say "building libjpeg-turbo for Windows (once)"
+	tar -xf "$downloads/debian/$source" -C "$work/jpeg" --strip-components 1
+	printf '#!/bin/sh\nexec "%s" -m ziglang ar "$@"\n' "$downloads/zig/bin/python" >"$work/ar"
+	# Zig's linker does not know --kill-at, which matters on 32 bits only.
+	printf '#!/bin/sh\nfor a; do shift; [ "$a" = -Wl,--kill-at ] || set -- "$@" "$a"; done\nexec "%s" "$@"\n' "$downloads/cc-$zig" >"$work/cc"
+	chmod +x "$work/ar" "$work/cc"
+	cmake -S "$work/jpeg" -B "$work/jpeg/out" -DCMAKE_BUILD_TYPE=Release -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=AMD64 \
+		-DCMAKE_C_COMPILER="$work/cc" -DCMAKE_AR="$work/ar" -DCMAKE_RC_COMPILER=true -DCMAKE_INSTALL_PREFIX=/ \
+		-DCMAKE_SHARED_LINKER_FLAGS=-s -DENABLE_STATIC=OFF -DREQUIRE_SIMD=ON >"$work/jpeg.log" 2>&1 &&
+		cmake --build "$work/jpeg/out" --target turbojpeg --parallel "$(nproc)" >>"$work/jpeg.log" 2>&1 || { cat "$work/jpeg.log" >&2; die "libjpeg-turbo was not built"; }
+	mkdir -p "$1"
+	cp "$work/jpeg/out/libturbojpeg.dll" "$1/"
+	cp $here/debian.sha256 "$1/"
+}
+
 # libstdc++ and libgcc_s of Debian 11, from the mirror that this machine uses for its
 # own packages, or from files that were put into .dist/debian.
 debian() {
-	local into=$downloads/debian apt
+	local into=$downloads/debian
 	mkdir -p "$into"
 	grep "_$arch.deb" $here/debian.sha256 >"$work/wanted" || die "no packages are pinned for $arch in $here/debian.sha256"
 	if ! (cd "$into" && sha256sum --status --check "$work/wanted" 2>/dev/null); then
-		command -v apt-get >/dev/null || die "put the files of $here/debian.sha256, from Debian 11, into .dist/debian"
 		say "fetching libstdc++ of Debian 11 (once)"
-		mkdir -p "$work"/apt/{lists/partial,cache/archives/partial}
-		mirror=$({ cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } | sed -nE 's/^(URIs:|deb( \[[^]]*\])?) *(http[^ ]*\/debian)\/?( .*)?$/\3/p' | head -1)
-		[ -n "$mirror" ] || die "this machine's apt has no Debian mirror: put the files of $here/debian.sha256, from Debian 11, into .dist/debian"
-		echo "deb [arch=$arch] $mirror bullseye main" >"$work/apt/sources.list"
-		apt=(apt-get -qq -o "Dir::Etc::SourceList=$work/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
-			-o "Dir::State::Lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache" -o "APT::Architecture=$arch" -o APT::Sandbox::User=root)
-		"${apt[@]}" update
-		(cd "$into" && "${apt[@]}" download gcc-10-base/bullseye libgcc-s1/bullseye libstdc++6/bullseye)
+		from_debian "$into" "deb [arch=$arch]" bullseye download gcc-10-base/bullseye libgcc-s1/bullseye libstdc++6/bullseye
 		(cd "$into" && sha256sum --quiet --check "$work/wanted") || die "Debian's files are not those of $here/debian.sha256"
 	fi
 	while read -r _ file; do dpkg-deb -x "$into/$file" "$work/debian"; done <"$work/wanted"
@@ -110,9 +145,12 @@ install -m 644 $here/licences/efficientnet-lite.txt "$root/licences/"
 if [ $os = linux ]; then
 	install -m 644 "$downloads/libraries-$os-$arch/libturbojpeg.so.0" "$root/lib/"
 	install -m 644 "$work/debian/usr/lib/$multiarch/libstdc++.so.6" "$work/debian/lib/$multiarch/libgcc_s.so.1" "$root/lib/"
-	install -m 644 $here/licences/libjpeg-turbo.txt "$root/licences/"
 	install -m 644 "$work/debian/usr/share/doc/gcc-10-base/copyright" "$root/licences/libstdc++-libgcc.txt"
+else
+	jpeg "$downloads/jpeg-turbo-windows"
+	install -m 644 "$downloads/jpeg-turbo-windows/libturbojpeg.dll" "$root/lib/"
 fi
+install -m 644 $here/licences/libjpeg-turbo.txt "$root/licences/"
 
 install -m 644 LICENSE CHANGELOG.md "$root/"
 install -m 644 $here/README.txt "$root/README.txt"

@@ -1,0 +1,153 @@
+"""Compares pipeline.exe under Wine with a build for Linux, in the current folder.
+
+usage: windows.py WINE PIPELINE.EXE LINUX
+"""
+
+import csv
+import getpass
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import urllib.request
+
+WINE, EXE, LINUX = sys.argv[1:]
+PARTIAL = 3  # the exit code if a photo cannot be read; one of the demo's is damaged
+PHOTOS = "demo/images/photos"
+ROUNDS = 6
+CACHE = os.path.join(os.environ["WINEPREFIX"], "drive_c/users", getpass.getuser(), "AppData/Local/pipeline")
+
+
+def run(*args, program=(WINE, EXE), want=0):
+    """Runs a command and returns what it prints."""
+    began = time.monotonic()
+    done = subprocess.run([*program, *args], capture_output=True, text=True, timeout=600)
+    print(f"{time.monotonic() - began:6.1f} s  {os.path.basename(program[-1])} {' '.join(args)}", flush=True)
+    if done.returncode != want:
+        sys.exit(f"exit code {done.returncode}, not {want}:\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def rows(folder):
+    """Returns what labels.csv says of each photo."""
+    with open(f"{folder}/labels.csv", newline="", encoding="utf-8") as file:
+        text = file.read()
+    assert "\r" not in text and "\\" not in text, f"{folder}: line ends or separators of Windows"
+    return {row["path"]: row for row in csv.DictReader(text.splitlines())}
+
+
+def folders(job):
+    """Returns the photos in the class folders of a job."""
+    top = f"{job}/by-class"
+    return sorted(os.path.relpath(os.path.join(at, name), top) for at, _, names in os.walk(top) for name in names)
+
+
+def compare(ours, theirs):
+    """Fails unless the labels are equal, and the probabilities to 1e-5."""
+    assert list(ours) == list(theirs), "other photos, or in another order"
+    worst = 0.0
+    for path, row in ours.items():
+        other = theirs[path]
+        assert (row["label"], row["rejected"]) == (other["label"], other["rejected"]), f"{path}: {row}, Linux {other}"
+        p, q = float(row["probability"] or 0), float(other["probability"] or 0)  # none for a rejected photo
+        worst = max(worst, abs(p - q))
+    assert worst <= 1e-5, f"probabilities differ by {worst}"
+    print(f"          {len(ours)} labels are equal, probabilities to {worst:.1g}", flush=True)
+
+
+def commands():
+    """Runs the same commands on both systems."""
+    for name, program in ("windows", (WINE, EXE)), ("linux", (LINUX,)):
+        model, label = f"{name}.model", [f"{name}.model", "--images", PHOTOS]
+        run("train", "--images", "demo/images/base", "--out", model, program=program)
+        run("learn", model, "--images", "demo/images/new", program=program)
+        labels = [*label, "--out", f"{name}-labels", "--reject", "0.1", "--organise", "link"]
+        run("label", *labels, program=program, want=PARTIAL)
+        run("label", *labels, program=program, want=PARTIAL)  # replaces the folders
+        run("rank", *label, "--out", f"{name}.csv", program=program, want=PARTIAL)
+    compare(rows("windows-labels"), rows("linux-labels"))
+    assert folders("windows-labels") == folders("linux-labels"), "other class folders"
+    run("embed", "--images", PHOTOS, "--out", "features", want=PARTIAL)
+    run("embed", "--images", PHOTOS, "--out", "features", want=PARTIAL)
+    run("forget", "windows.model", "--class", "fish")
+
+
+def names():
+    """Tries names that Windows treats otherwise, and others that it must not."""
+    deep = os.path.join("deep", *["a folder with a long name of forty letters"] * 6)
+    photos = os.listdir("demo/images/new/fire")
+    for folder in (deep, "bücher 写真 🐟"):
+        os.makedirs(f"named/{folder}")
+        shutil.copy(f"demo/images/new/fire/{photos[0]}", f"named/{folder}/ünï.jpg")
+    run("label", "windows.model", "--images", "named", "--out", "named-labels", "--organise", "copy")
+    here = "Z:" + os.getcwd().replace("/", "\\")
+    run("label", here + "\\windows.model", "--images", here + "\\named", "--out", here + "\\drive-labels")
+    assert list(rows("named-labels")) == list(rows("drive-labels")) == sorted(
+        f"{folder}/ünï.jpg" for folder in (deep, "bücher 写真 🐟")
+    ), rows("named-labels")
+
+
+def start(*args):
+    """Starts a command; the caller ends it."""
+    return subprocess.Popen([WINE, EXE, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def killed():
+    """Kills commands while they write; then they give what they would have given."""
+    label = ["label", "linux.model", "--images", PHOTOS, "--organise", "copy", "--out"]
+    run(*label, "whole", want=PARTIAL)
+    shutil.rmtree(CACHE)
+    for n in range(ROUNDS):
+        shutil.copy("linux.model", "taught.model")
+        for command in [*label, "killed"], ["learn", "taught.model", "--images", "named"]:
+            process = start(*command)
+            time.sleep(0.3 * (n + 1))
+            process.kill()
+            process.wait()
+        run("inspect", "taught.model")
+    run(*label, "killed", want=PARTIAL)
+    compare(rows("killed"), rows("whole"))
+    assert folders("killed") == folders("whole"), "the class folders of a killed run are others"
+    left = [name for name in os.listdir("killed") if ".tmp-pipeline-" in name or ".replaced-" in name]
+    print(f"          {2 * ROUNDS} commands were killed; left behind: {left}")
+
+
+def served():
+    """Asks a server, decides, kills it as the task manager does, and finds the decision again."""
+    for killing in True, False:
+        server = start("serve", "linux.model", "--images", PHOTOS, "--addr", "127.0.0.1:0")
+        for line in server.stdout:
+            if address := re.search(r"(http://[^/\s]+/)\S*", line):
+                break
+        else:
+            sys.exit("the server gave no address")
+        ask = address[1] + "v1/images"
+        with urllib.request.urlopen(address[0], timeout=60) as page:
+            assert b"<html" in page.read().lower()
+        with urllib.request.urlopen(ask, timeout=60) as answer:
+            photo = json.load(answer)["images"][0]
+        if killing:
+            decision = {"do": "label", "class": "Fox", "images": [photo["id"]]}
+            body = urllib.request.Request(
+                address[1] + "v1/decisions", json.dumps(decision).encode(), {"Content-Type": "application/json"}
+            )
+            urllib.request.urlopen(body, timeout=60).close()
+            subprocess.run([WINE, "taskkill", "/F", "/IM", "pipeline.exe"], check=True)
+        else:
+            with open("linux.model.journal", encoding="utf-8") as journal:
+                assert '"Fox"' in journal.read(), "the decision is lost"
+            server.kill()
+        server.wait()  # not for its output: processes of Wine that it started keep that open
+    print("          the server answered, was killed, and still has the decision")
+
+
+decoders = {re.search("pixels [0-9a-f]+", run("doctor", program=program))[0] for program in ((WINE, EXE), (LINUX,))}
+assert len(decoders) == 1, f"not the same JPEG decoder: {decoders}; run pipeline setup"
+run("demo", "--out", "demo")
+commands()
+names()
+killed()
+served()
