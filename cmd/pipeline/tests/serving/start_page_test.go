@@ -178,7 +178,7 @@ func TestStartPage(t *testing.T) {
 	// Closed, opened from the list, and stopped.
 	page.Click("#project-close")
 	page.Wait("document.querySelector('#recent-list b')?.textContent === 'photos'")
-	page.Wait("document.querySelector('#networks input:checked') !== null")
+	page.Wait("document.querySelector('#recent-list button')?.disabled === false") // it is closed
 	s.look(page, "", "recent")
 	page.Click("#recent-list button")
 	page.Wait("document.getElementById('quality')?.textContent.includes('decided by you')")
