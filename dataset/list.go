@@ -52,7 +52,8 @@ type ListOptions struct {
 //
 // A path that is missing, not a regular file, escapes root by "..", or is
 // repeated with another label is a Problem that names the line; a path with two
-// labels is left out. A plain repetition counts as skipped "repeated". A list of
+// labels is left out; annotations of COCO and observations of Camtrap DP are each of a thing
+// in a photo, and are joined. A plain repetition counts as skipped "repeated". A list of
 // which no path exists is an error. When no line is usable for another reason the
 // error wraps ErrNoImages and the Listing still has the Problems.
 func ReadList(file, root string, opts ListOptions) (Listing, error) {
