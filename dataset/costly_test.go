@@ -136,3 +136,22 @@ func TestManyColumns(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestManyThingsInOnePhoto: what a list says of one photo costs no more than of many.
+func TestManyThingsInOnePhoto(t *testing.T) {
+	const n = 50_000
+	root := tree(t, map[string]string{"1.jpg": ""})
+	observations := []byte("observationID,mediaID,observationType,scientificName\n")
+	for i := range n {
+		observations = fmt.Appendf(observations, "%d,1.jpg,animal,%d\n", i, i)
+	}
+	repeated := func(item string) string { return item + strings.Repeat(","+item, n/10) }
+	coco := `{"images": [` + repeated(`{"id": 1, "file_name": "1.jpg"}`) + `], "annotations": [` +
+		repeated(`{"image_id": 1, "category_id": 7}`) + `], "categories": [{"id": 7, "name": "cat"}]}`
+	for text, want := range map[string]int{string(observations): n, coco: 1} {
+		l, err := ReadListFrom(strings.NewReader(text), "list", root, ListOptions{})
+		if err != nil || len(l.Problems) > 0 || len(l.Samples) != 1 || len(l.Samples[0].labels()) != want {
+			t.Errorf("%d photos, %d problems, %v", len(l.Samples), len(l.Problems), err)
+		}
+	}
+}

@@ -102,7 +102,7 @@ type cocoFile struct {
 	} `json:"categories"`
 }
 
-// openCOCO reads images with the categories of their annotations. ok is false if a text
+// openCOCO reads images with the categories of their annotations, each a record. ok is false if a text
 // that begins with an object is not COCO's.
 func openCOCO(t *text) (r records, ok bool, err error) {
 	if t.size > mostJSON {
@@ -115,26 +115,30 @@ func openCOCO(t *text) (r records, ok bool, err error) {
 	if len(c.Images) > 0 && c.Images[0].File == "" {
 		return r, true, errors.New("the images of this JSON have no file_name, which COCO's have")
 	}
-	names, labels, by := map[string]string{}, map[string][]string{}, map[string]string{}
+	names, of := map[string]string{}, map[string][][]string{}
 	for _, category := range c.Categories {
 		names[string(category.ID)] = category.Name
 	}
 	for _, a := range c.Annotations {
-		image, name := string(a.Image), names[string(a.Category)]
-		if name != "" && !slices.Contains(labels[image], name) {
-			labels[image] = append(labels[image], name)
-		}
-		by[image] = "person"
+		by := "person"
 		if a.By != nil {
-			by[image] = *a.By
+			by = *a.By
 		}
+		of[string(a.Image)] = append(of[string(a.Image)], []string{JoinLabels(names[string(a.Category)]), by})
 	}
-	return inMemory([]string{"path", "label", "by", "probability"}, func(add func(row []string)) {
+	r = inMemory([]string{"path", "label", "by", "probability"}, func(add func(row []string)) {
 		for _, image := range c.Images {
-			id := string(image.ID)
-			add([]string{image.File, JoinLabels(labels[id]...), by[id], ""})
+			for _, a := range of[string(image.ID)] {
+				add([]string{image.File, a[0], a[1], ""})
+			}
+			if of[string(image.ID)] == nil {
+				add([]string{image.File, "", "", ""})
+			}
+			delete(of, string(image.ID)) // in a damaged file, all images may have one id
 		}
-	}), true, nil
+	})
+	r.several = true
+	return r, true, nil
 }
 
 // openJSON reads JSON lines. The columns are the keys in the first objects.

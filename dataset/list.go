@@ -52,7 +52,8 @@ type ListOptions struct {
 //
 // A path that is missing, not a regular file, escapes root by "..", or is
 // repeated with another label is a Problem that names the line; a path with two
-// labels is left out. A plain repetition counts as skipped "repeated". A list of
+// labels is left out; annotations of COCO and observations of Camtrap DP are each of a thing
+// in a photo, and are joined. A plain repetition counts as skipped "repeated". A list of
 // which no path exists is an error. When no line is usable for another reason the
 // error wraps ErrNoImages and the Listing still has the Problems.
 func ReadList(file, root string, opts ListOptions) (Listing, error) {
@@ -85,10 +86,13 @@ func listOf(f io.ReaderAt, size int64, file, root string, opts ListOptions) (Lis
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
 	r := listReader{name: filepath.Base(file), root: absRoot, rootName: folderName(absRoot), opts: opts,
-		listing: newListing(root), seen: map[string]listed{}, folders: folderIndex{}, refused: map[string]bool{},
-		unusable: map[string]bool{}, most: max(leastProblems, int(size/bytesPerProblem))}
+		listing: newListing(root), seen: map[string]listed{}, folders: folderIndex{}, several: map[int][]string{},
+		refused: map[string]bool{}, unusable: map[string]bool{}, most: max(leastProblems, int(size/bytesPerProblem))}
 	if err := r.read(f, size); err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
+	}
+	for i, labels := range r.several {
+		r.listing.Samples[i].label(labels)
 	}
 	r.listing.Samples = slices.DeleteFunc(r.listing.Samples, func(s Sample) bool { return r.refused[s.Path] })
 	r.listing.sort()
@@ -128,6 +132,7 @@ type listReader struct {
 	opts       ListOptions
 	listing    Listing
 	seen       map[string]listed // by path
+	several    map[int][]string  // labels of samples of which several rows tell, by index
 	refused    map[string]bool   // paths with several labels
 	folders    folderIndex
 	unusable   map[string]bool // cells of which no file can be used
@@ -183,20 +188,21 @@ func (r *listReader) add(row listRow) {
 	}
 	before := r.listing.Samples[first.index]
 	sample.Taken = before.Taken
-	labels, more := before.labels(), sample.labels()
 	switch {
+	case row.more:
+		if r.several[first.index] == nil {
+			r.several[first.index] = before.labels()
+		}
+		r.several[first.index] = append(r.several[first.index], sample.labels()...)
 	case before == sample:
-	case row.more && len(labels) > 0 && len(more) > 0:
-		r.listing.Samples[first.index].label(append(labels, more...))
-		return
+		r.listing.Skipped["repeated"]++
 	default:
 		r.refused[sample.Path] = true
 		r.listing.problem(sample.Path,
 			fmt.Errorf("%ss %d and %d of %s: listed as %q and as %q; left out, give it one label",
-				row.unit, first.number, row.number, r.name, before.Label, sample.Label))
-		return
+				row.unit, first.number, row.number, r.name, cmp.Or(before.Label, before.Several),
+				cmp.Or(sample.Label, sample.Several)))
 	}
-	r.listing.Skipped["repeated"]++
 }
 
 // sample checks one row and resolves its path and label.

@@ -53,8 +53,8 @@ func newPhotoTable(dir string, boxed dataset.BoxesFound) *photoTable {
 func (t *photoTable) Put(row Scored) error {
 	photo := row.Sample.File()
 	t.read[photo] = true
-	for _, label := range append([]string{row.Prediction.Label}, row.Labels...) {
-		if !row.Rejected && label != "" && !slices.Contains(t.labels[photo], label) {
+	for _, label := range row.Names() {
+		if !slices.Contains(t.labels[photo], label) {
 			t.labels[photo] = append(t.labels[photo], label)
 		}
 	}

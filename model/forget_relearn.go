@@ -220,7 +220,7 @@ func (m *Model) keptRows() map[SampleID]keptRow {
 			return nil // equal embeddings of two sessions were forgotten approximately
 		}
 		for i, id := range s.Samples {
-			rows[id] = keptRow{k.row(position{at, i}), k.taken(position{at, i})}
+			rows[id] = keptRow{k.row(position{at, i}), k.sessions[at].TakenAt(i)}
 		}
 		at++
 	}

@@ -80,13 +80,6 @@ func (k *keptExamples) row(at position) []float32 {
 	return dense.Row32(k.sessions[at.session].X, at.row)
 }
 
-func (k *keptExamples) taken(at position) (t holdout.Taken) {
-	if taken := k.sessions[at.session].Taken; taken != nil {
-		t = taken[at.row]
-	}
-	return t
-}
-
 func (k *keptExamples) byClass() map[string][]position {
 	out := map[string][]position{}
 	for s, session := range k.sessions {
@@ -201,10 +194,7 @@ func (k *keptExamples) tensors(classes []string) (map[string]classifier.Tensor, 
 func numbersOf(s episodes.Episode) []int64 {
 	out := make([]int64, 0, 2*len(s.Y))
 	for i := range s.Y {
-		var t holdout.Taken
-		if s.Taken != nil {
-			t = s.Taken[i]
-		}
+		t := s.TakenAt(i)
 		out = append(out, t.Camera, t.Unix)
 	}
 	return out

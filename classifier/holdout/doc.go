@@ -11,9 +11,9 @@
 // distance of two examples of the class. The cut has no unit and needs no constant of a
 // backbone; complete linkage never chains a class, since no two examples of a group are
 // farther apart than the cut. Exact copies always are one group, and so are photos that one
-// camera took within half an hour of each other, where photos tell that (Taken): clustering
-// begins with these. docs/results/promises.md
-// has what it gives on shelves, bursts and sets without either.
+// camera took at most half an hour after one another (Occasions), however they differ:
+// clustering begins with these. docs/results/promises.md has what it gives on shelves, bursts
+// and sets without either.
 //
 // Everything here depends on the content of the examples, not on their order (Order).
 package holdout

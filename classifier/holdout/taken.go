@@ -46,8 +46,11 @@ func Occasions(taken []Taken) []int {
 	return numbered(first)
 }
 
+// follows reports whether a photo is of the occasion of one that was not taken after it. Times
+// of a damaged model may be so far apart that their difference overflows.
 func (t Taken) follows(before Taken) bool {
-	return t.Camera == before.Camera && t.Unix-before.Unix <= int64(occasion/time.Second)
+	gap := t.Unix - before.Unix
+	return t.Camera == before.Camera && gap >= 0 && gap <= int64(occasion/time.Second)
 }
 
 // Once reports whether all of several photos are known to be of one occasion.

@@ -1,6 +1,7 @@
 package holdout_test
 
 import (
+	"math"
 	"reflect"
 	"testing"
 
@@ -23,6 +24,7 @@ func TestOccasions(t *testing.T) {
 		"cameras":      {[]holdout.Taken{at(1, 5), at(2, 5), at(1, 6)}, []int{0, 1, 0}, false},
 		"untold":       {[]holdout.Taken{{}, at(1, 5), {}, at(1, 5)}, []int{0, 1, 2, 1}, false},
 		"before 1970":  {[]holdout.Taken{at(1, -5), at(1, -5-half)}, []int{0, 0}, true},
+		"overflow":     {[]holdout.Taken{at(1, math.MaxInt64), at(1, math.MinInt64)}, []int{0, 1}, false},
 	} {
 		if got := holdout.Occasions(c.taken); !reflect.DeepEqual(got, c.want) {
 			t.Errorf("%s: %v, want %v", name, got, c.want)
@@ -33,8 +35,7 @@ func TestOccasions(t *testing.T) {
 	}
 }
 
-// Photos of one occasion are together however they differ, and like photos of several may
-// be; a group that has grown so stays bounded.
+// Photos of one occasion are together however they differ, and like photos of several may be.
 func TestGroupsBeginWithOccasions(t *testing.T) {
 	rows := bursts(5, 60, 1, 50, 0) // nothing is alike
 	taken := make([]holdout.Taken, len(rows))

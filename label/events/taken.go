@@ -3,7 +3,6 @@ package events
 import (
 	"hash/fnv"
 	"path"
-	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -22,9 +21,7 @@ func TakenOf(root string, samples []dataset.Sample) []holdout.Taken {
 		}
 		camera := fnv.New64a()
 		camera.Write([]byte(cameraOf(s, path.Dir(file))))
-		_, offset := s.Time.Zone()
-		out[i] = holdout.Taken{Camera: int64(camera.Sum64()),
-			Unix: s.Time.Add(time.Duration(offset) * time.Second).Unix()}
+		out[i] = holdout.Taken{Camera: int64(camera.Sum64()), Unix: s.Clock().Unix()}
 	})
 	return holdout.Told(out)
 }

@@ -30,8 +30,9 @@ const (
 
 // A camtrap is a Camera Trap Data Package (camtrap-dp.tdwg.org, version 1.0.2): a photo is a
 // medium of the deployment that its first-level folder is, and a label an observation of
-// a medium, each of several things one. What the format demands and nobody said is as wide as what is known: a place
-// unknown is anywhere on Earth. A photo that does not say when it was taken cannot be in it.
+// a medium, each of several things one. What the format demands and nobody said is as wide
+// as what is known: a place unknown is anywhere on Earth. A photo that does not say when it
+// was taken cannot be in it.
 type camtrap struct {
 	*folder
 	o           Options
@@ -158,7 +159,7 @@ func (c *camtrap) deploymentOf(name string, shot photometa.Shot) string {
 	return cmp.Or(shot.Serial, shot.Camera, dataset.EscapePath(filepath.Base(c.o.Root)))
 }
 
-// classify says that an observation is of a class. One that a scientific name cannot be is a tag.
+// classify says that an observation is of a class, in a tag if that is no scientific name.
 func (c *camtrap) classify(o map[string]string, row label.Scored, class string) {
 	kind := observationType(class)
 	o["observationType"] = kind

@@ -14,8 +14,8 @@ const cocoName = "coco"
 
 // COCO's format: a photo is an image with its class as an annotation of the whole image,
 // which has no bbox, as in COCO Camera Traps, one for each of several things; a row that is a
-// box is an annotation with a bbox in pixels of the upright photo. Photos without a class are images without an
-// annotation. Of a split, each part is a file.
+// box is an annotation with a bbox in pixels of the upright photo. Photos without a class are
+// images without an annotation. Of a split, each part is a file.
 type coco struct {
 	*folder
 	o       Options

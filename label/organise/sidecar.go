@@ -56,10 +56,8 @@ func (s *Sidecars) Put(row label.Scored) error {
 		subjects = map[string]bool{}
 		s.subjects[photo] = subjects
 	}
-	for _, class := range append([]string{row.Prediction.Label}, row.Labels...) {
-		if !row.Rejected && class != "" {
-			subjects[class] = true
-		}
+	for _, class := range row.Names() {
+		subjects[class] = true
 	}
 	if s.boxes != nil {
 		if s.boxes[photo]--; s.boxes[photo] > 0 {

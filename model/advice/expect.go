@@ -49,8 +49,8 @@ func Expected(m *model.Model) []string {
 			"occasion are named cannot be known from these")
 	}
 	if n := single(m); n > 0 {
-		lines = append(lines, fmt.Sprintf("%d of the %d classes have a single image: how well they are named is not "+
-			"known", n, len(m.Classes())))
+		lines = append(lines, fmt.Sprintf("classes with a single image: %d of %d; how well they are named is unknown",
+			n, len(m.Classes())))
 	}
 	if ece := CalibrationError(m); ece > 0 {
 		lines = append(lines, fmt.Sprintf("probabilities are off by %.0f points on average (ECE %.3f)", 100*ece, ece))

@@ -199,6 +199,14 @@ func evaluateSplit[T any](ctx context.Context, d Draw, candidates []T, fit Fit[T
 	return results, nil
 }
 
+// TakenAt returns when and with which camera the photo of a row was taken.
+func (s Episode) TakenAt(row int) (t holdout.Taken) {
+	if s.Taken != nil {
+		t = s.Taken[row]
+	}
+	return t
+}
+
 // Pick returns the given rows.
 func (s Episode) Pick(rows []int) Episode {
 	out := Episode{X: dense.Gather32(s.X, rows)}

@@ -50,9 +50,7 @@ func Rows(sessions []Episode, places []Place) [][]float32 {
 func Taken(sessions []Episode, places []Place) []holdout.Taken {
 	out := make([]holdout.Taken, len(places))
 	for i, at := range places {
-		if taken := sessions[at.Session].Taken; taken != nil {
-			out[i] = taken[at.Row]
-		}
+		out[i] = sessions[at.Session].TakenAt(at.Row)
 	}
 	return out
 }

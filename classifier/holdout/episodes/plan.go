@@ -42,11 +42,11 @@ type Split struct {
 // NewPlan draws the splits of a base session. The error is a *TooLittleError if there is
 // too little data.
 //
-// The classes in Shots are drawn from those with more than cfg.Shots examples
-// and have exactly that many in Shots. Any other class has cfg.KeepShare of its
-// examples in Base, at least one, and at least one held out unless it has only
-// one. No split has photos of one occasion (holdout.Occasions) on both sides: a class with
-// too few occasions is in Base only, and nothing of it is held out.
+// The classes in Shots are drawn from those with cfg.Shots examples or more besides those of
+// their largest occasion (holdout.Occasions), and have exactly that many in Shots. Any other
+// class has cfg.KeepShare of its examples in Base, at least one, and at least one held out
+// unless it has only one. No split has photos of one occasion on both sides: of a class of one
+// occasion everything is in Base.
 func NewPlan(s Episode, cfg Config) (*Plan, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("pseudo-sessions: %w", err)
@@ -109,35 +109,34 @@ func byContent(groups []classifier.Group, x blas32.General) {
 }
 
 // draw draws one split.
-func (e Episode) draw(groups []classifier.Group, usable []int, cfg Config, split int) Split {
+func (s Episode) draw(groups []classifier.Group, usable []int, cfg Config, split int) (out Split) {
 	novel := drawNovel(usable, cfg, split)
-	var s Split
 	for i, g := range groups {
 		rows := slices.Clone(g.Rows)
 		shuffle(rows, random.StreamOf(cfg.Seed, "classifier/episodes/examples", []string{g.Class}, split))
-		rows, ends := e.together(rows)
+		rows, ends := s.together(rows)
 		if slices.Contains(novel, i) {
-			s.Shots = append(s.Shots, rows[:cfg.Shots]...)
-			s.NovelTest = append(s.NovelTest, first(rows[after(ends, cfg.Shots):], cfg.TestPerClass)...)
+			out.Shots = append(out.Shots, rows[:cfg.Shots]...)
+			out.NovelTest = append(out.NovelTest, first(rows[after(ends, cfg.Shots):], cfg.TestPerClass)...)
 			continue
 		}
 		keep := max(1, min(len(rows)-1, int(math.Round(cfg.KeepShare*float64(len(rows))))))
 		if keep = after(ends, keep); keep == len(rows) && len(ends) > 1 {
 			keep = ends[len(ends)-2]
 		}
-		s.Base = append(s.Base, rows[:keep]...)
-		s.BaseTest = append(s.BaseTest, first(rows[keep:], cfg.TestPerClass)...)
+		out.Base = append(out.Base, rows[:keep]...)
+		out.BaseTest = append(out.BaseTest, first(rows[keep:], cfg.TestPerClass)...)
 	}
-	return s
+	return out
 }
 
 // together sorts rows of a class so that those of one occasion follow each other, in the
 // order in which occasions first occur, and returns where each ends.
-func (e Episode) together(rows []int) (sorted, ends []int) {
-	if e.Taken == nil {
+func (s Episode) together(rows []int) (sorted, ends []int) {
+	if s.Taken == nil {
 		return rows, dense.Range(1, len(rows)+1)
 	}
-	occasion := e.occasions(rows)
+	occasion := s.occasions(rows)
 	order := dense.Range(0, len(rows))
 	slices.SortStableFunc(order, func(i, j int) int { return occasion[i] - occasion[j] })
 	for at, i := range order {
@@ -148,21 +147,21 @@ func (e Episode) together(rows []int) (sorted, ends []int) {
 	return sorted, append(ends, len(rows))
 }
 
-func (e Episode) occasions(rows []int) []int {
+func (s Episode) occasions(rows []int) []int {
 	taken := make([]holdout.Taken, len(rows))
 	for i, r := range rows {
-		taken[i] = e.Taken[r]
+		taken[i] = s.TakenAt(r)
 	}
 	return holdout.Occasions(taken)
 }
 
 // longest returns the number of photos of the occasion that has most of some rows.
-func (e Episode) longest(rows []int) int {
-	if e.Taken == nil {
+func (s Episode) longest(rows []int) int {
+	if s.Taken == nil {
 		return 1
 	}
 	n := make([]int, len(rows))
-	for _, o := range e.occasions(rows) {
+	for _, o := range s.occasions(rows) {
 		n[o]++
 	}
 	return slices.Max(n)

@@ -93,10 +93,11 @@ func (d Data) count(dir string) (classes, images int, err error) {
 		}
 	}
 	for _, f := range folders {
-		if !f.IsDir() {
+		folder := filepath.Join(dir, f.Name())
+		if info, err := os.Stat(folder); err != nil || !info.IsDir() { // links count, as in a scan
 			continue
 		}
-		files, err := os.ReadDir(filepath.Join(dir, f.Name()))
+		files, err := os.ReadDir(folder)
 		if err != nil {
 			return 0, 0, err
 		}

@@ -29,9 +29,12 @@ func TestDataAreCompared(t *testing.T) {
 			t.Errorf("%s: %q, %v", folder, says, err)
 		}
 	}
-	cub.Images = 4
-	if says, err := cub.Differs(dir); !strings.Contains(says, "2 classes with 3 files") ||
-		!strings.Contains(says, "2 with 4") || err != nil {
+	if err := os.Symlink("b", filepath.Join(dir, "CUB_200_2011", "images", "c")); err != nil {
+		t.Fatal(err)
+	}
+	cub.Classes, cub.Images = 3, 5
+	if says, err := cub.Differs(dir); !strings.Contains(says, "3 classes with 4 files") ||
+		!strings.Contains(says, "3 with 5") || err != nil {
 		t.Errorf("%q, %v", says, err)
 	}
 	if _, err := cub.Differs(filepath.Join(dir, "nowhere")); err == nil {
