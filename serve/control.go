@@ -97,7 +97,7 @@ func (s *Server) openControl(ctx context.Context) (closeControl func()) {
 		s.Log.Warn("commands cannot add to the model while it is served", "reason", err)
 		return func() {}
 	}
-	control := &http.Server{Handler: s.control(p.Key), ReadHeaderTimeout: headerTime}
+	control := &http.Server{Handler: recovering(s.control(p.Key), s.Log), ReadHeaderTimeout: headerTime}
 	go func() { _ = control.Serve(l) }() // until Shutdown
 	return func() { _ = control.Shutdown(context.WithoutCancel(ctx)) }
 }
@@ -117,6 +117,7 @@ func (s *Server) control(key string) http.Handler {
 		}
 		// Also for a command that does not wait: half of it would leave traces.
 		answer := s.take(context.WithoutCancel(r.Context()), work)
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTime))
 		if err := gob.NewEncoder(w).Encode(answer); err != nil {
 			s.Log.Warn("a command did not wait for what it handed over", "reason", err)
 		}
@@ -166,7 +167,7 @@ func Hand(ctx context.Context, file string, work Work) (Done, error) {
 		return Done{}, err
 	}
 	request.Header.Set("Authorization", "Bearer "+p.Key)
-	client := http.Client{Transport: &http.Transport{}} // no proxy
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // no proxy
 	response, err := client.Do(request)
 	if err != nil {
 		return Done{}, broken(file, err)

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
@@ -217,7 +216,6 @@ func (d *Desk) once(next http.Handler) http.Handler {
 // answering turns errors into answers.
 func (d *Desk) answering(pattern string, handle handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTime))
 		err := handle(w, r)
 		if err == nil {
 			return
