@@ -62,6 +62,21 @@ func (w Work) Do(ctx context.Context, s *teach.Session) (d Done, err error) {
 	return d, err
 }
 
+// Save writes the model of a session. unsaved says why there is none to write, which is no error.
+func Save(ctx context.Context, s *teach.Session) (unsaved string, err error) {
+	_, err = s.Save(ctx)
+	refused := (*teach.Refusal)(nil)
+	switch {
+	case err == nil:
+		return "", nil
+	case !errors.As(err, &refused):
+		return "", err
+	case refused.Reason == teach.Conflict:
+		return refused.Text, nil
+	}
+	return "", refused // without what it was wrapped in
+}
+
 // Learns reports whether the model that is saved learns from the work, which forgetting does by
 // itself.
 func (w Work) Learns() bool { return w.Import != nil || w.Merge != "" }
@@ -131,8 +146,8 @@ func (s *Server) take(ctx context.Context, work Work) (r result) {
 	if !work.Learns() {
 		err = errors.Join(err, RemoveThumbnails(s.Thumbnails, r.Forgot))
 	} else if err == nil && s.Session.Status().Unsaved > 0 {
-		if _, saveErr := s.Session.Save(ctx); saveErr != nil {
-			r.Unsaved = saveErr.Error()
+		if r.Unsaved, err = Save(ctx, s.Session); err != nil {
+			err = fmt.Errorf("%s was not written, every decision is in its journal: %w", s.Name, err)
 		}
 	}
 	switch {
