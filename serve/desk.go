@@ -38,7 +38,7 @@ type Network struct {
 	Untried    bool `json:"untried"` // the project has not run it
 }
 
-// What a Beginning is with.
+// What a model may begin with.
 const (
 	WithFolders = "folders"
 	WithNames   = "names"
@@ -149,6 +149,16 @@ func (d *Desk) last() *Task {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.task
+}
+
+// current returns the project that is open.
+func (d *Desk) current() (*opened, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open == nil {
+		return nil, fail(http.StatusConflict, "no project is open: open one on the start page")
+	}
+	return d.open, nil
 }
 
 // handler returns the handler of all routes.
@@ -363,7 +373,7 @@ func newRecent(dir string) recentRow {
 
 // projects is the folder in which new projects are suggested.
 func (d *Desk) projects() string {
-	if documents := filepath.Join(d.Home, "Documents"); isFolder(documents) {
+	if documents := filepath.Join(d.Home, "Documents"); dataset.IsFolder(documents) {
 		return documents
 	}
 	return d.Home
