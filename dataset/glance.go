@@ -69,7 +69,7 @@ func (g glance) view(dir string) (v View, err error) {
 			v.Photos++
 		}
 	}, func(e fs.DirEntry) bool {
-		return e.Type()&fs.ModeSymlink != 0 && isFolder(filepath.Join(dir, e.Name()))
+		return e.Type()&fs.ModeSymlink != 0 && IsFolder(filepath.Join(dir, e.Name()))
 	})
 	if err != nil {
 		return View{}, err
@@ -149,7 +149,8 @@ func (g glance) read(dir string, left *int, file func(fs.DirEntry),
 
 func isPhoto(e fs.DirEntry) bool { return e.Type().IsRegular() && kindByName(e.Name()) == kindImage }
 
-func isFolder(path string) bool {
+// IsFolder reports whether a path is that of a folder, or of a link to one.
+func IsFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }

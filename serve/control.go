@@ -62,6 +62,21 @@ func (w Work) Do(ctx context.Context, s *teach.Session) (d Done, err error) {
 	return d, err
 }
 
+// Save writes the model of a session. unsaved says why there is none to write, which is no error.
+func Save(ctx context.Context, s *teach.Session) (unsaved string, err error) {
+	_, err = s.Save(ctx)
+	refused := (*teach.Refusal)(nil)
+	switch {
+	case err == nil:
+		return "", nil
+	case !errors.As(err, &refused):
+		return "", err
+	case refused.Reason == teach.Conflict:
+		return refused.Text, nil
+	}
+	return "", refused // without what it was wrapped in
+}
+
 // Learns reports whether the model that is saved learns from the work, which forgetting does by
 // itself.
 func (w Work) Learns() bool { return w.Import != nil || w.Merge != "" }
@@ -97,7 +112,7 @@ func (s *Server) openControl(ctx context.Context) (closeControl func()) {
 		s.Log.Warn("commands cannot add to the model while it is served", "reason", err)
 		return func() {}
 	}
-	control := &http.Server{Handler: s.control(p.Key), ReadHeaderTimeout: headerTime}
+	control := &http.Server{Handler: recovering(s.control(p.Key), s.Log), ReadHeaderTimeout: headerTime}
 	go func() { _ = control.Serve(l) }() // until Shutdown
 	return func() { _ = control.Shutdown(context.WithoutCancel(ctx)) }
 }
@@ -117,6 +132,7 @@ func (s *Server) control(key string) http.Handler {
 		}
 		// Also for a command that does not wait: half of it would leave traces.
 		answer := s.take(context.WithoutCancel(r.Context()), work)
+		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTime))
 		if err := gob.NewEncoder(w).Encode(answer); err != nil {
 			s.Log.Warn("a command did not wait for what it handed over", "reason", err)
 		}
@@ -130,8 +146,8 @@ func (s *Server) take(ctx context.Context, work Work) (r result) {
 	if !work.Learns() {
 		err = errors.Join(err, RemoveThumbnails(s.Thumbnails, r.Forgot))
 	} else if err == nil && s.Session.Status().Unsaved > 0 {
-		if _, saveErr := s.Session.Save(ctx); saveErr != nil {
-			r.Unsaved = saveErr.Error()
+		if r.Unsaved, err = Save(ctx, s.Session); err != nil {
+			err = fmt.Errorf("%s was not written, every decision is in its journal: %w", s.Name, err)
 		}
 	}
 	switch {
@@ -166,7 +182,7 @@ func Hand(ctx context.Context, file string, work Work) (Done, error) {
 		return Done{}, err
 	}
 	request.Header.Set("Authorization", "Bearer "+p.Key)
-	client := http.Client{Transport: &http.Transport{}} // no proxy
+	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // no proxy
 	response, err := client.Do(request)
 	if err != nil {
 		return Done{}, broken(file, err)

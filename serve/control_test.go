@@ -5,6 +5,8 @@ import (
 	"encoding/gob"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"strings"
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -37,8 +39,8 @@ func hand(control http.Handler, key string, body []byte) *httptest.ResponseRecor
 	return w
 }
 
-// TestDeskNeedsItsKey: nobody else can change the model, and work that does not fit is refused.
-func TestDeskNeedsItsKey(t *testing.T) {
+// TestControlNeedsItsKey: nobody else can change the model, and work that does not fit is refused.
+func TestControlNeedsItsKey(t *testing.T) {
 	control := controlOf(t)
 	var body bytes.Buffer
 	if err := gob.NewEncoder(&body).Encode(Work{Classes: []string{"Fox"}}); err != nil {
@@ -59,8 +61,34 @@ func TestDeskNeedsItsKey(t *testing.T) {
 	}
 }
 
-// FuzzDesk: no body stops the server.
-func FuzzDesk(f *testing.F) {
+// TestTakenIsSaved: a command hears why there is no model yet, and that writing it failed.
+func TestTakenIsSaved(t *testing.T) {
+	s := newSite(t, nil)
+	photos := s.loaded(30)
+	learn := func(id byte, class string) result {
+		x := dense.New32(1, dim)
+		x.Data[0] = float32(id)
+		return s.server.take(t.Context(), Work{Import: &model.Batch{X: x, Labels: []string{class},
+			Content: []model.Hash{{id}}, Paths: []string{"new"}}})
+	}
+	r := learn(1, "class 0")
+	if r.Outcome.Added != 1 || !strings.Contains(r.Unsaved, "two classes") || r.Failure != "" {
+		t.Errorf("one class: %+v", r)
+	}
+	s.teach(photos[:6])
+	if r := learn(2, "class 1"); r.Outcome.Added != 1 || r.Unsaved != "" || r.Failure != "" {
+		t.Errorf("three classes: %+v", r)
+	}
+	if err := os.Mkdir(s.modelFile()+".prev", 0o700); err != nil { // no file can have this name now
+		t.Fatal(err)
+	}
+	if r := learn(3, "class 2"); r.Outcome.Added != 1 || !strings.Contains(r.Failure, "was not written") {
+		t.Errorf("a save that fails: %+v", r)
+	}
+}
+
+// FuzzControl: no body stops the server.
+func FuzzControl(f *testing.F) {
 	control := controlOf(f)
 	for _, w := range []Work{
 		{Forget: make([]teach.ID, 2)}, {Classes: []string{"a"}},

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
-	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
@@ -39,7 +38,7 @@ type Network struct {
 	Untried    bool `json:"untried"` // the project has not run it
 }
 
-// What a Beginning is with.
+// What a model may begin with.
 const (
 	WithFolders = "folders"
 	WithNames   = "names"
@@ -152,6 +151,16 @@ func (d *Desk) last() *Task {
 	return d.task
 }
 
+// current returns the project that is open.
+func (d *Desk) current() (*opened, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.open == nil {
+		return nil, fail(http.StatusConflict, "no project is open: open one on the start page")
+	}
+	return d.open, nil
+}
+
 // handler returns the handler of all routes.
 func (d *Desk) handler() http.Handler {
 	mux := http.NewServeMux()
@@ -217,7 +226,6 @@ func (d *Desk) once(next http.Handler) http.Handler {
 // answering turns errors into answers.
 func (d *Desk) answering(pattern string, handle handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTime))
 		err := handle(w, r)
 		if err == nil {
 			return
@@ -365,7 +373,7 @@ func newRecent(dir string) recentRow {
 
 // projects is the folder in which new projects are suggested.
 func (d *Desk) projects() string {
-	if documents := filepath.Join(d.Home, "Documents"); isFolder(documents) {
+	if documents := filepath.Join(d.Home, "Documents"); dataset.IsFolder(documents) {
 		return documents
 	}
 	return d.Home

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -72,7 +71,7 @@ func (d *Desk) begin(w http.ResponseWriter, r *http.Request) error {
 		Dir: dataset.UnescapePath(strings.TrimSpace(asked.Dir)), Images: dataset.UnescapePath(asked.Images),
 		Network: asked.Network,
 	}
-	if !isFolder(p.Images) {
+	if !dataset.IsFolder(p.Images) {
 		return fail(http.StatusBadRequest, "%s is no folder: choose that of the photos", asked.Images)
 	}
 	if within(p.Images, p.Dir) {
@@ -104,7 +103,7 @@ func (b *Beginning) validate() error {
 	case WithNothing:
 		return nil
 	case WithFolders:
-		if !isFolder(b.Examples) {
+		if !dataset.IsFolder(b.Examples) {
 			return fail(http.StatusBadRequest, "choose the folder in which each class has a folder of its own")
 		}
 		return nil
@@ -148,7 +147,7 @@ func (d *Desk) openProject(dir, images string) error {
 	p, err := project.Open(dir)
 	moved := images != "" && images != p.Images && p.Dir != ""
 	switch {
-	case moved && !isFolder(images):
+	case moved && !dataset.IsFolder(images):
 		return fail(http.StatusBadRequest, "%s is no folder: choose that of the photos", dataset.EscapePath(images))
 	case moved:
 		p.Images = filepath.Clean(images)
@@ -183,11 +182,9 @@ func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &e); err != nil {
 		return err
 	}
-	d.mu.Lock()
-	open := d.open
-	d.mu.Unlock()
-	if open == nil {
-		return fail(http.StatusConflict, "no project is open")
+	open, err := d.current()
+	if err != nil {
+		return err
 	}
 	if e.Out = dataset.UnescapePath(strings.TrimSpace(e.Out)); e.Out == "" {
 		e.Out = open.Exports()
@@ -219,12 +216,10 @@ func (d *Desk) merge(w http.ResponseWriter, r *http.Request) error {
 	if err != nil && !errors.Is(err, project.ErrNoPhotos) { // which are not needed
 		return fail(http.StatusConflict, "%v", err)
 	}
-	d.mu.Lock()
-	open := d.open
-	d.mu.Unlock()
+	open, err := d.current()
 	switch {
-	case open == nil:
-		return fail(http.StatusConflict, "no project is open")
+	case err != nil:
+		return err
 	case open.Dir == other.Dir:
 		return fail(http.StatusConflict, "this is the project that is open: choose another one")
 	}
@@ -260,9 +255,4 @@ func (d *Desk) stopAll(w http.ResponseWriter, _ *http.Request) error {
 	err := accepted(w, nil)
 	d.stop()
 	return err
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
-	"slices"
 	"syscall"
 	"time"
 
@@ -72,11 +71,10 @@ func (d *Desk) folders(w http.ResponseWriter, r *http.Request) error {
 		return folderFailure(real, err)
 	}
 	a := foldersAnswer{
-		namedFolder: namedFolder{filepath.Base(real), dataset.EscapePath(real)},
+		namedFolder: namedFolder{dataset.EscapePath(filepath.Base(real)), dataset.EscapePath(real)},
 		Photos:      view.Photos, More: view.More || err != nil,
 		Project: project.Is(real), Folders: []folderRow{}, Places: places(d.Home),
 	}
-	a.Name = dataset.EscapePath(a.Name)
 	if parent := filepath.Dir(real); parent != real {
 		a.Parent = new(dataset.EscapePath(parent))
 	}
@@ -139,7 +137,7 @@ func places(home string) []namedFolder {
 		{"Desktop", filepath.Join(home, "Desktop")}, {"Downloads", filepath.Join(home, "Downloads")},
 		{"Disks", "/media/" + user}, {"Disks", "/run/media/" + user}, {"Disks", "/Volumes"}, {"Mounted", "/mnt"},
 	} {
-		if info, err := os.Stat(p.Path); err == nil && info.IsDir() {
+		if dataset.IsFolder(p.Path) {
 			found = append(found, namedFolder{p.Name, dataset.EscapePath(p.Path)})
 		}
 	}
@@ -157,5 +155,5 @@ func roots() (found []namedFolder) {
 			found = append(found, namedFolder{drive, drive})
 		}
 	}
-	return slices.Clip(found)
+	return found
 }

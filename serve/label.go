@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"net/http"
+	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -66,13 +67,15 @@ func (s *Server) answer(ctx context.Context, waiting []*request) {
 	}
 }
 
-// embed returns the embeddings of photos, all of which must be readable.
+// embed returns the embeddings of photos, all of which must be readable. However long that
+// took, there is time for the answer.
 func (s *Server) embed(w http.ResponseWriter, r *http.Request) (photos []sent, items []pixels.Item, err error) {
 	photos, release, err := s.photos(w, r)
 	if err != nil {
 		return nil, nil, err
 	}
 	defer release()
+	defer func() { _ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTime)) }()
 	q := &request{reply: make(chan reply, 1)}
 	for _, p := range photos {
 		q.files = append(q.files, p.data)

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"runtime/debug"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -67,8 +68,7 @@ type Options struct {
 	// page, as in Config.
 	Hosts    []string
 	BasePath string
-	// Start is where the start page is (package start), relative to this one; "" if there is
-	// none.
+	// Start is where the start page is (Desk), relative to this one; "" if there is none.
 	Start string
 	Log   *slog.Logger
 }
@@ -156,9 +156,10 @@ func (s *Server) Work(ctx context.Context) error {
 // second.
 func HTTP(ctx context.Context, l net.Listener, handler http.Handler, log *slog.Logger) error {
 	server := &http.Server{
-		Handler: handler, BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: recovering(handler, log), BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10,
-		ErrorLog: slog.NewLogLogger(log.Handler(), slog.LevelDebug),
+		WriteTimeout: requestTime, // a client that does not read is cut; events and long answers set their own time
+		ErrorLog:     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
 	}
 	serving := make(chan error, 1)
 	go func() { serving <- server.Serve(l) }()
@@ -176,6 +177,28 @@ func HTTP(ctx context.Context, l net.Listener, handler http.Handler, log *slog.L
 		err = nil
 	}
 	return err
+}
+
+// recovering answers a request whose handler panicked, and logs that with the stack as an error;
+// net/http would only drop the connection.
+func recovering(next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			fault := recover()
+			if fault == nil {
+				return
+			}
+			if fault != http.ErrAbortHandler {
+				log.Error("a request failed: this is a bug, please report it", "request", r.Method+" "+r.URL.Path,
+					"reason", fault, "stack", string(debug.Stack()))
+			}
+			if fault == http.ErrAbortHandler || w.Header().Get("Content-Type") != "" { // an answer has begun
+				panic(http.ErrAbortHandler)
+			}
+			refuse(w, http.StatusInternalServerError, "the program has a bug here: its log says more")
+		}()
+		next.ServeHTTP(w, r)
+	})
 }
 
 // Handler returns the handler of all routes.
@@ -234,8 +257,6 @@ type handler func(w http.ResponseWriter, r *http.Request) error
 func (s *Server) answering(pattern string, handle handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		begun := time.Now()
-		// A client that does not read is cut; events set their own time.
-		_ = http.NewResponseController(w).SetWriteDeadline(begun.Add(requestTime))
 		code := http.StatusOK
 		if err := handle(w, r); err != nil {
 			code = codeOf(err)

@@ -24,8 +24,8 @@ func (s *Session) OpenControl(where []byte) error {
 	})
 }
 
-// closeControl removes the file of OpenControl, also that of a session that was killed. Only who has
-// the journal may.
+// closeControl removes the file of OpenControl, also that of a session that was killed. The caller
+// holds the lock of the journal.
 func closeControl(file string) error {
 	if err := atomicfile.Remove(file + controlSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
@@ -34,7 +34,7 @@ func closeControl(file string) error {
 }
 
 // Control returns what OpenControl wrote for the server that has a MODEL file open; nil if nobody has
-// it open, or who has takes no work.
+// it open, or whoever has it takes no work.
 func Control(file string) ([]byte, error) {
 	if err := Free(file); !errors.Is(err, ErrInUse) {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -14,9 +15,10 @@ import (
 // eventsOf are the events of an album: photos of one camera that follow each other. With
 // boxes, an event has those of its photos. Photos into which nobody has looked are of none.
 type eventsOf struct {
-	gap  time.Duration // 0 for no events
-	rows [][]int       // of each event, in the order of time
-	of   map[int]int   // the event of a row
+	finding sync.Mutex    // locked before the session
+	gap     time.Duration // 0 for no events
+	rows    [][]int       // of each event, in the order of time
+	of      map[int]int   // the event of a row
 	// changes count those of the album since the events were found.
 	changes int
 }
@@ -37,25 +39,34 @@ type Event struct {
 // fewChanges of an album that is being read do not find its events anew.
 const fewChanges = 0.02
 
-// findEvents finds the events if the album has changed. Cost: O(n log n).
+// findEvents finds the events if the album has changed. Cost: O(n log n), a second for 100 000
+// photos, in a copy of the album so that decisions need not wait.
 func (s *Session) findEvents() {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	e := &s.events
-	reading := s.photo.Scanning && float64(e.changes) < fewChanges*float64(len(s.photos))
-	if e.gap == 0 || e.changes == 0 || reading {
+	s.events.finding.Lock()
+	defer s.events.finding.Unlock()
+	s.mu.RLock()
+	changes, gap := s.events.changes, s.events.gap
+	reading := s.photo.Scanning && float64(changes) < fewChanges*float64(len(s.photos))
+	if gap == 0 || changes == 0 || reading {
+		s.mu.RUnlock()
 		return
 	}
-	e.changes = 0
-	if e.rows = s.album.events(s.ctx, e.gap); e.rows == nil {
+	still := album{photos: slices.Clone(s.photos)}
+	s.mu.RUnlock()
+	rows := still.events(s.ctx, gap)
+	if rows == nil {
 		return // the session ends
 	}
-	e.of = map[int]int{}
-	for k, rows := range e.rows {
-		for _, i := range rows {
-			e.of[i] = k
+	of := map[int]int{}
+	for k, members := range rows {
+		for _, i := range members {
+			of[i] = k
 		}
 	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.events.rows, s.events.of = rows, of
+	s.events.changes -= changes
 	s.touch()
 }
 

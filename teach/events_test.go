@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"path/filepath"
 	"slices"
+	"sync"
 	"testing"
 	"time"
 
@@ -171,4 +172,40 @@ func (w world) mustShot(t *testing.T, s *Session, i int) *photometa.Shot {
 		t.Fatalf("photo %d says nothing", i)
 	}
 	return p.Shot
+}
+
+// TestEventsWhilePhotosCome: who lists events while others are found gets all of them in the end.
+func TestEventsWhilePhotosCome(t *testing.T) {
+	w := newWorld(3, 20)
+	s := w.withEvents(t)
+	shots := map[ID]photometa.Shot{}
+	for _, p := range w.photos {
+		it, _ := s.Get(p.ID)
+		shots[p.ID] = *it.Shot
+	}
+	var listing sync.WaitGroup
+	for range 2 {
+		listing.Go(func() {
+			for range 100 {
+				if _, err := s.List(Query{View: All, Events: true, Limit: 100}); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	for _, p := range w.photos {
+		shot := shots[p.ID]
+		shot.Serial = "one camera"
+		s.Saw(map[ID]photometa.Shot{p.ID: shot})
+	}
+	listing.Wait()
+	page, err := s.List(Query{View: All, Events: true, Limit: 100})
+	if err != nil || page.Total != 5 {
+		t.Errorf("%d events, %v", page.Total, err)
+	}
+	for _, it := range page.Items {
+		if it.Event == nil || it.Event.Size != 12 {
+			t.Errorf("%s: %+v", it.Path, it.Event)
+		}
+	}
 }

@@ -64,7 +64,7 @@ func (s *Session) decidedIn(file string) (b model.Batch, err error) {
 	return b, nil
 }
 
-// pathOf names a photo for people: by its file, or else by the begin of its hash.
+// pathOf names a photo for people: by its file, or else by the beginning of its hash.
 func (s *Session) pathOf(id ID) string {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

@@ -133,10 +133,10 @@ func Open(dir string) (Project, error) {
 		return Project{}, fmt.Errorf("project %s: %w", file, err)
 	}
 	p.Dir = dir
-	if isFolder(p.Images) {
+	if dataset.IsFolder(p.Images) {
 		return p, nil
 	}
-	if moved := filepath.Join(dir, filepath.FromSlash(beside)); beside != "" && isFolder(moved) {
+	if moved := filepath.Join(dir, filepath.FromSlash(beside)); beside != "" && dataset.IsFolder(moved) {
 		p.Images = moved
 		return p, nil
 	}
@@ -156,9 +156,4 @@ func parse(text []byte) (p Project, beside string, err error) {
 	}
 	return Project{Images: dataset.UnescapePath(c.Images), Network: dataset.UnescapePath(c.Network)},
 		dataset.UnescapePath(c.Beside), nil
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }

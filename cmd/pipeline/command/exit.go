@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
@@ -140,7 +141,7 @@ func arguments(cmd *cobra.Command, args []string) error {
 	}
 	extra, hint := args[len(names)], ""
 	if strings.Contains(cmd.Use, "--images") {
-		if i := slices.IndexFunc(args, isFolder); i >= 0 {
+		if i := slices.IndexFunc(args, dataset.IsFolder); i >= 0 {
 			extra = args[i]
 		}
 		hint = fmt.Sprintf("; for a folder of images, write --images %s", extra)
@@ -157,11 +158,6 @@ func argumentNames(cmd *cobra.Command) []string {
 		end = len(words)
 	}
 	return words[:end]
-}
-
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // wrongFlag adds a hint to an error about a flag: that it is an argument, or the

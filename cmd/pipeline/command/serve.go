@@ -219,16 +219,8 @@ func (a *app) leave(ctx context.Context, session *teach.Session, file string) (u
 		return "", nil
 	}
 	a.say("writing %s; every decision is in its journal already", file)
-	_, err = session.Save(ctx)
-	refused := (*teach.Refusal)(nil)
-	if errors.As(err, &refused) {
-		err = refused // without what it was wrapped in
+	if unsaved, err = serve.Save(ctx, session); err != nil {
+		err = finalError{fmt.Errorf("%s was not written: %w", file, err)}
 	}
-	switch {
-	case err == nil:
-		return "", nil
-	case refused != nil && refused.Reason == teach.Conflict:
-		return refused.Text, nil
-	}
-	return "", finalError{fmt.Errorf("%s was not written: %w", file, err)}
+	return unsaved, err
 }
