@@ -31,10 +31,13 @@ const maxThumbBytes = 1 << 20
 // shownOfGroup is the number of photos that the list of groups shows of each.
 const shownOfGroup = 12
 
-func (s *Server) images(w http.ResponseWriter, r *http.Request) (err error) {
+func (s *Server) images(w http.ResponseWriter, r *http.Request) error {
 	values := r.URL.Query()
-	q := teach.Query{View: teach.View(values.Get("view")), Class: values.Get("class"), Text: values.Get("q"),
-		Folder: values.Get("folder"), After: values.Get("cursor")}
+	q, err := filters(values)
+	if err != nil {
+		return err
+	}
+	q.View, q.Class, q.After = teach.View(values.Get("view")), values.Get("class"), values.Get("cursor")
 	switch q.View {
 	case "":
 		q.View = teach.All
@@ -61,12 +64,6 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) (err error) {
 	if q.ByTime, err = byTime(values.Get("order")); err != nil {
 		return err
 	}
-	if q.Since, q.Until, err = days(values, "", time.Local); err != nil {
-		return err
-	}
-	if q.TakenSince, q.TakenUntil, err = days(values, "taken_", time.UTC); err != nil { // as clocks showed it
-		return err
-	}
 	if q.File, err = s.fileOf(values.Get("beside")); err != nil {
 		return err
 	}
@@ -79,6 +76,15 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) (err error) {
 		"revision": p.Revision,
 	})
 	return nil
+}
+
+// filters reads the parameters that select photos by name, folder and time.
+func filters(values url.Values) (q teach.Query, err error) {
+	q.Text, q.Folder = values.Get("q"), values.Get("folder")
+	if q.Since, q.Until, err = days(values, "", time.Local); err == nil {
+		q.TakenSince, q.TakenUntil, err = days(values, "taken_", time.UTC) // as clocks showed it
+	}
+	return q, err
 }
 
 // eventQuery reads the parameters about events.

@@ -30,6 +30,10 @@ var views = []aspect{
 			"document.getElementById('heading').textContent === document.querySelector('.tile .what')?.textContent"},
 }
 
+var mapView = aspect{"map", "document.querySelector('[data-view=map]').click()",
+	"document.querySelectorAll('#map-legend button').length > 1 && " +
+		"document.getElementById('heading').textContent === 'Map' && " + settled}
+
 var dialogs = []aspect{
 	{"photo", "document.querySelector('.tile').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))",
 		"document.getElementById('photo-picture').naturalWidth > 0"},
@@ -93,7 +97,7 @@ func TestAppearance(t *testing.T) {
 			for _, width := range []int{1280, 390} {
 				for _, dark := range []bool{false, true} {
 					p.View(width, 844, dark)
-					for _, a := range slices.Concat(views, dialogs) {
+					for _, a := range slices.Concat([]aspect{mapView}, views, dialogs) {
 						a.show(p)
 						name := fmt.Sprintf("%d-%s-%d-%t", n, a.name, width, dark)
 						if shots != "" {

@@ -215,6 +215,7 @@ func (s *Server) Handler() http.Handler {
 		"POST /v1/similar":            s.similarTo,
 		"GET /v1/search":              s.search,
 		"GET /v1/groups":              s.groups,
+		"GET /v1/map":                 s.chart,
 		"GET /v1/classes":             s.classes,
 		"POST /v1/decisions":          s.decide,
 		"GET /v1/accept":              s.acceptable,

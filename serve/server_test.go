@@ -400,6 +400,7 @@ func TestEveryRoute(t *testing.T) {
 	s.get("/v1/groups", nil)
 	s.server.Session.Wait()
 	s.get("/v1/groups?limit=2", nil)
+	s.get("/v1/map", nil)
 	s.get("/v1/classes", nil)
 	s.get("/v1/history?limit=3", nil)
 	s.get("/v1/status", nil)

@@ -123,6 +123,7 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	mux.HandleFunc("POST /v1/similar", s.similar)
 	mux.HandleFunc("GET /v1/search", s.similar)
 	mux.HandleFunc("GET /v1/groups", s.groups)
+	mux.HandleFunc("GET /v1/map", s.chart)
 	mux.HandleFunc("GET /v1/classes", s.listClasses)
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.status()) })
 	mux.HandleFunc("GET /v1/accept", func(w http.ResponseWriter, r *http.Request) {
@@ -312,6 +313,39 @@ func (s *standIn) groups(w http.ResponseWriter, _ *http.Request) {
 		return cmp.Or(b["size"].(int)-a["size"].(int), a["id"].(int)-b["id"].(int))
 	})
 	answer(w, map[string]any{"groups": out, "revision": s.seq, "computing": false})
+}
+
+// chart puts the photos of a truth together, in a row of heaps.
+func (s *standIn) chart(w http.ResponseWriter, r *http.Request) {
+	states := []string{"hidden", "open", "unknown", "person", "bulk", "folder", "ignored", "skipped", "several"}
+	columns := map[string][]any{}
+	heaps := map[string]int{}
+	for i, p := range s.photos {
+		if _, ok := heaps[p.truth]; !ok {
+			heaps[p.truth] = len(heaps)
+		}
+		state := cmp.Or(p.by, map[bool]string{true: "unknown", false: "open"}[s.unknown(p)])
+		if !strings.Contains(strings.ToLower(p.name), strings.ToLower(r.FormValue("q"))) {
+			state = "hidden"
+		}
+		angle, away := float64(p.random), 400*math.Sqrt(float64(p.random%997)/997)
+		for name, v := range map[string]any{
+			"ids": p.id, "x": 500 + 1000*(heaps[p.truth]%10) + int(away*math.Cos(angle)),
+			"y":      500 + 1000*(heaps[p.truth]/10) + int(away*math.Sin(angle)),
+			"class":  slices.Index(s.classes, cmp.Or(p.label, s.predicted(p))),
+			"rather": slices.Index(s.classes, cmp.Or(s.rather(p), " ")), "state": slices.Index(states, state),
+			"permille": int(1000 * p.sure), "taken": 1_750_000_000 + 1000*i} {
+			columns[name] = append(columns[name], v)
+		}
+	}
+	out := map[string]any{"version": 7, "revision": s.seq, "computing": false, "classes": s.classes, "states": states}
+	for name, column := range columns {
+		out[name] = column
+	}
+	if r.FormValue("have") == "7" {
+		out["ids"], out["x"], out["y"] = nil, nil, nil
+	}
+	answer(w, out)
 }
 
 func (s *standIn) listClasses(w http.ResponseWriter, _ *http.Request) {

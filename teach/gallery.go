@@ -19,6 +19,7 @@ type gallery struct {
 	groups  groupingState
 	events  eventsOf
 	typical typical
+	layout  layout
 
 	revision int
 	orders   map[string]order // of this revision, by the name of their Query

@@ -200,6 +200,21 @@ func (p *Page) Drag(from, to string) {
 	p.mouse("mouseReleased", end, 0)
 }
 
+// Draw presses the mouse on an element and moves it from corner to corner, given in shares of
+// the element's width and height, and releases it at the last one.
+func (p *Page) Draw(selector string, corners ...[2]float64) {
+	p.tb.Helper()
+	kind := "mousePressed"
+	var at point
+	for _, c := range corners {
+		p.Eval(fmt.Sprintf(`(({left, top, width, height}) => ({x: left + %g * width, y: top + %g * height}))(
+			document.querySelector(%q).getBoundingClientRect())`, c[0], c[1], selector), &at)
+		p.mouse(kind, at, 0)
+		kind = "mouseMoved"
+	}
+	p.mouse("mouseReleased", at, 0)
+}
+
 // Drop drags a file of the disk onto an element and drops it there.
 func (p *Page) Drop(selector, file string) {
 	p.tb.Helper()

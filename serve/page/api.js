@@ -31,6 +31,7 @@ export const image = (id) => ask("GET", "images/" + id);
 export const similar = (id, query) => ask("GET", `images/${id}/similar`, { query });
 export const similarTo = (file, limit) => ask("POST", "similar", { query: { limit }, body: file });
 export const search = (q, limit) => ask("GET", "search", { query: { q, limit } });
+export const map = (query) => ask("GET", "map", { query });
 export const groups = () => ask("GET", "groups");
 export const classes = () => ask("GET", "classes");
 export const status = () => ask("GET", "status");
@@ -54,7 +55,7 @@ export const photo = (id) => `v1/images/${id}/photo`;
 // is no connection. The browser connects again by itself.
 export function listen(heard) {
   const events = new EventSource("v1/events");
-  for (const name of ["status", "change", "refit", "groups"]) {
+  for (const name of ["status", "change", "refit", "groups", "map"]) {
     events.addEventListener(name, (event) => heard(JSON.parse(event.data), name));
   }
   events.onerror = () => heard(null, "lost");

@@ -10,7 +10,8 @@ import { Grid } from "./grid.js";
 import { members, showGroups } from "./groups.js";
 import * as history from "./history.js";
 import { listenToKeys, writeHelp } from "./keys.js";
-import { fixed, PhotoList } from "./list.js";
+import { byIds, fixed, PhotoList } from "./list.js";
+import { PhotoMap } from "./map.js";
 import { allIdsOf, idsOf, photosOf } from "./moment.js";
 import { Naming } from "./naming.js";
 import * as large from "./photo.js";
@@ -36,11 +37,15 @@ const titles = {
     "Drawn at random from those to accept. Enter if the suggestion is right, else type the class. Esc goes back."],
   accepted: ["Accepted in bulk",
     "The least certain first. Enter confirms a label, typing corrects it, Delete removes it. Esc goes back."],
+  map: ["Map",
+    "What is alike is near. Drag with Shift to encircle photos, or select with Shift and the arrow keys; type a name."],
+  picked: ["Selected on the map", "Each is decided by itself, or select several. Esc goes back."],
   similar: ["Similar photos", "Those that probably belong together are selected. Type a name. Esc goes back."],
 };
 
 const selection = new Selection();
 const grid = new Grid(byId("grid"), byId("scroller"), selection);
+const map = new PhotoMap(selection);
 const classes = new Classes();
 let recent = []; // classes used last, first; a new one is here before the server lists it
 let view = "check";
@@ -72,8 +77,11 @@ const begins = () => view === "check" && status !== null && !status.model.ready;
 // outdated reports whether the view is one of a class or model that is no more.
 const outdated = () => beginning !== begins() || (view === "class" && shownClass !== classes.current);
 
-// show shows a view, of given photos if there are any.
-async function show(next, photosOf) {
+// stage is where the photos are.
+const stage = () => (view === "map" ? map : grid);
+
+// show shows a view, of the photos of a source.
+async function show(next, from = source) {
   view = next;
   beginning = begins();
   followed = view === "group" ? "unknown" : "";
@@ -91,12 +99,15 @@ async function show(next, photosOf) {
   const inGroups = view === "unknown" && Object.keys(searching).length === 0;
   byId("groups").hidden = !inGroups;
   byId("groups").replaceChildren();
-  byId("grid").hidden = inGroups;
-  list = new PhotoList(photosOf ? fixed(photosOf) : source);
+  byId("grid").hidden = inGroups || view === "map";
+  byId("map").hidden = view !== "map";
+  list = new PhotoList(from);
   list.addEventListener("change", update);
   lead();
   advise();
-  if (!inGroups) {
+  if (view === "map") {
+    await map.load(searching);
+  } else if (!inGroups) {
     grid.show(list);
     await list.reach(0);
   }
@@ -113,7 +124,7 @@ async function work(next) {
 // toPhotos gives the keys to the photos, or to the one that is seen large. Whoever began to
 // type while an answer was on its way goes on typing.
 function toPhotos() {
-  const place = byId(large.isOpen() ? "photo" : "grid");
+  const place = byId(large.isOpen() ? "photo" : view === "map" ? "map-canvas" : "grid");
   if (!isTyping() && place.checkVisibility()) {
     place.focus({ preventScroll: true });
   }
@@ -154,7 +165,7 @@ function advise() {
 }
 
 // passing reports whether the view is one that is left for the one before.
-const passing = () => ["similar", "spot", "group", "event", "accepted"].includes(view);
+const passing = () => ["similar", "spot", "group", "event", "accepted", "picked"].includes(view);
 
 function tool(text, run) {
   const button = element("button", { type: "button" }, text);
@@ -169,16 +180,19 @@ async function update() {
   let empty = "";
   if (inGroups) {
     const turn = ++groupsShown;
-    const single = guard(async (of) => show("group", await members(of)));
+    const single = guard(async (of) => show("group", fixed(await members(of))));
     const { n, computing } = await showGroups({ names, name: guard(nameGroup), single });
     if (turn !== groupsShown || byId("groups").hidden) { // another view has been opened meanwhile
       return;
     }
     empty = n > 0 ? "" : computing ? "Looking for groups…" : noneUnknown();
+  } else if (view === "map") {
+    empty = map.size > 0 ? "" : map.computing ? "The photos are being placed…" : nothingHere();
   } else if (list.loaded && list.total === 0) {
     empty = nothingHere();
   }
-  byId("grid").hidden = inGroups || empty !== "";
+  byId("grid").hidden = inGroups || view === "map" || empty !== "";
+  byId("map").hidden = view !== "map" || empty !== "";
   byId("empty").hidden = empty === "";
   byId("empty").textContent = empty;
   const without = inGroups ? "" : untimed(list, searching, status?.images);
@@ -220,14 +234,14 @@ function choose() {
 
 // current is the photo that the keys are about; while the groups are shown there is none.
 function current() {
-  return byId("grid").hidden ? undefined : grid.photo;
+  return byId("groups").hidden && byId("empty").hidden ? stage().photo : undefined;
 }
 
 // targets are the photos that a decision is about: in the large view the one
 // that is seen, otherwise the selected ones, or the current one.
 function targets() {
   if (selection.size > 0 && !large.isOpen()) {
-    return list.items.filter((item) => selection.has(item.id));
+    return view === "map" ? map.photosOf(selection.ids) : list.items.filter((item) => selection.has(item.id));
   }
   const one = current();
   return one ? [one] : [];
@@ -285,7 +299,7 @@ function done(answer, ids, decision) {
   selection.drop(ids);
   const leaves = view === "class"
     ? decision?.class !== shownClass
-    : ["check", "unknown", "group", "event", "suspicious", "similar", "spot", "accepted"].includes(view);
+    : ["check", "unknown", "group", "event", "suspicious", "similar", "spot", "accepted", "picked"].includes(view);
   const unlabels = decision?.do === "unlabel" && ids.length <= few;
   if (leaves && (answers.includes(decision?.do) || (unlabels && ["suspicious", "accepted"].includes(view)))) {
     list.remove(ids);
@@ -295,7 +309,7 @@ function done(answer, ids, decision) {
   afresh ||= !unlabels && !answers.includes(decision?.do);
   heard(answer.status);
   reloadSoon();
-  if (["similar", "event", "accepted"].includes(view) && list.total === 0) {
+  if (["similar", "event", "accepted", "picked"].includes(view) && list.total === 0) {
     leave();
   } else if (view === "spot" && list.total === 0) {
     leave();
@@ -406,7 +420,7 @@ async function bulk(name, above) {
   if (answer?.check) {
     spot = answer;
     const { images } = await api.spotCheck(answer.above, answer.class, spots);
-    await showPassing("spot", images);
+    await showPassing("spot", fixed(images));
     toPhotos();
   } else if (answer) {
     const result = await api.accept(answer.above, answer.class);
@@ -467,20 +481,20 @@ async function findLike(file) {
 let back = "check";
 
 async function showSimilar(found, selected) {
-  await showPassing("similar", found);
+  await showPassing("similar", fixed(found));
   selection.set(selected);
 }
 
-// showPassing shows photos in a view that is left for the one before.
-async function showPassing(next, photosOf) {
+// showPassing shows the photos of a source in a view that is left for the one before.
+async function showPassing(next, from) {
   back = view === "group" ? "unknown" : passing() ? back : view;
-  await show(next, photosOf);
+  await show(next, from);
 }
 
 function leave() {
   if (large.isOpen()) {
     large.close();
-  } else if (["similar", "spot", "event", "accepted"].includes(view)) {
+  } else if (["similar", "spot", "event", "accepted", "picked"].includes(view)) {
     return work(back);
   } else if (selection.size > 0) {
     selection.clear();
@@ -507,12 +521,13 @@ function heard(next, event) {
   lost = lost && !event;
   const reading = (of) => of && (of.images.scanning || of.images.seen < of.images.embedded);
   afresh ||= next.events && (reading(status) || reading(next)); // photos become events
+  const placing = view === "map" && status?.images.scanning !== next.images.scanning; // there are the last photos
   const changed = status && (next.revision !== status.revision || next.model.ready !== status.model.ready);
   status = next;
   showStatus(status);
   words.heard(status);
   advise();
-  if (changed || event === "groups") {
+  if (changed || placing || event === "groups" || event === "map") {
     reloadSoon();
   }
 }
@@ -536,6 +551,10 @@ async function reload() {
   if (outdated() && !isTyping() && !large.isOpen() && selection.size === 0) {
     await work(view);
   } else if (!byId("groups").hidden) {
+    await update();
+  } else if (view === "map") {
+    await map.load(searching);
+    selection.drop(selection.ids.filter((id) => !map.has(id)));
     await update();
   } else if (passing()) {
     await renew(list.items.slice(0, grid.seen).filter(({ event }) => !event).map(({ id }) => id));
@@ -581,13 +600,18 @@ byId("views").addEventListener("click", (event) => {
   }
 });
 classes.addEventListener("choose", guard(() => work("class")));
-grid.addEventListener("current", choose);
-grid.addEventListener("fail", (event) => say(event.detail.message, true));
+for (const place of [grid, map]) {
+  place.addEventListener("current", choose);
+  place.addEventListener("fail", (event) => say(event.detail.message, true));
+  place.addEventListener("open", open);
+}
 selection.addEventListener("change", choose);
 
 function open() {
   const one = current();
-  if (one?.event) {
+  if (view === "map") {
+    guard(openPicked)(targets().map(({ id }) => id));
+  } else if (one?.event) {
     guard(openEvent)(one);
   } else if (one) {
     large.open(one, (name) => guard(label)([one], name));
@@ -595,10 +619,17 @@ function open() {
 }
 
 async function openEvent(tile) {
-  await showPassing("event", await photosOf(tile));
+  await showPassing("event", fixed(await photosOf(tile)));
   toPhotos();
 }
-grid.addEventListener("open", open);
+
+// openPicked shows photos of the map as tiles.
+async function openPicked(ids) {
+  if (ids.length > 0) {
+    await showPassing("picked", byIds(ids));
+    toPhotos();
+  }
+}
 for (const field of [naming, photoNaming]) {
   field.addEventListener("name", (event) => guard(label)(targets(), event.detail));
   field.addEventListener("leave", idle);
@@ -634,11 +665,11 @@ const commands = {
   several: guard(several),
   like: guard(() => like(current())), open, leave: guard(leave),
   undo: guard(() => step("undo")), redo: guard(() => step("redo")),
-  move: (columns, rows, range) => grid.move(columns, rows, range),
-  page: (pages, range) => grid.move(0, pages * grid.pageRows, range),
-  end: (way, range) => grid.go(way < 0 ? 0 : Infinity, range),
+  move: (columns, rows, range) => stage().move(columns, rows, range),
+  page: (pages, range) => stage().page(pages, range),
+  end: (way, range) => stage().end(way, range),
   toggle: () => current() && selection.toggle(current().id),
-  selectAll: () => selection.add(list.items.map((item) => item.id)),
+  selectAll: () => (view === "map" ? map.selectAll() : selection.add(list.items.map((item) => item.id))),
   type,
   history: guard(() => history.open(guard(goBack), guard(lookThrough))), forget: guard(forget),
   help: () => byId("keys").showModal(),
@@ -651,6 +682,7 @@ for (const [id, run] of Object.entries({
   save: guard(save),
   follow: guard(follow), dismiss: () => { advice.dismiss(status); advise(); toPhotos(); },
   "keys-close": () => byId("keys").close(),
+  "map-open": commands.open,
   "photo-accept": commands.accept, "photo-keep": commands.keep, "photo-like": commands.like,
   later: commands.later, unusable: commands.unusable, several: commands.several,
   "photo-later": commands.later, "photo-unusable": commands.unusable, "photo-several": commands.several,
@@ -689,7 +721,7 @@ byId("search").addEventListener("input", (event) => {
   typed = setTimeout(guard(() => {
     const fields = [...new FormData(byId("search"))];
     searching = Object.fromEntries(fields.filter(([, value]) => typeof value === "string" && value !== ""));
-    return show({ similar: back, spot: back, event: back, accepted: back, group: "unknown" }[view] ?? view);
+    return show(view === "group" ? "unknown" : passing() ? back : view);
   }), 200);
 });
 byId("search").addEventListener("submit", (event) => event.preventDefault());

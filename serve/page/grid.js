@@ -188,7 +188,12 @@ export class Grid extends EventTarget {
     return this.go(this.current + columns + rows * this.#columns, range);
   }
 
-  get pageRows() { return Math.max(1, Math.floor(this.#scroller.clientHeight / this.#row)); }
+  page(pages, range) {
+    return this.move(0, pages * Math.max(1, Math.floor(this.#scroller.clientHeight / this.#row)), range);
+  }
+
+  // end goes to the first photo, or the other way to the last.
+  end(way, range) { return this.go(way < 0 ? 0 : Infinity, range); }
 
   #indexOf(target) {
     return target.closest(".tile")?.index ?? null;

@@ -6,11 +6,12 @@ import { byId, composing, element, isField, topDialog } from "./dom.js";
 // Each row: what to press, what it does, and the command of each key. The help is
 // written from it.
 const table = [
-  ["Arrow keys", "go to another photo; with Shift, select up to it", {
+  ["Arrow keys", "go to another photo, with Shift select up to it; on the map, to another place", {
     ArrowLeft: (c, range) => c.move(-1, 0, range), ArrowRight: (c, range) => c.move(1, 0, range),
     ArrowUp: (c, range) => c.move(0, -1, range), ArrowDown: (c, range) => c.move(0, 1, range),
   }],
-  ["Page Up, Page Down, Home, End", "go a screen up or down, to the first or the last photo", {
+  ["Page Up, Page Down, Home, End",
+    "go a screen up or down, to the first or last photo; on the map, zoom, see all or what is selected", {
     PageUp: (c, range) => c.page(-1, range), PageDown: (c, range) => c.page(1, range),
     Home: (c, range) => c.end(-1, range), End: (c, range) => c.end(1, range),
   }],
@@ -21,13 +22,13 @@ const table = [
   ["Letters", "type a class: Enter takes the marked name, Shift+Enter exactly what was typed"],
   ["Tab", "go to the field for a class, for a name that does not begin with a letter"],
   ["Space", "select the photo or take it out of the selection", { " ": (c) => c.toggle() }],
-  ["Ctrl+A", "select all photos of this view that are loaded", { "Ctrl+a": (c) => c.selectAll() }],
+  ["Ctrl+A", "select all photos that are loaded, or in sight on the map", { "Ctrl+a": (c) => c.selectAll() }],
   ["+", "all like this: show the most similar photos, those that probably belong together selected",
     { "+": (c) => c.like() }],
   [".", "later: show what has no label after all others", { ".": (c) => c.later() }],
   ["-", "not usable: of no class, never learned and never exported as one", { "-": (c) => c.unusable() }],
   ["&", "several things: a name for each; exported with all, never learned", { "&": (c) => c.several() }],
-  ["Alt+Enter", "open the photo large, or an event", { "Alt+Enter": (c) => c.open() }],
+  ["Alt+Enter", "open the photo large, an event, or what is selected on the map", { "Alt+Enter": (c) => c.open() }],
   ["Delete, Backspace", "remove the label, or bring back what is not usable or for later",
     { Delete: (c) => c.unlabel(), Backspace: (c) => c.unlabel() }],
   ["Shift+Delete", "forget the photo: remove every trace of it that the model has",

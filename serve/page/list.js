@@ -1,5 +1,6 @@
 // A PhotoList is a view of up to 100 000 photos, fetched page by page as far as
 // somebody looks. It sends "change" when its items change.
+import * as api from "./api.js";
 
 const pageSize = 200;
 const largest = 500; // that the server sends at once
@@ -95,6 +96,13 @@ export class PhotoList extends EventTarget {
     }
   }
 }
+
+// byIds is the source of a list of photos that are known by their ids.
+export const byIds = (ids) => async (cursor, limit) => {
+  const from = cursor ?? 0;
+  const images = await Promise.all(ids.slice(from, from + limit).map(api.image));
+  return { images, total: ids.length, untimed: 0, next: from + limit < ids.length ? from + limit : null, revision: 0 };
+};
 
 // fixed is the source of a list that is known as a whole.
 export const fixed = (images) => async () => ({ images, total: images.length, untimed: 0, next: null, revision: 0 });
