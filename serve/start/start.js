@@ -80,7 +80,11 @@ function showProject(project, running) {
   byId("project-page").href = project.page;
   byId("project-close").disabled = byId("project-merge").disabled = running;
   byId("export").querySelector("[type=submit]").disabled = running;
-  byId("export-out").value ||= project.exports;
+  const form = byId("export");
+  if (form.dataset.project !== project.dir) { // the folder of another project is none for this one
+    form.dataset.project = project.dir;
+    byId("export-out").value = project.exports;
+  }
 }
 
 function showRecent(running) {
@@ -122,19 +126,24 @@ async function lookAtImages() {
     return;
   }
   let text;
+  let name = "";
   try {
     const found = await ask("GET", "folders", { query: { path } });
+    ({ name } = found);
     text = `${found.more ? "At least " : "About "}${photos(found.photos)} there and in the folders below.`;
     const folders = found.folders.filter((f) => f.photos > 0).length;
     if (folders > 1) {
       text += ` ${count(folders)} folders have some.`;
     }
-    byId("dir").value ||= within(state.suggested, found.name + ".project");
   } catch (error) {
     text = error.message;
   }
-  if (turn === counted) {
-    byId("images-count").textContent = text;
+  if (turn !== counted) { // somebody has chosen another folder since
+    return;
+  }
+  byId("images-count").textContent = text;
+  if (name) {
+    byId("dir").value ||= within(state.suggested, name + ".project");
   }
 }
 

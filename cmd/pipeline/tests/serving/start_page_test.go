@@ -177,8 +177,7 @@ func TestStartPage(t *testing.T) {
 
 	// Closed, opened from the list, and stopped.
 	page.Click("#project-close")
-	page.Wait("document.querySelector('#recent-list b')?.textContent === 'photos'")
-	page.Wait("document.querySelector('#recent-list button')?.disabled === false") // it is closed
+	page.Wait("document.querySelector('#recent-list button:enabled b')?.textContent === 'photos'")
 	s.look(page, "", "recent")
 	page.Click("#recent-list button")
 	page.Wait("document.getElementById('quality')?.textContent.includes('decided by you')")
@@ -223,6 +222,11 @@ func TestStartPage(t *testing.T) {
 	page.Press("Enter")
 	page.Wait("document.getElementById('task-lines').textContent === 'merged 0 photos that had no label here, " +
 		"2 have the same label'")
+
+	// The other one is opened in another window: exports do not go into the folder of the first.
+	s.well("v1/open", map[string]any{"dir": l.Path("other.project"), "images": ""})
+	page.Eval("void dispatchEvent(new Event('pageshow'))", nil)
+	page.Wait(fmt.Sprintf("document.getElementById('export-out').value === %q", l.Path("other.project", "exports")))
 	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
