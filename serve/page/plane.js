@@ -72,11 +72,10 @@ export class Plane {
   from([x, y]) { return [(x - this.#left) / this.#scale, (y - this.#top) / this.#scale]; }
   atPoint(i) { return this.at([this.x[i], this.y[i]]); }
 
-  // radius of a point, in CSS pixels.
+  // radius of a point, in CSS pixels: smaller if there are more, larger if they are seen closely.
   get radius() {
-    const n = this.shown.length;
-    const small = n > 30_000 ? 1.5 : n > 5000 ? 2.5 : n > 800 ? 4 : 6;
-    return Math.min(8, small * Math.cbrt(Math.max(1, this.#scale / this.#whole)));
+    const room = Math.sqrt(this.width * this.height / Math.max(1, this.shown.length));
+    return Math.min(8, Math.max(1.5, Math.min(6, 0.18 * room)) * Math.cbrt(Math.max(1, this.#scale / this.#whole)));
   }
 
   // nearest returns the point nearest to a place on the canvas, no further than some pixels.
@@ -178,4 +177,4 @@ export class Plane {
 
 // halvesOf returns how far a disc goes to each side in its middle row and those that follow.
 const halvesOf = (radius) =>
-  Array.from({ length: Math.floor(radius) + 1 }, (_, dy) => Math.floor(Math.sqrt(radius * radius - dy * dy)));
+  Array.from({ length: Math.floor(radius) + 1 }, (_, dy) => Math.round(Math.sqrt(radius * radius - dy * dy)));
