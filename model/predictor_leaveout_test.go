@@ -9,7 +9,9 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
+	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // leftOutOf returns log-probabilities by sample.
@@ -29,8 +31,8 @@ func leftOutOf(t *testing.T, m *Model, rows map[Hash][]float32) map[SampleID][]f
 }
 
 // TestLeaveOutIsAModelWithout: with at most as many examples as folds each is left out
-// alone, and is scored as by a model that never saw it, temperature and share
-// included; the only example of a class is not visited.
+// alone, and is scored as by a model that never saw it but has the same temperatures and
+// share; the only example of a class is not visited.
 func TestLeaveOutIsAModelWithout(t *testing.T) {
 	s := settings("ncm")
 	s.Temperature, s.OldShare = temperature.Config{Temperature: 2}, 0.7
@@ -46,6 +48,8 @@ func TestLeaveOutIsAModelWithout(t *testing.T) {
 		return m
 	}
 	m := trained(p)
+	tau := m.Predictor.Head.(*ncm.NCM).Temperature()
+	s.Heads = method.Change(s.Heads, "ncm", func(c *ncm.Config) { c.Temperature = tau })
 	got := leftOutOf(t, m, nil)
 	if len(got) != 9 {
 		t.Errorf("%d of 10 examples left out", len(got))

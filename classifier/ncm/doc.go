@@ -34,7 +34,9 @@
 // of every example under means that leave it out, with a golden-section search
 // on log τ, for which the objective has one minimum (it is convex in 1/τ).
 // Examples that are alone in their class are left out; if none is left, a
-// default is used (see DefaultTemperature). Later sessions do not change τ.
+// default is used (see DefaultTemperature). Later sessions do not change τ, and heads that
+// are fitted without some examples to calibrate this one have its τ: where classes are never
+// confused, a single wrong label changes τ by up to a factor of a hundred.
 // Forgetting the last class makes the head unfitted again.
 //
 // Cost: learning O(nd), scoring O(Cd) per example, in float64. Learning and

@@ -38,6 +38,11 @@ func New(cfg Config) (*NCM, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
+	return made(cfg), nil
+}
+
+// made is New for a τ of any size, such as one that was fitted.
+func made(cfg Config) *NCM {
 	h := &NCM{cfg: cfg}
 	h.Exact = classtable.NewExact(classtable.Method[shared, moments.Total]{
 		Name: "ncm", Config: cfg, Unit: cfg.Metric == Cosine,
@@ -69,20 +74,22 @@ func New(cfg Config) (*NCM, error) {
 			return nil
 		},
 	})
-	return h, nil
+	return h
 }
 
 // Comparing implements classifier.Comparing.
 func (h *NCM) Comparing() bool { return h.Model().Shared.Between > 0 }
 
-// Unfitted implements classifier.Unfitter.
+// Unfitted implements classifier.Unfitter: τ is fixed to that of this head.
 func (h *NCM) Unfitted() (classifier.Learner, error) {
-	next, err := New(h.cfg)
-	if err == nil {
-		next.UseBackend(h.Model().Backend)
-		next.closed = h.Model().Fitted() && h.Model().Shared.Between == 0
+	cfg, m := h.cfg, h.Model()
+	if m.Fitted() {
+		cfg.Temperature = m.Shared.Tau
 	}
-	return next, err
+	next := made(cfg)
+	next.UseBackend(m.Backend)
+	next.closed = m.Fitted() && m.Shared.Between == 0
+	return next, nil
 }
 
 // Load returns the head that Save described.
