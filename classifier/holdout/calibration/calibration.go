@@ -40,8 +40,8 @@ type Calibration struct {
 	// Elsewhere is that of examples that are less alike, such as those of another
 	// occasion; 0 if no two examples that were learned are alike.
 	Elsewhere float64 `json:"elsewhere,omitempty"`
-	// Once reports that the photos of most classes were taken on one occasion each: nothing is
-	// known about photos of another.
+	// Once reports that the photos of half of the classes or more were taken on one occasion
+	// each: nothing is known about photos of another.
 	Once bool `json:"once,omitempty"`
 	// Parts holds the accuracy of each fold, or of each pseudo-session: the mean of
 	// those of base and of later classes. They tell whether one head does better

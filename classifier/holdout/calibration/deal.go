@@ -73,6 +73,13 @@ func (t Task) once(classes []episodes.Class) bool {
 	return n > 0 && 2*n >= len(classes)
 }
 
+// shared reports whether any two photos of a class were taken on one occasion.
+func (t Task) shared(classes []episodes.Class) bool {
+	return slices.ContainsFunc(classes, func(c episodes.Class) bool {
+		return slices.Max(holdout.Occasions(episodes.Taken(t.Sessions, c.Examples))) < len(c.Examples)-1
+	})
+}
+
 // deal puts the groups and folds of classes where their examples are.
 func (t Task) deal(classes []episodes.Class, groups, folds [][]int, parts int) deal {
 	d := deal{parts: parts, of: map[string]int{}, groups: map[string]int{}, classes: len(classes)}

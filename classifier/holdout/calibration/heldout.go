@@ -39,20 +39,20 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	}
 	cfg := episodes.Seeded(t.Seed)
 	cfg.Splits = 5
-	classes := len(classifier.GroupByClass(z.Y))
-	cfg.TestPerClass = max(1, min(cfg.TestPerClass, maxScores/(classes*classes)))
+	classes := episodes.Classes(t.Sessions)
+	cfg.TestPerClass = max(1, min(cfg.TestPerClass, maxScores/(len(classes)*len(classes))))
 	singles, err := t.draw(ctx, episodes.Episode{X: drawn, Y: z.Y}, cfg)
 	if err != nil {
 		return nil, Calibration{}, err
 	}
 	c := Calibration{Source: PseudoSessions, Samples: singles.samples, Accuracy: singles.many.accuracy(),
 		Parts: singles.parts, Novelty: noveltyOf(singles.many.novelty, nil),
-		Once: t.once(episodes.Classes(t.Sessions))}
+		Once: t.once(classes)}
 	if other := noveltyOf(singles.few.novelty, nil); c.Quantiles != nil && other.Quantiles != nil {
 		c.Few, c.Shots = other.Quantiles, cfg.Shots
 	}
 	told := singles
-	if z.Taken != nil && !c.Once {
+	if !c.Once && t.shared(classes) {
 		apart, err := t.draw(ctx, episodes.Episode{X: drawn, Y: z.Y, Taken: z.Taken}, cfg)
 		if little := (*episodes.TooLittleError)(nil); err != nil && !errors.As(err, &little) {
 			return nil, Calibration{}, err
