@@ -557,6 +557,9 @@ async function reload() {
     await map.load(searching);
     selection.drop(selection.ids.filter((id) => !map.has(id)));
     await update();
+    if (document.activeElement === byId("main")) { // there was no map until now
+      toPhotos();
+    }
   } else if (passing()) {
     await renew(list.items.slice(0, grid.seen).filter(({ event }) => !event).map(({ id }) => id));
   } else {
