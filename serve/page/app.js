@@ -521,13 +521,14 @@ function heard(next, event) {
   lost = lost && !event;
   const reading = (of) => of && (of.images.scanning || of.images.seen < of.images.embedded);
   afresh ||= next.events && (reading(status) || reading(next)); // photos become events
-  const placing = view === "map" && status?.images.scanning !== next.images.scanning; // there are the last photos
+  const ended = status?.images.scanning && !next.images.scanning; // the last photos are there
+  const placing = view === "map" && (event === "map" || ended);
   const changed = status && (next.revision !== status.revision || next.model.ready !== status.model.ready);
   status = next;
   showStatus(status);
   words.heard(status);
   advise();
-  if (changed || placing || event === "groups" || event === "map") {
+  if (changed || placing || event === "groups") {
     reloadSoon();
   }
 }
@@ -556,6 +557,9 @@ async function reload() {
     await map.load(searching);
     selection.drop(selection.ids.filter((id) => !map.has(id)));
     await update();
+    if (document.activeElement === byId("main")) { // there was no map until now
+      toPhotos();
+    }
   } else if (passing()) {
     await renew(list.items.slice(0, grid.seen).filter(({ event }) => !event).map(({ id }) => id));
   } else {
