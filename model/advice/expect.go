@@ -45,8 +45,8 @@ func Expected(m *model.Model) []string {
 				"occasion expect about %.0f %%, or less; probabilities are for these", 100*c.Elsewhere))
 	}
 	if c.Once {
-		lines = append(lines, "half of the classes or more were photographed on one occasion each: how well photos of another "+
-			"occasion are named cannot be known from these")
+		lines = append(lines, "half of the classes or more were photographed on one occasion each: how well photos "+
+			"of another occasion are named cannot be known from these")
 	}
 	if n := single(m); n > 0 {
 		lines = append(lines, fmt.Sprintf("classes with a single image: %d of %d; how well they are named is unknown",

@@ -63,8 +63,9 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 			c.Elsewhere = apart.many.accuracy()
 		}
 	}
-	both := temperature.Mixed(&told.many.likelihood, &told.few.likelihood, cfg.NovelShare)
-	v := temperature.Staged(&told.alone.likelihood, &both)
+	// With later classes, an example that has the label of another is compared with its own.
+	wrong := singles.both(cfg.NovelShare).Wrong()
+	v := temperature.Staged(&told.alone.likelihood, told.both(cfg.NovelShare), wrong)
 	v.Config = &cfg
 	c.Unseen = fitUnseen(alike(told.alone.novelty), alike(told.unseen))
 	return v, c, nil
@@ -78,6 +79,12 @@ type drawn struct {
 	parts            []float64 // accuracy of each: the mean of many and few
 	samples          int       // held out, each counted once
 	classes          int       // that are held out in part, in all pseudo-sessions
+}
+
+// both mixes the answers for base and for later classes.
+func (d *drawn) both(share float64) *temperature.Likelihood {
+	mixed := temperature.Mixed(&d.many.likelihood, &d.few.likelihood, share)
+	return &mixed
 }
 
 // draw asks heads about the pseudo-sessions of the first session, drawn from s.
@@ -175,6 +182,7 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	}
 	c, d := Calibration{Source: LeftOut, Accuracy: all.accuracy(), Parts: accuracies}, singles
 	c.Novelty = all.evenly(singles.of)
+	wrong := all.likelihood.Wrong()
 	var alikeApart []*cluster
 	if groups != nil && 2*len(groups.of) >= groups.classes {
 		apart, parts, err := t.tallied(ctx, *groups)
@@ -193,9 +201,10 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 		return nil, Calibration{}, err
 	}
 	c.Unseen = fitUnseen(perClass(all.novelty, all.classes, d.of), unseen)
-	c.Samples, c.Added = len(all.novelty), added(alikeApart, all.likelihood.Minimum().T)
+	v := all.likelihood.MinimumWith(wrong)
+	c.Samples, c.Added = len(all.novelty), added(alikeApart, v.T)
 	c.Confusions, c.Weak = confusions(all.wrong, d.of), weak(all.wrong, d.of)
-	return all.likelihood.Minimum(), c, nil
+	return v, c, nil
 }
 
 // moreErrors is how many times the errors grow, at the least, where groups of like

@@ -2,8 +2,10 @@ package calibration
 
 import (
 	"context"
+	"math"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 )
@@ -30,6 +32,32 @@ func TestOneWrongLabel(t *testing.T) {
 			if _, nll, _ := test(t, head, queries, v.T, 0); nll > 0.1 {
 				t.Errorf("%d images of a class, seed %d: negative log-likelihood %.3f at T = %.3g", n, seed, nll, v.T)
 			}
+		}
+	}
+}
+
+// The temperature suits true labels where a tenth of those that were learned are wrong.
+func TestTemperatureOfTrueLabels(t *testing.T) {
+	for _, n := range []int{12, 24} {
+		w := newWorld(uint64(n), 24, 1)
+		s, queries := w.session(0, 30, n), w.session(0, 30, 20)
+		for i := 0; i < len(s.Y); i += 10 {
+			s.Y[i] = s.Y[(i+7*n)%len(s.Y)]
+		}
+		head := taught(t, s)
+		v, _, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s},
+			Fresh: head.(classifier.Unfitter).Unfitted})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, nll, _ := test(t, head, queries, v.T, 0)
+		best := math.Inf(1)
+		for logT := -3.0; logT < 4; logT += 0.1 {
+			_, other, _ := test(t, head, queries, math.Exp(logT), 0)
+			best = min(best, other)
+		}
+		if nll > best+0.05 || v.Wrong < 0.07 {
+			t.Errorf("%d images of a class: negative log-likelihood %.3f, %.3f at the best T; %+v", n, nll, best, v)
 		}
 	}
 }

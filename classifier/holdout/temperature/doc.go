@@ -11,9 +11,21 @@
 //	T       Value.T       above 1: the head was overconfident
 //	–       Value.Alone   T while there are base classes alone (pseudo-sessions)
 //	–       Value.Later   T with as many later classes as pseudo-sessions have
+//	ε       Value.Wrong   share of the labels that is wrong
 //	–       Value.Before  negative log-likelihood of the held-out examples at T = 1, in nats
 //	–       Value.After   the same at its minimum
 //	–       Value.ECE     expected calibration error there
+//
+// A few labels of most people's sets are wrong. T is to suit the true classes, but one held-out
+// example that is surely of another class than its label says weighs as much as hundreds of
+// others, and makes T too high. If a share ε of the labels is wrong, each other class being as
+// likely, a label y has the probability (package labelnoise)
+//
+//	(1−ε) p_T(y|x) + ε (1−p_T(y|x))/(C−1)
+//
+// ε is the most likely of none, ½ %, 1 %, 2 %, … 32 % (Wrong). Package calibration takes it from
+// photos that were held out one by one, since those of another occasion are mistaken without a
+// wrong label, and from heads that know all classes, since others doubt a wrongly labelled one.
 //
 // The likelihood is computed on a grid of log T from −3 to 6 in steps of 1/8;
 // memory does not grow with examples or classes. T changes neither which class

@@ -13,14 +13,34 @@ const (
 // eceBins is the number of bins of the expected calibration error.
 const eceBins = 15
 
-// A bin sums examples, those that are named correctly, and confidences.
-type bin struct{ n, right, confidence float64 }
+// shares is the number of shares of wrong labels that are compared: none, then ½ % and
+// doubling.
+const (
+	shares     = 8
+	firstShare = 0.005
+)
+
+// A Share is a share of labels that are wrong, one of those that a Likelihood is kept for;
+// 0 is none.
+type Share int
+
+// Value returns the share, 0 to 1.
+func (s Share) Value() float64 {
+	if s == 0 {
+		return 0
+	}
+	return math.Ldexp(firstShare, int(s)-1)
+}
+
+// A bin sums examples, those that are named correctly, the probabilities of the winning
+// classes, and those that a wrong label has of being such a class.
+type bin struct{ n, right, confidence, luck float64 }
 
 // A Likelihood accumulates the negative log-likelihood of held-out examples at
 // every T of a grid, and what else Minimum needs. The zero value is empty.
 type Likelihood struct {
 	n   float64
-	nll [gridSize]float64
+	nll [shares][gridSize]float64
 	// bins hold the examples by the probability of the winning class at every T.
 	bins [gridSize][eceBins]bin
 	// rivals sums, at every T, the mean negative log-probability of the other
@@ -39,11 +59,12 @@ func (l *Likelihood) Add(logProb []float64, own int) {
 		largest, sum = max(largest, v), sum+v
 	}
 	l.n++
+	others := math.Max(1, float64(len(logProb)-1))
 	var lead float64 // of the own class over the mean of the others
-	if C := float64(len(logProb)); C > 1 {
-		lead = logProb[own] - (sum-logProb[own])/(C-1)
+	if len(logProb) > 1 {
+		lead = logProb[own] - (sum-logProb[own])/others
 	}
-	for g := range l.nll {
+	for g := range gridSize {
 		perT := math.Exp(-gridFirst - gridStep*float64(g))
 		var sum float64
 		for _, v := range logProb {
@@ -51,10 +72,17 @@ func (l *Likelihood) Add(logProb []float64, own int) {
 				sum += math.Exp(z)
 			}
 		}
-		l.nll[g] += math.Log(sum) - (logProb[own]-largest)*perT
+		nll := math.Log(sum) - (logProb[own]-largest)*perT
+		l.nll[0][g] += nll
+		p := math.Exp(-nll)
+		for s := 1; s < shares; s++ {
+			wrong := Share(s).Value()
+			l.nll[s][g] -= math.Log((1-wrong)*p + wrong*(1-p)/others)
+		}
 		b := &l.bins[g][min(eceBins-1, int(eceBins/sum))]
 		b.n++
 		b.confidence += 1 / sum
+		b.luck += (1 - 1/sum) / others
 		if logProb[own] == largest {
 			b.right++
 		}
@@ -65,21 +93,26 @@ func (l *Likelihood) Add(logProb []float64, own int) {
 // Merge adds the examples of another Likelihood.
 func (l *Likelihood) Merge(other *Likelihood) {
 	l.n += other.n
-	for g := range l.nll {
-		l.nll[g] += other.nll[g]
+	for s := range l.nll {
+		for g := range l.nll[s] {
+			l.nll[s][g] += other.nll[s][g]
+		}
+	}
+	for g := range gridSize {
 		l.rivals[g] += other.rivals[g]
 		for i, b := range other.bins[g] {
 			own := &l.bins[g][i]
-			own.n, own.right, own.confidence = own.n+b.n, own.right+b.right, own.confidence+b.confidence
+			*own = bin{own.n + b.n, own.right + b.right, own.confidence + b.confidence, own.luck + b.luck}
 		}
 	}
 }
 
-// ece returns the expected calibration error at a point of the grid.
-func (l *Likelihood) ece(g int) float64 {
+// ece returns the expected calibration error at a point of the grid, given that a share of
+// the labels is wrong.
+func (l *Likelihood) ece(g int, wrong Share) float64 {
 	var sum float64
 	for _, b := range l.bins[g] {
-		sum += math.Abs(b.right - b.confidence)
+		sum += math.Abs(b.right - (1-wrong.Value())*b.confidence - wrong.Value()*b.luck)
 	}
 	return sum / max(l.n, 1)
 }
@@ -103,10 +136,15 @@ func Mixed(first, second *Likelihood, weight float64) Likelihood {
 
 func (l *Likelihood) scaled(by float64) Likelihood {
 	out := Likelihood{n: l.n * by}
-	for g := range l.nll {
-		out.nll[g], out.rivals[g] = l.nll[g]*by, l.rivals[g]*by
+	for s := range l.nll {
+		for g, v := range l.nll[s] {
+			out.nll[s][g] = v * by
+		}
+	}
+	for g := range gridSize {
+		out.rivals[g] = l.rivals[g] * by
 		for i, b := range l.bins[g] {
-			out.bins[g][i] = bin{b.n * by, b.right * by, b.confidence * by}
+			out.bins[g][i] = bin{b.n * by, b.right * by, b.confidence * by, b.luck * by}
 		}
 	}
 	return out
@@ -119,43 +157,69 @@ func (l *Likelihood) scaled(by float64) Likelihood {
 // named correctly do not make a head certain (Platt 1999, "Probabilistic Outputs
 // for Support Vector Machines", section 2.2). Without a finite likelihood T
 // stays 1.
-func (l *Likelihood) Minimum() *Value {
-	best, shift, curve := l.lowest()
-	found := &Value{Before: l.nll[gridOne] / max(l.n, 1), After: l.nll[best] / max(l.n, 1)}
+func (l *Likelihood) Minimum() *Value { return l.MinimumWith(0) }
+
+// MinimumWith is Minimum, given that a share of the labels is wrong: T is that of the
+// probabilities of the true classes (package comment).
+func (l *Likelihood) MinimumWith(wrong Share) *Value {
+	best, shift, curve := l.lowest(wrong)
+	nll := &l.nll[wrong]
+	found := &Value{Before: nll[gridOne] / max(l.n, 1), After: nll[best] / max(l.n, 1), Wrong: wrong.Value()}
 	if math.IsNaN(found.Before+found.After) || math.IsInf(found.Before+found.After, 0) {
 		return &Value{T: 1, Fallback: "the held-out examples have no finite likelihood"}
 	}
 	found.After -= curve * shift * shift / 2
-	found.T, found.ECE = math.Exp(gridFirst+gridStep*(float64(best)+shift)), l.ece(best)
+	found.T, found.ECE = math.Exp(gridFirst+gridStep*(float64(best)+shift)), l.ece(best, wrong)
 	return found
+}
+
+// Wrong returns the most likely share of wrong labels. It is 0 unless another makes the labels
+// more probable by ½ log n nats, what one more parameter has to gain (Schwarz 1978,
+// "Estimating the Dimension of a Model").
+func (l *Likelihood) Wrong() Share {
+	best, least := Share(0), l.minimum(0)-math.Log(max(l.n, 1))/2/max(l.n, 1)
+	for s := Share(1); s < shares; s++ {
+		if loss := l.minimum(s); loss < least {
+			best, least = s, loss
+		}
+	}
+	return best
 }
 
 // Loss returns the lowest value of what Minimum minimises, the likelihood with labels
 // that count as right with probability 1 − 1/(n+2) only. It changes smoothly with the
 // answers even where all examples are named correctly, to compare heads by.
-func (l *Likelihood) Loss() float64 {
-	best, shift, curve := l.lowest()
-	return l.loss(best) - curve*shift*shift/2
+func (l *Likelihood) Loss() float64 { return l.minimum(0) }
+
+func (l *Likelihood) minimum(wrong Share) float64 {
+	best, shift, curve := l.lowest(wrong)
+	return l.loss(wrong, best) - curve*shift*shift/2
 }
 
-// loss returns what Minimum minimises, at a point of the grid.
-func (l *Likelihood) loss(g int) float64 {
-	return (l.nll[g] + l.rivals[g]/(l.n+2)) / max(l.n, 1)
+// loss returns what MinimumWith minimises, at a point of the grid. Where wrong labels cost a
+// bounded amount, answers that are mostly wrong must not gain without bound either.
+func (l *Likelihood) loss(wrong Share, g int) float64 {
+	rivals := l.rivals[g]
+	if wrong > 0 {
+		rivals = max(rivals, 0)
+	}
+	return (l.nll[wrong][g] + rivals/(l.n+2)) / max(l.n, 1)
 }
 
 // lowest returns the point of the grid with the lowest loss, how far the minimum of a
 // parabola through it and its neighbours is from it, and the curvature of that.
-func (l *Likelihood) lowest() (best int, shift, curve float64) {
+func (l *Likelihood) lowest(wrong Share) (best int, shift, curve float64) {
 	best = gridOne
-	for g := range l.nll {
-		if l.loss(g) < l.loss(best) {
+	at := func(g int) float64 { return l.loss(wrong, g) }
+	for g := range gridSize {
+		if at(g) < at(best) {
 			best = g
 		}
 	}
 	if best == 0 || best == gridSize-1 {
 		return best, 0, 0
 	}
-	left, right := l.loss(best-1)-l.loss(best), l.loss(best+1)-l.loss(best)
+	left, right := at(best-1)-at(best), at(best+1)-at(best)
 	if curve = left + right; !(curve > 0) || math.IsInf(curve, 0) {
 		return best, 0, 0
 	}

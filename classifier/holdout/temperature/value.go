@@ -23,8 +23,11 @@ type Value struct {
 	// have the share that they have in pseudo-sessions; 0 if T does not depend on that.
 	Alone float64 `json:"alone,omitempty"`
 	Later float64 `json:"later,omitempty"`
-	// Before and After are the negative log-likelihoods of the held-out examples
-	// in nats, at a temperature of 1 and at T (at Alone, of base classes alone).
+	// Wrong is the share of the held-out examples whose labels are taken to be wrong, 0 to 1.
+	Wrong float64 `json:"wrong_labels,omitempty"`
+	// Before and After are the negative log-likelihoods of the held-out labels
+	// in nats, of which that share is wrong, at a temperature of 1 and at T (at Alone, of
+	// base classes alone).
 	Before float64 `json:"nll_before"`
 	After  float64 `json:"nll_after"`
 	// ECE is the expected calibration error of the held-out examples at T, 0 to 1.
@@ -35,11 +38,11 @@ type Value struct {
 	Fallback string `json:"fallback,omitempty"`
 }
 
-// Staged returns the temperature of base classes alone, given what is held out then and
-// what is held out once there are later classes. If either likelihood cannot be used, T
-// is 1 throughout.
-func Staged(alone, later *Likelihood) *Value {
-	v, w := alone.Minimum(), later.Minimum()
+// Staged returns the temperature of base classes alone, given what is held out then,
+// what is held out once there are later classes, and the share of wrong labels. If either
+// likelihood cannot be used, T is 1 throughout.
+func Staged(alone, later *Likelihood, wrong Share) *Value {
+	v, w := alone.MinimumWith(wrong), later.MinimumWith(wrong)
 	if v.Fallback != "" || w.Fallback != "" {
 		return &Value{T: 1, Fallback: cmp.Or(v.Fallback, w.Fallback)}
 	}
@@ -69,6 +72,9 @@ func (v *Value) Check(c Config, fitted bool) error {
 	}
 	if v == nil {
 		return nil
+	}
+	if !(v.Wrong >= 0 && v.Wrong < 1) {
+		return fmt.Errorf("temperature: a share of %g wrong labels", v.Wrong)
 	}
 	if c.Temperature != Auto && c.Temperature != v.T {
 		return fmt.Errorf("temperature: the model records %g, the settings have %g", v.T, c.Temperature)

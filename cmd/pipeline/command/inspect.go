@@ -159,8 +159,15 @@ func (l *lines) temperature(m *model.Model) {
 		l.add("temperature %.4g, for this share of later classes (%s: %.4g with base classes alone)", t.T,
 			held(m.Predictor.Calibration.Source), t.Alone)
 	default:
-		l.add("temperature %.4g (%s: negative log-likelihood %.3f, %.3f without it)", t.T,
-			held(m.Predictor.Calibration.Source), t.After, t.Before)
+		caution := ""
+		if t.After > t.Before {
+			caution = ", which would promise more than the images prove"
+		}
+		l.add("temperature %.4g (%s: negative log-likelihood %.3f, %.3f without it%s)", t.T,
+			held(m.Predictor.Calibration.Source), t.After, t.Before, caution)
+	}
+	if t != nil && t.Wrong > 0 {
+		l.add("labels     about %.2g %% of those learned look wrong: see pipeline rank --by label-error", 100*t.Wrong)
 	}
 }
 
