@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
-	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -182,7 +181,10 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	}
 	c, d := Calibration{Source: LeftOut, Accuracy: all.accuracy(), Parts: accuracies}, singles
 	c.Novelty = all.evenly(singles.of)
-	wrong := all.likelihood.Wrong()
+	var wrong temperature.Share
+	if len(all.novelty) >= tellsWrong*len(singles.of) {
+		wrong = all.likelihood.Wrong()
+	}
 	var alikeApart []*cluster
 	if groups != nil && 2*len(groups.of) >= groups.classes {
 		apart, parts, err := t.tallied(ctx, *groups)
@@ -206,6 +208,10 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	c.Confusions, c.Weak = confusions(all.wrong, d.of), weak(all.wrong, d.of)
 	return v, c, nil
 }
+
+// tellsWrong is the number of examples per class from which on wrong labels are looked for: with
+// two or three, one that is hard looks the same.
+const tellsWrong = 4
 
 // moreErrors is how many times the errors grow, at the least, where groups of like
 // examples are photos of the same occasion. In sets without occasions, where what looks
@@ -372,13 +378,6 @@ func approach(test, rest episodes.Episode, head classifier.Head, sizes map[strin
 			}
 		}
 	}
-}
-
-// widened returns a copy of x, whose rows follow each other.
-func widened(x blas32.General) blas64.General {
-	out := dense.New(x.Rows, x.Cols)
-	dense.Widen(out.Data, x.Data)
-	return out
 }
 
 // joined returns the rows of all sessions, one session after another.

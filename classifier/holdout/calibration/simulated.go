@@ -5,6 +5,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
@@ -65,5 +66,12 @@ func second(s episodes.Episode) episodes.Episode {
 		}
 		out.Y = append(out.Y, s.Y[i%n])
 	}
+	return out
+}
+
+// widened returns a copy of x, whose rows follow each other.
+func widened(x blas32.General) blas64.General {
+	out := dense.New(x.Rows, x.Cols)
+	dense.Widen(out.Data, x.Data)
 	return out
 }
