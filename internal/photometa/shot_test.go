@@ -106,10 +106,10 @@ func TestPlaces(t *testing.T) {
 			true, 48.51, -11.25},
 		"decimals": {"N", "E", [6][2]uint32{{4851, 100}, {0, 1}, {0, 1}, {1125, 100}, {0, 0}, {0, 0}},
 			true, 48.51, 11.25},
-		"no fix":     {"N", "E", [6][2]uint32{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}}, false, 0, 0},
-		"unset":      {"N", "E", [6][2]uint32{}, false, 0, 0},
-		"by zero":    {"N", "E", [6][2]uint32{{48, 0}, {0, 1}, {0, 1}, {11, 1}, {0, 1}, {0, 1}}, false, 0, 0},
-		"too far":    {"N", "E", [6][2]uint32{{91, 1}, {0, 1}, {0, 1}, {11, 1}, {0, 1}, {0, 1}}, false, 0, 0},
+		"no fix":  {"N", "E", [6][2]uint32{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}}, false, 0, 0},
+		"unset":   {"N", "E", [6][2]uint32{}, false, 0, 0},
+		"by zero": {"N", "E", [6][2]uint32{{48, 0}, {0, 1}, {0, 1}, {11, 1}, {0, 1}, {0, 1}}, false, 0, 0},
+		"too far": {"N", "E", [6][2]uint32{{91, 1}, {0, 1}, {0, 1}, {11, 1}, {0, 1}, {0, 1}}, false, 0, 0},
 	} {
 		for _, order := range []binary.AppendByteOrder{binary.LittleEndian, binary.BigEndian} {
 			s := ShotOf(placeFile(order, c.south, c.west, c.angles))
