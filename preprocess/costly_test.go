@@ -20,6 +20,9 @@ import (
 // TestCostlyHeaders: what would take time that the Budget does not count, or memory
 // before it is asked, is refused by its header.
 func TestCostlyHeaders(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes in one goroutine")
+	}
 	for name, c := range map[string]struct {
 		file []byte
 		text string // "" if it is read
@@ -130,6 +133,9 @@ func TestWhateverUsesPixelsStops(t *testing.T) {
 // TestSalvageIsBounded: a damaged JPEG is decoded a number of times that depends on its
 // size, and a large one loses only a few per cent more.
 func TestSalvageIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes in one goroutine")
+	}
 	file := imagebomb.Baseline(9000, 9000)
 	file = file[:len(file)*19/20]
 	h, err := readJPEGHeader(file)
@@ -149,6 +155,9 @@ func TestSalvageIsBounded(t *testing.T) {
 
 // TestDecodingStops when the context ends: before the first bytes, and in between.
 func TestDecodingStops(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes in one goroutine")
+	}
 	files := map[string][]byte{
 		"interlaced.png": imagebomb.PNG(3000, 3000, imagebomb.RGBA, 16, true),
 		"strips.tif":     imagebomb.TIFF(10, 500, 1, 30),

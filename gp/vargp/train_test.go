@@ -455,6 +455,9 @@ func (i *interrupting) MulPlain64(dst, a, b blas64.General) error {
 // TestInterruptedSaves: no state is saved after the context was cancelled, at
 // whatever product: gonum may have computed parts of it in place of the backend.
 func TestInterruptedSaves(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains again and again")
+	}
 	const many = 1 << 40
 	saved := func(products int64) (saves int, left int64, err error) {
 		ctx, cancel := context.WithCancel(context.Background())

@@ -124,6 +124,9 @@ func TestTilesFitThePicture(t *testing.T) {
 // TestRepeatedTile: a tile that is in several places is decoded once, and looks there
 // as if it were not.
 func TestRepeatedTile(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes in one goroutine")
+	}
 	p := parsed(t, "grid_420.heic")
 	first, second := p.tiles[0], p.tiles[1]
 	p.tiles = []*coded{first, second, first, second, first, first}

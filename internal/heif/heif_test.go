@@ -108,6 +108,9 @@ func TestDecodersAgree(t *testing.T) {
 
 // TestSandboxIsBounded: a decoder that wants more gets nothing, and says so.
 func TestSandboxIsBounded(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes in one goroutine")
+	}
 	d := Portable()
 	c := parsed(t, "97x131_444.heic").tiles[0]
 	err := d.hevc.run(t.Context(), new(scratch), 1<<20, func(in *instance) error {
