@@ -24,6 +24,11 @@ func TestTakenOf(t *testing.T) {
 	if got[0].Camera != got[1].Camera || got[0].Camera == got[2].Camera || got[4] != got[1] {
 		t.Errorf("%v", got)
 	}
+	again := samples[4]
+	again.Path, again.Box = "fox/b.jpg#3", &dataset.Box{Number: 3}
+	if got := TakenOf(root, append(samples, again)); got[5] != got[1] || got[3] != (holdout.Taken{}) {
+		t.Errorf("two boxes that follow each other: %v", got)
+	}
 	if got := TakenOf(root, samples[3:4]); got != nil {
 		t.Errorf("%v", got)
 	}

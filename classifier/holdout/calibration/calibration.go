@@ -105,9 +105,7 @@ func Fit(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
 		const reason = "there is only one class"
 		return &temperature.Value{T: 1, Fallback: reason}, Calibration{Novelty: Novelty{Reason: reason}}, nil
 	}
-	v, c, err := leftOut(ctx, t)
-	c.Once = t.once(episodes.Classes(t.Sessions))
-	return v, c, err
+	return leftOut(ctx, t)
 }
 
 // sizes returns the size of the largest class, and the number of classes.

@@ -16,6 +16,7 @@ type deal struct {
 	held, group [][]int // group numbers those of a class
 	parts       int
 	slow        bool // the head is
+	once        bool // as of Calibration
 	of          map[string]int
 	groups      map[string]int // number of them
 	classes     int
@@ -53,7 +54,7 @@ func (t Task) splits() (singles deal, groups *deal, err error) {
 		alike = alike || !slices.Equal(of, alone[c])
 	}
 	singles = t.deal(classes, alone, holdout.Folds(alone, parts, counting), parts)
-	singles.slow = slow
+	singles.slow, singles.once = slow, once
 	if alike {
 		d := t.deal(classes, by, holdout.Folds(by, parts, counting), parts)
 		groups = &d

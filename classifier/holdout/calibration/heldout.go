@@ -32,15 +32,15 @@ const maxScores = 4 << 20
 // held out together if the head does worse without them. Like examples are not: in large
 // classes of few dimensions everything has a neighbour.
 func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibration, error) {
-	z, drawn := t.Sessions[0], t.Embeddings
-	if drawn.Rows == 0 {
-		drawn = z.X
+	z, from := t.Sessions[0], t.Embeddings
+	if from.Rows == 0 {
+		from = z.X
 	}
 	cfg := episodes.Seeded(t.Seed)
 	cfg.Splits = 5
 	classes := episodes.Classes(t.Sessions)
 	cfg.TestPerClass = max(1, min(cfg.TestPerClass, maxScores/(len(classes)*len(classes))))
-	singles, err := t.draw(ctx, episodes.Episode{X: drawn, Y: z.Y}, cfg)
+	singles, err := t.draw(ctx, episodes.Episode{X: from, Y: z.Y}, cfg)
 	if err != nil {
 		return nil, Calibration{}, err
 	}
@@ -52,7 +52,7 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	}
 	told := singles
 	if !c.Once && t.shared(classes) {
-		apart, err := t.draw(ctx, episodes.Episode{X: drawn, Y: z.Y, Taken: z.Taken}, cfg)
+		apart, err := t.draw(ctx, episodes.Episode{X: from, Y: z.Y, Taken: z.Taken}, cfg)
 		if little := (*episodes.TooLittleError)(nil); err != nil && !errors.As(err, &little) {
 			return nil, Calibration{}, err
 		}
@@ -179,7 +179,7 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	c, d := Calibration{Source: LeftOut, Accuracy: all.accuracy(), Parts: accuracies}, singles
+	c, d := Calibration{Source: LeftOut, Accuracy: all.accuracy(), Parts: accuracies, Once: singles.once}, singles
 	c.Novelty = all.evenly(singles.of)
 	var wrong temperature.Share
 	if len(all.novelty) >= tellsWrong*len(singles.of) {
