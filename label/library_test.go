@@ -17,8 +17,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// The programs of docs/library.md, word for word but for their main functions: teach a
-// model from two folders, and label a third.
+// These are the programs of docs/library.md, verbatim except for main. They teach a model
+// from two folders and label a third.
 func Example_library() {
 	photos, err := os.MkdirTemp("", "photos-")
 	if err != nil {

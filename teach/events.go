@@ -36,7 +36,8 @@ type Event struct {
 	Last Photo
 }
 
-// fewChanges of an album that is being read do not find its events anew.
+// fewChanges is the share of the photos that may change, while the folder is being read,
+// before the events are found again.
 const fewChanges = 0.02
 
 // findEvents finds the events if the album has changed. Cost: O(n log n), a second for 100 000

@@ -117,11 +117,10 @@ func shownIn(text string) (all []shown) {
 // TestFiguresHaveSources: on the pages of results, the line above each table of measurements and each
 // figure says where it comes from,
 //
-//	<!-- from: data/NAME.csv -->              results beside the page, or a paper's figures in the program
+//	<!-- from: data/NAME.csv -->              a file of results next to the page, or of a paper's figures
 //	<!-- measured: 2026-11-26, COMMAND -->    no file was kept
 //
-// and of those with files each row's numbers stand in one line of each file, as precisely as they are
-// printed.
+// Where there are files, one line of each has all numbers of a row, to the digits printed.
 func TestFiguresHaveSources(t *testing.T) {
 	traced, unkeptNow := 0, 0
 	for _, page := range files(t, ".md") {

@@ -57,7 +57,7 @@ func (in inputs) notePredicted(predicted int) {
 	}
 }
 
-// noteUnlabelled says what embed.Labelled left out, but for what notePredicted says.
+// noteUnlabelled says what embed.Labelled left out, except what notePredicted has already said.
 func (in inputs) noteUnlabelled(from input, rows *embed.Labelled, skipped map[string]int) {
 	predicted := 0
 	if from.images != nil {
