@@ -209,12 +209,18 @@ func (g *gallery) sorted(q Query) (o order) {
 		entries = append(entries, entry{key, i})
 	}
 	byName := q.View == All && !q.ByTime && q.Event == (ID{})
-	slices.SortFunc(entries, func(a, b entry) int {
-		if byName {
+	dense.SortFunc(entries, func(a, b entry) int {
+		switch {
+		case byName:
 			return strings.Compare(g.photos[a.row].Path, g.photos[b.row].Path)
+		case a.key < b.key: // most pairs end here: cmp.Compare asks for NaN first
+			return -1
+		case a.key > b.key:
+			return 1
 		}
 		return cmp.Or(cmp.Compare(a.key, b.key), cmp.Compare(a.row, b.row))
 	})
+	o.rows, o.keys = make([]int, 0, len(entries)), make([]float64, 0, len(entries))
 	for at, e := range entries {
 		if byName {
 			e.key = float64(at)
