@@ -90,6 +90,8 @@ type cocoFile struct {
 	Images []struct {
 		ID   json.RawMessage `json:"id"`
 		File string          `json:"file_name"`
+		// SetAside is of exports of this program.
+		SetAside bool `json:"set_aside"`
 	} `json:"images"`
 	Annotations []struct {
 		Image    json.RawMessage `json:"image_id"`
@@ -132,7 +134,11 @@ func openCOCO(t *text) (r records, ok bool, err error) {
 				add([]string{image.File, a[0], a[1], ""})
 			}
 			if of[string(image.ID)] == nil {
-				add([]string{image.File, "", "", ""})
+				by := ""
+				if image.SetAside {
+					by = "person"
+				}
+				add([]string{image.File, "", by, ""})
 			}
 			delete(of, string(image.ID)) // in a damaged file, all images may have one id
 		}

@@ -17,7 +17,7 @@ func isTask(object map[string]any) bool {
 
 // taskRows yields the photo of a task with the choices of each annotation, once where these are
 // the same: people who disagree contradict each other, and that is reported. Predictions are not
-// what a person decided, and cancelled annotations are not decided.
+// what a person decided, and of cancelled annotations alone the photo was set aside.
 func taskRows(task map[string]any, use func(path, label string)) {
 	data, _ := task["data"].(map[string]any)
 	photo := ""
@@ -32,9 +32,11 @@ func taskRows(task map[string]any, use func(path, label string)) {
 		}
 	}
 	var cells []string
+	aside := ""
 	for _, key := range []string{"annotations", "completions"} {
 		for _, a := range objects(task[key]) {
 			if cancelled, _ := a["was_cancelled"].(bool); cancelled {
+				aside = asideCell
 				continue
 			}
 			labels := choices(a["result"])
@@ -45,7 +47,7 @@ func taskRows(task map[string]any, use func(path, label string)) {
 		}
 	}
 	if len(cells) == 0 {
-		cells = []string{""}
+		cells = []string{aside}
 	}
 	for _, cell := range cells {
 		use(photo, cell)

@@ -223,6 +223,7 @@ func (r *listReader) sample(row listRow) (Sample, error) {
 		s.Label, s.Several = "", ""
 		return s, nil
 	}
+	s.SetAside = row.setAside && row.labelled && s.Label == "" && s.Several == ""
 	if !row.labelled {
 		s.Label = cmp.Or(r.opts.ClassFrom, ClassFromLeaf).class(r.rootName, rel)
 	}

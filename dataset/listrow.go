@@ -30,6 +30,8 @@ type listRow struct {
 	safe     bool // as SafeCell writes cells
 	// more reports that several rows of one photo tell of several things in it.
 	more bool
+	// setAside reports that a person decided about the photo; without a label it is of no class.
+	setAside bool
 	// predicted reports that the label is not to be taken for one.
 	predicted bool
 	number    int
@@ -61,6 +63,7 @@ func eachListed(file io.ReaderAt, size int64, g guesser, use func(listRow) error
 			failed = fmt.Errorf("%s %d: %w", row.unit, number, notUTF8(row.sample.Label))
 		default:
 			row.predicted = g.opts.Decided && row.ofProgram(cells, slices.Contains(records.header, "probability"))
+			row.setAside = row.sample.Label == asideCell || row.by >= 0 && field(cells, c.by) == "person"
 			row.sample.label(row.labels(field(cells, c.several)))
 			failed = use(row)
 		}
@@ -100,7 +103,7 @@ func (r listRow) labels(several string) []string {
 	if several := severalIn(cell); several != nil {
 		return several
 	}
-	if r.by < 0 {
+	if r.by < 0 || r.several >= 0 && r.sample.Label != "" { // where several things have a column, a label is one
 		return []string{r.plain(cell)}
 	}
 	if r.safe {

@@ -11,6 +11,8 @@ type Sample struct {
 	// Several are the things that a photo shows, of which none is its Label, as JoinLabels
 	// writes them; "" for none.
 	Several string
+	// SetAside reports that a list says that a person found the photo to be of no class.
+	SetAside bool
 	// Split and Session are the optional columns of a feature folder's
 	// samples.csv.
 	Split, Session string

@@ -205,6 +205,12 @@ func ExampleScan() {
 		os.WriteFile(filepath.Join(root, name), nil, 0o644)
 	}
 	listing, err := Scan(context.Background(), root, ScanOptions{})
-	fmt.Println(listing.Samples, listing.Skipped, err)
-	// Output: [{cat/1.jpg cat     <nil>} {dog/2.png dog     <nil>}] map[video:1] <nil>
+	for _, s := range listing.Samples {
+		fmt.Println(s.Path, "is a", s.Label)
+	}
+	fmt.Println(listing.Skipped, err)
+	// Output:
+	// cat/1.jpg is a cat
+	// dog/2.png is a dog
+	// map[video:1] <nil>
 }

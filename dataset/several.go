@@ -38,7 +38,7 @@ func SplitLabels(cell string) (labels []string) {
 }
 
 // severalIn returns the labels of a cell in which Label Studio writes several:
-// {"choices": ["a", "b"]}; nil if it is another.
+// {"choices": ["a", "b"]}, none of them for a photo that was set aside; nil if it is another.
 func severalIn(cell string) []string {
 	if !strings.HasPrefix(cell, `{"choices"`) {
 		return nil
@@ -49,7 +49,7 @@ func severalIn(cell string) []string {
 	if json.Unmarshal([]byte(cell), &c) != nil {
 		return nil
 	}
-	return c.Choices
+	return append([]string{}, c.Choices...)
 }
 
 // severalCell writes labels as a cell: one as it is, several so that severalIn finds them.
@@ -63,3 +63,6 @@ func severalCell(labels []string) string {
 	text, _ := json.Marshal(map[string]any{"choices": labels}) // strings always can
 	return string(text)
 }
+
+// asideCell is the cell of a photo that was set aside, as severalIn finds it.
+const asideCell = `{"choices":[]}`

@@ -94,15 +94,22 @@ var ErrNoLabels = errors.New("no labelled images: put each class into its own fo
 type Labelled struct {
 	Rows
 	Dropped, Several int
+	// Aside, unless nil, takes the rows that a list says to show several things, or that a
+	// person set aside, instead.
+	Aside func(Item)
 }
 
 // Each is like Rows.Each.
 func (l *Labelled) Each(ctx context.Context, emit func(Item) error) (Outcome, error) {
 	l.Dropped, l.Several = 0, 0
-	labelled := 0
+	labelled, aside := 0, 0
 	outcome, err := l.Rows.Each(ctx, func(item Item) error {
 		switch {
 		case item.Err != nil:
+		case l.Aside != nil && (item.Sample.Several != "" || item.Sample.SetAside):
+			l.Aside(item)
+			aside++
+			return nil
 		case item.Sample.Label == "":
 			l.Dropped++
 			if item.Sample.Several != "" {
@@ -114,7 +121,7 @@ func (l *Labelled) Each(ctx context.Context, emit func(Item) error) (Outcome, er
 		}
 		return emit(item)
 	})
-	if err == nil && labelled == 0 {
+	if err == nil && labelled+aside == 0 {
 		err = ErrNoLabels
 	}
 	return outcome, err

@@ -19,6 +19,7 @@ const (
 	Person By = "person" // somebody who looked at it
 	Bulk   By = "bulk"   // an accepted prediction
 	List   By = "list"   // a folder or list that was learned
+	Later  By = "later"  // somebody put it off: it has no label yet
 	// Detector is what found the box of a person or vehicle, which needs no other label.
 	Detector By = "detector"
 )
@@ -91,5 +92,9 @@ func (s Scored) Names() []string {
 	return []string{s.Prediction.Label}
 }
 
-// SetAside reports that people decided that the photo is of no class, or of several (Labels).
+// SetAside reports that people decided that the photo is of no class, or of several (Labels), or
+// is for later.
 func (s Scored) SetAside() bool { return s.By != "" && s.Prediction.Label == "" }
+
+// OfNoClass reports that people decided that the photo is of no class.
+func (s Scored) OfNoClass() bool { return s.SetAside() && len(s.Labels) == 0 && s.By != Later }

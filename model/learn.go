@@ -19,6 +19,8 @@ type Outcome struct {
 	// Added samples are new; AlreadyKnown ones were learned before under the
 	// same label; Duplicates repeat another sample of the same batch.
 	Added, AlreadyKnown, Duplicates int
+	// SetAside photos are of no class, or show several things: none of them is learned.
+	SetAside int
 	// NewClasses were added to the model; MoreOf are existing classes that got
 	// more samples. Both are in column order.
 	NewClasses, MoreOf []string

@@ -20,9 +20,11 @@ import (
 // Work is what a command does to a model that was taught. A command that finds the model open
 // hands it to the server that has it.
 type Work struct {
-	// Import learns these photos of a folder or list, nil for none, Merge what was decided with
-	// the model of another file, "" for none; Prefer is as in teach.Session.Import.
+	// Import learns these photos of a folder or list, nil for none, and sets those of Aside aside;
+	// Merge learns what was decided with the model of another file, "" for none; Prefer is as in
+	// teach.Session.Import.
 	Import *model.Batch
+	Aside  []teach.Aside
 	Merge  string
 	Prefer teach.Preference
 	// Forget removes photos, and all photos of Classes.
@@ -47,7 +49,7 @@ type Done struct {
 func (w Work) Do(ctx context.Context, s *teach.Session) (d Done, err error) {
 	switch {
 	case w.Import != nil:
-		d.Outcome, err = s.Import(*w.Import, w.Prefer)
+		d.Outcome, err = s.Import(*w.Import, w.Aside, w.Prefer)
 		return d, err
 	case w.Merge != "":
 		d.Outcome, err = s.Merge(w.Merge, w.Prefer)

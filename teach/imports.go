@@ -36,38 +36,50 @@ func (e *ConflictsError) Error() string {
 		e.All, strings.Join(e.First, "; "))
 }
 
-func (e *ConflictsError) add(path, have string, by By, says string) {
+func (e *ConflictsError) add(path, have string, says said) {
 	if e.All++; len(e.First) < shownConflicts {
-		e.First = append(e.First, fmt.Sprintf("%s is %q (%s), and %q here", path, have, by, says))
+		e.First = append(e.First, fmt.Sprintf("%s is %s, and %s here", path, have, says))
 	}
 }
 
-// Import learns photos of a folder or list, with paths and embeddings, as one line, none if
-// there is nothing new. A photo that was decided or learned as another class is a
-// *ConflictsError, unless one of the two is preferred.
-func (s *Session) Import(b model.Batch, prefer Preference) (model.Outcome, error) {
+// An Aside is a photo of a folder or list that a person set aside: it shows several things, at least
+// two, or is of no class.
+type Aside struct {
+	Content model.Hash
+	Path    string
+	Labels  []string
+}
+
+// said is what a folder or list says of a photo: its class, or else what it shows.
+type said struct {
+	class  string
+	labels []string
+}
+
+func (s said) String() string {
+	switch {
+	case s.class != "":
+		return fmt.Sprintf("%q", s.class)
+	case len(s.labels) > 0:
+		return fmt.Sprintf("several things (%s)", strings.Join(s.labels, ", "))
+	}
+	return "of no class"
+}
+
+func (s said) equal(t said) bool { return s.class == t.class && slices.Equal(s.labels, t.labels) }
+
+// Import learns photos of a folder or list, with paths and embeddings, and sets photos aside, as
+// one line, none if there is nothing new. A photo about which something else was decided or learned
+// is a *ConflictsError, unless one of the two is preferred.
+func (s *Session) Import(b model.Batch, aside []Aside, prefer Preference) (model.Outcome, error) {
 	var o model.Outcome
-	for _, class := range b.Labels {
-		if err := checkName(class); err != nil {
-			return o, err
-		}
-	}
-	if b.X.Cols != s.options.Dim {
-		return o, fmt.Errorf("the embeddings have %d values, not %d", b.X.Cols, s.options.Dim)
-	}
-	n := len(b.Labels)
-	if b.X.Rows != n || b.X.Stride != b.X.Cols || len(b.X.Data) != n*b.X.Cols ||
-		len(b.Content) != n || len(b.Paths) != n {
-		return o, fmt.Errorf("%d labels, %d embeddings, %d contents and %d paths do not match", n, b.X.Rows,
-			len(b.Content), len(b.Paths))
-	}
-	if err := classifier.CheckRows(b.X, 0); n > 0 && err != nil {
+	if err := checkImport(b, aside, s.options.Dim); err != nil {
 		return o, err
 	}
 	var before []string
 	l, err := s.decide(func() (l Line, err error) {
 		before = s.state.current()
-		if l, o, err = s.state.imported(b, prefer); err == nil && len(l.Images) == 0 {
+		if l, o, err = s.state.imported(b, aside, prefer); err == nil && len(l.Images) == 0 {
 			err = errNothing
 		}
 		if err == nil {
@@ -80,13 +92,45 @@ func (s *Session) Import(b model.Batch, prefer Preference) (model.Outcome, error
 		return o, nil
 	}
 	for _, class := range slices.Compact(slices.Sorted(slices.Values(l.Classes))) {
-		if slices.Contains(before, class) {
+		switch {
+		case class == "":
+		case slices.Contains(before, class):
 			o.MoreOf = append(o.MoreOf, class)
-		} else {
+		default:
 			o.NewClasses = append(o.NewClasses, class)
 		}
 	}
 	return o, err
+}
+
+// checkImport returns an error unless what is imported is complete, with embeddings of d values.
+func checkImport(b model.Batch, aside []Aside, d int) error {
+	for _, class := range b.Labels {
+		if err := checkName(class); err != nil {
+			return err
+		}
+	}
+	for _, a := range aside {
+		if len(a.Labels) == 0 {
+			continue
+		}
+		if err := (Line{Do: Several, Classes: a.Labels}).checkSeveral(); err != nil {
+			return fmt.Errorf("%s: %w", a.Path, err)
+		}
+	}
+	if b.X.Cols != d && len(b.Labels) > 0 {
+		return fmt.Errorf("the embeddings have %d values, not %d", b.X.Cols, d)
+	}
+	n := len(b.Labels)
+	if b.X.Rows != n || b.X.Stride != b.X.Cols || len(b.X.Data) != n*b.X.Cols ||
+		len(b.Content) != n || len(b.Paths) != n {
+		return fmt.Errorf("%d labels, %d embeddings, %d contents and %d paths do not match", n, b.X.Rows,
+			len(b.Content), len(b.Paths))
+	}
+	if n == 0 {
+		return nil
+	}
+	return classifier.CheckRows(b.X, 0)
 }
 
 // embedAll adds to a line the embeddings of a batch that are not stored.
@@ -96,8 +140,8 @@ func (r *record) embedAll(l *Line, b model.Batch) {
 		rows[ID(h)] = i
 	}
 	for _, id := range l.Images {
-		if !r.stored(id) {
-			l.embed(id, dense.Row32(b.X, rows[id]))
+		if i, ok := rows[id]; ok && !r.stored(id) {
+			l.embed(id, dense.Row32(b.X, i))
 		}
 	}
 }
@@ -105,47 +149,88 @@ func (r *record) embedAll(l *Line, b model.Batch) {
 // errNothing reports that there is nothing to decide.
 var errNothing = errors.New("nothing is new")
 
-// imported returns the line that learns what is new in a batch.
-func (s *state) imported(b model.Batch, prefer Preference) (l Line, o model.Outcome, err error) {
-	l = Line{Do: Import}
-	conflicts := &ConflictsError{}
-	said, current := map[ID]string{}, s.current()
+// imported returns the line that takes over what is new in a batch, and in photos that are set
+// aside.
+func (s *state) imported(b model.Batch, aside []Aside, prefer Preference) (l Line, o model.Outcome, err error) {
+	m := importing{state: s, prefer: prefer, line: Line{Do: Import}, said: map[ID]said{}}
+	current := s.current()
+	now := func(class string) string { // its name, if it was renamed
+		if slices.Contains(current, class) {
+			return class
+		}
+		return s.name(class)
+	}
 	for i, class := range b.Labels {
-		id := ID(b.Content[i])
-		if !slices.Contains(current, class) {
-			class = s.name(class) // it was renamed
+		if err := m.add(ID(b.Content[i]), b.Paths[i], said{class: now(class)}); err != nil {
+			return l, o, err
 		}
-		if first, twice := said[id]; twice {
-			if first != class {
-				return l, o, refuse(Conflict, "the same photo is given as %q and, as %s, as %q: leave one of them out",
-					first, b.Paths[i], class)
-			}
-			o.Duplicates++
-			continue
-		}
-		said[id] = class
-		have, by := s.label(id, "")
-		switch {
-		case by.aside() && prefer != Lists:
-			if prefer == "" {
-				conflicts.add(b.Paths[i], "", by, class)
-			}
-			continue
-		case have == "" || by == Bulk: // the model's own guess
-		case have == class:
-			o.AlreadyKnown++
-			continue
-		case prefer == "":
-			conflicts.add(b.Paths[i], have, by, class)
-			continue
-		case prefer == Decisions:
-			continue
-		}
-		l.Images, l.Classes = append(l.Images, id), append(l.Classes, class)
 	}
-	o.Added = len(l.Images)
-	if conflicts.All > 0 {
-		return l, o, conflicts
+	for _, a := range aside {
+		shows := said{}
+		for _, class := range a.Labels {
+			shows.labels = append(shows.labels, now(class))
+		}
+		slices.Sort(shows.labels)
+		if err := m.add(ID(a.Content), a.Path, shows); err != nil {
+			return l, o, err
+		}
 	}
-	return l, o, nil
+	if m.conflicts.All > 0 {
+		return m.line, m.Outcome, &m.conflicts
+	}
+	return m.line, m.Outcome, nil
+}
+
+// importing is a line of Import in the making.
+type importing struct {
+	*state
+	model.Outcome
+	prefer    Preference
+	line      Line
+	said      map[ID]said
+	conflicts ConflictsError
+}
+
+// add adds what is said of a photo, unless that is known, or something else was decided.
+func (m *importing) add(id ID, path string, says said) error {
+	if first, twice := m.said[id]; twice {
+		if !first.equal(says) {
+			return refuse(Conflict, "the same photo is given as %s and, as %s, as %s: leave one of them out",
+				first, path, says)
+		}
+		m.Duplicates++
+		return nil
+	}
+	m.said[id] = says
+	class, by := m.label(id, "")
+	have := said{class, m.marks[id].labels}
+	switch {
+	case by == "" || by == Bulk: // the model's own guess
+	case by == Skipped && says.class == "":
+	case by != Skipped && have.equal(says):
+		m.AlreadyKnown++
+		return nil
+	case m.prefer == "":
+		what := fmt.Sprintf("%s (%s)", have, by)
+		if by.aside() {
+			what = string(by)
+		}
+		m.conflicts.add(path, what, says)
+		return nil
+	case m.prefer == Decisions:
+		return nil
+	}
+	m.line.Images, m.line.Classes = append(m.line.Images, id), append(m.line.Classes, says.class)
+	switch {
+	case says.class != "":
+		m.Added++
+		return nil
+	case len(says.labels) > 0:
+		if m.line.Shows == nil {
+			m.line.Shows = map[ID][]string{}
+		}
+		m.line.Shows[id] = says.labels
+	}
+	m.SetAside++
+	return nil
 }

@@ -3,6 +3,7 @@ package teach
 import (
 	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -31,12 +32,12 @@ func TestImport(t *testing.T) {
 	w, dir := newWorld(3, 4), t.TempDir()
 	s := w.openAt(t, dir, "ncm")
 	w.name(t, s, 0, 4)
-	o, err := s.Import(w.batch("", 0, 1, 5, 8), "")
+	o, err := s.Import(w.batch("", 0, 1, 5, 8), nil, "")
 	if err != nil || o.Added != 3 || o.AlreadyKnown != 1 || len(o.NewClasses) != 1 || len(o.MoreOf) != 1 {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	save(t, s)
-	if again, err := s.Import(w.batch("", 0, 1, 5, 8), ""); err != nil || again.Added != 0 || again.AlreadyKnown != 4 {
+	if again, err := s.Import(w.batch("", 0, 1, 5, 8), nil, ""); err != nil || again.Added != 0 || again.AlreadyKnown != 4 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	taught := strings.Join(s.labels(), " ")
@@ -70,7 +71,7 @@ func TestImportConflicts(t *testing.T) {
 			w.photos[4].ID, w.photos[5].ID}, Class: "cat"})
 		lines := len(s.state.lines)
 		odd := w.batch("odd", 0, 1, 2, 3, 4, 5, 6)
-		_, err := s.Import(odd, "")
+		_, err := s.Import(odd, nil, "")
 		conflicts := (*ConflictsError)(nil)
 		if !errors.As(err, &conflicts) || conflicts.All != 6 || len(conflicts.First) != 5 ||
 			!strings.Contains(err.Error(), w.photos[0].Path) {
@@ -79,7 +80,7 @@ func TestImportConflicts(t *testing.T) {
 		if len(s.state.lines) != lines {
 			t.Error("a list that was refused has a line")
 		}
-		if _, err := s.Import(odd, prefer); err != nil {
+		if _, err := s.Import(odd, nil, prefer); err != nil {
 			t.Fatal(err)
 		}
 		for i, of := range map[int]string{0: want, 6: "odd"} {
@@ -90,6 +91,57 @@ func TestImportConflicts(t *testing.T) {
 	}
 }
 
+// What a list sets aside is one line with what it gives a class, and contradicts decisions as that
+// does. Forgetting one leaves no trace of it.
+func TestImportSetsAside(t *testing.T) {
+	w, dir := newWorld(3, 4), t.TempDir()
+	s := w.openAt(t, dir, "ncm")
+	w.name(t, s, 0, 4)
+	do(t, s, Decision{Do: Rename, Class: "class 1", To: "owl"})
+	aside := []Aside{{Content: model.Hash(w.photos[2].ID), Path: "none.jpg"},
+		{Content: model.Hash(w.photos[6].ID), Path: "both.jpg", Labels: []string{"class 1", "fox"}}}
+	o, err := s.Import(w.batch("", 8), aside, "")
+	if err != nil || o.Added != 1 || o.SetAside != 2 {
+		t.Fatalf("%+v, %v", o, err)
+	}
+	o, err = s.Import(w.batch("", 8), aside, "")
+	if err != nil || o.Added+o.SetAside != 0 || o.AlreadyKnown != 3 {
+		t.Errorf("again: %+v, %v", o, err)
+	}
+	check := func(when string, want map[int]mark) {
+		t.Helper()
+		for i, m := range want {
+			got := s.state.marks[w.photos[i].ID]
+			if got.by != m.by || !slices.Equal(got.labels, m.labels) {
+				t.Errorf("%s photo %d is %+v, want %+v", when, i, got, m)
+			}
+		}
+	}
+	want := map[int]mark{2: {by: Ignored}, 6: {by: Mixed, labels: []string{"fox", "owl"}}, 8: {by: Folder}}
+	check("at first", want)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = w.openAt(t, dir, "ncm")
+	check("reopened", want)
+	conflicts := (*ConflictsError)(nil)
+	if _, err = s.Import(w.batch("", 6), nil, ""); !errors.As(err, &conflicts) {
+		t.Errorf("a class for a photo of several: %v", err)
+	}
+	_, err = s.Import(w.batch("", 1), []Aside{{Content: model.Hash(w.photos[0].ID), Path: "0.jpg"}}, "")
+	if !errors.As(err, &conflicts) || !strings.Contains(err.Error(), "of no class here") {
+		t.Errorf("a decided photo set aside: %v", err)
+	}
+	if _, _, err := s.Forget(t.Context(), []ID{w.photos[6].ID}); err != nil {
+		t.Fatal(err)
+	}
+	if text, err := os.ReadFile(dir + "/m.model.journal"); err != nil || strings.Contains(string(text),
+		w.photos[6].ID.String()) {
+		t.Errorf("the journal has a forgotten photo: %v", err)
+	}
+	check("after forgetting", map[int]mark{2: {by: Ignored}, 6: {}, 8: {by: Folder}})
+}
+
 // What was accepted in bulk is the guess of a model, and gives way; a class has its
 // present name.
 func TestImportOfGuessesAndOldNames(t *testing.T) {
@@ -97,7 +149,7 @@ func TestImportOfGuessesAndOldNames(t *testing.T) {
 		Line{Do: Accept, Images: photoIDs("a"), Classes: []string{"dog"}},
 		Line{Do: Rename, Class: "cat", To: "lynx"}), newOrigin([]string{"cat", "dog"}, nil))
 	l, _, err := st.imported(model.Batch{Labels: []string{"cat"}, Content: []model.Hash{model.Hash(photoIDs("a")[0])},
-		Paths: []string{"a"}}, "")
+		Paths: []string{"a"}}, nil, "")
 	if err != nil || len(l.Images) != 1 || l.Classes[0] != "lynx" {
 		t.Errorf("%+v, %v", l, err)
 	}

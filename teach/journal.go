@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"math"
 	"os"
 	"path/filepath"
@@ -129,6 +130,8 @@ func (j *Journal) check(l Line) error {
 		return fmt.Errorf("%q is only the first line", Start)
 	case l.severalClasses() && len(l.Classes) != len(l.Images):
 		return fmt.Errorf("it has %d classes of %d photos", len(l.Classes), len(l.Images))
+	case l.Do != Import && len(l.Shows) > 0:
+		return fmt.Errorf("%q has photos that show several things", l.Do)
 	case l.Do == Several && len(l.Classes) < leastLabels:
 		return fmt.Errorf("%q has %d classes", Several, len(l.Classes))
 	case l.Do == Undo || l.Do == Redo:
@@ -231,6 +234,8 @@ func (j *Journal) Forget(gone map[ID]bool) (named map[ID]bool, err error) {
 			if l.severalClasses() {
 				lines[i].Classes = classes
 			}
+			lines[i].Shows = maps.Clone(l.Shows)
+			maps.DeleteFunc(lines[i].Shows, func(id ID, _ []string) bool { return gone[id] })
 			if l.Do == Label {
 				lines[i].Was, lines[i].P = "", 0
 			}

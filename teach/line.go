@@ -63,7 +63,10 @@ type Line struct {
 	// Classes are those of Images in Accept, Import and SpotCheck, one for each; in Several
 	// what each of them shows.
 	Classes []string `json:"classes,omitempty"`
-	Of      int      `json:"of,omitempty"`
+	// Shows is what photos of an Import show that have no class there, because they show
+	// several things; others without one are of no class.
+	Shows map[ID][]string `json:"shows,omitempty"`
+	Of    int             `json:"of,omitempty"`
 	// Was is the class that was predicted for the only photo of a Label, with
 	// probability P; "" for none. P is the least probability of a SpotCheck.
 	Was   string  `json:"was,omitempty"`
@@ -88,3 +91,14 @@ func (l Line) severalClasses() bool { return l.Do == Accept || l.Do == Import ||
 
 // changes reports whether a line changes labels or classes.
 func (l Line) changes() bool { return l.decides() || l.Do == Undo || l.Do == Redo }
+
+// importedBy returns who labelled photo i of an Import.
+func (l Line) importedBy(i int) By {
+	switch {
+	case l.Classes[i] != "":
+		return Folder
+	case len(l.Shows[l.Images[i]]) > 0:
+		return Mixed
+	}
+	return Ignored
+}

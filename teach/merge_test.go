@@ -20,21 +20,30 @@ func TestMerge(t *testing.T) {
 	w.name(t, one, first...)
 	w.name(t, two, second...)
 	w.name(t, whole, append(first, second...)...)
-	do(t, two, Decision{Do: Ignore, Images: []ID{w.photos[40].ID}})
+	for _, s := range []*Session{two, whole} {
+		do(t, s, Decision{Do: Ignore, Images: []ID{w.photos[40].ID}})
+		do(t, s, Decision{Do: Several, Images: []ID{w.photos[41].ID}, Labels: []string{"class 1", "fox"}})
+	}
+	do(t, two, Decision{Do: Skip, Images: []ID{w.photos[42].ID}})
 	for _, s := range []*Session{two, whole} {
 		do(t, s, Decision{Do: Rename, Class: "class 1", To: "owl"})
 	}
 	do(t, one, Decision{Do: Rename, Class: "class 1", To: "owl"})
 	o, err := one.Merge(filepath.Join(dir, "m.model"), "") // which is open
-	if err != nil || o.Added != 15 {
+	if err != nil || o.Added != 15 || o.SetAside != 2 {
 		t.Fatalf("%+v, %v", o, err)
 	}
-	if again, err := one.Merge(filepath.Join(dir, "m.model"), ""); err != nil || again.Added != 0 {
+	if again, err := one.Merge(filepath.Join(dir, "m.model"), ""); err != nil || again.Added+again.SetAside != 0 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	got := strings.ReplaceAll(strings.Join(one.labels(), " "), " list", " person") // what is merged is a list
 	if want := strings.Join(whole.labels(), " "); got != want {
 		t.Errorf("labels %s, want %s", got, want)
+	}
+	for i, want := range map[int]By{40: Ignored, 41: Mixed, 42: ""} {
+		if it, _ := one.Get(w.photos[i].ID); it.By != want {
+			t.Errorf("photo %d is by %q, want %q", i, it.By, want)
+		}
 	}
 	save(t, one)
 	save(t, whole)

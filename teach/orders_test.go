@@ -293,13 +293,13 @@ func (d *driver) imports() {
 	class := []string{"x", "y"}[d.rng.IntN(2)]
 	rows := d.rng.Perm(len(d.photos))[:2]
 	b := d.batch(class, rows...)
-	_, refused := d.s.Import(b, "")
+	_, refused := d.s.Import(b, nil, "")
 	if conflicts := (*ConflictsError)(nil); refused != nil && !errors.As(refused, &conflicts) {
 		d.Errorf("import: %v", refused)
 	}
 	o, err := model.Outcome{Added: 1}, error(nil)
 	if refused != nil {
-		o, err = d.s.Import(b, Lists)
+		o, err = d.s.Import(b, nil, Lists)
 	}
 	d.note("import of "+class, err)
 	if err == nil && (o.Added > 0 && (refused != nil || !d.all(b, class))) {

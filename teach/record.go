@@ -152,7 +152,7 @@ func (r *record) adopt(changed *changedError, now time.Time) (inFile int, err er
 		return 0, changed
 	}
 	b.Paths = make([]string, len(b.Labels)) // a conflict needs none
-	l, _, err := st.imported(b, Decisions)
+	l, _, err := st.imported(b, nil, Decisions)
 	if err == nil {
 		err = st.checkForgets(l)
 	}

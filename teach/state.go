@@ -174,7 +174,7 @@ func (s *state) apply(l Line) {
 		}
 	case Import:
 		for i, id := range l.Images {
-			s.marks[id] = mark{class: l.Classes[i], by: Folder, seq: l.Seq, at: i}
+			s.marks[id] = mark{class: l.Classes[i], by: l.importedBy(i), seq: l.Seq, at: i, labels: l.Shows[id]}
 		}
 	case Rename, Merge:
 		for id, m := range s.marks {

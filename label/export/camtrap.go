@@ -175,7 +175,9 @@ func (c *camtrap) classify(o map[string]string, row label.Scored, class string) 
 	}
 }
 
-func byMachine(row label.Scored) bool { return row.By == "" || row.By == label.Detector }
+func byMachine(row label.Scored) bool {
+	return row.By == "" || row.By == label.Detector || row.By == label.Later
+}
 
 // observation is what a row says, but for its class.
 func (c *camtrap) observation(row label.Scored) map[string]string {
@@ -184,7 +186,7 @@ func (c *camtrap) observation(row label.Scored) map[string]string {
 	if !byMachine(row) {
 		o["classificationMethod"] = "human"
 	}
-	if row.By != "" {
+	if row.By != "" && row.By != label.Later {
 		o["classifiedBy"] = string(row.By)
 	}
 	if !row.At.IsZero() {

@@ -114,8 +114,7 @@ func (c *coco) Put(row label.Scored) error {
 	}
 	whole := row.Sample.Box == nil
 	if c.images == 0 || whole || photo(row) != c.last.File {
-		image := cocoImage{Rejected: whole && row.Rejected,
-			SetAside: whole && row.SetAside() && len(row.Labels) == 0}
+		image := cocoImage{Rejected: whole && row.Rejected, SetAside: whole && row.OfNoClass()}
 		if err := c.image(p, row.Sample.File(), image); err != nil {
 			return err
 		}

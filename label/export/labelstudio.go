@@ -102,7 +102,7 @@ func (s *studio) Put(row label.Scored) error {
 		Annotations: []annotation{}, Predictions: []prediction{},
 	}
 	switch names := row.Names(); {
-	case row.By == "":
+	case row.By == "" || row.By == label.Later:
 	case len(names) == 0:
 		t.Annotations = append(t.Annotations, annotation{Result: []choice{}, Cancelled: true})
 	default:

@@ -308,12 +308,18 @@ func (f filtered) Each(ctx context.Context, emit func(embed.Item) error) (embed.
 // labelled reads the rows that have a class. What a model is to learn is often one
 // folder of photos of a new class; a first model needs several.
 func (in inputs) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, b model.Batch, err error) {
+	return in.labelledOr(ctx, m, nil)
+}
+
+// labelledOr is labelled, and calls aside with what was set aside, unless it is nil.
+func (in inputs) labelledOr(ctx context.Context, m *model.Model, aside func(embed.Item)) (e embed.Embeddings,
+	b model.Batch, err error) {
 	from, err := in.open(ctx, m, toLearn)
 	if err != nil {
 		return e, b, err
 	}
 	defer closeInto(from, &err)
-	rows := &embed.Labelled{Rows: from}
+	rows := &embed.Labelled{Rows: from, Aside: aside}
 	e, err = embed.Collect(ctx, rows)
 	in.noteUnlabelled(from, rows, e.Outcome.Skipped)
 	if errors.Is(err, embed.ErrNoLabels) && m != nil && from.root != "" {

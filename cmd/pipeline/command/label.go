@@ -224,7 +224,8 @@ func summaryLines(s label.Summary, boxed *dataset.BoxesFound, dir string) (l lin
 		said string
 	}{
 		{label.Person, "decided by a person"}, {label.Bulk, "accepted in bulk"},
-		{label.List, "learned from a folder or list"}, {label.Detector, "named by the detector"},
+		{label.List, "learned from a folder or list"}, {label.Later, "for later"},
+		{label.Detector, "named by the detector"},
 	} {
 		if n := s.Decided[by.who]; n > 0 {
 			decided = append(decided, fmt.Sprintf("%d %s", n, by.said))

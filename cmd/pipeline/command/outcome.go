@@ -48,6 +48,9 @@ func (a *app) sayOutcome(what string, classes []string, o model.Outcome) {
 	if len(o.MoreOf) > 0 {
 		a.say("more samples of %s", strings.Join(o.MoreOf, ", "))
 	}
+	if o.SetAside > 0 {
+		a.say("%s set aside, as of no class or of several", plural(o.SetAside, "photo", "photos"))
+	}
 	if n := o.AlreadyKnown + o.Duplicates; n > 0 {
 		a.say("%s known already or given twice: not counted again", plural(n, "sample", "samples"))
 	}

@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -104,11 +106,18 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string) error {
 		return err
 	}
 	in := a.inputs()
-	e, b, err := in.labelled(ctx, start)
+	var aside []teach.Aside
+	e, b, err := in.labelledOr(ctx, start, func(item embed.Item) {
+		shown := teach.Aside{Content: item.Hash, Path: item.Sample.Path}
+		for _, class := range dataset.SplitLabels(item.Sample.Several) {
+			shown.Labels = append(shown.Labels, dataset.EscapePath(class))
+		}
+		aside = append(aside, shown)
+	})
 	if err != nil {
 		return err
 	}
-	done, err := a.do(ctx, file, e.X.Cols, serve.Work{Import: &b, Prefer: choice})
+	done, err := a.do(ctx, file, e.X.Cols, serve.Work{Import: &b, Aside: aside, Prefer: choice})
 	if err != nil {
 		return withChoice(err)
 	}
@@ -185,6 +194,9 @@ func (a *app) learnFrom(ctx context.Context, file, from, stats, prefer string) e
 func mergedLine(o model.Outcome) string {
 	line := fmt.Sprintf("merged %s that had no label here, %s the same label",
 		plural(o.Added, "photo", "photos"), plural(o.AlreadyKnown, "has", "have"))
+	if o.SetAside > 0 {
+		line += fmt.Sprintf("; set %d aside", o.SetAside)
+	}
 	if len(o.NewClasses) > 0 {
 		line += "; new classes: " + strings.Join(o.NewClasses, ", ")
 	}

@@ -147,7 +147,7 @@ func (w *walk) looksThrough() {
 func (w *walk) setsAside() {
 	w.open("check", "To check")
 	for _, aside := range []struct{ as, keys string }{
-		{"-", "-"}, {"-", "."}, {"fox;owl", "& o w l Shift+Enter f o x Shift+Enter Enter"},
+		{"-", "-"}, {"later", "."}, {"fox;owl", "& o w l Shift+Enter f o x Shift+Enter Enter"},
 	} {
 		one := w.current().Name
 		w.choose(one) // so that no new order comes between looking and deciding
@@ -179,7 +179,7 @@ func (w *walk) agrees(when string) {
 	}
 	want := map[[32]byte]string{}
 	for id, class := range w.decided {
-		if class != "-" {
+		if class != "-" && class != "later" {
 			want[id] = cellOf(class)
 		}
 	}
@@ -245,11 +245,26 @@ func (w *walk) comesBack(l *commandtest.Bed) {
 			w.Errorf("%s is not the same after it was read back", file)
 		}
 	}
+	for i, format := range []string{"csv", "label-studio", "coco"} {
+		w.another(l, i, filepath.Join(out, formats[format]))
+	}
 	back := l.Path("back.model")
 	l.Must("train", "--list", filepath.Join(out, "labels.csv"), "--images", w.photos, "--out", back, "--classifier",
 		"plda")
 	l.Must("label", back, "--images", w.photos, "--out", l.Path("back"))
 	w.rules(l, l.Path("back"), "list")
+}
+
+// another teaches a model, which begins where that of the server did, what a list says, and finds all
+// decisions in it, also what was set aside.
+func (w *walk) another(l *commandtest.Bed, number int, list string) {
+	model, out := l.Path(fmt.Sprintf("another %d.model", number)), l.Path(fmt.Sprintf("another %d", number))
+	first, _, _ := bytes.Cut(l.Read(w.server.model+".journal"), []byte("\n"))
+	l.Write(model+".journal", append(first, '\n'))
+	l.Write(model+".base", l.Read(w.server.model+".base"))
+	l.Must("learn", model, "--list", list, "--images", w.photos)
+	l.Must("label", model, "--images", w.photos, "--out", out)
+	w.rules(l, out, "another")
 }
 
 // rules compares a table of labels with what was decided. What was set aside a model that was
@@ -263,8 +278,16 @@ func (w *walk) rules(l *commandtest.Bed, out, who string) {
 	n := 0
 	for i, path := range commandtest.Column(w.person, rows, "path") {
 		class, ok := w.decided[w.files[path]]
-		if who == "list" && (class == "-" || class == "fox;owl") {
+		aside, who := class == "-" || class == "fox;owl", who
+		switch {
+		case who == "list" && (aside || class == "later"), who == "another" && class == "later":
 			ok = false
+		case who == "another" && !aside:
+			who = "list"
+		case class == "later":
+			class, who = "-", "later"
+		case who == "another":
+			who = "person"
 		}
 		switch want := strings.TrimSuffix(cellOf(class), "-"); {
 		case !ok && by[i] != "":
