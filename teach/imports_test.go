@@ -37,7 +37,8 @@ func TestImport(t *testing.T) {
 		t.Fatalf("%+v, %v", o, err)
 	}
 	save(t, s)
-	if again, err := s.Import(w.batch("", 0, 1, 5, 8), nil, ""); err != nil || again.Added != 0 || again.AlreadyKnown != 4 {
+	again, err := s.Import(w.batch("", 0, 1, 5, 8), nil, "")
+	if err != nil || again.Added != 0 || again.AlreadyKnown != 4 {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	taught := strings.Join(s.labels(), " ")

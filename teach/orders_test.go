@@ -288,21 +288,31 @@ func (d *driver) back() {
 	}
 }
 
-// imports learns a folder of two photos.
+// imports learns a folder of two photos, or a list that sets two aside.
 func (d *driver) imports() {
-	class := []string{"x", "y"}[d.rng.IntN(2)]
+	class := []string{"x", "y", "to ignore", "to several"}[d.rng.IntN(4)]
 	rows := d.rng.Perm(len(d.photos))[:2]
-	b := d.batch(class, rows...)
-	_, refused := d.s.Import(b, nil, "")
+	b, aside := d.batch(class, rows...), []Aside(nil)
+	learned := b
+	if strings.HasPrefix(class, "to ") {
+		learned = d.batch(class)
+		for i, h := range b.Content {
+			aside = append(aside, Aside{Content: h, Path: b.Paths[i]})
+			if class == "to several" {
+				aside[i].Labels = []string{"x", "y"}
+			}
+		}
+	}
+	_, refused := d.s.Import(learned, aside, "")
 	if conflicts := (*ConflictsError)(nil); refused != nil && !errors.As(refused, &conflicts) {
 		d.Errorf("import: %v", refused)
 	}
 	o, err := model.Outcome{Added: 1}, error(nil)
 	if refused != nil {
-		o, err = d.s.Import(b, nil, Lists)
+		o, err = d.s.Import(learned, aside, Lists)
 	}
 	d.note("import of "+class, err)
-	if err == nil && (o.Added > 0 && (refused != nil || !d.all(b, class))) {
+	if err == nil && (o.Added+o.SetAside > 0 && (refused != nil || !d.all(b, class))) {
 		d.decide(func(now decisions) {
 			for _, h := range b.Content {
 				now[ID(h)] = class
