@@ -32,7 +32,7 @@ func (h *GPR) drop(rows []int) error {
 	if err := next.reg.RemoveOutputs(gone); err != nil {
 		return err
 	}
-	if err := next.settle(ctx); err != nil {
+	if err := next.settle(ctx, h.fixed); err != nil {
 		return err
 	}
 	h.model = *next

@@ -20,6 +20,7 @@ import (
 type GPR struct {
 	cfg      Config
 	products linalg.Backend // of batch fits
+	fixed    float64        // τ that is not fitted, 0 to fit it
 	model
 }
 
@@ -44,6 +45,7 @@ var (
 	_ classifier.Varier          = (*GPR)(nil)
 	_ classifier.Saver           = (*GPR)(nil)
 	_ classifier.BackendUser     = (*GPR)(nil)
+	_ classifier.Unfitter        = (*GPR)(nil)
 )
 
 // New returns an unfitted head.
@@ -56,7 +58,18 @@ func New(cfg Config) (*GPR, error) {
 
 // Clone implements classifier.Cloner; it costs a copy of the state, O(n²).
 func (h *GPR) Clone() (classifier.Learner, error) {
-	return &GPR{cfg: h.cfg, products: h.products, model: *h.clone()}, nil
+	return &GPR{cfg: h.cfg, products: h.products, fixed: h.fixed, model: *h.clone()}, nil
+}
+
+// Unfitted implements classifier.Unfitter: ℓ, σ² and τ are fixed to those of this head. Without the
+// only wrong label of classes that are never confused, τ would be smaller by a factor of up to a
+// thousand.
+func (h *GPR) Unfitted() (classifier.Learner, error) {
+	next := &GPR{cfg: h.cfg, products: h.products}
+	if h.reg != nil {
+		next.cfg.Lengthscale, next.cfg.Noise, next.fixed = h.lengthscale, h.noise, h.tau
+	}
+	return next, nil
 }
 
 // UseBackend implements classifier.BackendUser: batch fits multiply with m,
@@ -110,7 +123,7 @@ func (h *GPR) learned(ctx context.Context, x blas32.General, y []string) (*model
 	if err := next.add(ctx, h.cfg, x, groups); err != nil {
 		return nil, err
 	}
-	return next, next.settle(ctx)
+	return next, next.settle(ctx, h.fixed)
 }
 
 // kernel returns κ with the hyper-parameters in use. The linear kernel includes
@@ -160,10 +173,14 @@ func labels(columns []int, shift, C int) blas64.General {
 	return t
 }
 
-// settle completes the regression, and fits τ to all examples by leaving each
+// settle completes the regression, and fits τ, unless it is fixed, to all examples by leaving each
 // one out: an example that is alone in its class is skipped.
-func (m *model) settle(ctx context.Context) error {
+func (m *model) settle(ctx context.Context, fixed float64) error {
 	m.reg.Fold()
+	if fixed > 0 {
+		m.tau = fixed
+		return nil
+	}
 	var rows, own []int
 	counts := m.All.Counts()
 	for i, c := range m.All.Own {

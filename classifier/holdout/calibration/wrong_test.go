@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 )
@@ -18,22 +19,41 @@ func TestOneWrongLabel(t *testing.T) {
 			w := newWorld(seed, 24, 0.1)
 			s, queries := w.session(0, 6, n), w.session(0, 6, 20)
 			s.Y[int(seed)%n] = s.Y[len(s.Y)-1]
-			head, err := ncm.New(ncm.DefaultConfig())
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := head.Learn(context.Background(), s.X, s.Y); err != nil {
-				t.Fatal(err)
-			}
-			v, _, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s}, Fresh: head.Unfitted})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, nll, _ := test(t, head, queries, v.T, 0); nll > 0.1 {
-				t.Errorf("%d images of a class, seed %d: negative log-likelihood %.3f at T = %.3g", n, seed, nll, v.T)
+			for name, head := range heads(t) {
+				if err := head.Learn(context.Background(), s.X, s.Y); err != nil {
+					t.Fatal(err)
+				}
+				v, _, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s}, Fresh: head.Unfitted})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if _, nll, _ := test(t, head, queries, v.T, 0); nll > 0.1 {
+					t.Errorf("%s, %d images of a class, seed %d: negative log-likelihood %.3f at T = %.3g", name, n, seed, nll,
+						v.T)
+				}
 			}
 		}
 	}
+}
+
+// learner is a head that can be fitted again with its own settings.
+type learner interface {
+	classifier.Learner
+	classifier.Unfitter
+}
+
+// heads returns unfitted heads that fit a temperature of their own.
+func heads(t *testing.T) map[string]learner {
+	t.Helper()
+	n, err := ncm.New(ncm.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	g, err := gpr.New(gpr.DefaultConfig())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return map[string]learner{"ncm": n, "gpr": g}
 }
 
 // The temperature suits true labels where a tenth of those that were learned are wrong.
