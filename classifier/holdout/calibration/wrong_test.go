@@ -28,8 +28,8 @@ func TestOneWrongLabel(t *testing.T) {
 					t.Fatal(err)
 				}
 				if _, nll, _ := test(t, head, queries, v.T, 0); nll > 0.1 {
-					t.Errorf("%s, %d images of a class, seed %d: negative log-likelihood %.3f at T = %.3g", name, n, seed, nll,
-						v.T)
+					t.Errorf("%s, %d images of a class, seed %d: negative log-likelihood %.3f at T = %.3g", name, n,
+						seed, nll, v.T)
 				}
 			}
 		}
