@@ -22,9 +22,12 @@ func (e *Embedder) chooseSpec(wanted *preprocess.Spec) error {
 			guess.Size, guess.Crop = side, side
 		}
 		wanted = &guess
+		if most := e.file.Range; most > 0 {
+			guess.Mean, guess.Std = [3]float64{}, [3]float64{1 / most, 1 / most, 1 / most}
+		}
 		if asked.Preset == PresetAuto {
-			e.options.Log.Warn("the backbone does not state its preprocessing; using the preset imagenet (set "+
-				"preprocess.preset to choose)", "backbone", e.file.Name)
+			e.options.Log.Warn("the backbone does not state its preprocessing; using the preset imagenet"+
+				ownNormalisation(e.file.Range)+" (set preprocess.preset to choose)", "backbone", e.file.Name)
 		}
 	}
 	var err error
@@ -36,6 +39,14 @@ func (e *Embedder) chooseSpec(wanted *preprocess.Spec) error {
 			"preprocess.size and preprocess.crop", e.file.Name, side, e.spec.Side())}
 	}
 	return nil
+}
+
+// ownNormalisation says that a network normalises values up to most itself, 0 if it does not.
+func ownNormalisation(most float64) string {
+	if most == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" without its mean and std, as the network itself normalises values of 0 to %g", most)
 }
 
 // requiredJPEG returns the decoder that a model requires: its own, unless the

@@ -6,8 +6,8 @@
 // Open inspects the model, decides how to feed it and what to read, and runs it
 // once, so that every problem with a file is found before the first photo:
 //
-//   - the input: named, or the only float input of rank 4; NCHW or NHWC (the
-//     axis of size 3); float32 or float16; batch and sides fixed or free;
+//   - the input: named, or the only input of rank 4; NCHW or NHWC (the axis of
+//     size 3); float32, float16 or uint8; batch and sides fixed or free;
 //   - the output: named (any tensor of the graph, including inner ones),
 //     "penultimate" for the input of a classification network's last linear
 //     layer, the only float output, or the one with a common name such as

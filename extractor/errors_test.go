@@ -26,7 +26,6 @@ func TestOpenErrors(t *testing.T) {
 		{"two_inputs", nil, "export the image encoder alone"},
 		{"grey", nil, "no axis of size 3"},
 		{"oblong", nil, "4×8, but only square"},
-		{"bytes", nil, "uint8"},
 		{"any_axis", nil, "set extractor.layout"},
 		{"any_axis", all(layout(LayoutNHWC), side(4), output("input")), "computes no tensor"},
 		{"nchw", layout(LayoutNHWC), "correct extractor.layout"},

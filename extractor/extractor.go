@@ -57,7 +57,7 @@ func open(rt *ort.Runtime, modelBytes []byte, name string, cfg Config) (*Extract
 	if err != nil {
 		return nil, err
 	}
-	session, err := rt.NewSession(p.model, []string{p.input}, []string{p.output}, ort.Provider(cfg.Provider))
+	session, err := rt.NewSession(p.model, []string{p.feed}, []string{p.output}, ort.Provider(cfg.Provider))
 	if err != nil {
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package extractor
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
@@ -10,6 +11,7 @@ import (
 // A plan is how one model is fed and read, decided from the file alone.
 type plan struct {
 	input  string
+	feed   string // the input of model, which is another one where the file's takes bytes
 	half   bool   // input is float16
 	layout string // LayoutNCHW or LayoutNHWC
 	side   int    // 0: any
@@ -17,6 +19,7 @@ type plan struct {
 	free   bool   // the side is fixed, but the batch is not, by model or configuration
 
 	tensor string // what is read, by the name shown to users
+	scores string // why that seems to be the scores of classes, if its last layer can be left out
 	model  []byte // the file, with that tensor as an output
 	output string // its name there, float32
 }
@@ -33,7 +36,12 @@ func makePlan(m *onnx.Model, cfg Config) (plan, error) {
 	if err != nil {
 		return plan{}, err
 	}
-	p.input, p.half = in.Name, in.Elem == onnx.Float16
+	p.input, p.feed, p.half = in.Name, in.Name, in.Elem == onnx.Float16
+	if in.Elem == onnx.Uint8 {
+		if m, p.feed, err = m.WithFloatInput(in); err != nil {
+			return plan{}, err
+		}
+	}
 	if err := p.readInputShape(in, cfg); err != nil {
 		return plan{}, err
 	}
@@ -41,6 +49,9 @@ func makePlan(m *onnx.Model, cfg Config) (plan, error) {
 		if p.tensor, err = chooseOutput(m, cfg); err != nil {
 			return plan{}, err
 		}
+	}
+	if cfg.Output == "" {
+		p.scores = scoresOf(m, p.tensor)
 	}
 	p.model, p.output, err = m.WithOutput(p.tensor)
 	if err != nil {
@@ -100,9 +111,9 @@ func chooseInput(m *onnx.Model, cfg Config) (onnx.Value, error) {
 	if cfg.Input != "" && cfg.Input != in.Name {
 		return onnx.Value{}, fmt.Errorf("has no input %q, its input is %s: correct extractor.input", cfg.Input, in)
 	}
-	if !in.Elem.IsFloat() {
-		return onnx.Value{}, fmt.Errorf("input %s: only float32 and float16 images are supported; export without "+
-			"the built-in normalisation", in)
+	if !in.Elem.IsFloat() && in.Elem != onnx.Uint8 {
+		return onnx.Value{}, fmt.Errorf("input %s: only float32, float16 and uint8 images are supported; export with "+
+			"one of these", in)
 	}
 	if in.HasShape && len(in.Shape) != 4 {
 		return onnx.Value{}, fmt.Errorf("input %s: an image input has 4 axes, [n,3,H,W] or [n,H,W,3]", in)
@@ -185,9 +196,10 @@ func chooseBatch(fixed int64, want int) (int, error) {
 	return int(fixed), nil
 }
 
-// usualOutputs are the names that exporters give embeddings, best first.
+// usualOutputs are the names that exporters give embeddings, best first. The last has a
+// row of values for each token.
 var usualOutputs = [...]string{"features", "embedding", "embeddings", "image_embeds", "image_embeddings",
-	"pooler_output"}
+	"image_features", "pooler_output", "x_norm_clstoken", "last_hidden_state"}
 
 func chooseOutput(m *onnx.Model, cfg Config) (string, error) {
 	if cfg.Output == Penultimate {
@@ -224,9 +236,35 @@ func usualOutput(names []string) string {
 func floatOutputs(m *onnx.Model) []string {
 	var names []string
 	for _, v := range m.Outputs {
-		if v.Elem.IsFloat() || v.Elem == onnx.Float64 || v.Elem == onnx.BFloat16 {
+		number := v.HasShape && len(v.Shape) == 0 // such as CLIP's scale of logits
+		if !number && (v.Elem.IsFloat() || v.Elem == onnx.Float64 || v.Elem == onnx.BFloat16) {
 			names = append(names, v.Name)
 		}
 	}
 	return names
 }
+
+// scoresOf says why an output seems to be the scores of classes, "" if nothing says so or
+// the graph does not end in a linear layer.
+func scoresOf(m *onnx.Model, tensor string) string {
+	before, err := m.Penultimate()
+	if err != nil || before == tensor {
+		return ""
+	}
+	switch strings.ToLower(tensor) {
+	case "logits", "probabilities", "probs", "prob", "scores", "softmax", "predictions":
+		return "has the name of scores of classes"
+	}
+	out, _ := m.Output(tensor)
+	if len(out.Shape) == 2 && slices.Contains(datasetClasses[:], out.Shape[1]) {
+		return fmt.Sprintf("has %d values, one for each class of ImageNet", out.Shape[1])
+	}
+	if m.EndsIn(tensor, "Softmax", "LogSoftmax") {
+		return "is a softmax over classes"
+	}
+	return ""
+}
+
+// datasetClasses are the numbers of classes of ImageNet, with or without one for the
+// background, of its 21 000 classes as timm has them, and of their cleaned list.
+var datasetClasses = [...]int64{1000, 1001, 21841, 21843, 10450, 11221}

@@ -17,6 +17,9 @@ type reduction struct {
 
 // newReduction chooses a reduction for an output shape, batch axis first.
 func newReduction(shape []int64, batch int, layout string, cfg Config) (reduction, error) {
+	if len(shape) == 1 && batch == 1 { // exported from the code of one picture
+		shape = []int64{1, shape[0]}
+	}
 	if len(shape) < 2 || shape[0] != int64(batch) {
 		return reduction{}, fmt.Errorf("output shape %v for %d photos: does not have one row per photo: set "+
 			"extractor.output to another tensor", shape, batch)

@@ -2,8 +2,13 @@ package extractor
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"math"
+
+	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // A Settlement says how the output of a model becomes an embedding, and why.
@@ -23,10 +28,17 @@ type Settlement struct {
 func (e *Extractor) Settle() (Settlement, error) {
 	side := cmp.Or(e.plan.side, defaultSide)
 	dims, err := e.dims(shape{e.plan.batch, side})
+	if err == nil {
+		err = e.repeats(side)
+	}
 	if err != nil {
 		return Settlement{}, err
 	}
 	switch s := (Settlement{Config: e.cfg}); {
+	case e.plan.scores != "" && len(dims) == 2:
+		s.Config.Output, s.Guessed = Penultimate, true
+		s.Why = fmt.Sprintf("output %q %s, so its last layer is left out", e.plan.tensor, e.plan.scores)
+		return s, nil
 	case e.cfg.Pool == PoolNone && len(dims) > 2:
 		s.Why = fmt.Sprintf("output %q is flattened", e.plan.tensor)
 		return s, nil
@@ -38,6 +50,30 @@ func (e *Extractor) Settle() (Settlement, error) {
 		s.Why = fmt.Sprintf("output %q is one vector of %d values per photo", e.plan.tensor, e.dim)
 		return s, nil
 	}
+}
+
+// repeats checks that a picture has one embedding: dropout that is left on, and networks
+// that hide patches at random, give another in each run.
+func (e *Extractor) repeats(side int) error {
+	pixels := make([]float32, 3*side*side)
+	for i := range pixels {
+		pixels[i] = float32(i%251) / 251
+	}
+	var runs [2]blas32.General
+	for i := range runs {
+		runs[i] = dense.New32(1, e.dim)
+		var bad *NonFiniteError
+		if err := e.Extract(runs[i], pixels); err != nil && !errors.As(err, &bad) {
+			return err
+		}
+	}
+	for i, v := range runs[0].Data {
+		if v != runs[1].Data[i] && v == v {
+			return errors.New("gives two embeddings for one picture: it is random, as in training; export it for " +
+				"inference (in PyTorch after .eval())")
+		}
+	}
+	return nil
 }
 
 // dims returns the shape of the output.
@@ -104,6 +140,9 @@ func (e *Extractor) settleTokens(s Settlement, dims []int64, side int) (Settleme
 	case tokens == 1:
 		s.Why = name + ": that one"
 		return s, nil
+	case isGrid(tokens, side) && isUsualGrid(int(dims[2]), side):
+		return s, fmt.Errorf("%s, and both numbers could be those of patches: set extractor.pool to mean if it is the "+
+			"first, or extractor.output to another tensor", name)
 	case isGrid(tokens, side):
 		s.Config.Pool, s.Guessed = PoolMean, true
 		s.Why = fmt.Sprintf("%s, which fill a square of %d×%d patches, so that none is a class token: their mean", name,
@@ -130,6 +169,17 @@ var specialTokens = [...]int{1, 2, 5, 9, 17}
 func isGrid(tokens, side int) bool {
 	n := root(tokens)
 	return n > 1 && n*n == tokens && n <= side
+}
+
+// isUsualGrid is isGrid with patches of a usual side, 14 pixels or a power of two, and
+// more of them than a few.
+func isUsualGrid(tokens, side int) bool {
+	const few = 9
+	if tokens <= few || !isGrid(tokens, side) {
+		return false
+	}
+	patch := side / root(tokens)
+	return patch == 14 || patch&(patch-1) == 0
 }
 
 func root(n int) int { return int(math.Sqrt(float64(max(n, 0)) + 0.5)) }

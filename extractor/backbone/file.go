@@ -51,6 +51,9 @@ type File struct {
 	Preprocess *preprocess.Spec
 	// PreprocessSource is FromMetadata, FromCatalogue or Unknown.
 	PreprocessSource Source
+	// Range is the largest value of a pixel, 1 or 255, if the network normalises its input
+	// itself; 0 if it does not. It counts where Preprocess is nil.
+	Range float64
 	// Output is the catalogue's tensor to read, "" to detect it.
 	Output string
 
@@ -118,9 +121,23 @@ func (f *File) findPreprocess() error {
 		spec := f.Entry.Preprocess
 		f.Preprocess, f.PreprocessSource = &spec, FromCatalogue
 	default:
-		f.PreprocessSource = Unknown
+		f.PreprocessSource, f.Range = Unknown, rangeOf(parsed)
 	}
 	return nil
+}
+
+// rangeOf returns the largest value of a pixel that a network normalises itself, 0 if it
+// does not.
+func rangeOf(m *onnx.Model) float64 {
+	for _, in := range m.Inputs {
+		switch {
+		case in.Elem == onnx.Uint8:
+			return 255
+		case len(in.Shape) == 4 || !in.HasShape:
+			return m.InputRange(in.Name)
+		}
+	}
+	return 0
 }
 
 func hashOf(data []byte) string {

@@ -140,13 +140,15 @@ save("neighbours", [conv()] + POOL[:1] + [h.make_node("Flatten", ["pooled"], ["o
 save("one_only", [conv()] + POOL[:1] + [h.make_node("Reshape", ["pooled", "shape"], ["features"])],
      [image(["n", 3, 4, 4])], [out("features", ["n", 4])], [const("k", KERNEL), const("shape", [1, 4], np.int64)])
 
+# Colours of bytes.
+save("bytes", [h.make_node("Cast", ["input"], ["f"], to=T.FLOAT), h.make_node("Flatten", ["f"], ["features"])],
+     [image(["n", 3, 4, 4], T.UINT8)], [out("features", ["n", 48])])
+
 # Models that are refused.
 save("two_inputs", [h.make_node("Add", ["input", "other"], ["sum"])], [image(["n", 3, 4, 4]), h.make_tensor_value_info("other", T.FLOAT, ["n", 3, 4, 4])],
      [out("sum", ["n", 3, 4, 4])])
 save("grey", [h.make_node("Flatten", ["input"], ["features"])], [image(["n", 1, 4, 4])], [out("features", ["n", 16])])
 save("oblong", [h.make_node("Flatten", ["input"], ["features"])], [image(["n", 3, 4, 8])], [out("features", ["n", 96])])
-save("bytes", [h.make_node("Cast", ["input"], ["f"], to=T.FLOAT), h.make_node("Flatten", ["f"], ["features"])],
-     [image(["n", 3, 4, 4], T.UINT8)], [out("features", ["n", 48])])
 save("any_axis", [h.make_node("Flatten", ["input"], ["features"])], [image(["n", "a", "b", "c"])], [out("features", ["n", "d"])])
 save("no_operator", [h.make_node("Frobnicate", ["input"], ["features"], domain="nowhere")], [image(["n", 3, 4, 4])], [out("features", ["n", 48])])
 save("future", [h.make_node("Flatten", ["input"], ["features"])], [image(["n", 3, 4, 4])], [out("features", ["n", 48])], opset=999)

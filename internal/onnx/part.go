@@ -65,7 +65,15 @@ func (m *Model) Part(tensor string) (*Model, error) {
 		}
 		return true
 	}
-	var out []byte
+	out, err := m.filtered(nil, keep)
+	if err != nil {
+		return nil, err
+	}
+	return Parse(out)
+}
+
+// filtered appends the model to out, without the parts of its graph that are not kept.
+func (m *Model) filtered(out []byte, keep func(id protowire.Number, part []byte) bool) ([]byte, error) {
 	err := eachRecord(m.raw, func(f field, record []byte) error {
 		if f.id != modelGraph || !f.isBytes() {
 			out = append(out, record...)
@@ -81,10 +89,7 @@ func (m *Model) Part(tensor string) (*Model, error) {
 		out = appendMessage(out, modelGraph, graph)
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return Parse(out)
+	return out, err
 }
 
 // eachRecord is eachField with the bytes of the whole record.

@@ -3,6 +3,7 @@ package onnx
 import (
 	"errors"
 	"fmt"
+	"slices"
 )
 
 // ErrNoPenultimate reports that a graph does not end in a linear layer.
@@ -85,6 +86,26 @@ func (m *Model) isConstant(t string, depth int) bool {
 		return true
 	case "Transpose", "Cast", "Identity", "DequantizeLinear":
 		return len(n.Inputs) > 0 && m.isConstant(n.Inputs[0], depth-1)
+	}
+	return false
+}
+
+// EndsIn reports whether a tensor comes from one of these operators, but for operators
+// that only rearrange values.
+func (m *Model) EndsIn(tensor string, ops ...string) bool {
+	for range maxDepth {
+		i, ok := m.producer[tensor]
+		if !ok {
+			return false
+		}
+		switch n := m.Nodes[i]; {
+		case slices.Contains(ops, n.Op) && isONNXDomain(n.Domain):
+			return true
+		case slices.Contains([]string{"Flatten", "Identity", "Cast", "Reshape", "Squeeze"}, n.Op) && len(n.Inputs) > 0:
+			tensor = n.Inputs[0]
+		default:
+			return false
+		}
 	}
 	return false
 }

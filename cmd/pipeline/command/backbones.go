@@ -148,7 +148,10 @@ func (a *app) inspectBackboneFile(ctx context.Context, ref string) error {
 	if tensor, err := m.Penultimate(); err == nil {
 		a.say("penultimate %s (choose it with --set extractor.output=penultimate)", tensor)
 	}
-	if p := file.Preprocess; p == nil {
+	if p := file.Preprocess; p == nil && file.Range > 0 {
+		a.say("preprocess  not stated; the network normalises values of 0 to %g itself, so the preset imagenet would "+
+			"be used without mean and std", file.Range)
+	} else if p == nil {
 		a.say("preprocess  not stated; the preset imagenet would be used")
 	} else {
 		a.say("preprocess  %s side %d, crop %d, %s, mean %v, std %v (from %s)", p.Resize, p.Size, p.Crop,
