@@ -6,7 +6,7 @@ DIR has a folder of photos per class. Photos of the first classes are pasted, at
 the area and within a twentieth of its sides from an edge, on backgrounds of 1600×900 pixels:
 enlarged photos of the other classes. Half of each class is learned and half is test. The
 ways: the centre crop (as always), squeeze, pad, views (the mean embedding of three
-overlapping squares), and boxes (embed --boxes, COCO).
+overlapping squares), boxes (embed --boxes, COCO), and the same photos unpasted, each alone.
 """
 
 import argparse
@@ -50,6 +50,9 @@ def compose(args, folder, draw):
             name = f"{half}/{c.name}/{i}.jpg"
             (folder / name).parent.mkdir(parents=True, exist_ok=True)
             photo.save(folder / name, quality=92)
+            alone = folder.parent / "alone" / name
+            alone.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(files[at], alone)
             n = len(coco["images"])
             coco["images"].append({"id": n, "file_name": name, "width": WIDTH, "height": HEIGHT})
             category = len(coco["categories"]) - 1
@@ -80,6 +83,9 @@ def measure(args, d, way, call):
     """Share of test photos named right."""
     if way == "boxes":
         x, samples = embed(call, d / "photos", d / way, "--boxes", d / "photos" / "coco.json")
+        parts = 1
+    elif way == "unpasted":
+        x, samples = embed(call, d / "alone", d / way)
         parts = 1
     else:
         for file in (d / "photos").rglob("*.jpg"):
@@ -117,7 +123,7 @@ def main():
     def call(*words):
         subprocess.run([args.pipeline, *words, *flags], check=True, capture_output=True)
 
-    ways = ("crop", "squeeze", "pad", "views", "boxes")
+    ways = ("crop", "squeeze", "pad", "views", "boxes", "unpasted")
     found = {way: [] for way in ways}
     for draw in range(args.draws):
         with tempfile.TemporaryDirectory() as d:

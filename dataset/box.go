@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"errors"
+	"fmt"
 	"io/fs"
 	"strconv"
 	"strings"
@@ -66,8 +67,15 @@ func (s Sample) File() string {
 
 // photo is find, also for a box of a photo if boxes are accepted.
 func (r *listReader) photo(cell, suffix string, literal bool) (string, error) {
-	rel, err := r.find(cell, suffix, literal)
 	photo, number := cutBox(cell)
+	if number > 0 && hosted(photo) != nil { // in an address, what follows would be no part of the path
+		if !r.opts.Boxes {
+			return "", fmt.Errorf("%s is a box: give the file of boxes with --boxes", cell)
+		}
+		rel, err := r.find(photo, suffix, literal)
+		return rel + cell[len(photo):], err
+	}
+	rel, err := r.find(cell, suffix, literal)
 	if number == 0 || !r.opts.Boxes || !errors.Is(err, fs.ErrNotExist) {
 		return rel, err
 	}

@@ -55,3 +55,35 @@ func TestListOfBoxes(t *testing.T) {
 		t.Fatal(err) // the whole photo is there, the boxes are problems
 	}
 }
+
+// TestListOfRectangles: rectangles of Label Studio are the boxes that their ids name; one that
+// somebody drew there is a problem, never its whole photo, and so are all without the boxes.
+func TestListOfRectangles(t *testing.T) {
+	root := t.TempDir()
+	writeFile(t, filepath.Join(root, "fox/a b.jpg"), []byte("photo"))
+	list := filepath.Join(root, "tasks.json")
+	rectangle := func(id, label string) string {
+		return fmt.Sprintf(`{"id": %q, "value": {"x": 1, "rectanglelabels": [%q]}}`, id, label)
+	}
+	for _, image := range []string{"/data/local-files/?d=fox/a+b.jpg", "fox/a b.jpg",
+		"/data/upload/1/0a1b2c3d-fox/a b.jpg"} {
+		const task = `[{"data": {"image": %q}, "annotations": [{"result": [%s, %s, %s]}]}]`
+		writeFile(t, list, fmt.Appendf(nil, task, image, rectangle("box-1", "fox"), rectangle("box-3", "hare"),
+			rectangle("Xy12", "owl")))
+		l, err := dataset.ReadList(list, root, dataset.ListOptions{Boxes: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for _, s := range l.Samples {
+			got = append(got, s.Path+" "+s.Label)
+		}
+		wantLines(t, got, []string{"fox/a b.jpg#1 fox", "fox/a b.jpg#3 hare"})
+		if len(l.Problems) != 1 {
+			t.Errorf("%s: problems %v", image, l.Problems)
+		}
+		if l, err := dataset.ReadList(list, root, dataset.ListOptions{}); err == nil || len(l.Samples) > 0 {
+			t.Errorf("%s: without boxes %v, %v", image, l.Samples, err)
+		}
+	}
+}

@@ -32,12 +32,16 @@ func taskRows(task map[string]any, use func(path, label string)) {
 		}
 	}
 	var cells []string
-	aside := ""
+	aside, boxed := "", false
 	for _, key := range []string{"annotations", "completions"} {
 		for _, a := range objects(task[key]) {
 			if cancelled, _ := a["was_cancelled"].(bool); cancelled {
 				aside = asideCell
 				continue
+			}
+			for _, b := range rectangles(a["result"]) {
+				boxed = true
+				use(photo+b[0], b[1])
 			}
 			labels := choices(a["result"])
 			slices.Sort(labels)
@@ -46,12 +50,39 @@ func taskRows(task map[string]any, use func(path, label string)) {
 			}
 		}
 	}
-	if len(cells) == 0 {
+	if len(cells) == 0 && !boxed {
 		cells = []string{aside}
 	}
 	for _, cell := range cells {
 		use(photo, cell)
 	}
+}
+
+// BoxID is what the id of a rectangle of Label Studio begins with that is a box of a photo,
+// before its number.
+const BoxID = "box-"
+
+// rectangles returns the boxes in results, as they follow the path of their photo, with their
+// labels. One that a person drew has no number: the path of no file, so that it is reported.
+func rectangles(results any) (boxes [][2]string) {
+	for _, result := range objects(results) {
+		value, _ := result["value"].(map[string]any)
+		chosen, _ := value["rectanglelabels"].([]any)
+		var labels []string
+		for _, name := range chosen {
+			if label := jsonText(name); label != "" {
+				labels = append(labels, label)
+			}
+		}
+		if len(labels) > 0 {
+			box := "%23drawn-" + jsonText(result["id"])
+			if number, ok := strings.CutPrefix(jsonText(result["id"]), BoxID); ok {
+				box = boxMark + number
+			}
+			boxes = append(boxes, [2]string{box, severalCell(labels)})
+		}
+	}
+	return boxes
 }
 
 func choices(results any) (labels []string) {

@@ -31,8 +31,7 @@ func ContentHash(file cache.Hash, b *dataset.Box) cache.Hash {
 func (w *worker) boxes(todo []claimed) error {
 	parts := make([]preprocess.Box, len(todo))
 	for i, c := range todo {
-		b := c.samples[c.at].Box
-		parts[i] = preprocess.Box{X: b.X, Y: b.Y, W: b.W, H: b.H}
+		parts[i] = rectangle(c.samples[c.at].Box)
 	}
 	var remark preprocess.Remark
 	ctx := preprocess.WithRemarks(w.ctx, func(r preprocess.Remark) { remark = r })

@@ -26,11 +26,23 @@ func (e *Embedder) BoxThumbnail(ctx context.Context, file string, b *dataset.Box
 	of cache.Hash, err error) {
 	err = e.budget.ReadFile(ctx, file, func(content []byte) (err error) {
 		of = ContentHash(cache.HashOf(content), b)
-		jpeg, err = e.pre.BoxThumbnail(ctx, content, preprocess.Box{X: b.X, Y: b.Y, W: b.W, H: b.H}, side)
+		jpeg, err = e.pre.BoxThumbnail(ctx, content, rectangle(b), side)
 		return err
 	})
 	return jpeg, of, err
 }
+
+// Crop returns a JPEG of the square that the backbone sees of a box in an image file, at full
+// resolution (preprocess.Preprocessor.Crop).
+func (e *Embedder) Crop(ctx context.Context, file string, b *dataset.Box) (jpeg []byte, err error) {
+	err = e.budget.ReadFile(ctx, file, func(content []byte) (err error) {
+		jpeg, err = e.pre.Crop(ctx, content, rectangle(b))
+		return err
+	})
+	return jpeg, err
+}
+
+func rectangle(b *dataset.Box) preprocess.Box { return preprocess.Box{X: b.X, Y: b.Y, W: b.W, H: b.H} }
 
 // Size returns the width and the height of the upright picture in an image file, in pixels.
 // It decodes nothing, and reads the beginning of a JPEG file, or a whole one.

@@ -35,8 +35,8 @@ type Config struct {
 	// Split divides the images into parts of some shares in percent, such as "80,20"
 	// (package split); "" does not.
 	Split string `mapstructure:"split" json:"split"`
-	// Deployments is a CSV file of what is known about them, for "camtrap-dp"; "" for
-	// nothing.
+	// Deployments is a CSV file of what is known about them, for "camtrap-dp" and Events; ""
+	// for nothing.
 	Deployments string `mapstructure:"deployments" json:"deployments"`
 	// XMP writes sidecar files next to the photos.
 	XMP bool `mapstructure:"xmp" json:"xmp"`

@@ -296,7 +296,8 @@ func (s *summarySink) Commit(o embed.Outcome) error {
 // removeOther removes tables of an earlier job that this one does not have.
 func (s *summarySink) removeOther() error {
 	earlier := results(s.dir)
-	for _, name := range []string{photosName, EventsName} {
+	for _, name := range []string{photosName, EventsName, SpeciesName, ActivityName + ".csv", ActivityName + ".svg",
+		ActivityName + ".png"} {
 		if !slices.Contains(earlier, name) || slices.Contains(s.Files, name) {
 			continue
 		}

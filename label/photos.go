@@ -19,6 +19,8 @@ const (
 	photosName = "photos.csv"
 	// EventsName is the table of events, which package events writes.
 	EventsName = "events.csv"
+	// SpeciesName, and ActivityName with an extension, are what package survey writes.
+	SpeciesName, ActivityName = "species.csv", "activity"
 )
 
 // Photos counts the photos whose boxes are labelled.

@@ -12,8 +12,8 @@ import (
 	"github.com/disintegration/imaging"
 )
 
-// thumbnailQuality is the JPEG quality of thumbnails.
-const thumbnailQuality = 82
+// The JPEG quality of thumbnails, and of pictures that are to be learned from.
+const thumbnailQuality, cropQuality = 82, 95
 
 // Thumbnail returns a JPEG of the upright picture that fits side×side pixels (1
 // to 4096); a smaller picture keeps its size. It is for display: the resize is
@@ -30,7 +30,18 @@ func (p *Preprocessor) Thumbnail(ctx context.Context, file []byte, side int) ([]
 
 // BoxThumbnail is like Thumbnail for the square around a box, cut as Boxes cuts it from the
 // picture at full resolution.
-func (p *Preprocessor) BoxThumbnail(ctx context.Context, file []byte, b Box, side int) (out []byte, err error) {
+func (p *Preprocessor) BoxThumbnail(ctx context.Context, file []byte, b Box, side int) ([]byte, error) {
+	return p.cut(ctx, file, b, side, thumbnailQuality)
+}
+
+// Crop returns a JPEG of the square around a box, at full resolution but at most 4096 pixels
+// wide: a picture of which a backbone sees what Boxes shows it of the box.
+func (p *Preprocessor) Crop(ctx context.Context, file []byte, b Box) ([]byte, error) {
+	return p.cut(ctx, file, b, maxSide, cropQuality)
+}
+
+// cut is BoxThumbnail with a quality.
+func (p *Preprocessor) cut(ctx context.Context, file []byte, b Box, side, quality int) (out []byte, err error) {
 	if err := errors.Join(checkThumbnail(side), b.check()); err != nil {
 		return nil, err
 	}
@@ -44,7 +55,7 @@ func (p *Preprocessor) BoxThumbnail(ctx context.Context, file []byte, b Box, sid
 			return
 		}
 		square := &canvas{width: cut, height: cut, x: -x, y: -y, background: p.spec.meanColour(), frame: r}
-		out, failed = encodeThumbnail(upright(average(square, boxSide(cut, cut, side)), 1), side)
+		out, failed = encodeThumbnail(upright(average(square, boxSide(cut, cut, side)), 1), side, quality)
 	})
 	c.side = 0 // stored thumbnails are of the whole picture
 	return out, cmp.Or(p.decode(ctx, file, fullSize, c), failed)
@@ -78,16 +89,17 @@ func thumbnail(file []byte, side int, decode func(consumer) error) (out []byte, 
 		},
 		use: func(r raster, f format) {
 			w, h := r.size()
-			out, failed = encodeThumbnail(upright(average(r, boxSide(w, h, side)), orientation(file, f)), side)
+			out, failed = encodeThumbnail(upright(average(r, boxSide(w, h, side)), orientation(file, f)), side,
+				thumbnailQuality)
 		},
 	})
 	return out, cmp.Or(err, failed)
 }
 
-func encodeThumbnail(m *Image, side int) ([]byte, error) {
+func encodeThumbnail(m *Image, side, quality int) ([]byte, error) {
 	var b bytes.Buffer
 	small := imaging.Fit(m.nrgba(), side, side, imaging.Linear)
-	if err := jpeg.Encode(&b, small, &jpeg.Options{Quality: thumbnailQuality}); err != nil {
+	if err := jpeg.Encode(&b, small, &jpeg.Options{Quality: quality}); err != nil {
 		return nil, fmt.Errorf("preprocess: encode thumbnail: %w", err)
 	}
 	return b.Bytes(), nil

@@ -67,6 +67,9 @@ func TestTextsAreLegible(t *testing.T) {
 		"panels": chart.Panels("f", axes.Title, -1, 1, []string{"−1", "0", "1"},
 			[]chart.Row{{Label: "after task 1", Panels: []chart.Panel{panel, panel}},
 				{Label: long, Panels: []chart.Panel{panel}}}),
+		"strips": chart.Strips("f", axes, 3, []chart.Strip{{Label: long, Note: long, Values: make([]float64, 24)},
+			{Label: "b", Note: "1 event", Values: []float64{1, 0, 3}}, {Note: "none"}}),
+		"no strip":  chart.Strips("f", axes, 1, nil),
 		"one panel": chart.Panels("f", "toy", -1, 1, []string{"0", "1"}, []chart.Row{{Panels: []chart.Panel{panel}}}),
 	} {
 		charttest.Legible(t, name, f)

@@ -38,6 +38,7 @@ func (f *Fitted) Put(row label.Scored) error {
 	if e == nil {
 		return nil
 	}
+	e.seen++
 	switch {
 	case row.By == label.Detector:
 		e.addLabel(row.Prediction.Label)
@@ -72,6 +73,10 @@ func (f *Fitted) Commit(embed.Outcome) error {
 
 // Abort implements label.Sink.
 func (f *Fitted) Abort() {}
+
+// Counts reports whether the event is one of a survey: a photo of it could be read, or a
+// detector found nothing in it. One without Labels then shows no known class.
+func (e *Event) Counts() bool { return e.seen > 0 || e.Rows == 0 }
 
 func (e *Event) addLabel(name string) {
 	if at, ok := slices.BinarySearch(e.Labels, name); !ok {

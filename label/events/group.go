@@ -45,12 +45,15 @@ type Event struct {
 	Start, End time.Time
 	// Camera is its model and serial number, or the folder of its photos.
 	Camera string
+	// Station is that of its first photo (StationOf).
+	Station string
 	// Photos is their number, and Rows that of what is classified.
 	Photos, Rows int
 	// Labels are the classes, as Fit finds them, sorted.
 	Labels []string
 
 	zoned bool // the time has an offset
+	seen  int  // rows that could be read
 	found []Evidence
 }
 
@@ -61,6 +64,7 @@ type Times struct{ EXIF, Table, Names, Files, Unknown int }
 type Groups struct {
 	Events []*Event
 	Times  Times
+	root   string
 	of     map[string]*Event // by path of the photo
 }
 
@@ -81,7 +85,7 @@ type shot struct {
 // reset gives photos of different days the same time. A photo without a time is an event by
 // itself.
 func Group(ctx context.Context, root string, photos iter.Seq[Photo], opts Options) (*Groups, error) {
-	g := &Groups{of: map[string]*Event{}}
+	g := &Groups{root: root, of: map[string]*Event{}}
 	cameras := map[string][]shot{}
 	for p := range photos {
 		if err := ctx.Err(); err != nil {
@@ -133,6 +137,16 @@ func cameraOf(s photometa.Shot, folder string) string {
 		return folder + " " + s.Camera
 	}
 	return folder
+}
+
+// StationOf names the station of a photo below root: its first-level folder, or its camera if
+// it is in none.
+func StationOf(root, photo string, s photometa.Shot) string {
+	top, _, nested := strings.Cut(strings.TrimPrefix(photo, "/"), "/")
+	if nested {
+		return dataset.EscapePath(top)
+	}
+	return cmp.Or(s.Serial, s.Camera, dataset.EscapePath(filepath.Base(root)))
 }
 
 // ShotOf returns when, and by which camera, a photo was taken: by its EXIF, otherwise by what
@@ -326,7 +340,8 @@ func beginsAgain(low, high shot) bool {
 // add makes an event of photos.
 func (g *Groups) add(camera string, run []shot) {
 	first, last := run[0], run[len(run)-1]
-	e := &Event{Start: first.Time, End: last.Time, Camera: camera, Photos: len(run), zoned: first.Zoned}
+	e := &Event{Start: first.Time, End: last.Time, Camera: camera, Station: StationOf(g.root, first.Path, first.Shot),
+		Photos: len(run), zoned: first.Zoned}
 	for _, s := range run {
 		e.Rows += s.Rows
 		g.of[s.Path] = e

@@ -1,7 +1,6 @@
 package export
 
 import (
-	"cmp"
 	"encoding/csv"
 	"errors"
 	"fmt"
@@ -18,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/events"
 )
 
 const (
@@ -149,14 +149,9 @@ func (c *camtrap) medium(name, taken string) error {
 	})
 }
 
-// deploymentOf names the deployment of a photo: its first-level folder, or its camera if it
-// is in none.
+// deploymentOf names the deployment of a photo.
 func (c *camtrap) deploymentOf(name string, shot photometa.Shot) string {
-	top, _, nested := strings.Cut(strings.TrimPrefix(name, "/"), "/")
-	if nested {
-		return dataset.EscapePath(top)
-	}
-	return cmp.Or(shot.Serial, shot.Camera, dataset.EscapePath(filepath.Base(c.o.Root)))
+	return events.StationOf(c.o.Root, name, shot)
 }
 
 // classify says that an observation is of a class, in a tag if that is no scientific name.

@@ -21,6 +21,12 @@ type Deployments map[string]map[string]string
 // mostDeployments bounds the bytes of a table of deployments.
 const mostDeployments = 64 << 20
 
+// The columns that say when a deployment began and ended, and how long it may last.
+const (
+	deploymentStart, deploymentEnd = "deploymentStart", "deploymentEnd"
+	mostYears                      = 100
+)
+
 // ReadDeployments reads a CSV file with the column deploymentID and others of deployments
 // of Camtrap DP, such as latitude and longitude. Errors name the line.
 func ReadDeployments(file string) (Deployments, error) {
@@ -103,13 +109,26 @@ func (d Deployments) add(id string, row map[string]string) error {
 			}
 		}
 	}
-	for _, name := range []string{"deploymentStart", "deploymentEnd"} {
+	for _, name := range []string{deploymentStart, deploymentEnd} {
 		if text := row[name]; text != "" {
 			if _, err := time.Parse(time.RFC3339, text); err != nil {
 				return fmt.Errorf("%s %q is no time with a zone, such as 2025-06-14T10:00:00+02:00", name, text)
 			}
 		}
 	}
+	if from, to, ok := span(row); ok && (to.Before(from) || to.After(from.AddDate(mostYears, 0, 0))) {
+		return fmt.Errorf("%s %s is before %s %s, or more than %d years after it", deploymentEnd, row[deploymentEnd],
+			deploymentStart, row[deploymentStart], mostYears)
+	}
 	d[id] = row
 	return nil
+}
+
+// Span returns when a deployment began and ended, false if that is not known.
+func (d Deployments) Span(id string) (from, to time.Time, ok bool) { return span(d[id]) }
+
+func span(row map[string]string) (from, to time.Time, ok bool) {
+	from, err := time.Parse(time.RFC3339, row[deploymentStart])
+	to, err2 := time.Parse(time.RFC3339, row[deploymentEnd])
+	return from, to, err == nil && err2 == nil
 }

@@ -30,6 +30,8 @@ func TestDeployments(t *testing.T) {
 		"deploymentID,latitude,longitude\na,91,1\n":           "-90 to 90",
 		"deploymentID,latitude,longitude\na,1,NaN\n":          "-180 to 180",
 		"deploymentID,deploymentEnd\na,2025-06-01 10:00:00\n": "no time with a zone",
+		"deploymentID,deploymentStart,deploymentEnd\na,2025-06-02T00:00:00Z,2025-06-01T00:00:00Z\n": "is before",
+		"deploymentID,deploymentStart,deploymentEnd\na,1025-06-02T00:00:00Z,2025-06-01T00:00:00Z\n": "100 years",
 	} {
 		if _, err := parseDeployments([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)

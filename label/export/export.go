@@ -1,7 +1,6 @@
 package export
 
 import (
-	"errors"
 	"fmt"
 	"path"
 	"time"
@@ -23,6 +22,8 @@ type Options struct {
 	Splits []string
 	// Size returns the size of the upright photo in a file, in pixels.
 	Size func(file string) (width, height int, err error)
+	// Crop returns a JPEG of what the backbone sees of a box in a file.
+	Crop func(file string, b *dataset.Box) ([]byte, error)
 	// Deployments are known of some, by name.
 	Deployments Deployments
 	// Shot returns what is known about when a photo was taken, given what a list says of it
@@ -33,7 +34,7 @@ type Options struct {
 	Empty []dataset.BoxedPhoto
 }
 
-// NeedsPhotos reports whether a format says something of the photos themselves, or has
+// NeedsPhotos reports whether a format says something of whole photos themselves, or has
 // them.
 func NeedsPhotos(format string) bool { return makers[format] != nil && format != studioName }
 
@@ -63,10 +64,6 @@ func Sinks(formats []string, o Options) (sinks []label.Sink, err error) {
 	}
 	return sinks, nil
 }
-
-// errBoxes is of formats in which a photo has one class.
-var errBoxes = errors.New("this format has one class per photo, and these are boxes of photos: export coco " +
-	"or camtrap-dp")
 
 // below returns paths of files as paths below the folder of the results.
 func below(folder string, files []string) []string {

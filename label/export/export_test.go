@@ -282,60 +282,6 @@ func object(t *testing.T, file string, to any) {
 	}
 }
 
-// TestBoxes are annotations of one image in COCO, in pixels of the upright photo.
-func TestBoxes(t *testing.T) {
-	root, dir := t.TempDir(), t.TempDir()
-	write(t, root, "a.jpg")
-	box := func(n int, x, y, w, h float64, class string) label.Scored {
-		r := row("a.jpg", class)
-		r.Sample = (&dataset.Box{Number: n, X: x, Y: y, W: w, H: h}).In(r.Sample)
-		return r
-	}
-	rows := []label.Scored{box(1, 0, 0, 1, 1, "cat"), box(2, 0.25, 0.1, 0.5, 1./3, "dog"), box(3, 0, 0, 1, 1, "cat")}
-	rows[2].Rejected = true
-	write(t, root, "empty.jpg")
-	o := options(root, dir)
-	o.Empty = []dataset.BoxedPhoto{{Path: "empty.jpg"}}
-	rows[1].By = label.Detector
-	rows[1].Prediction.Label = "person"
-	run(t, o, []string{"coco", "camtrap-dp"}, rows...)
-	observed := table(t, filepath.Join(dir, "camtrap-dp/observations.csv"))
-	if len(observed) != 4 || len(table(t, filepath.Join(dir, "camtrap-dp/media.csv"))) != 2 {
-		t.Errorf("%v", observed)
-	}
-	if o := observed[1]; o["observationID"] != "a.jpg#2" || o["bboxX"] != "0.25" || o["observationType"] != "human" ||
-		o["classificationMethod"] != "machine" || o["classifiedBy"] != "detector" {
-		t.Errorf("a box: %v", o)
-	}
-	if o := observed[3]; o["mediaID"] != "empty.jpg" || o["observationType"] != "blank" {
-		t.Errorf("a photo without boxes: %v", o)
-	}
-	var got struct {
-		Images      []struct{ Width, Height int }
-		Annotations []struct {
-			Box  []float64 `json:"bbox"`
-			Area float64
-		}
-	}
-	object(t, filepath.Join(dir, lists["coco"]), &got)
-	if len(got.Images) != 2 || got.Images[0].Width != 200 || len(got.Annotations) != 2 {
-		t.Fatalf("%+v", got)
-	}
-	if b := got.Annotations[1]; !slices.Equal(b.Box, []float64{50, 10, 100, 33.33}) || b.Area != 3333 {
-		t.Errorf("%+v", b)
-	}
-	for _, format := range []string{"imagefolder", "label-studio"} {
-		sinks, err := export.Sinks([]string{format}, options(root, dir))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := sinks[0].Put(rows[0]); err == nil || !strings.Contains(err.Error(), "export coco") {
-			t.Errorf("%s: %v", format, err)
-		}
-		sinks[0].Abort()
-	}
-}
-
 // TestAgain: another run replaces what a run wrote, with a split or without, and nothing
 // else; one that is given up leaves everything as it was.
 func TestAgain(t *testing.T) {

@@ -23,11 +23,12 @@ const (
 
 // An imageFolder has the photos that have a class, by class, and in each part of the split
 // a table of them. The photos are hard links, which take no space, or copies where the file
-// system has no such links. README.md tells the loader which folder is which part: from
-// names alone it would take a class "test" for one.
+// system has no such links; of boxes it has pictures of what the backbone sees. README.md tells
+// the loader which folder is which part: from names alone it would take a class "test" for one.
 type imageFolder struct {
 	*organise.Tree
 	root   string
+	crop   func(file string, b *dataset.Box) ([]byte, error)
 	splits []string
 	tables map[string]*file // by split
 	photos map[string]int   // by split
@@ -42,17 +43,21 @@ type photoRow struct {
 	Probability float    `json:"probability"`
 	New         *float   `json:"p_new,omitempty"`
 	By          label.By `json:"by"`
+	// Of is the photo of a box, and Box where it is in it.
+	Of  string `json:"of,omitempty"`
+	Box string `json:"box,omitempty"`
 }
 
 func newImageFolder(o Options) (label.Sink, error) {
 	if err := os.MkdirAll(o.Dir, 0o755); err != nil {
 		return nil, err
 	}
-	f := &imageFolder{root: o.Root, splits: o.Splits, tables: map[string]*file{}, photos: map[string]int{}}
+	f := &imageFolder{root: o.Root, crop: o.Crop, splits: o.Splits, tables: map[string]*file{},
+		photos: map[string]int{}}
 	if f.splits == nil {
 		f.splits = []string{""}
 	}
-	layout := organise.Layout{ImageAt: imageAt(o.Root), Files: []string{cardFile, metadataFile}}
+	layout := organise.Layout{ImageAt: imageAt(o.Root), CropOf: cropOf(o.Root), Files: []string{cardFile, metadataFile}}
 	for _, split := range []string{"train", "validation", "test"} { // of this run or an earlier one
 		layout.Files = append(layout.Files, path.Join(split, metadataFile))
 	}
@@ -131,9 +136,6 @@ func imageAt(root string) func(place string) (string, bool) {
 
 // Put implements label.Sink.
 func (f *imageFolder) Put(row label.Scored) error {
-	if row.Sample.Box != nil {
-		return errBoxes
-	}
 	names, class := row.Names(), row.Prediction.Label
 	if len(names) == 0 {
 		return nil
@@ -146,16 +148,50 @@ func (f *imageFolder) Put(row label.Scored) error {
 	if table == nil {
 		return fmt.Errorf("no part %q", row.Split)
 	}
-	place := placeOf(f.root, folder, row.Sample.Path)
-	if err := f.Add(filepath.Join(row.Split, filepath.FromSlash(place)), row.Sample.Path); err != nil {
+	place, err := f.place(row, folder)
+	if err != nil {
 		return err
 	}
 	f.photos[row.Split]++
-	line, err := jsonOf(photoRow{place, class, names, float(row.Prediction.Probability), optional(row.New), row.By})
+	out := photoRow{File: place, Label: class, Labels: names, Probability: float(row.Prediction.Probability),
+		New: optional(row.New), By: row.By}
+	if b := row.Sample.Box; b != nil {
+		out.Of, out.Box = photo(row), b.String()
+	}
+	line, err := jsonOf(out)
 	if err == nil {
 		_, err = table.Write(append(line, '\n'))
 	}
 	return err
+}
+
+// place puts a photo, or what the backbone sees of a box, into a folder of a class, and
+// returns where below the folder of its part.
+func (f *imageFolder) place(row label.Scored, folder string) (place string, err error) {
+	name := row.Sample.File()
+	place = placeOf(f.root, folder, name)
+	b := row.Sample.Box
+	if b == nil {
+		return place, f.Add(filepath.Join(row.Split, filepath.FromSlash(place)), name)
+	}
+	place = organise.CropName(place, b.Number)
+	picture, err := f.crop(dataset.FullPath(f.root, name), b)
+	if err != nil {
+		return "", &label.ItemError{Err: err}
+	}
+	return place, f.Write(filepath.Join(row.Split, filepath.FromSlash(place)), name, picture)
+}
+
+// cropOf inverts place for boxes.
+func cropOf(root string) func(place string) (string, bool) {
+	at := imageAt(root)
+	return func(place string) (string, bool) {
+		photo, ok := organise.CropOf(place)
+		if !ok {
+			return "", false
+		}
+		return at(photo)
+	}
 }
 
 // Commit implements label.Sink.
@@ -193,7 +229,7 @@ func (f *imageFolder) card() string {
 		}
 		fmt.Fprintf(&b, "  - split: %s\n    path: %q\n", name, files)
 	}
-	b.WriteString("---\n\nPhotos by class. metadata.jsonl has the label of each, and who gave it.\n")
+	b.WriteString("---\n\nPhotos, or boxes of them, by class. metadata.jsonl has the label of each, and who gave it.\n")
 	return b.String()
 }
 

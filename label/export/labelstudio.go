@@ -3,10 +3,12 @@ package export
 import (
 	"bytes"
 	"encoding/xml"
+	"fmt"
 	"net/url"
 	"path/filepath"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
 )
@@ -19,14 +21,25 @@ const (
 
 // A studio writes tasks. What people decided is an annotation, what the model says a
 // prediction, and a photo that was set aside a cancelled annotation, which is how Label
-// Studio keeps a task that was skipped.
+// Studio keeps a task that was skipped. Boxes are rectangles of their photo's task.
 type studio struct {
 	*folder
-	model   string
+	o       Options
 	file    *file
 	tasks   array
 	classes *classes
 	several bool // a photo shows several things
+	boxed   bool
+	open    *boxedTask // of the last box: the boxes of a photo follow each other
+}
+
+// A boxedTask is a photo of which some boxes have come.
+type boxedTask struct {
+	task
+	photo         string
+	width, height int
+	aside         int // boxes that were set aside
+	decided, said []choice
 }
 
 // A task is one photo.
@@ -57,12 +70,17 @@ type prediction struct {
 	Result []choice `json:"result"`
 }
 
-// A choice is a class, or a box with one.
+// A choice is a class, or a box with one: then it has an ID and the size of the upright photo
+// in pixels, and the rectangle in Value is in per cent of it.
 type choice struct {
-	From  string         `json:"from_name"`
-	To    string         `json:"to_name"`
-	Type  string         `json:"type"`
-	Value map[string]any `json:"value"`
+	ID     string         `json:"id,omitempty"`
+	From   string         `json:"from_name"`
+	To     string         `json:"to_name"`
+	Type   string         `json:"type"`
+	Width  int            `json:"original_width,omitempty"`
+	Height int            `json:"original_height,omitempty"`
+	Score  *float         `json:"score,omitempty"`
+	Value  map[string]any `json:"value"`
 }
 
 func newStudio(o Options) (label.Sink, error) {
@@ -70,7 +88,7 @@ func newStudio(o Options) (label.Sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &studio{folder: f, model: o.Model, classes: newClasses(o.Classes)}
+	s := &studio{folder: f, o: o, classes: newClasses(o.Classes)}
 	if s.file, err = f.create(studioTasks); err != nil {
 		f.Abort()
 		return nil, err
@@ -81,7 +99,7 @@ func newStudio(o Options) (label.Sink, error) {
 }
 
 func choose(classes ...string) []choice {
-	return []choice{{"label", "image", "choices", map[string]any{"choices": classes}}}
+	return []choice{{From: "label", To: "image", Type: "choices", Value: map[string]any{"choices": classes}}}
 }
 
 // localFile is the address of a photo below the folder that Label Studio serves
@@ -93,14 +111,10 @@ func localFile(path string) string {
 // Put implements label.Sink.
 func (s *studio) Put(row label.Scored) error {
 	if row.Sample.Box != nil {
-		return errBoxes
+		return s.box(row)
 	}
-	t := task{
-		ID: s.tasks.n + 1,
-		Data: studioData{Image: localFile(row.Sample.File()), By: row.By, Rejected: row.Rejected,
-			New: optional(row.New), Split: row.Split},
-		Annotations: []annotation{}, Predictions: []prediction{},
-	}
+	t := s.task(row.Sample.File(), row.Split)
+	t.Data.By, t.Data.Rejected, t.Data.New = row.By, row.Rejected, optional(row.New)
 	switch names := row.Names(); {
 	case row.By == "" || row.By == label.Later:
 	case len(names) == 0:
@@ -114,13 +128,90 @@ func (s *studio) Put(row label.Scored) error {
 	}
 	if best := row.Prediction.TopK; !row.Rejected && len(best) > 0 {
 		t.Predictions = append(t.Predictions,
-			prediction{Model: s.model, Score: float(best[0].Probability), Result: choose(best[0].Label)})
+			prediction{Model: s.o.Model, Score: float(best[0].Probability), Result: choose(best[0].Label)})
 	}
 	return s.tasks.add(t)
 }
 
-// Commit implements label.Sink.
+func (s *studio) task(photo, split string) task {
+	return task{ID: s.tasks.n + 1, Data: studioData{Image: localFile(photo), Split: split},
+		Annotations: []annotation{}, Predictions: []prediction{}}
+}
+
+// box adds a box to the task of its photo.
+func (s *studio) box(row label.Scored) error {
+	name := row.Sample.File()
+	if s.open == nil || s.open.photo != name {
+		if err := s.finish(); err != nil {
+			return err
+		}
+		t := &boxedTask{photo: name}
+		var err error
+		if t.width, t.height, err = s.o.Size(dataset.FullPath(s.o.Root, name)); err != nil {
+			return &label.ItemError{Err: err}
+		}
+		t.task, s.open, s.boxed = s.task(name, row.Split), t, true
+	}
+	t, names := s.open, row.Names()
+	person := row.By != "" && row.By != label.Detector && row.By != label.Later
+	switch {
+	case person && len(names) == 0:
+		t.aside++
+	case person:
+		t.decided = append(t.decided, t.rectangle(row.Sample.Box, names...))
+	}
+	for _, name := range names {
+		s.classes.of(name)
+	}
+	if best := row.Prediction.TopK; !row.Rejected && len(best) > 0 {
+		c := t.rectangle(row.Sample.Box, best[0].Label)
+		c.Score = new(float(best[0].Probability))
+		t.said = append(t.said, c)
+	}
+	return nil
+}
+
+// rectangle is a box of some classes.
+func (t *boxedTask) rectangle(b *dataset.Box, names ...string) choice {
+	return choice{ID: fmt.Sprint(dataset.BoxID, b.Number), From: "label", To: "image", Type: "rectanglelabels",
+		Width: t.width, Height: t.height, Value: map[string]any{"x": 100 * b.X, "y": 100 * b.Y, "width": 100 * b.W,
+			"height": 100 * b.H, "rotation": 0, "rectanglelabels": names}}
+}
+
+// finish writes the task of the last boxes.
+func (s *studio) finish() error {
+	t := s.open
+	if s.open = nil; t == nil {
+		return nil
+	}
+	switch {
+	case len(t.decided) > 0:
+		t.Annotations = append(t.Annotations, annotation{Result: t.decided})
+	case t.aside > 0:
+		t.Annotations = append(t.Annotations, annotation{Result: []choice{}, Cancelled: true})
+	}
+	if len(t.said) > 0 {
+		least := *t.said[0].Score
+		for _, c := range t.said {
+			least = min(least, *c.Score)
+		}
+		t.Predictions = append(t.Predictions, prediction{Model: s.o.Model, Score: least, Result: t.said})
+	}
+	return s.tasks.add(t.task)
+}
+
+// Commit implements label.Sink. Photos without boxes are tasks, too: a detector may have missed
+// something.
 func (s *studio) Commit(o embed.Outcome) error {
+	if err := s.finish(); err != nil {
+		return err
+	}
+	for _, photo := range s.o.Empty {
+		s.boxed = true
+		if err := s.tasks.add(s.task(photo.Path, "")); err != nil {
+			return err
+		}
+	}
 	if _, err := s.file.WriteString("\n]\n"); err != nil {
 		return err
 	}
@@ -136,17 +227,20 @@ func (s *studio) Commit(o embed.Outcome) error {
 // config is the labelling interface of a project with these tasks.
 func (s *studio) config() []byte {
 	var b bytes.Buffer
-	choice := "single"
-	if s.several {
-		choice = "multiple"
+	control, more, class := "Choices", ` choice="single"`, "Choice"
+	switch {
+	case s.boxed:
+		control, more, class = "RectangleLabels", "", "Label"
+	case s.several:
+		more = ` choice="multiple"`
 	}
-	b.WriteString("<View>\n  <Image name=\"image\" value=\"$image\"/>\n" +
-		"  <Choices name=\"label\" toName=\"image\" choice=\"" + choice + "\">\n")
-	for _, class := range s.classes.names {
-		b.WriteString("    <Choice value=\"")
-		_ = xml.EscapeText(&b, []byte(class)) // into memory
+	fmt.Fprintf(&b, "<View>\n  <Image name=\"image\" value=\"$image\"/>\n  <%s name=\"label\" toName=\"image\"%s>\n",
+		control, more)
+	for _, name := range s.classes.names {
+		fmt.Fprintf(&b, "    <%s value=\"", class)
+		_ = xml.EscapeText(&b, []byte(name)) // into memory
 		b.WriteString("\"/>\n")
 	}
-	b.WriteString("  </Choices>\n</View>\n")
+	fmt.Fprintf(&b, "  </%s>\n</View>\n", control)
 	return b.Bytes()
 }

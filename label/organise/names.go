@@ -3,6 +3,8 @@ package organise
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -13,6 +15,23 @@ func FolderName(class string) string {
 		return "%"
 	}
 	return escaped(class, "._- ")
+}
+
+// CropName names the picture of box n of a photo, in JPEG: photo.jpg.2.jpg. CropOf is its
+// inverse.
+func CropName(photo string, n int) string { return fmt.Sprintf("%s.%d%s", photo, n, cropSuffix) }
+
+const cropSuffix = ".jpg"
+
+// CropOf returns the photo of a picture that has the name of a crop.
+func CropOf(name string) (photo string, ok bool) {
+	stem, crop := strings.CutSuffix(name, cropSuffix)
+	at := strings.LastIndexByte(stem, '.')
+	if !crop || at < 1 {
+		return "", false
+	}
+	n, err := strconv.Atoi(stem[at+1:])
+	return stem[:at], err == nil && n > 0 && stem[at+1:] == strconv.Itoa(n)
 }
 
 // FileName turns a part of a path, which is no more than text, into one that every system

@@ -333,3 +333,19 @@ func subjects(t *testing.T, file string) []string {
 	}
 	return meta.Subjects
 }
+
+// TestCropNames tell photo and box, and two boxes never have one name.
+func TestCropNames(t *testing.T) {
+	for _, photo := range []string{"a.jpg", "a", "a.1", "a.jpg.1.jpg", "a.1.2"} {
+		for _, n := range []int{1, 12} {
+			if got, ok := CropOf(CropName(photo, n)); !ok || got != photo {
+				t.Errorf("box %d of %s is one of %s, %v", n, photo, got, ok)
+			}
+		}
+	}
+	for _, name := range []string{"a.jpg", "a.1.png", ".1.jpg", "a.0.jpg", "a.01.jpg", "a.+1.jpg", "1.jpg", "a..jpg"} {
+		if photo, ok := CropOf(name); ok {
+			t.Errorf("%s is a box of %s", name, photo)
+		}
+	}
+}

@@ -51,23 +51,36 @@ type Tree struct {
 	layout Layout
 	dir    *atomicfile.Dir
 	made   map[string]bool // folders
+	// empty are the photos without a box, placed where the boxes of the last photo are.
+	empty  []dataset.BoxedPhoto
+	last   string
+	placed map[string]bool
 }
 
 // A Layout says what a tree has at a place, a path below it.
 type Layout struct {
 	// ImageAt returns the path of the image that is there, false if there is none.
 	ImageAt func(place string) (image string, ok bool)
+	// CropOf returns the path of the image of which a run has made the picture that is there,
+	// false if it makes none there; nil if it makes none at all.
+	CropOf func(place string) (image string, ok bool)
 	// Files are the places of other files that every run writes.
 	Files []string
 }
 
 // NewTree begins a tree of class folders at dir, in the folder of a job, for images below
-// root, which must not be in the tree. Defer Abort, which does nothing after Commit.
-func NewTree(how How, root, dir string) (*Tree, error) {
+// root, which must not be in the tree, or for the boxes of photos: then a photo is in the folder
+// of each class that it shows, and empty ones are in that of label.EmptyPhoto. Defer Abort,
+// which does nothing after Commit.
+func NewTree(how How, root, dir string, empty ...dataset.BoxedPhoto) (*Tree, error) {
 	if how != Links && how != Copies {
 		return nil, fmt.Errorf("organise: %q is neither link nor copy", string(how))
 	}
-	return NewTreeOf(Layout{ImageAt: imageOf}, how, root, dir)
+	t, err := NewTreeOf(Layout{ImageAt: imageOf}, how, root, dir)
+	if err == nil {
+		t.empty = empty
+	}
+	return t, err
 }
 
 // NewTreeOf is NewTree for a tree of another layout, which its caller fills with Add.
@@ -117,15 +130,24 @@ func separate(root, tree string) error {
 	}
 }
 
-// Put adds one labelled image. A problem with this image alone is a
-// *label.ItemError.
+// Put adds one labelled image, or the photo of a box unless it is in the folder of its class
+// already. A problem with this image alone is a *label.ItemError.
 func (t *Tree) Put(row label.Scored) error {
-	class, path := FolderName(row.Prediction.Label), row.Sample.Path
+	class, path := FolderName(row.Prediction.Label), row.Sample.File()
 	switch {
 	case row.Rejected:
 		class = unknownFolder
 	case row.SetAside():
 		class = asideFolder
+	}
+	if row.Sample.Box != nil {
+		if path != t.last {
+			t.last, t.placed = path, map[string]bool{}
+		}
+		if t.placed[class] {
+			return nil
+		}
+		t.placed[class] = true
 	}
 	return t.Add(placeOf(class, path), path)
 }
@@ -140,6 +162,20 @@ func (t *Tree) Add(place, image string) error {
 		return fmt.Errorf("organise %s: %w", image, err)
 	}
 	return nil
+}
+
+// Write puts a picture that was made of an image at a place, a path below the tree. It has the
+// time of the image, by which a later run knows it.
+func (t *Tree) Write(place, image string, picture []byte) error {
+	to := filepath.Join(t.dir.Path(), place)
+	info, err := os.Stat(dataset.FullPath(t.root, image))
+	if err != nil {
+		return &label.ItemError{Err: err}
+	}
+	if err := t.folder(filepath.Dir(to)); err != nil {
+		return fmt.Errorf("organise: %w", err)
+	}
+	return errors.Join(os.WriteFile(to, picture, 0o644), os.Chtimes(to, info.ModTime(), info.ModTime()))
 }
 
 // How returns what the class folders contain, which is HardLinks where Links were asked
@@ -215,6 +251,13 @@ func sameCopy(file string, original fs.FileInfo) bool {
 		info.Size() == original.Size() && info.ModTime().Equal(original.ModTime())
 }
 
+// sameTime reports whether a file has the time of a photo.
+func sameTime(file, photo string) bool {
+	made, err := os.Lstat(file)
+	of, err2 := os.Stat(photo)
+	return err == nil && err2 == nil && made.ModTime().Equal(of.ModTime())
+}
+
 // sameFile reports whether two names, which are no symbolic links, are of one file.
 func sameFile(a, b string) bool {
 	one, err1 := os.Lstat(a)
@@ -272,6 +315,13 @@ func copyFile(from, to string, info fs.FileInfo) (err error) {
 
 // Commit replaces the old tree with the new one.
 func (t *Tree) Commit(embed.Outcome) error {
+	for _, photo := range t.empty {
+		var unreadable *label.ItemError
+		err := t.Add(placeOf(FolderName(label.EmptyPhoto), photo.Path), photo.Path)
+		if err != nil && !errors.As(err, &unreadable) {
+			return err
+		}
+	}
 	if err := t.dir.Commit(); err != nil {
 		return fmt.Errorf("organise: %w", err)
 	}
@@ -287,8 +337,16 @@ func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
 	if slices.Contains(t.layout.Files, filepath.ToSlash(place)) {
 		return e.Type().IsRegular()
 	}
+	if !t.again {
+		return false
+	}
+	if t.layout.CropOf != nil && e.Type().IsRegular() {
+		if image, ok := t.layout.CropOf(place); ok && sameTime(name, dataset.FullPath(t.root, image)) {
+			return true
+		}
+	}
 	image, nested := t.layout.ImageAt(place)
-	if !t.again || !nested {
+	if !nested {
 		return false
 	}
 	photo := dataset.FullPath(t.root, image)

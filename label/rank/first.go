@@ -60,7 +60,7 @@ func (c Config) First(ctx context.Context, rows embed.Rows, n int, seed uint64) 
 		}
 		s.Images++
 		images = append(images,
-			embedded{item.Sample.Path, dataset.EscapePath(item.Sample.Label), item.Hash, item.Vector})
+			embedded{item.Sample.Path, dataset.EscapePath(item.Sample.Label), item.Sample.Box, item.Hash, item.Vector})
 		if len(images) >= 2*c.ClusterImages {
 			images = drawn(images, c.ClusterImages)
 		}
@@ -82,7 +82,8 @@ func (c Config) First(ctx context.Context, rows embed.Rows, n int, seed uint64) 
 	}
 	for _, t := range chosen {
 		image := images[different[t.row]]
-		s.Entries = append(s.Entries, Entry{Path: image.path, Given: image.given, Score: float64(t.size)})
+		s.Entries = append(s.Entries,
+			Entry{Path: image.path, Box: image.box, Given: image.given, Score: float64(t.size)})
 	}
 	sortEntries(s.Entries)
 	return s, nil

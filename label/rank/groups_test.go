@@ -207,7 +207,7 @@ func TestNovelImagesAreGrouped(t *testing.T) {
 	if r.Novel != 15 || len(groups) != 2 || len(groups[0]) != 7 || len(groups[1]) != 6 {
 		t.Fatalf("%d novel: %v", r.Novel, groups)
 	}
-	if want := (Member{"three0copy", "three0"}); groups[0][1] != want {
+	if want := (Member{Path: "three0copy", DuplicateOf: "three0"}); groups[0][1] != want {
 		t.Errorf("%v", groups[0])
 	}
 	for _, e := range r.Entries {
@@ -247,8 +247,8 @@ func TestManyNovelImagesAreSampled(t *testing.T) {
 
 func TestLinkGroups(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "groups")
-	groups := [][]Member{{{"a/x.jpg", ""}, {"b/x.jpg", "a/x.jpg"}, {"c.jpg", ""}}}
-	if how, err := LinkGroups(groups, "/photos", dir); err != nil || how != organise.Links {
+	groups := [][]Member{{{Path: "a/x.jpg"}, {Path: "b/x.jpg", DuplicateOf: "a/x.jpg"}, {Path: "c.jpg"}}}
+	if how, err := LinkGroups(groups, "/photos", dir, nil); err != nil || how != organise.Links {
 		t.Fatal(how, err)
 	}
 	for name, want := range map[string]string{"0001-x.jpg": "/photos/a/x.jpg", "0001.1-x.jpg": "/photos/b/x.jpg",
@@ -269,7 +269,7 @@ func TestLinkGroupsAmongOthers(t *testing.T) {
 	if err := os.WriteFile(mine, nil, 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := LinkGroups([][]Member{{{"a.jpg", ""}}}, "/photos", dir); err != nil {
+	if _, err := LinkGroups([][]Member{{{Path: "a.jpg"}}}, "/photos", dir, nil); err != nil {
 		t.Fatal(err)
 	}
 	for _, name := range []string{mine, filepath.Join(dir, "group-001", "0001-a.jpg")} {

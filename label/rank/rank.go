@@ -24,6 +24,8 @@ import (
 // An Entry is one image with its score.
 type Entry struct {
 	Path string
+	// Box is the part of the photo that it is, nil for all of it.
+	Box *dataset.Box
 	// Label is the most probable class, "" without a model, Given the one from the
 	// folder or list. Write leaves out the Probability of an image that is novel or
 	// has no label.
@@ -77,6 +79,7 @@ type Ranking struct {
 // An embedded image can be compared with others.
 type embedded struct {
 	path, given string
+	box         *dataset.Box
 	content     [sha256.Size]byte
 	vector      []float32
 }
@@ -114,10 +117,10 @@ func (c Config) Scorer(p *model.Predictor, threshold float64) (label.Scorer, err
 func (r *Ranking) Put(row label.Scored) error {
 	p := row.Prediction
 	e := Entry{
-		Path: row.Sample.Path, Label: p.Label, Given: dataset.EscapePath(row.Sample.Label),
+		Path: row.Sample.Path, Box: row.Sample.Box, Label: p.Label, Given: dataset.EscapePath(row.Sample.Label),
 		Probability: p.Probability, Novel: row.Rejected,
 	}
-	image := embedded{e.Path, e.Given, row.Content, row.Embedding}
+	image := embedded{e.Path, e.Given, e.Box, row.Content, row.Embedding}
 	switch r.config.By {
 	case Entropy:
 		e.Score = p.Entropy

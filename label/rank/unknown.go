@@ -20,6 +20,8 @@ import (
 // A Member is an image of a group.
 type Member struct {
 	Path string
+	// Box is as in Entry.
+	Box *dataset.Box
 	// DuplicateOf is the path of the member that this one is a near-duplicate
 	// of, "" for none.
 	DuplicateOf string
@@ -41,9 +43,9 @@ func (r *Ranking) Group(ctx context.Context, p *model.Predictor) ([][]Member, er
 	for _, rows := range groups {
 		var members []Member
 		for _, first := range rows {
-			members = append(members, Member{Path: r.novel[first].path})
+			members = append(members, r.novel[first].member(""))
 			for _, i := range copies[first] {
-				members = append(members, Member{r.novel[i].path, r.novel[first].path})
+				members = append(members, r.novel[i].member(r.novel[first].path))
 			}
 		}
 		if len(members) >= r.config.MinGroup {
@@ -53,6 +55,11 @@ func (r *Ranking) Group(ctx context.Context, p *model.Predictor) ([][]Member, er
 	slices.SortStableFunc(out, func(a, b []Member) int { return cmp.Compare(len(b), len(a)) })
 	r.mark(out, copies)
 	return out, nil
+}
+
+// member is the image in a group.
+func (e embedded) member(duplicateOf string) Member {
+	return Member{Path: e.path, Box: e.box, DuplicateOf: duplicateOf}
 }
 
 // matrix returns the embeddings of images, at least one, as rows.
@@ -102,6 +109,9 @@ func cluster(ctx context.Context, p *model.Predictor, x blas32.General) (groups 
 	return groups, copies, nil
 }
 
+// photo returns the path of the photo.
+func (m Member) photo() string { return dataset.Sample{Path: m.Path, Box: m.Box}.File() }
+
 // mark sets Group and DuplicateOf of the entries.
 func (r *Ranking) mark(groups [][]Member, copies map[int][]int) {
 	group, duplicateOf := map[string]int{}, map[string]string{}
@@ -121,10 +131,11 @@ func (r *Ranking) mark(groups [][]Member, copies map[int][]int) {
 }
 
 // LinkGroups creates dir with one folder per group (group-001, group-002, …) of
-// links to its images below root: all or none. It returns of what kind the links are.
-// What is in dir stays. Links of near-duplicates have one number, as in 0003-a.jpg and
-// 0003.1-b.jpg.
-func LinkGroups(groups [][]Member, root, dir string) (organise.How, error) {
+// links to its images below root, or of what crop returns of boxes, as JPEG: all or none. It
+// returns of what kind the links are. What is in dir stays. Links of near-duplicates have one
+// number, as in 0003-a.jpg and 0003.1-b.jpg.
+func LinkGroups(groups [][]Member, root, dir string,
+	crop func(file string, b *dataset.Box) ([]byte, error)) (organise.How, error) {
 	root, err := filepath.Abs(root)
 	if err != nil {
 		return "", err
@@ -143,7 +154,11 @@ func LinkGroups(groups [][]Member, root, dir string) (organise.How, error) {
 		// Numbered, so that equal names from different folders do not collide.
 		number, copies := 0, 0
 		for _, m := range members {
-			name := filepath.Base(filepath.FromSlash(m.Path))
+			photo := m.photo()
+			name := filepath.Base(filepath.FromSlash(photo))
+			if m.Box != nil {
+				name = organise.CropName(name, m.Box.Number)
+			}
 			if m.DuplicateOf == "" {
 				number, copies = number+1, 0
 				name = fmt.Sprintf("%04d-%s", number, name)
@@ -151,7 +166,15 @@ func LinkGroups(groups [][]Member, root, dir string) (organise.How, error) {
 				copies++
 				name = fmt.Sprintf("%04d.%d-%s", number, copies, name)
 			}
-			if err := how.Place(dataset.FullPath(root, m.Path), filepath.Join(group, name), ""); err != nil {
+			from, to := dataset.FullPath(root, photo), filepath.Join(group, name)
+			if m.Box == nil {
+				err = how.Place(from, to, "")
+			} else if picture, failed := crop(from, m.Box); failed != nil {
+				err = fmt.Errorf("%s: %w", m.Path, failed)
+			} else {
+				err = os.WriteFile(to, picture, 0o644)
+			}
+			if err != nil {
 				return "", err
 			}
 		}

@@ -42,8 +42,10 @@ type Page struct {
 	// Evaluation is nil if no truth is known; the confusion matrix, per-class
 	// accuracy and calibration are then left out.
 	Evaluation *metrics.Report
-	Errors     []Failure
-	Skipped    []Skip
+	// Activity is a figure of events by hour of the day, nil for none.
+	Activity *Figure
+	Errors   []Failure
+	Skipped  []Skip
 	// Settings record how the results were computed: options, versions, hashes.
 	Settings []Setting
 	Notes    []string
@@ -94,6 +96,12 @@ func (p Page) groupOf(q Prediction) string {
 		return uncertain
 	}
 	return "class " + q.Predicted
+}
+
+// A Figure is a picture in SVG, and in words what it shows.
+type Figure struct {
+	SVG []byte
+	Alt string
 }
 
 // Summary holds the facts of the run. Zero values are not shown.

@@ -170,7 +170,7 @@ func fairShares(sizes []int, capacity int) []int {
 func newCard(q Prediction, known map[string]bool, novelty scale, uncertain bool) card {
 	c := card{
 		Path: showName(q.Path), Predicted: showName(q.Predicted), Truth: showName(q.Truth),
-		Source: dataURI(q.Thumbnail), NoPicture: showName(cmp.Or(q.NoPicture, "no preview")),
+		Source: dataURI("image/jpeg", q.Thumbnail), NoPicture: showName(cmp.Or(q.NoPicture, "no preview")),
 		Probability: percent(q.Probability), Bar: barWidth(q.Probability), Novelty: figure(q.Novelty),
 		Original: showName(q.Original),
 		State:    correctness(q, known), Rejected: q.Rejected, Uncertain: uncertain,
@@ -209,11 +209,11 @@ func correctness(q Prediction, known map[string]bool) string {
 
 // dataURI embeds the picture itself. Base64 contains nothing that could end the
 // attribute, which is what makes the conversion safe.
-func dataURI(jpeg []byte) template.URL {
-	if len(jpeg) == 0 {
+func dataURI(kind string, picture []byte) template.URL {
+	if len(picture) == 0 {
 		return ""
 	}
-	return template.URL("data:image/jpeg;base64," + base64.StdEncoding.EncodeToString(jpeg))
+	return template.URL("data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(picture))
 }
 
 // isNumber reports whether v can be shown and compared.

@@ -11,6 +11,8 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
 )
 
 // A Sheet is a contact sheet: numbered pictures on one self-contained page without a
@@ -23,6 +25,8 @@ type Sheet struct {
 // A Tile is one picture of a Sheet.
 type Tile struct {
 	Path string
+	// Box is the part of the photo that it shows, nil for all of it.
+	Box *dataset.Box
 	// Lines say what there is to say of the picture.
 	Lines []string
 	// Thumbnail is a small JPEG; without one the tile shows NoPicture.
@@ -32,10 +36,13 @@ type Tile struct {
 
 // Fill adds the thumbnails, of which it asks for some at a time. A picture that cannot be
 // shown says why, without the folder root.
-func (s *Sheet) Fill(ctx context.Context, root string, threads int, picture func(path string) ([]byte, error)) error {
+func (s *Sheet) Fill(ctx context.Context, root string, threads int,
+	picture func(dataset.Sample) ([]byte, error)) error {
 	return each(ctx, threads, len(s.Tiles), func(i int) {
 		t := &s.Tiles[i]
-		t.Thumbnail, t.NoPicture = thumbnail(root, func() ([]byte, error) { return picture(t.Path) })
+		t.Thumbnail, t.NoPicture = thumbnail(root, func() ([]byte, error) {
+			return picture(dataset.Sample{Path: t.Path, Box: t.Box})
+		})
 	})
 }
 
@@ -79,7 +86,7 @@ func (s *Sheet) Write(w io.Writer) error {
 	}
 	tiles := make([]tile, len(s.Tiles))
 	for i, from := range s.Tiles {
-		tiles[i] = tile{Path: showName(from.Path), Source: dataURI(from.Thumbnail),
+		tiles[i] = tile{Path: showName(from.Path), Source: dataURI("image/jpeg", from.Thumbnail),
 			NoPicture: showName(cmp.Or(from.NoPicture, "no preview"))}
 		for _, line := range from.Lines {
 			tiles[i].Lines = append(tiles[i].Lines, showName(line))

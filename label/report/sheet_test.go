@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
@@ -19,9 +20,9 @@ func sampleSheet(t *testing.T) *Sheet {
 		{Path: `<script>document.title="ran"</script>` + "\u202e.jpg", Lines: []string{"<b>", "{{.}}"}},
 		{Path: strings.Repeat("long", 100) + ".jpg"},
 	}}
-	err := s.Fill(context.Background(), "/photos", 2, func(path string) ([]byte, error) {
-		if strings.HasPrefix(path, "long") {
-			return nil, errors.New("open /photos/" + path[:8] + ": permission denied")
+	err := s.Fill(context.Background(), "/photos", 2, func(of dataset.Sample) ([]byte, error) {
+		if strings.HasPrefix(of.Path, "long") {
+			return nil, errors.New("open /photos/" + of.Path[:8] + ": permission denied")
 		}
 		return samplePage().Predictions[0].Thumbnail, nil
 	})
@@ -54,7 +55,7 @@ func TestSheetStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	s := &Sheet{Tiles: make([]Tile, 3)}
-	picture := func(string) ([]byte, error) { return nil, ctx.Err() }
+	picture := func(dataset.Sample) ([]byte, error) { return nil, ctx.Err() }
 	if err := s.Fill(ctx, "", 1, picture); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}

@@ -58,6 +58,7 @@ type view struct {
 	Calibration *calibration
 	Confidence  *confidencePlot
 	Novelty     *histogram
+	Activity    template.URL
 }
 
 func newView(p Page) (view, error) {
@@ -81,6 +82,9 @@ func newView(p Page) (view, error) {
 		confusion, calibration := newConfusion(e, p.Classes), newCalibration(e)
 		confusion.Linked = len(v.Pictures.Groups) > 0
 		v.Confusion, v.Calibration, v.Bars = &confusion, &calibration, newClassBars(e, p.Classes)
+	}
+	if p.Activity != nil {
+		v.Activity = dataURI("image/svg+xml", p.Activity.SVG)
 	}
 	seen := p.census()
 	v.Confidence, v.Novelty = newConfidencePlot(seen), newNoveltyPlot(seen, p.Threshold)

@@ -109,15 +109,6 @@ func (in inputs) noteBoxes(found dataset.BoxesFound) {
 	}
 }
 
-// wholePhotos returns a usage error if a flag that is about photos is used with boxes.
-func (a *app) wholePhotos(flag string, used bool) error {
-	if used && a.config.Boxes.File != "" {
-		return usagef("--%s is about whole photos, and with --boxes a photo may have several labels: leave out one of "+
-			"the two", flag)
-	}
-	return nil
-}
-
 // items is "1 image" or "2 boxes".
 func items(n int, boxed *dataset.BoxesFound) string {
 	if boxed != nil {

@@ -7,10 +7,15 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
+	"github.com/seed-90d10d51/pipeline/label/export"
+	"github.com/seed-90d10d51/pipeline/label/report"
+	"github.com/seed-90d10d51/pipeline/label/survey"
 )
 
-// labelEvents finds the events of the photos and what each shows, and adds them to the job.
-func (a *app) labelEvents(ctx context.Context, in input, job *label.Job) error {
+// labelEvents finds the events of the photos and what each shows, and adds them to the job
+// and the page.
+func (a *app) labelEvents(ctx context.Context, in input, places export.Deployments, job *label.Job,
+	page *report.Page) error {
 	c := a.config.Label
 	groups, err := events.Group(ctx, in.root, in.photos(ctx), events.Options{
 		Gap: a.gap(), FileTimes: c.FileTimes,
@@ -36,7 +41,16 @@ func (a *app) labelEvents(ctx context.Context, in input, job *label.Job) error {
 	a.say("%s of %s", plural(len(groups.Events), "event", "events"), plural(t.EXIF+t.Table+t.Names+t.Files+t.Unknown,
 		"photo", "photos"))
 	job.Events = fitted.Of
-	job.Sinks = append(job.Sinks, events.Table{Dir: job.Out, Events: groups.Events})
+	counts := survey.New(groups.Events, places)
+	job.Sinks = append(job.Sinks, events.Table{Dir: job.Out, Events: groups.Events},
+		survey.Sink{Survey: counts, Dir: job.Out})
+	if figure := counts.Figure(); figure != nil {
+		svg, err := figure.Encode("svg")
+		if err != nil {
+			return err
+		}
+		page.Activity = &report.Figure{SVG: svg, Alt: counts.Told()}
+	}
 	return nil
 }
 

@@ -20,11 +20,6 @@ func (a *app) checkExports() error {
 	if i := slices.IndexFunc(c.Format, export.NeedsPhotos); i >= 0 && a.config.Features != "" {
 		return usagef("--format %s needs the photos, and features have none: give --images", c.Format[i])
 	}
-	for _, format := range []string{"imagefolder", "label-studio"} {
-		if err := a.wholePhotos("format "+format, slices.Contains(c.Format, format)); err != nil {
-			return err
-		}
-	}
 	if c.Split != "" {
 		if _, err := split.Parse(c.Split); err != nil {
 			return usageError{err}
@@ -33,11 +28,19 @@ func (a *app) checkExports() error {
 	if c.Deployments == "" {
 		return nil
 	}
-	if !slices.Contains(c.Format, "camtrap-dp") {
-		return usagef("label.deployments describes the deployments of --format camtrap-dp, which is not asked for")
+	if !slices.Contains(c.Format, "camtrap-dp") && c.Events == 0 {
+		return usagef("label.deployments is for --format camtrap-dp and --events, and neither is asked for")
 	}
-	_, err := export.ReadDeployments(c.Deployments) // before hours of work
+	_, err := a.deployments() // before hours of work
 	return err
+}
+
+// deployments reads what people know of them, nothing without a file.
+func (a *app) deployments() (export.Deployments, error) {
+	if a.config.Label.Deployments == "" {
+		return nil, nil
+	}
+	return export.ReadDeployments(a.config.Label.Deployments)
 }
 
 // split divides the images of a job, and says how.
@@ -66,29 +69,17 @@ func timed(ctx context.Context, in input, shot func(file, taken string) photomet
 }
 
 // addExports adds what a job is to write for other programs.
-func addExports(ctx context.Context, m *model.Model, in input, job *label.Job) error {
+func addExports(ctx context.Context, m *model.Model, in input, places export.Deployments, job *label.Job) error {
 	c := job.Config
 	o := export.Options{
 		Root: in.root, Dir: job.Out, Classes: m.Classes(), Model: m.Method + " " + m.SHA256()[:12], Splits: job.Splits,
-		Now:  time.Now,
+		Now: time.Now, Deployments: places, Empty: in.empty(c),
 		Shot: func(file, taken string) photometa.Shot { return events.ShotOf(file, taken, c.FileTimes) },
+		Crop: in.crop(ctx),
 		Size: func(file string) (width, height int, err error) { return in.embedder.Size(ctx, file) },
 	}
 	if slices.Contains(c.Format, "camtrap-dp") && !timed(ctx, in, o.Shot) {
 		return export.ErrNoTimes // before hours of work
-	}
-	if in.boxed != nil {
-		for _, p := range in.boxed.Photos {
-			if p.Boxes == 0 {
-				o.Empty = append(o.Empty, p)
-			}
-		}
-	}
-	if c.Deployments != "" {
-		var err error
-		if o.Deployments, err = export.ReadDeployments(c.Deployments); err != nil {
-			return err
-		}
 	}
 	sinks, err := export.Sinks(c.Format, o)
 	job.Sinks = append(job.Sinks, sinks...)

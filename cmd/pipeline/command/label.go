@@ -46,7 +46,8 @@ decided. Photos that were set aside have no label.
 
 --boxes labels what a detector found: a row per box, photo.jpg#1, with the column box,
 and photos.csv with the labels of each photo. --events labels photos of one camera
-together, and writes events.csv.
+together, and writes events.csv, species.csv (by station and week) and activity.csv and
+activity.svg (by hour).
 
 With --features, rows have the paths in samples.csv or, without that file, their
 numbers in embeddings.npy, counted from 0.`,
@@ -128,9 +129,6 @@ func (a *app) checkLabel() error {
 	if a.config.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
 		return usagef("--organise, --xmp and --report need the photos, and features have none: give --images")
 	}
-	if err := a.wholePhotos("organise", c.Organise != ""); err != nil {
-		return err
-	}
 	if c.Events > 0 && a.config.Features != "" {
 		return usagef("--events needs to know when photos were taken, and features do not say it: give --images")
 	}
@@ -176,8 +174,13 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 		a.say("%s", head.Note())
 		job.Head, job.Notes = head, append(job.Notes, head.Note())
 	}
+	places, err := a.deployments()
+	if err != nil {
+		return job, err
+	}
+	page := report.PageOf(m, version)
 	if c.Events > 0 {
-		if err := a.labelEvents(ctx, in, &job); err != nil {
+		if err := a.labelEvents(ctx, in, places, &job, &page); err != nil {
 			return job, err
 		}
 	}
@@ -196,7 +199,7 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	tree, err := a.sinks(c, in, dir)
 	job.Sinks = append(job.Sinks, tree...)
 	if err == nil {
-		err = addExports(ctx, m, in, &job)
+		err = addExports(ctx, m, in, places, &job)
 	}
 	if err != nil || !c.Report {
 		return job, err
@@ -205,7 +208,6 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	if err != nil {
 		return job, err
 	}
-	page := report.PageOf(m, version)
 	page.Title, page.MaxThumbnails = pageTitle(file, in.root), c.Thumbnails
 	page.Subtitle = "Labels; " + page.Subtitle
 	job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold))
@@ -307,6 +309,24 @@ func (in input) picture(ctx context.Context) func(dataset.Sample) ([]byte, error
 	}
 }
 
+// crop returns a function that makes a picture of what the backbone sees of a box.
+func (in input) crop(ctx context.Context) func(file string, b *dataset.Box) ([]byte, error) {
+	return func(file string, b *dataset.Box) ([]byte, error) { return in.embedder.Crop(ctx, file, b) }
+}
+
+// empty are the photos in which a detector found nothing. None of them is decided.
+func (in input) empty(c label.Config) (photos []dataset.BoxedPhoto) {
+	if in.boxed == nil || c.Only != "" {
+		return nil
+	}
+	for _, p := range in.boxed.Photos {
+		if p.Boxes == 0 {
+			photos = append(photos, p)
+		}
+	}
+	return photos
+}
+
 // sinks returns the outputs that the settings ask for in addition to the tables, for
 // photos of an input.
 func (a *app) sinks(c label.Config, in input, dir string) (sinks []label.Sink, err error) {
@@ -314,7 +334,7 @@ func (a *app) sinks(c label.Config, in input, dir string) (sinks []label.Sink, e
 		if err := os.MkdirAll(dir, 0o755); err != nil {
 			return nil, fmt.Errorf("output folder: %w", err)
 		}
-		tree, err := organise.NewTree(organise.How(how), in.root, filepath.Join(dir, "by-class"))
+		tree, err := organise.NewTree(organise.How(how), in.root, filepath.Join(dir, "by-class"), in.empty(c)...)
 		if err != nil {
 			return nil, err
 		}

@@ -38,7 +38,8 @@ trained on: each is judged as if it had not been learned, too, at the cost of te
 trainings.
 
 --cluster-unknown groups the images of no known class by similarity and links them
-into folders group-001, group-002 and so on; their number follows from the images.
+into folders group-001, group-002 and so on; their number follows from the images. Of
+boxes the folders have pictures of what the network sees.
 Near-duplicates lie side by side, as in 0003-a.jpg and 0003.1-b.jpg. Delete the
 images that do not belong to a group, rename its folder to the class it shows, and
 pass it to pipeline learn.
@@ -87,9 +88,6 @@ func (a *app) rank(ctx context.Context, file, groupDir, sheet string) (err error
 	}
 	if groupDir != "" && a.config.Features != "" {
 		return usagef("--cluster-unknown links the photos, and features have none: give --images")
-	}
-	if err := a.wholePhotos("cluster-unknown", groupDir != ""); err != nil {
-		return err
 	}
 	if err := a.checkSheet(sheet); err != nil {
 		return err
@@ -150,7 +148,7 @@ func (a *app) rank(ctx context.Context, file, groupDir, sheet string) (err error
 		return fmt.Errorf("rank by %s: none of the %d images lies in a folder named after a class of the model; use "+
 			"one folder per class, DIR/<class>/<image>", a.config.Rank.By, ranking.Unlabelled)
 	}
-	if err := a.writeRanking(ctx, ranking, m.Predictor, in.root, groupDir); err != nil {
+	if err := a.writeRanking(ctx, ranking, m.Predictor, in, groupDir); err != nil {
 		return err
 	}
 	if err := a.writeSheet(ctx, sheet, in, "Ranked by "+string(a.config.Rank.By), ranking.Entries); err != nil {
@@ -183,7 +181,7 @@ func (a *app) leftOut(problems []dataset.Problem) error {
 	return writeProblems(problems, a.config.Out+".errors.csv")
 }
 
-func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.Predictor, root,
+func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.Predictor, in input,
 	groupDir string) error {
 	var groups [][]rank.Member
 	if groupDir != "" {
@@ -191,11 +189,13 @@ func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 		if groups, err = ranking.Group(ctx, p); err != nil {
 			return err
 		}
-		how, err := rank.LinkGroups(groups, root, groupDir)
+		how, err := rank.LinkGroups(groups, in.root, groupDir, in.crop(ctx))
 		if err != nil {
 			return fmt.Errorf("--cluster-unknown: %w", err)
 		}
-		a.sayLinks(organise.Links, how)
+		if in.boxed == nil {
+			a.sayLinks(organise.Links, how)
+		}
 	}
 	err := a.writeFile(a.config.Out, func(w io.Writer) error { return rank.Write(w, ranking.Entries) })
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/label/report"
 )
@@ -16,9 +15,6 @@ const sheetTiles = 500
 func (a *app) checkSheet(file string) error {
 	if file != "" && a.config.Features != "" {
 		return usagef("--sheet shows the photos, and features have none: give --images")
-	}
-	if err := a.wholePhotos("sheet", file != ""); err != nil {
-		return err
 	}
 	return writable(file)
 }
@@ -34,11 +30,9 @@ func (a *app) writeSheet(ctx context.Context, file string, in input, title strin
 		entries = entries[:sheetTiles]
 	}
 	for _, e := range entries {
-		sheet.Tiles = append(sheet.Tiles, report.Tile{Path: e.Path, Lines: e.Lines()})
+		sheet.Tiles = append(sheet.Tiles, report.Tile{Path: e.Path, Box: e.Box, Lines: e.Lines()})
 	}
-	picture := in.picture(ctx)
-	whole := func(path string) ([]byte, error) { return picture(dataset.Sample{Path: path}) }
-	if err := sheet.Fill(ctx, in.root, a.config.Workers(), whole); err != nil {
+	if err := sheet.Fill(ctx, in.root, a.config.Workers(), in.picture(ctx)); err != nil {
 		return err
 	}
 	if err := a.writeFile(file, sheet.Write); err != nil {

@@ -88,8 +88,7 @@ func sameInShards(t *testing.T, l *commandtest.Bed, model, look, md string) {
 	}
 }
 
-// TestBoxesElsewhere: the other commands read boxes, persons are never learned or ranked,
-// and what is about whole photos is refused.
+// TestBoxesElsewhere: the other commands read boxes, and persons are never learned or ranked.
 func TestBoxesElsewhere(t *testing.T) {
 	l := commandtest.New(t)
 	model, _ := l.Trained()
@@ -120,7 +119,6 @@ func TestBoxesElsewhere(t *testing.T) {
 		t.Errorf("%d rows are ranked, want 12 boxes and a header", len(rows))
 	}
 	more := []string{"--images", l.Path("more"), "--boxes", l.Path("more", "md.json"), "--out", l.Path("no")}
-	l.Refused(2, []string{"organise", "--boxes"}, append([]string{"label", model, "--organise=link"}, more...)...)
 	keywordsAndReport(t, l, model, more)
 	l.Refused(2, []string{"--boxes", "--images"}, "label", model, "--features", l.Foreign(4), "--boxes", "x", "--out",
 		"y")

@@ -77,12 +77,24 @@ func TestBiologist(t *testing.T) {
 		l.Write(l.Path("traps", fmt.Sprintf("south/IMG_20250614_10%02d%02d.jpg", i/2, i%2)),
 			commandtest.Photo(class, 40+i, commandtest.SmallSide))
 	}
-	l.Write(l.Path("places.csv"), []byte("deploymentID,latitude,longitude\nnorth,47.1,9.5\nsouth,46.9,9.4\n"))
+	l.Write(l.Path("places.csv"), []byte("deploymentID,latitude,longitude,deploymentStart,deploymentEnd\n"+
+		"north,47.1,9.5,2025-06-12T12:00:00+02:00,2025-06-20T12:00:00+02:00\nsouth,46.9,9.4,,\n"))
 	detected(l, "known", "known.json")
 	photos := detected(l, "traps", "detections.json")
 	walk(l, "biologist.md", 6)
 	if rows := l.Table(l.Path("labels", "labels.csv")); len(rows) != 1+photos {
 		t.Errorf("%d rows", len(rows))
+	}
+	species := l.Table(l.Path("labels", "species.csv"))
+	if len(species) != 4 || fmt.Sprint(species[1][:4]) != "[north 2025-W24 3.5 1]" ||
+		fmt.Sprint(species[2][:4]) != "[north 2025-W25 4.5 0]" || fmt.Sprint(species[3][:4]) != "[south 2025-W24  1]" {
+		t.Errorf("species.csv %v", species)
+	}
+	for file, shown := range map[string]string{"labels/report.html": "data:image/svg&#43;xml",
+		"package/activity.csv": "\n10,2,"} {
+		if !strings.Contains(string(l.Read(l.Path(file))), shown) {
+			t.Errorf("no activity in %s", file)
+		}
 	}
 	observations := string(l.Read(l.Path("package", "camtrap-dp", "observations.csv")))
 	if !strings.Contains(observations, "human") || !strings.Contains(observations, "machine") {

@@ -53,7 +53,11 @@ def label_studio(out):
     seen = {}
     for row in json.loads(file.read_text()):
         path = urllib.parse.parse_qs(urllib.parse.urlparse(row["image"]).query)["d"][0]
-        seen[f"{row.get('split', 'train')} {path}"] = row.get("label", "")
+        label = row.get("label", "")
+        if isinstance(label, list):  # rectangles
+            assert all(0 <= r["x"] <= r["x"] + r["width"] <= 100.001 for r in label), label
+            label = ";".join(sorted(name for r in label for name in r["rectanglelabels"]))
+        seen[f"{row.get('split', 'train')} {path}"] = label
     return seen
 
 
