@@ -281,7 +281,9 @@ type statusAnswer struct {
 		Seq     int      `json:"seq"`
 		Seconds *float64 `json:"seconds"`
 	} `json:"refit"`
-	Advice struct {
+	// Arranging is the share of the work on the map and near-duplicates that is done.
+	Arranging *float64 `json:"arranging"`
+	Advice    struct {
 		Do    string  `json:"do"`
 		Class *string `json:"class"`
 		Text  string  `json:"text"`
@@ -305,6 +307,9 @@ func (s *Server) newStatus() (a statusAnswer) {
 	a.Images.Found, a.Images.Embedded, a.Images.Failed, a.Images.Scanning = st.Photos.Found, st.Embedded,
 		st.Photos.Failed, st.Photos.Scanning
 	a.Images.Seen = st.Seen
+	if st.Arranging {
+		a.Arranging = &st.Arranged
+	}
 	a.Images.Unread = s.unread.Load()
 	a.Labels.Person, a.Labels.Bulk, a.Labels.Detector = st.Person, st.Bulk, st.Detected
 	a.Boxes = s.boxedPhotos()

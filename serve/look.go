@@ -5,11 +5,9 @@ import (
 	"errors"
 	"io/fs"
 	"net/http"
-	"net/url"
 	"os"
 	"path/filepath"
 	"strconv"
-	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
@@ -30,129 +28,6 @@ const maxThumbBytes = 1 << 20
 
 // shownOfGroup is the number of photos that the list of groups shows of each.
 const shownOfGroup = 12
-
-func (s *Server) images(w http.ResponseWriter, r *http.Request) error {
-	values := r.URL.Query()
-	q, err := filters(values)
-	if err != nil {
-		return err
-	}
-	q.View, q.Class, q.After = teach.View(values.Get("view")), values.Get("class"), values.Get("cursor")
-	switch q.View {
-	case "":
-		q.View = teach.All
-	case teach.All, teach.Check, teach.Novel, teach.Suspicious, teach.OfClass, teach.Typical, teach.Accepted:
-	default:
-		return fail(http.StatusBadRequest,
-			"view is %q: choose all, check, unknown, suspicious, class, start or accepted", q.View)
-	}
-	if q.Of, err = number(r, "of", 1, 1<<40, 0); err != nil {
-		return err
-	}
-	if q.Limit, err = limit(r); err != nil {
-		return err
-	}
-	if q.Group, err = number(r, "group", 1, 1<<53, 0); err != nil {
-		return err
-	}
-	if q.Decided, err = choice(r, "decided"); err != nil {
-		return err
-	}
-	if err := s.eventQuery(r, &q); err != nil {
-		return err
-	}
-	if q.ByTime, err = byTime(values.Get("order")); err != nil {
-		return err
-	}
-	if q.File, err = s.fileOf(values.Get("beside")); err != nil {
-		return err
-	}
-	p, err := s.Session.List(q)
-	if err != nil {
-		return err
-	}
-	writeJSON(w, http.StatusOK, map[string]any{
-		"images": newImages(p.Items), "total": p.Total, "untimed": p.Untimed, "next": unlessZero(p.Next),
-		"revision": p.Revision,
-	})
-	return nil
-}
-
-// filters reads the parameters that select photos by name, folder and time.
-func filters(values url.Values) (q teach.Query, err error) {
-	q.Text, q.Folder = values.Get("q"), values.Get("folder")
-	if q.Since, q.Until, err = days(values, "", time.Local); err == nil {
-		q.TakenSince, q.TakenUntil, err = days(values, "taken_", time.UTC) // as clocks showed it
-	}
-	return q, err
-}
-
-// eventQuery reads the parameters about events.
-func (s *Server) eventQuery(r *http.Request, q *teach.Query) error {
-	folded, err := choice(r, "events")
-	if err != nil {
-		return err
-	}
-	q.Events = folded != nil && *folded
-	if id := r.URL.Query().Get("event"); id != "" {
-		if err := q.Event.UnmarshalText([]byte(id)); err != nil {
-			return fail(http.StatusBadRequest, "event: %v", err)
-		}
-		if _, ok := s.Session.PhotoOf(q.Event); !ok {
-			return noPhoto(q.Event)
-		}
-	}
-	if (q.Events || q.Event != teach.ID{}) && !s.Events {
-		return fail(http.StatusBadRequest, "this server knows no events: start it with --events SECONDS")
-	}
-	return nil
-}
-
-// fileOf returns the file of a photo or box, "" for the empty id.
-func (s *Server) fileOf(id string) (string, error) {
-	if id == "" {
-		return "", nil
-	}
-	of, err := teach.ParseID(id)
-	if err != nil {
-		return "", fail(http.StatusBadRequest, "beside: %v", err)
-	}
-	p, ok := s.Session.PhotoOf(of)
-	if !ok {
-		return "", noPhoto(of)
-	}
-	return p.File(), nil
-}
-
-func byTime(order string) (bool, error) {
-	if order != "" && order != "time" {
-		return false, fail(http.StatusBadRequest, "order is %q: it is time, or left out for that of the view", order)
-	}
-	return order != "", nil
-}
-
-// days reads the parameters since and until, whose names begin with a prefix: two days, the
-// second of which is the last one, or two moments. The end is excluded.
-func days(values url.Values, prefix string, zone *time.Location) (since, until time.Time, err error) {
-	for name, at := range map[string]*time.Time{prefix + "since": &since, prefix + "until": &until} {
-		text := values.Get(name)
-		if text == "" {
-			continue
-		}
-		const moment = "2006-01-02T15:04"
-		if *at, err = time.ParseInLocation(moment, text, zone); err == nil {
-			continue
-		}
-		if *at, err = time.ParseInLocation(time.DateOnly, text, zone); err != nil {
-			return since, until, fail(http.StatusBadRequest,
-				"%s is %q: it is a date such as 2026-05-31, or a time such as 2026-05-31T18:30", name, text)
-		}
-		if at == &until {
-			until = until.AddDate(0, 0, 1)
-		}
-	}
-	return since, until, nil
-}
 
 func (s *Server) image(w http.ResponseWriter, r *http.Request) error {
 	id, err := pathID(r)
@@ -209,6 +84,32 @@ func (s *Server) groups(w http.ResponseWriter, r *http.Request) error {
 	}
 	writeJSON(w, http.StatusOK,
 		map[string]any{"groups": out, "computing": computing, "revision": s.Session.Status().Revision})
+	return nil
+}
+
+// duplicates answers with groups of photos that are nearly the same.
+func (s *Server) duplicates(w http.ResponseWriter, r *http.Request) error {
+	q, err := filters(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	if q.Limit, err = limit(r); err != nil {
+		return err
+	}
+	type group struct {
+		Size   int     `json:"size"`
+		Images []image `json:"images"`
+	}
+	found, total, computing, err := s.Session.Duplicates(q, shownOfGroup)
+	if err != nil {
+		return err
+	}
+	out := make([]group, len(found))
+	for i, d := range found {
+		out[i] = group{d.Size, newImages(d.Items)}
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"groups": out, "total": total, "computing": computing,
+		"revision": s.Session.Status().Revision})
 	return nil
 }
 

@@ -39,6 +39,9 @@ type mapAnswer struct {
 	Version   int        `json:"version"`
 	Revision  int        `json:"revision"`
 	Computing bool       `json:"computing"`
+	Arranged  bool       `json:"arranged"`
+	Stopped   bool       `json:"stopped"`
+	TooMany   bool       `json:"too_many"`
 	IDs       []teach.ID `json:"ids"`
 	X         []int      `json:"x"`
 	Y         []int      `json:"y"`
@@ -66,9 +69,9 @@ func (s *Server) chart(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	n := len(m.Spots)
-	a := mapAnswer{Version: m.Version, Revision: m.Revision, Computing: m.Computing, Classes: m.Classes,
-		States: states(), Class: make([]int, n), Rather: make([]int, n), State: make([]int, n),
-		Permille: make([]int, n), Taken: make([]*int64, n)}
+	a := mapAnswer{Version: m.Version, Revision: m.Revision, Computing: m.Computing, Arranged: m.Arranged,
+		Stopped: m.Stopped, TooMany: m.TooMany, Classes: m.Classes, States: states(), Class: make([]int, n),
+		Rather: make([]int, n), State: make([]int, n), Permille: make([]int, n), Taken: make([]*int64, n)}
 	if have == 0 || have != m.Version {
 		a.IDs, a.X, a.Y = m.IDs, append([]int{}, m.X...), append([]int{}, m.Y...)
 	}
@@ -80,5 +83,21 @@ func (s *Server) chart(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	writeJSON(w, http.StatusOK, a)
+	return nil
+}
+
+// arrange lets the map be arranged by neighbours, or stops that.
+func (s *Server) arrange(w http.ResponseWriter, r *http.Request) error {
+	var asked struct {
+		Arrange *bool `json:"arrange"`
+	}
+	if err := readJSON(w, r, &asked); err != nil {
+		return err
+	}
+	if asked.Arrange == nil {
+		return fail(http.StatusBadRequest, "arrange is missing: it is true or false")
+	}
+	s.Session.Arrange(*asked.Arrange)
+	writeJSON(w, http.StatusOK, map[string]any{"status": s.newStatus()})
 	return nil
 }

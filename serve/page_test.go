@@ -97,7 +97,7 @@ func TestAppearance(t *testing.T) {
 			for _, width := range []int{1280, 390} {
 				for _, dark := range []bool{false, true} {
 					p.View(width, 844, dark)
-					for _, a := range slices.Concat([]aspect{mapView}, views, dialogs) {
+					for _, a := range slices.Concat([]aspect{mapView, duplicatesView}, views, dialogs) {
 						a.show(p)
 						name := fmt.Sprintf("%d-%s-%d-%t", n, a.name, width, dark)
 						if shots != "" {
@@ -121,7 +121,7 @@ func (a aspect) show(p *testenv.Page) {
 	p.Eval("document.querySelectorAll('dialog').forEach((d) => d.close())", nil)
 	p.Eval(a.open, nil)
 	p.Wait(a.there)
-	p.Wait("Array.from(document.images).every((i) => i.complete)")
+	p.Wait("Array.from(document.images).every((i) => i.complete || i.getBoundingClientRect().top > innerHeight)")
 }
 
 // accessible reports what axe-core finds in the page as it is.

@@ -44,6 +44,8 @@ type standIn struct {
 	drawn   []*shot   // of a spot check
 	advised [2]string // what and which class, instead of the unknown photos
 	listed  string    // the last query of a list
+	places  int       // version of the map; odd ones are not arranged
+	stopped bool      // the arrangement of the map
 }
 
 type shot struct {
@@ -123,7 +125,9 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	mux.HandleFunc("POST /v1/similar", s.similar)
 	mux.HandleFunc("GET /v1/search", s.similar)
 	mux.HandleFunc("GET /v1/groups", s.groups)
+	mux.HandleFunc("GET /v1/duplicates", s.duplicates)
 	mux.HandleFunc("GET /v1/map", s.chart)
+	mux.HandleFunc("POST /v1/map", s.arrange)
 	mux.HandleFunc("GET /v1/classes", s.listClasses)
 	mux.HandleFunc("GET /v1/status", func(w http.ResponseWriter, _ *http.Request) { answer(w, s.status()) })
 	mux.HandleFunc("GET /v1/accept", func(w http.ResponseWriter, r *http.Request) {
@@ -247,6 +251,9 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 		if group != "" {
 			in = s.unknown(p) && s.groupID(p) == group
 		}
+		if of := r.FormValue("duplicates"); of != "" {
+			in = slices.Contains(s.moment(s.find(of)), p)
+		}
 		if in && strings.Contains(strings.ToLower(p.name), strings.ToLower(r.FormValue("q"))) {
 			found = append(found, p)
 		}
@@ -315,7 +322,8 @@ func (s *standIn) groups(w http.ResponseWriter, _ *http.Request) {
 	answer(w, map[string]any{"groups": out, "revision": s.seq, "computing": false})
 }
 
-// chart puts the photos of a truth together, in a row of heaps.
+// chart puts the photos of a truth together, in a row of heaps, and in a column before they are
+// arranged.
 func (s *standIn) chart(w http.ResponseWriter, r *http.Request) {
 	states := []string{"hidden", "open", "unknown", "person", "bulk", "folder", "ignored", "skipped", "several"}
 	columns := map[string][]any{}
@@ -330,7 +338,7 @@ func (s *standIn) chart(w http.ResponseWriter, r *http.Request) {
 		}
 		angle, away := float64(p.random), 400*math.Sqrt(float64(p.random%997)/997)
 		for name, v := range map[string]any{
-			"ids": p.id, "x": 500 + 1000*(heaps[p.truth]%10) + int(away*math.Cos(angle)),
+			"ids": p.id, "x": (500 + 1000*(heaps[p.truth]%10) + int(away*math.Cos(angle))) * (1 - s.places%2),
 			"y":      500 + 1000*(heaps[p.truth]/10) + int(away*math.Sin(angle)),
 			"class":  slices.Index(s.classes, cmp.Or(p.label, s.predicted(p))),
 			"rather": slices.Index(s.classes, cmp.Or(s.rather(p), " ")), "state": slices.Index(states, state),
@@ -338,11 +346,13 @@ func (s *standIn) chart(w http.ResponseWriter, r *http.Request) {
 			columns[name] = append(columns[name], v)
 		}
 	}
-	out := map[string]any{"version": 7, "revision": s.seq, "computing": false, "classes": s.classes, "states": states}
+	version := 8 + s.places
+	out := map[string]any{"version": version, "revision": s.seq, "computing": s.places%2 > 0 && !s.stopped,
+		"arranged": s.places%2 == 0, "stopped": s.stopped, "too_many": false, "classes": s.classes, "states": states}
 	for name, column := range columns {
 		out[name] = column
 	}
-	if r.FormValue("have") == "7" {
+	if r.FormValue("have") == strconv.Itoa(version) {
 		out["ids"], out["x"], out["y"] = nil, nil, nil
 	}
 	answer(w, out)
@@ -422,8 +432,13 @@ func (s *standIn) status() map[string]any {
 		}
 		return steps[len(steps)-1].text
 	}
+	var arranging any
+	if s.places%2 > 0 && !s.stopped {
+		arranging = 0.4
+	}
 	return map[string]any{
-		"number": s.statuses, "revision": s.seq, "seq": s.seq, "title": "demo: photos", "start": nil,
+		"arranging": arranging,
+		"number":    s.statuses, "revision": s.seq, "seq": s.seq, "title": "demo: photos", "start": nil,
 		"problem": s.problem,
 		"classes": len(s.classes), "undo": last(s.undo), "redo": last(s.redo),
 		"model": map[string]any{"name": "demo.model", "method": "plda", "ready": len(s.classes) > 1,

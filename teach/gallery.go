@@ -13,13 +13,15 @@ import (
 // what the model says, and which are alike.
 type gallery struct {
 	album
-	state   *state
-	live    *live // nil without a model
-	left    leftOut
-	groups  groupingState
-	events  eventsOf
-	typical typical
-	layout  layout
+	state      *state
+	live       *live // nil without a model
+	left       leftOut
+	groups     groupingState
+	events     eventsOf
+	typical    typical
+	layout     layout
+	duplicates copying
+	arranging  arranging
 
 	revision int
 	orders   map[string]order // of this revision, by the name of their Query

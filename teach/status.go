@@ -47,7 +47,11 @@ type Status struct {
 	Expected *Expected
 	// NoThreshold reports that nothing tells unknown photos from others.
 	NoThreshold bool
-	Advice      advice.Step
+	// Arranging reports that neighbours are looked for and the map is arranged, Arranged which
+	// share of that is done.
+	Arranging bool
+	Arranged  float64
+	Advice    advice.Step
 	// Undo and Redo say what they would do, "" for nothing.
 	Undo, Redo string
 }
@@ -72,7 +76,7 @@ func (s *Session) Status() Status {
 		Photos: s.photo, Classes: len(s.state.current()), Recent: math.NaN(),
 		LeftOut: s.left.n, LeftOutRight: s.left.correct,
 		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(),
-		Problem: s.refit.err,
+		Problem: s.refit.err, Arranging: s.arranging.running, Arranged: s.arranging.share,
 	}
 	for _, p := range s.listed() {
 		st.Embedded++

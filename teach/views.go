@@ -50,6 +50,8 @@ type Query struct {
 	// Item for each event, in the place of its first photo.
 	Event  ID
 	Events bool
+	// Duplicates is the ID of a photo whose near-duplicates are selected, with it.
+	Duplicates ID
 	// Decided selects photos with or without a decision.
 	Decided *bool
 	// After is Next of the page before, Limit the size of a page.
@@ -241,6 +243,12 @@ func (g *gallery) rowsOf(q Query) []int {
 	case q.Event != (ID{}):
 		if i, ok := g.index[q.Event]; ok {
 			return g.event(i)
+		}
+		return nil
+	case q.Duplicates != (ID{}):
+		i, ok := g.index[q.Duplicates]
+		if group, has := g.duplicates.in[i]; ok && has {
+			return g.duplicates.rows[group]
 		}
 		return nil
 	}

@@ -71,7 +71,7 @@ func (c Config) First(ctx context.Context, rows embed.Rows, n int, seed uint64) 
 		return s, err
 	}
 	x := matrix(images)
-	_, different, err := duplicates(ctx, x)
+	_, different, err := Duplicates(ctx, x)
 	if err != nil {
 		return s, err
 	}

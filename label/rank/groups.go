@@ -169,17 +169,17 @@ func (m *merging) merge(a, b int) {
 	}
 }
 
-// sameShot is the cosine from which two images count as near-duplicates. On
+// SameShot is the cosine from which two images count as near-duplicates. On
 // Caltech-101 (built-in backbone, ViT-Tiny), 71 to 100 per cent of copies that
 // were saved again as JPEG, scaled to 70 per cent or brightened reach it, and of
 // 499 500 pairs of photos one and five: a picture that is there twice, and
 // Leopards, some of which are there mirrored.
-const sameShot = 0.97
+const SameShot = 0.97
 
-// duplicates finds near-duplicates among the rows of x (n×d): firsts are the rows
-// that are none of an earlier row, copies the near-duplicates of each of these.
-// O(n²d).
-func duplicates(ctx context.Context, x blas32.General) (copies map[int][]int, firsts []int, err error) {
+// Duplicates finds near-duplicates among the rows of x (n×d), by SameShot: firsts are the
+// rows that are none of an earlier row, copies the near-duplicates of each of these. It stops
+// with an error when ctx is cancelled. O(n²d).
+func Duplicates(ctx context.Context, x blas32.General) (copies map[int][]int, firsts []int, err error) {
 	copies = map[int][]int{}
 	norm := make([]float32, x.Rows)
 	for i := range x.Rows {
@@ -188,7 +188,7 @@ func duplicates(ctx context.Context, x blas32.General) (copies map[int][]int, fi
 		}
 		norm[i] = blas32.Nrm2(vector(x, i))
 		at := slices.IndexFunc(firsts, func(j int) bool {
-			return norm[i] > 0 && blas32.Dot(vector(x, i), vector(x, j)) >= sameShot*norm[i]*norm[j]
+			return norm[i] > 0 && blas32.Dot(vector(x, i), vector(x, j)) >= SameShot*norm[i]*norm[j]
 		})
 		if at < 0 {
 			firsts = append(firsts, i)

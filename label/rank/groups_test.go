@@ -141,7 +141,7 @@ func TestGroupsStop(t *testing.T) {
 	if _, err := Groups(ctx, sp, z); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
-	if _, _, err := duplicates(ctx, dense.New32(3, 2)); !errors.Is(err, context.Canceled) {
+	if _, _, err := Duplicates(ctx, dense.New32(3, 2)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
@@ -149,12 +149,12 @@ func TestGroupsStop(t *testing.T) {
 // TestDuplicates: rows at small angles from each other; a copy of a copy is not
 // a copy of the first, and zero rows are copies of nothing.
 func TestDuplicates(t *testing.T) {
-	angle := 0.9 * math.Acos(sameShot)
+	angle := 0.9 * math.Acos(SameShot)
 	x := dense.New32(6, 2)
 	for i, a := range []float64{0, 1, 2, 0.5} {
 		x.Data[2*i], x.Data[2*i+1] = float32(3*math.Cos(a*angle)), float32(3*math.Sin(a*angle))
 	}
-	copies, firsts, err := duplicates(context.Background(), x)
+	copies, firsts, err := Duplicates(context.Background(), x)
 	if want := map[int][]int{0: {1, 3}}; err != nil || !reflect.DeepEqual(copies, want) ||
 		!slices.Equal(firsts, []int{0, 2, 4, 5}) {
 		t.Errorf("%v, %v, %v", copies, firsts, err)
@@ -296,7 +296,7 @@ func BenchmarkDuplicates(b *testing.B) {
 	_, z := blobs(b, 1, 5000, 192, 40, 1)
 	x := blas32.General{Rows: z.Rows, Cols: z.Cols, Stride: z.Stride, Data: dense.Narrowed(z.Data)}
 	for b.Loop() {
-		if _, _, err := duplicates(context.Background(), x); err != nil {
+		if _, _, err := Duplicates(context.Background(), x); err != nil {
 			b.Fatal(err)
 		}
 	}

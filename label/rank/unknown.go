@@ -90,7 +90,7 @@ func Cluster(ctx context.Context, p *model.Predictor, x blas32.General) ([][]int
 // and the near-duplicates of each of these.
 func cluster(ctx context.Context, p *model.Predictor, x blas32.General) (groups [][]int, copies map[int][]int,
 	err error) {
-	copies, firsts, err := duplicates(ctx, x)
+	copies, firsts, err := Duplicates(ctx, x)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -32,7 +32,9 @@ export const similar = (id, query) => ask("GET", `images/${id}/similar`, { query
 export const similarTo = (file, limit) => ask("POST", "similar", { query: { limit }, body: file });
 export const search = (q, limit) => ask("GET", "search", { query: { q, limit } });
 export const map = (query) => ask("GET", "map", { query });
+export const arrange = (yes) => ask("POST", "map", { json: { arrange: yes } });
 export const groups = () => ask("GET", "groups");
+export const duplicates = (query) => ask("GET", "duplicates", { query });
 export const classes = () => ask("GET", "classes");
 export const status = () => ask("GET", "status");
 export const decide = (decision) => ask("POST", "decisions", { json: decision });

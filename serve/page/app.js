@@ -4,10 +4,10 @@ import * as advice from "./advice.js";
 import * as api from "./api.js";
 import { askBulk, spots } from "./bulk.js";
 import { Classes } from "./classes.js";
-import { byId, element, isField, say } from "./dom.js";
+import { byId, count, element, isField, say } from "./dom.js";
 import { askForget, tellForgotten } from "./forget.js";
 import { Grid } from "./grid.js";
-import { members, showGroups } from "./groups.js";
+import { duplicates, members, showGroups, unknown } from "./groups.js";
 import * as history from "./history.js";
 import { listenToKeys, writeHelp } from "./keys.js";
 import { byIds, fixed, PhotoList } from "./list.js";
@@ -19,7 +19,7 @@ import { Selection } from "./selection.js";
 import { Several } from "./several.js";
 import { untimed } from "./shot.js";
 import { disconnected, showStatus } from "./status.js";
-import { doubts, right, suggestions } from "./verdict.js";
+import { doubts, named, right, suggestions } from "./verdict.js";
 import { Words } from "./words.js";
 
 const titles = {
@@ -30,6 +30,8 @@ const titles = {
   group: ["A group of unknown photos", "Select what belongs together and type its name. Esc goes back."],
   suspicious: ["Maybe mislabelled",
     "The label and the model disagree here. 0: the label is right. 1: take the first suggestion."],
+  duplicates: ["Near-duplicates", "Taken at one moment, or made from one file. Keep one of them, or name all at once."],
+  alike: ["Near-duplicates", "Each is decided by itself. Esc goes back."],
   class: ["By class", "The least certain first."],
   event: ["An event",
     "What one camera took within seconds, in the order of time. Each is decided by itself. Esc goes back."],
@@ -96,7 +98,7 @@ async function show(next, from = source) {
     await classes.load();
     shownClass = classes.current;
   }
-  const inGroups = view === "unknown" && Object.keys(searching).length === 0;
+  const inGroups = view === "duplicates" || (view === "unknown" && Object.keys(searching).length === 0);
   byId("groups").hidden = !inGroups;
   byId("groups").replaceChildren();
   byId("grid").hidden = inGroups || view === "map";
@@ -165,7 +167,7 @@ function advise() {
 }
 
 // passing reports whether the view is one that is left for the one before.
-const passing = () => ["similar", "spot", "group", "event", "accepted", "picked"].includes(view);
+const passing = () => ["similar", "spot", "group", "alike", "event", "accepted", "picked"].includes(view);
 
 function tool(text, run) {
   const button = element("button", { type: "button" }, text);
@@ -180,12 +182,12 @@ async function update() {
   let empty = "";
   if (inGroups) {
     const turn = ++groupsShown;
-    const single = guard(async (of) => show("group", fixed(await members(of))));
-    const { n, computing } = await showGroups({ names, name: guard(nameGroup), single });
+    const { n, total, computing } = await showGroups({ names, name: guard(nameGroup), ...kinds[view] });
     if (turn !== groupsShown || byId("groups").hidden) { // another view has been opened meanwhile
       return;
     }
-    empty = n > 0 ? "" : computing ? "Looking for groups…" : noneUnknown();
+    empty = n > 0 ? "" : computing ? "Looking for groups…" : kinds[view].none();
+    byId("untimed").textContent = total > n ? `The first ${count(n)} of ${count(total)} groups.` : "";
   } else if (view === "map") {
     empty = map.size > 0 ? "" : map.computing ? "The photos are being placed…" : nothingHere();
   } else if (list.loaded && list.total === 0) {
@@ -195,10 +197,35 @@ async function update() {
   byId("map").hidden = view !== "map" || empty !== "";
   byId("empty").hidden = empty === "";
   byId("empty").textContent = empty;
-  const without = inGroups ? "" : untimed(list, searching, status?.images);
-  byId("untimed").hidden = without === "";
-  byId("untimed").textContent = without;
+  if (!inGroups) {
+    byId("untimed").textContent = untimed(list, searching, status?.images);
+  }
+  byId("untimed").hidden = byId("untimed").textContent === "";
   choose();
+}
+
+// kinds of groups: how they are loaded, what is said if there are none, what is seen when one is
+// opened, and what stands under each of its photos.
+const kinds = {
+  unknown: {
+    load: unknown, none: noneUnknown, single: guard(async (of) => show("group", fixed(await members(of)))),
+  },
+  duplicates: {
+    load: () => duplicates(searching), none: noDuplicates,
+    single: guard(async (of) => { await showPassing("alike", fixed(await members(of))); toPhotos(); }),
+    below(group, image, section) {
+      const keep = element("button", { type: "button", title: "The others become not usable" }, "Keep only this");
+      keep.addEventListener("click", guard(() => settle(section(), async () => {
+        const others = (await members(group)).filter(({ id }) => id !== image.id);
+        await decideOn({ do: "ignore" }, others);
+      })));
+      return [element("b", {}, named(image)), element("small", { title: image.name }, image.name), keep];
+    },
+  },
+};
+
+function noDuplicates() {
+  return status?.images.scanning ? "The photos are being read…" : "No photos are nearly the same.";
 }
 
 function noneUnknown() {
@@ -255,12 +282,19 @@ async function label(about, name) {
   recent = [name, ...recent.filter((other) => other !== name)];
 }
 
-// nameGroup names the photos of a group but for those that are left out. Then its
-// section has served, even if the name was refused: the groups come anew.
+// nameGroup names the photos of a group but for those that are left out.
 async function nameGroup(of, out, name, section) {
-  try {
+  await settle(section, async () => {
     const all = await members(of);
     await label(all.filter(({ id }) => !out.has(id)), name);
+  });
+}
+
+// settle decides about a group. Then its section has served, even if the decision was
+// refused: the groups come anew.
+async function settle(section, decide) {
+  try {
+    await decide();
   } finally {
     section.remove();
     toPhotos();
@@ -299,7 +333,7 @@ function done(answer, ids, decision) {
   selection.drop(ids);
   const leaves = view === "class"
     ? decision?.class !== shownClass
-    : ["check", "unknown", "group", "event", "suspicious", "similar", "spot", "accepted", "picked"].includes(view);
+    : passing() || ["check", "unknown", "suspicious"].includes(view);
   const unlabels = decision?.do === "unlabel" && ids.length <= few;
   if (leaves && (answers.includes(decision?.do) || (unlabels && ["suspicious", "accepted"].includes(view)))) {
     list.remove(ids);
@@ -309,7 +343,7 @@ function done(answer, ids, decision) {
   afresh ||= !unlabels && !answers.includes(decision?.do);
   heard(answer.status);
   reloadSoon();
-  if (["similar", "event", "accepted", "picked"].includes(view) && list.total === 0) {
+  if (["similar", "alike", "event", "accepted", "picked"].includes(view) && list.total === 0) {
     leave();
   } else if (view === "spot" && list.total === 0) {
     leave();
@@ -494,7 +528,7 @@ async function showPassing(next, from) {
 function leave() {
   if (large.isOpen()) {
     large.close();
-  } else if (["similar", "spot", "event", "accepted", "picked"].includes(view)) {
+  } else if (["similar", "spot", "alike", "event", "accepted", "picked"].includes(view)) {
     return work(back);
   } else if (selection.size > 0) {
     selection.clear();
@@ -526,6 +560,7 @@ function heard(next, event) {
   const changed = status && (next.revision !== status.revision || next.model.ready !== status.model.ready);
   status = next;
   showStatus(status);
+  map.tell(status.arranging);
   words.heard(status);
   advise();
   if (changed || placing || event === "groups") {
@@ -686,7 +721,7 @@ for (const [id, run] of Object.entries({
   save: guard(save),
   follow: guard(follow), dismiss: () => { advice.dismiss(status); advise(); toPhotos(); },
   "keys-close": () => byId("keys").close(),
-  "map-open": commands.open,
+  "map-open": commands.open, "map-arrange": guard(async () => heard(await map.arrange())),
   "photo-accept": commands.accept, "photo-keep": commands.keep, "photo-like": commands.like,
   later: commands.later, unusable: commands.unusable, several: commands.several,
   "photo-later": commands.later, "photo-unusable": commands.unusable, "photo-several": commands.several,

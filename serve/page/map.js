@@ -2,12 +2,13 @@
 // with mouse, fingers and keys, and what is encircled is selected.
 import * as api from "./api.js";
 import { colour, dark, faints } from "./colours.js";
-import { byId, element, photos } from "./dom.js";
+import { byId, element, percent, photos } from "./dom.js";
 import { Plane } from "./plane.js";
 import { named } from "./verdict.js";
 
 const reach = 24; // CSS pixels within which a photo is meant
 const pause = 80; // milliseconds before what is pointed at is fetched
+const glideTime = 700; // milliseconds in which points go to new places
 
 export class PhotoMap extends EventTarget {
   #canvas = byId("map-canvas");
@@ -34,6 +35,9 @@ export class PhotoMap extends EventTarget {
   #timer = 0;
 
   computing = false;
+  stopped = false; // the arrangement
+  #share = null; // of it that is done
+  #gliding = 0;
 
   constructor(selection) {
     super();
@@ -69,7 +73,10 @@ export class PhotoMap extends EventTarget {
   photosOf(ids) { return ids.filter((id) => this.has(id)).map((id) => this.#photo(this.#at.get(id))); }
 
   // selectAll selects the photos that are in sight, too.
-  selectAll() { this.#select(this.#plane.within([0, 0], [this.#plane.width, this.#plane.height]), true); }
+  selectAll() {
+    this.#land();
+    this.#select(this.#plane.within([0, 0], [this.#plane.width, this.#plane.height]), true);
+  }
 
   #shows(i) { return this.#columns.states[this.#columns.state[i]] !== "hidden"; }
 
@@ -110,11 +117,14 @@ export class PhotoMap extends EventTarget {
     if (turn !== this.#turn) {
       return;
     }
-    this.computing = answer.computing;
+    [this.computing, this.stopped] = [answer.computing, answer.stopped];
     const current = this.#columns.ids[this.#current];
     const other = answer.ids !== null;
     const known = other ? answer : this.#columns;
+    this.#land();
+    const before = { at: this.#at, x: this.#plane.x, y: this.#plane.y };
     this.#columns = { ...answer, ids: known.ids, x: known.x, y: known.y };
+    this.tell(this.#share);
     this.#seen.clear();
     if (other) {
       this.#at = new Map(known.ids.map((id, i) => [id, i]));
@@ -128,9 +138,56 @@ export class PhotoMap extends EventTarget {
     if (other) {
       this.#fitted = false;
       this.#measure();
+      this.#glide(before);
     }
     this.#point(this.#current);
     this.#send("current");
+  }
+
+  // tell says which share of the arrangement is done, and offers to stop it or to begin it again.
+  tell(share) {
+    this.#share = share;
+    const { arranged, too_many: tooMany } = this.#columns;
+    const running = share !== null && !this.stopped;
+    byId("map-arrange").hidden = tooMany || !(running || (this.stopped && !arranged));
+    byId("map-arrange").textContent = running ? `Stop arranging (${percent(share)})` : "Arrange by likeness";
+    byId("map-note").hidden = !tooMany;
+  }
+
+  // arrange stops the arrangement, or begins it again, and returns the status.
+  async arrange() {
+    const { status } = await api.arrange(this.stopped);
+    this.stopped = !this.stopped;
+    return status;
+  }
+
+  // glide lets the points go from where they were to where they are now.
+  #glide({ at, x, y }) {
+    const { ids, x: toX, y: toY } = this.#columns;
+    if (at.size === 0 || matchMedia("(prefers-reduced-motion: reduce)").matches) {
+      return;
+    }
+    const was = ids.map((id) => at.get(id) ?? -1);
+    const from = (old, to) => to.map((v, i) => (was[i] < 0 ? v : old[was[i]]));
+    const [fromX, fromY] = [from(x, toX), from(y, toY)];
+    const begun = performance.now();
+    const step = () => {
+      const t = Math.min(1, (performance.now() - begun) / glideTime);
+      const share = t * t * (3 - 2 * t);
+      const between = (a, b) => b.map((v, i) => a[i] + share * (v - a[i]));
+      [this.#plane.x, this.#plane.y] = t < 1 ? [between(fromX, toX), between(fromY, toY)] : [toX, toY];
+      this.#draw();
+      if (t < 1) {
+        this.#gliding = requestAnimationFrame(step);
+      }
+    };
+    step();
+  }
+
+  // land ends that.
+  #land() {
+    cancelAnimationFrame(this.#gliding);
+    [this.#plane.x, this.#plane.y] = [this.#columns.x, this.#columns.y];
   }
 
   #pick() {
@@ -280,6 +337,7 @@ export class PhotoMap extends EventTarget {
 
   // move moves the cross; with range, what is in the rectangle to it is selected.
   move(columns, rows, range) {
+    this.#land();
     const step = Math.min(this.#plane.width, this.#plane.height) / 24;
     let [x, y] = this.#plane.at(this.#place);
     x += columns * step;
@@ -336,6 +394,7 @@ export class PhotoMap extends EventTarget {
     if (event.button !== 0) {
       return;
     }
+    this.#land();
     this.#canvas.setPointerCapture(event.pointerId);
     this.#fingers.set(event.pointerId, [event.offsetX, event.offsetY]);
     this.#moved = this.#fingers.size > 1;
