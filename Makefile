@@ -97,6 +97,10 @@ dist-test: ## build the archive twice, compare, check what it needs, and run its
 windows-test: setup ## build the zip for Windows and run it under Wine beside a build for Linux; takes minutes
 	@scripts/dist/wine.sh
 
+.PHONY: vulncheck
+vulncheck: ## look for known vulnerabilities in what the program calls (VULNDB=file:///FOLDER: in a copy of the database)
+	$(GO) tool -modfile=scripts/tools/go.mod govulncheck $(if $(VULNDB),-db $(VULNDB)) ./cmd/...
+
 .PHONY: module-test
 module-test: ## go install from a local module proxy into an empty home, set up, and label
 	@scripts/dist/module.sh

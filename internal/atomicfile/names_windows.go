@@ -7,36 +7,25 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"time"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
-// patience is how long a change waits for other programs.
-const patience = 2 * time.Second
+// inUse are the errors that may be due to an open file. Windows also denies access to one
+// that is being removed.
+var inUse = []error{windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION,
+	windows.ERROR_ACCESS_DENIED, windows.ERROR_USER_MAPPED_FILE, windows.ERROR_DELETE_PENDING}
 
 // patiently repeats a change of names that fails because a file is open.
 func patiently(change func() error) error {
-	deadline := time.Now().Add(patience)
-	for wait := time.Millisecond; ; wait *= 2 {
-		err := change()
-		if err == nil || !inUse(err) {
-			return err
-		}
-		if time.Now().Add(wait).After(deadline) {
-			return fmt.Errorf("%w (it is read-only, or open in another program, such as a viewer, Explorer or a virus "+
-				"scanner: close that and try again)", err)
-		}
-		time.Sleep(wait)
+	err := regularfile.Patiently(change, inUse...)
+	if slices.ContainsFunc(inUse, func(reason error) bool { return errors.Is(err, reason) }) {
+		return fmt.Errorf("%w (it is read-only, or open in another program, such as a viewer, Explorer or a virus "+
+			"scanner: close that and try again)", err)
 	}
-}
-
-// inUse reports whether an error may be due to an open file. Windows also denies access
-// to one that is being removed.
-func inUse(err error) bool {
-	return slices.ContainsFunc([]error{windows.ERROR_SHARING_VIOLATION, windows.ERROR_LOCK_VIOLATION,
-		windows.ERROR_ACCESS_DENIED, windows.ERROR_USER_MAPPED_FILE, windows.ERROR_DELETE_PENDING},
-		func(reason error) bool { return errors.Is(err, reason) })
+	return err
 }
 
 // removeAll is os.RemoveAll, which Wine lacks a function for.

@@ -4,41 +4,18 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
-
-// asNobody runs f without the rights of root.
-func asNobody(t *testing.T, f func()) {
-	t.Helper()
-	if os.Getuid() != 0 {
-		f()
-		return
-	}
-	const nobody = 65534
-	runtime.LockOSThread() // the rights are those of a thread
-	defer runtime.UnlockOSThread()
-	if _, _, e := unix.RawSyscall(unix.SYS_SETRESUID, nobody, nobody, 0); e != 0 {
-		t.Skip(e)
-	}
-	defer unix.RawSyscall(unix.SYS_SETRESUID, 0, 0, 0)
-	f()
-}
 
 // TestUnreadableFolder: before anything is exchanged Commit says which folder its
 // content could not be moved from.
 func TestUnreadableFolder(t *testing.T) {
 	base := t.TempDir()
-	for dir := base; len(dir) > len(os.TempDir()); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o777); err != nil {
-			t.Fatal(err)
-		}
-	}
 	for _, mode := range []fs.FileMode{0, 0o500, 0o300} {
-		asNobody(t, func() {
+		testenv.AsNobody(t, base, func() {
 			dir := filepath.Join(base, mode.String())
 			path := filepath.Join(dir, "feat")
 			fill(t, path, map[string]string{"ours": "1", "private/mine": "1"})

@@ -1,6 +1,7 @@
 // Package regularfile opens the files that people name. Anything else that can
 // have a name, such as a pipe, a device or a folder, could block the program or
-// never end, and is refused; a folder is opened where one is wanted.
+// never end, and is refused; a folder is opened where one is wanted. On Windows it
+// waits a moment for another program that has a file for itself.
 package regularfile
 
 import (
@@ -39,7 +40,7 @@ func Folder(path string) (*os.File, error) {
 }
 
 func open(path string, flags int, mode fs.FileMode) (*os.File, int64, error) {
-	f, err := os.OpenFile(path, flags|syscall.O_NONBLOCK, mode) // does not wait for the other end of a pipe
+	f, err := openFile(path, flags|syscall.O_NONBLOCK, mode) // does not wait for the other end of a pipe
 	if err != nil {
 		return nil, 0, err
 	}

@@ -11,6 +11,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -92,13 +93,22 @@ func testContents(t *testing.T, path string, files map[string][]byte) {
 		"pipeline", "README.txt", "LICENSE", "lib/libonnxruntime.so.1", "lib/libturbojpeg.so.0",
 		"licences/onnxruntime.txt", "licences/onnxruntime-third-party.txt", "licences/libjpeg-turbo.txt",
 		"licences/efficientnet-lite.txt", "lib/" + network.FileName(), "licences/libstdc++-libgcc.txt",
-		"licences/decoders/libheif.txt",
+		"licences/decoders/libheif.txt", "licences/decoders/dav1d.txt", "NOTICE.txt", "sbom.cdx.json",
 		"licences/go/go.txt", "licences/go/gonum.org_v1_gonum@v0.17.0.txt",
 		"completions/pipeline.bash", "completions/pipeline.zsh", "completions/pipeline.fish",
 		"man/man1/pipeline-train.1",
 	} {
 		if len(files[name]) == 0 {
 			t.Errorf("no %s", name)
+		}
+	}
+	// Text that is in a folder of its module, or of a package that came from elsewhere.
+	for module, text := range map[string]string{"github.com_golang_freetype": "The FreeType Project LICENSE",
+		"gonum.org_v1_gonum": "Cephes", "github.com_parquet-go_parquet-go": "bloom/xxhash/LICENSE"} {
+		if !slices.ContainsFunc(slices.Collect(maps.Keys(files)), func(name string) bool {
+			return strings.HasPrefix(name, "licences/go/"+module+"@") && bytes.Contains(files[name], []byte(text))
+		}) {
+			t.Errorf("the licences of %s lack %q", module, text)
 		}
 	}
 }
@@ -167,6 +177,9 @@ func testSBOM(t *testing.T, path string, files map[string][]byte) {
 	text, err := os.ReadFile(strings.TrimSuffix(path, ".tar.xz") + ".cdx.json")
 	if err != nil {
 		t.Fatal(err)
+	}
+	if !bytes.Equal(text, files["sbom.cdx.json"]) {
+		t.Error("the list of contents in the archive is another one")
 	}
 	for name, file := range files {
 		sum := sha256.Sum256(file)

@@ -9,7 +9,8 @@
 # the network come by pipeline setup, and libstdc++ and libgcc_s, which
 # ONNX Runtime needs, from Debian 11, whose builds run on glibc 2.18. Everything
 # is checked against hashes in the project. Downloads are kept in .dist.
-# pipeline-VERSION-linux-ARCH.cdx.json lists what the archive contains (CycloneDX).
+# sbom.cdx.json in it, and pipeline-VERSION-linux-ARCH.cdx.json beside it, list what it
+# contains (CycloneDX).
 #
 # "windows" makes pipeline-VERSION-windows-amd64.zip: cross-built, run under Wine by wine.sh.
 #
@@ -22,8 +23,7 @@ downloads=$PWD/.dist
 version=${VERSION:-$(sed -n 's/^var version = "\(.*\)"$/\1/p' cmd/pipeline/command/root.go)}
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} LC_ALL=C TZ=UTC
 
-say() { echo "dist: $*" >&2; }
-die() { say "$*"; exit 1; }
+. $here/fetch.sh
 
 case $arch in
 amd64) zig=x86_64-linux-gnu.2.28 multiarch=x86_64-linux-gnu ;;
@@ -37,17 +37,6 @@ mkdir -p "$downloads" out/dist
 work=$(mktemp -d "$downloads/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# Zig, as a C compiler that links against an old glibc.
-compiler() {
-	local venv=$downloads/zig
-	cmp -s $here/compiler.txt "$venv/compiler.txt" && return
-	say "installing the C compiler into .dist/zig (once)"
-	rm -rf "$venv"
-	python3 -m venv "$venv"
-	"$venv/bin/pip" install --quiet --require-hashes --only-binary :all: -r $here/compiler.txt
-	cp $here/compiler.txt "$venv/compiler.txt"
-}
-
 # The licences of ONNX Runtime: they are only in its Python package.
 notices() {
 	local into=$downloads/notices
@@ -60,34 +49,14 @@ notices() {
 	cp "$work/wheel/onnxruntime/LICENSE" "$work/wheel/onnxruntime/ThirdPartyNotices.txt" $here/notices.txt "$into/"
 }
 
-# from_debian FOLDER TYPE RELEASE COMMAND... runs apt-get in a folder, with packages or
-# sources of a release of Debian.
-from_debian() {
-	local into=$1 type=$2 release=$3 mirror apt
-	shift 3
-	command -v apt-get >/dev/null || die "put the files of $here/debian.sha256, from Debian's $release, into .dist/debian"
-	mkdir -p "$work"/apt/{lists/partial,cache/archives/partial}
-	mirror=$({ cat /etc/apt/sources.list /etc/apt/sources.list.d/* 2>/dev/null || true; } | sed -nE 's/^(URIs:|deb( \[[^]]*\])?) *(http[^ ]*\/debian)\/?( .*)?$/\3/p' | head -1)
-	[ -n "$mirror" ] || die "this machine's apt has no Debian mirror: put the files of $here/debian.sha256, from Debian's $release, into .dist/debian"
-	echo "$type $mirror $release main" >"$work/apt/sources.list"
-	apt=(apt-get -qq -o "Dir::Etc::SourceList=$work/apt/sources.list" -o Dir::Etc::SourceParts=/dev/null
-		-o "Dir::State::Lists=$work/apt/lists" -o "Dir::Cache=$work/apt/cache" -o "APT::Architecture=$arch" -o APT::Sandbox::User=root)
-	"${apt[@]}" update
-	(cd "$into" && "${apt[@]}" "$@")
-}
-
 # libjpeg-turbo for Windows, cross-built from Debian's source: no registry has it as a
 # library by itself. Its pixels are those of the one for Linux.
 jpeg() {
 	local source=libjpeg-turbo_2.1.5.orig.tar.gz
 	cmp -s $here/debian.sha256 "$1/debian.sha256" && return
 	command -v cmake >/dev/null && command -v nasm >/dev/null || die "libjpeg-turbo for Windows is built by cmake and nasm: install them"
-	mkdir -p "$downloads/debian" "$work/jpeg"
-	grep " $source" $here/debian.sha256 >"$work/wanted"
-	if ! (cd "$downloads/debian" && sha256sum --status --check "$work/wanted" 2>/dev/null); then
-		from_debian "$downloads/debian" deb-src bookworm source --download-only --only-source libjpeg-turbo
-		(cd "$downloads/debian" && sha256sum --quiet --check "$work/wanted") || die "Debian's source is not that of $here/debian.sha256"
-	fi
+	mkdir -p "$work/jpeg"
+	pinned "$source" deb-src bookworm source --download-only --only-source libjpeg-turbo
 	say "building libjpeg-turbo for Windows (once)"
 	tar -xf "$downloads/debian/$source" -C "$work/jpeg" --strip-components 1
 	printf '#!/bin/sh\nexec "%s" -m ziglang ar "$@"\n' "$downloads/zig/bin/python" >"$work/ar"
@@ -103,25 +72,15 @@ jpeg() {
 	cp $here/debian.sha256 "$1/"
 }
 
-# libstdc++ and libgcc_s of Debian 11, from the mirror that this machine uses for its
-# own packages, or from files that were put into .dist/debian.
+# libstdc++ and libgcc_s of Debian 11, with their licences.
 debian() {
-	local into=$downloads/debian
-	mkdir -p "$into"
-	grep "_$arch.deb" $here/debian.sha256 >"$work/wanted" || die "no packages are pinned for $arch in $here/debian.sha256"
-	if ! (cd "$into" && sha256sum --status --check "$work/wanted" 2>/dev/null); then
-		say "fetching libstdc++ of Debian 11 (once)"
-		from_debian "$into" "deb [arch=$arch]" bullseye download gcc-10-base/bullseye libgcc-s1/bullseye libstdc++6/bullseye
-		(cd "$into" && sha256sum --quiet --check "$work/wanted") || die "Debian's files are not those of $here/debian.sha256"
-	fi
-	while read -r _ file; do dpkg-deb -x "$into/$file" "$work/debian"; done <"$work/wanted"
+	local names="(gcc-10-base|libgcc-s1|libstdc[+][+]6)_.*_$arch.deb"
+	pinned "$names" "deb [arch=$arch]" bullseye download gcc-10-base/bullseye libgcc-s1/bullseye libstdc++6/bullseye
+	unpack "$names" "$work/debian"
 }
 
 program() {
-	local cc=$downloads/cc-$zig # not in $work: Go would compile again for every path
-	printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s "$@"\n' "$downloads/zig/bin/python" "$zig" >"$cc"
-	chmod +x "$cc"
-	CGO_ENABLED=1 GOOS=$os GOARCH=$arch CC=$cc GOFLAGS=-buildvcs=false \
+	CGO_ENABLED=1 GOOS=$os GOARCH=$arch CC=$(compiler_for $zig) GOFLAGS=-buildvcs=false \
 		go build -trimpath -ldflags "-s -w -buildid= -extldflags=-s -X github.com/seed-90d10d51/pipeline/cmd/pipeline/command.version=$version" -o "$1" ./cmd/pipeline
 }
 
@@ -154,12 +113,16 @@ install -m 644 $here/licences/libjpeg-turbo.txt "$root/licences/"
 
 install -m 644 LICENSE CHANGELOG.md "$root/"
 install -m 644 $here/README.txt "$root/README.txt"
+sed "s/VERSION/$version/" $here/NOTICE.txt >"$root/NOTICE.txt"
 install -m 644 "$downloads/notices/LICENSE" "$root/licences/onnxruntime.txt"
 install -m 644 "$downloads/notices/ThirdPartyNotices.txt" "$root/licences/onnxruntime-third-party.txt"
-go run ./$here/notices ./cmd/pipeline "$root/licences/go"
+go run ./$here/notices ./cmd/pipeline "$root/licences/go" $os/$arch
 install -D -m 644 -t "$root/licences/decoders" internal/heif/wasm/licences/*
 
+go run ./$here/sbom "$root" "$version" "$os/$arch" >"$root/sbom.cdx.json"
+
 find "$root" -type d -exec chmod 755 {} +
+find "$root" -type f ! -name pipeline -exec chmod 644 {} +
 if [ $os = windows ]; then
 	file=$name.zip
 	"$native" completion powershell >"$root/completions/pipeline.ps1"
@@ -174,8 +137,8 @@ else
 		xz --threads=1 -9 >"$work/archive" # by several threads, in blocks: larger
 fi
 mv "$work/archive" "out/dist/$file"
-go run ./$here/sbom "$root" "$version" "$os/$arch" >"$work/sbom"
-mv "$work/sbom" "out/dist/$name.cdx.json"
+cp "$root/sbom.cdx.json" "out/dist/$name.cdx.json"
+
 # debian_package moves the same files to Debian's places.
 debian_package() {
 	local root=$1 deb=$work/deb file=pipeline_${version//-/\~}_$arch.deb # 1.0~dev is older than 1.0
@@ -184,8 +147,8 @@ debian_package() {
 	cp "$root"/lib/* "$deb/usr/lib/pipeline/"
 	cp "$root"/man/man1/* "$deb/usr/share/man/man1/"
 	gzip --no-name -9 "$deb"/usr/share/man/man1/*
-	cp -r "$root/licences" "$root/README.txt" "$root/CHANGELOG.md" "$deb/usr/share/doc/pipeline/"
-	cp LICENSE "$deb/usr/share/doc/pipeline/copyright"
+	cp -r "$root"/{licences,README.txt,CHANGELOG.md,sbom.cdx.json} "$deb/usr/share/doc/pipeline/"
+	cat "$root/NOTICE.txt" LICENSE >"$deb/usr/share/doc/pipeline/copyright"
 	cp "$root/completions/pipeline.bash" "$deb/usr/share/bash-completion/completions/pipeline"
 	cp "$root/completions/pipeline.zsh" "$deb/usr/share/zsh/vendor-completions/_pipeline"
 	cp "$root/completions/pipeline.fish" "$deb/usr/share/fish/vendor_completions.d/pipeline.fish"

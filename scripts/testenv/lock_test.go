@@ -14,6 +14,9 @@ import (
 // folders have a package-lock.json and a requirements.txt.
 var folders = []string{".", "../tools"}
 
+// others are further files of pinned Python packages.
+var others = []string{"../book/requirements.txt", "../dist/compiler.txt", "../dist/notices.txt"}
+
 func read(t *testing.T, name string) string {
 	t.Helper()
 	b, err := os.ReadFile(name)
@@ -52,8 +55,12 @@ func checkLock(t *testing.T, file string) {
 
 // TestRequirements is TestLock for the Python packages.
 func TestRequirements(t *testing.T) {
+	files := others
 	for _, folder := range folders {
-		checkRequirements(t, filepath.Join(folder, "requirements.txt"))
+		files = append(files, filepath.Join(folder, "requirements.txt"))
+	}
+	for _, file := range files {
+		checkRequirements(t, file)
 	}
 }
 
@@ -63,7 +70,7 @@ func checkRequirements(t *testing.T, file string) {
 	if strings.Contains(text, "://") {
 		t.Errorf("%s holds an address", file)
 	}
-	version := `[0-9.]+(post[0-9]+)?`
+	version := `[0-9.]+((post|b)[0-9]+)?`
 	pinned := regexp.MustCompile(`(?m)^[a-z0-9-]+==` + version + `( ; [^\\\n]+)? \\\n    --hash=sha256:[0-9a-f]{64}`)
 	packages := regexp.MustCompile(`(?m)^[^\s#]`)
 	if got, want := len(pinned.FindAllString(text, -1)), len(packages.FindAllString(text, -1)); got != want ||

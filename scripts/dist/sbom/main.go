@@ -60,7 +60,7 @@ type component struct {
 	Type    string `json:"type"`
 	Ref     string `json:"bom-ref"`
 	Name    string `json:"name"`
-	Version string `json:"version"`
+	Version string `json:"version,omitempty"`
 	Hashes  []hash `json:"hashes,omitempty"`
 	PURL    string `json:"purl"`
 }
@@ -111,7 +111,8 @@ func describe(root, version, platform string) ([]byte, error) {
 	return append(text, '\n'), err
 }
 
-// decoders returns what internal/heif/wasm contains.
+// decoders returns what internal/heif/wasm contains: its README names the versions, and
+// none of libyuv.
 func decoders() (all []component) {
 	for _, c := range [][2]string{
 		{"github/strukturag/libheif", "1.23.0"}, {"github/strukturag/libde265", "1.1.1"},
@@ -119,7 +120,7 @@ func decoders() (all []component) {
 	} {
 		all = append(all, library(filepath.Base(c[0]), c[1], "pkg:"+c[0]+"@"+c[1]))
 	}
-	return all
+	return append(all, library("libyuv", "", "pkg:generic/libyuv"))
 }
 
 // shipped returns the libraries that are packed with the program. It is an error if the

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/libraries"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
+)
+
+// validate is a program that reads a bill as CycloneDX's own library does, strictly.
+const validate = `
+import sys
+from cyclonedx.schema import SchemaVersion
+from cyclonedx.validation.json import JsonStrictValidator
+sys.exit(JsonStrictValidator(SchemaVersion.V1_6).validate_str(sys.stdin.read()) and "not valid")
+`
+
+// unpacked makes a folder like an unpacked archive; its program is that of this test.
+func unpacked(t *testing.T, platform string, others ...string) string {
+	t.Helper()
+	root := t.TempDir()
+	itself, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := "pipeline"
+	if strings.HasPrefix(platform, "windows/") {
+		program = "pipeline.exe"
+	}
+	if err := os.Symlink(itself, filepath.Join(root, program)); err != nil {
+		t.Fatal(err)
+	}
+	network, err := backbone.Lookup(backbone.SetUpName)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime, _ := libraries.ONNXRuntime().For(platform)
+	for _, name := range append(others, network.FileName(), runtime.Name) {
+		file := filepath.Join(root, "lib", name)
+		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(file, []byte(name), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// TestDescribe: a bill is valid CycloneDX for each platform, has what is linked, built in
+// and beside the program, and is the same each time.
+func TestDescribe(t *testing.T) {
+	t.Chdir(testenv.ModuleRoot(t))
+	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
+	python := testenv.Python(t, "cyclonedx")
+	for platform, c := range map[string]struct{ files, origins []string }{
+		"linux/amd64": {[]string{"libturbojpeg.so.0", "libstdc++.so.6", "libgcc_s.so.1"}, []string{
+			"pkg:npm/%40julusian/jpeg-turbo@", "pkg:deb/debian/libstdc%2B%2B6@", "pkg:deb/debian/libgcc-s1@"}},
+		"linux/arm64":   {[]string{"libstdc++.so.6"}, []string{"?arch=arm64"}},
+		"windows/amd64": {[]string{"libturbojpeg.dll"}, []string{"pkg:deb/debian/libjpeg-turbo@", "?arch=source"}},
+	} {
+		root := unpacked(t, platform, c.files...)
+		bill, err := describe(root, "1.2.3", platform)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if again, err := describe(root, "1.2.3", platform); err != nil || !bytes.Equal(again, bill) {
+			t.Errorf("%s: two bills differ, %v", platform, err)
+		}
+		for _, part := range append(c.origins, "pkg:golang/std@", "pkg:golang/golang.org/x/sys@v",
+			"pkg:npm/onnxruntime-node@", "pkg:pypi/efficientnet-lite0-", "pkg:github/strukturag/libde265@",
+			"2023-11-14T22:13:20Z") {
+			if !bytes.Contains(bill, []byte(part)) {
+				t.Errorf("%s: no %s in\n%s", platform, part, bill)
+			}
+		}
+		check := exec.Command(python, "-c", validate)
+		check.Stdin = bytes.NewReader(bill)
+		if out, err := check.CombinedOutput(); err != nil {
+			t.Errorf("%s: %v\n%s", platform, err, out)
+		}
+	}
+}
+
+// TestUnknownOrigin: a file that nothing pins is not listed as if it were known.
+func TestUnknownOrigin(t *testing.T) {
+	t.Chdir(testenv.ModuleRoot(t))
+	_, err := describe(unpacked(t, "linux/amd64", "libother.so"), "1.2.3", "linux/amd64")
+	if err == nil || !strings.Contains(err.Error(), "libother.so is of unknown origin") {
+		t.Error(err)
+	}
+}
