@@ -49,6 +49,8 @@ func TestListsOfOtherPrograms(t *testing.T) {
 		"sep=, quoted":          {"\"sep=,\"\n1.jpg,cat\n2.jpg,dog\n", both},
 		"decimal commas":        {"path;label;p\n1.jpg;cat;0,93\n2.jpg;dog;0,5\n", both},
 		"CR only":               {strings.ReplaceAll(csvText, "\r\n", "\r"), both},
+		"CR CR LF":              {strings.ReplaceAll(csvText, "\r", "\r\r"), both},
+		"a JSON object":         {`{"1.jpg": "cat", "2.jpg": "dog"}`, both},
 		"UTF-16, BOM":           {"\xff\xfe" + utf16Of(csvText, false), both},
 		"UTF-16, big-endian":    {"\xfe\xff" + utf16Of(csvText, true), both},
 		"UTF-16 without a mark": {utf16Of(csvText, false), both},
@@ -225,6 +227,8 @@ func TestListsThatAreRefused(t *testing.T) {
 		"<html></html>":                                    "not CVAT's",
 		`{"images": [{"id": 1}], "annotations": []}`:       "no file_name",
 		`[{"path": "1.jpg"`:                                "not a JSON array of records",
+		`{"path": "1.jpg", "label": "cat", "p": NaN}`:      "NaN, which Python writes",
+		"path,label\n5\" pot.jpg,pot\n":                    "double those inside",
 		"\xff\xfe" + utf16Of("path,label\n1.jpg\n", false): "read as UTF-16",
 	} {
 		if _, err := readList(t, root, text); err == nil || !strings.Contains(err.Error(), want) {

@@ -147,6 +147,29 @@ func openCOCO(t *text) (r records, ok bool, err error) {
 	return r, true, nil
 }
 
+// openJSONMap reads one JSON object whose keys are paths and whose values are labels. ok is
+// false for any other text: a key must be a file.
+func openJSONMap(t *text, g guesser) (r records, ok bool) {
+	if t.size > mostJSON {
+		return r, false
+	}
+	d := json.NewDecoder(t.raw())
+	d.UseNumber()
+	var labels map[string]any
+	if err := d.Decode(&labels); err != nil || d.Decode(new(any)) != io.EOF {
+		return r, false
+	}
+	paths := slices.Sorted(maps.Keys(labels))
+	if !slices.ContainsFunc(paths[:min(len(paths), headRows)], func(path string) bool { return g.exists(path, "") }) {
+		return r, false
+	}
+	return inMemory([]string{"path", "label"}, func(add func(row []string)) {
+		for _, path := range paths {
+			add([]string{path, jsonText(labels[path])})
+		}
+	}), true
+}
+
 // openJSON reads JSON lines. The columns are the keys in the first objects.
 func openJSON(t *text) (records, error) {
 	each := func(use func(number int, object map[string]any) bool) error {

@@ -55,7 +55,8 @@ func kindByName(name string) string {
 	switch ext := filepath.Ext(lower); {
 	case hiddenName(name):
 		return "hidden"
-	case lower == "thumbs.db", lower == "ehthumbs.db", lower == "desktop.ini", name == "Icon\r":
+	case lower == "thumbs.db", lower == "ehthumbs.db", lower == "desktop.ini", name == "Icon\r",
+		strings.HasPrefix(name, "SYNOFILE_THUMB_"), strings.HasPrefix(name, "SYNOPHOTO_THUMB_"):
 		return "system"
 	case isBackup(lower):
 		return "backup"

@@ -74,7 +74,8 @@ func TestScanDoesNotEnterSystemFolders(t *testing.T) {
 		".git", ".Trash-1000", ".thumbnails", ".stversions", "@eaDir", "__MACOSX", "#recycle", "@Recycle",
 		"$RECYCLE.BIN",
 		"RECYCLER", "System Volume Information", "lost+found", "Network Trash Folder", "Thumbnails", "_thumbs", "CVS",
-		"_svn", "Catalog Previews.lrdata", "panda (Anna's conflicted copy 2024-05-01)", "panda (Case Conflict)",
+		"_svn", "Catalog Previews.lrdata", "Photos.photoslibrary", "found.012", "_gsdata_",
+		"panda (Anna's conflicted copy 2024-05-01)", "panda (Case Conflict)",
 		"panda.sync-conflict-20240501-101112-ABCDEFG", "panda_conflict-20240501-101112",
 		"panda (SFConflict anna@x 2024-05-01-10-11-12)", "[Originals]",
 	}

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"encoding/csv"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -96,6 +97,9 @@ func openTextRecords(t *text, g guesser) (records, error) {
 		if r, ok, err := openCOCO(t); ok {
 			return r, err
 		}
+		if r, ok := openJSONMap(t, g); ok {
+			return r, nil
+		}
 	case '<':
 		return openCVAT(t)
 	}
@@ -108,6 +112,10 @@ func openTextRecords(t *text, g guesser) (records, error) {
 	}
 	if isObject(lines[0]) {
 		return openJSON(t)
+	}
+	if strings.HasPrefix(lines[0], `{"`) && !g.exists(lines[0], "") {
+		return records{}, fmt.Errorf("line 1 is not one JSON object: %w (NaN, which Python writes, is no JSON)",
+			json.Unmarshal([]byte(lines[0]), new(any)))
 	}
 	d := dialect{separator: t.separator}
 	if d.separator == 0 {
@@ -266,6 +274,9 @@ func openSeparated(t *text, d dialect) (records, error) {
 func inLine(err error, before int) error {
 	if parse := (*csv.ParseError)(nil); errors.As(err, &parse) {
 		parse.StartLine, parse.Line = parse.StartLine+before, parse.Line+before
+	}
+	if errors.Is(err, csv.ErrBareQuote) || errors.Is(err, csv.ErrQuote) {
+		return fmt.Errorf(`%w; put a cell with quotes into quotes, and double those inside: "5"" pot.jpg"`, err)
 	}
 	return err
 }

@@ -1,6 +1,10 @@
 package dataset
 
-import "strings"
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+)
 
 // systemFolder reports whether a folder is one that a system or a tool leaves among
 // photos: a recycle bin, a cache of thumbnails, version control, a copy after a
@@ -13,15 +17,28 @@ func systemFolder(name string) bool {
 	lower := strings.ToLower(strings.TrimSpace(name))
 	switch lower {
 	case "$recycle.bin", "#recycle", "@recycle", "@recently-snapshot", "#snapshot", "network trash folder",
-		"temporary items", "lost+found", "found.000", "system volume information":
+		"~snapshot", "recycle bin", "temporary items", "lost+found", "system volume information", "_gsdata_":
 		return true
-	case "@eadir", "@tmp", "@transcode", "@__thumb", "@synoresource", "thumbnails", "_thumbnails", "thumbs", "_thumbs",
-		"_thumb", "ipod photo cache", "[originals]":
+	case "@eadir", "@tmp", "@transcode", "@__thumb", "@synoresource", "@synofinder-log", "@sharebin",
+		"thumbnails", "_thumbnails", "thumbs", "_thumbs", "_thumb", "ipod photo cache", "[originals]":
 		return true
 	case "_svn", "_darcs", "__macosx", "__pycache__", "node_modules":
 		return true
 	}
-	return strings.HasSuffix(lower, ".lrdata") || strings.HasSuffix(lower, ".lrcat-data") || conflictCopy(lower)
+	return isLibrary(filepath.Ext(lower)) || foundByCheck(lower) || conflictCopy(lower)
+}
+
+// isLibrary reports whether folders with a suffix belong to a photo library (of Apple's
+// Photos and iPhoto, Aperture, Lightroom), which has each photo in several sizes.
+func isLibrary(suffix string) bool {
+	return slices.Contains([]string{".photoslibrary", ".photolibrary", ".migratedphotolibrary", ".aplibrary",
+		".lrdata", ".lrcat-data", ".lrlibrary"}, suffix)
+}
+
+// foundByCheck recognises the folders into which a check of a disk puts what it finds.
+func foundByCheck(lower string) bool {
+	number, found := strings.CutPrefix(lower, "found.")
+	return found && len(number) == 3 && strings.Trim(number, "0123456789") == ""
 }
 
 // conflictCopy recognises how Dropbox, Syncthing, Nextcloud, Seafile and pCloud name

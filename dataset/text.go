@@ -6,6 +6,7 @@ import (
 	"errors"
 	"io"
 	"regexp"
+	"slices"
 	"unicode/utf8"
 
 	"golang.org/x/text/encoding"
@@ -23,6 +24,8 @@ type text struct {
 	decoder  encoding.Encoding
 	// oldMac means that lines end with a carriage return alone.
 	oldMac bool
+	// doubled means that lines end with \r\r\n, as after two conversions of \n.
+	doubled bool
 	// separator is what Excel's first line sep=; says, 0 if there is none. The line is
 	// not part of the text.
 	separator rune
@@ -50,6 +53,7 @@ func openText(file io.ReaderAt, size int64) (*text, error) {
 	}
 	plain, _ := io.ReadAll(io.LimitReader(t.raw(), headBytes))
 	t.oldMac = bytes.IndexByte(plain, '\r') >= 0 && bytes.IndexByte(plain, '\n') < 0
+	t.doubled = bytes.Contains(plain, []byte("\r\r\n"))
 	if m := excelSeparator.FindSubmatch(plain); m != nil {
 		t.separator, _ = utf8.DecodeRune(m[1])
 	}
@@ -82,6 +86,9 @@ func (t *text) lines() (*bufio.Reader, error) {
 	r := t.raw()
 	if t.oldMac {
 		r = oldMacReader{r}
+	}
+	if t.doubled {
+		r = noReturns{r}
 	}
 	b := bufio.NewReaderSize(newLineLimiter(r), headBytes)
 	if t.separator != 0 {
@@ -122,6 +129,14 @@ func (r oldMacReader) Read(b []byte) (int, error) {
 		}
 	}
 	return n, err
+}
+
+// A noReturns reader leaves out carriage returns.
+type noReturns struct{ io.Reader }
+
+func (r noReturns) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	return len(slices.DeleteFunc(b[:n], func(c byte) bool { return c == '\r' })), err
 }
 
 // windows1252 returns what a text of that encoding says, "" if it is none.

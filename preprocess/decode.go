@@ -1,11 +1,8 @@
 package preprocess
 
 import (
-	"bytes"
 	"context"
 	"fmt"
-	"image"
-	"image/gif"
 	"io"
 )
 
@@ -124,37 +121,4 @@ func grow[T any](buf []T, n int) []T {
 		return make([]T, n)
 	}
 	return buf[:n]
-}
-
-// openGIF places the first frame on the canvas. gif.Decode stops after one
-// frame, and checks that a frame lies within the canvas.
-func openGIF(ctx context.Context, file []byte, c image.Config) (raster, error) {
-	m, err := gif.Decode(interruptible(ctx, bytes.NewReader(file)))
-	if err != nil {
-		return nil, err
-	}
-	frame, err := newRaster(m)
-	if err != nil {
-		return nil, err
-	}
-	at := m.Bounds().Min
-	return &canvas{
-		width: c.Width, height: c.Height, x: at.X, y: at.Y,
-		background: gifBackground(m), frame: frame,
-	}, nil
-}
-
-// gifBackground returns what Pillow fills the canvas with: white (transparency
-// over white) if the frame has a transparent colour, otherwise colour 0.
-func gifBackground(m image.Image) [3]byte {
-	p, ok := m.(*image.Paletted)
-	if !ok || len(p.Palette) == 0 {
-		return [3]byte{255, 255, 255}
-	}
-	for _, c := range p.Palette {
-		if straight(c).A == 0 {
-			return [3]byte{255, 255, 255}
-		}
-	}
-	return paletteTable(p.Palette)[0]
 }

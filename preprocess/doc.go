@@ -49,13 +49,15 @@
 //	        8 bits; grey, YCbCr, RGB, CMYK,    convert("RGB") does; at most 64 scans when progressive
 //	        YCCK
 //	PNG     all, APNG's default image          16 bits: the high byte, or that of the bits of sBIT; no gamma
-//	GIF     first frame on its canvas          canvas outside of the frame: transparent, else colour 0
+//	GIF     first frame on its canvas, with    canvas outside of the frame: transparent, else colour 0
+//	        too many pixels or too few
 //	BMP     1 to 32 bits, masks, run lengths;  alpha only where a mask says it
 //	        all headers of OS/2 and Windows
 //	TIFF    first page; 1, 8, 16 bits grey,    16 bits: the high byte, or that of the bits of
 //	        palette, RGB(A), CMYK, more bands, MaxSampleValue; of more bands the first three;
-//	        separate planes; LZW, Deflate,     no YCbCr, JPEG-in-TIFF, float
-//	        PackBits, CCITT, none
+//	        separate planes, float of 32 bits; float: 1, 255 or 65535 is white; YCbCr only in JPEG
+//	        LZW, Deflate, PackBits, CCITT,
+//	        JPEG, none
 //	WebP    lossy, lossless, alpha, first      the frame stands on a transparent canvas
 //	        frame of an animation
 //	HEIC    HEVC: one picture or a grid, 8 to  more than 8 bits: the high byte; the crop, rotation and

@@ -1,6 +1,7 @@
 package preprocess
 
 import (
+	"bytes"
 	"encoding/binary"
 	"errors"
 	"hash/crc32"
@@ -42,6 +43,11 @@ func TestEmptyAndZeroFiles(t *testing.T) {
 	}
 	if _, err := Decode(t.Context(), make([]byte, 100), DefaultBudget(), true); !errors.Is(err, ErrCorrupt) {
 		t.Errorf("zero bytes: %v", err)
+	}
+	sent := bytes.ReplaceAll(readFile(t, "images", "RGB.png"), []byte("\r\n"), []byte("\n"))
+	if _, err := Decode(t.Context(), sent, DefaultBudget(), true); !errors.Is(err, ErrCorrupt) ||
+		!strings.Contains(err.Error(), "as if it were text") {
+		t.Errorf("a PNG sent as text: %v", err)
 	}
 }
 

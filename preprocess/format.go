@@ -86,6 +86,10 @@ func identify(file []byte) (format, error) {
 		return formatUnknown, fmt.Errorf("read image: %w: this is %s; convert it to JPEG or PNG first%s",
 			ErrFormat, f, advice(f))
 	}
+	if bytes.HasPrefix(file, []byte("\x89PNG")) || bytes.HasPrefix(file, []byte("\xc2\x89PNG")) {
+		return formatUnknown, fmt.Errorf("read image: %w: this PNG was changed on its way, as if it were text; copy "+
+			"the file again from its source", ErrCorrupt)
+	}
 	if len(bytes.Trim(file, "\x00")) == 0 {
 		return formatUnknown, fmt.Errorf("read image: %w: all %d bytes are zero; copy the file again from its source",
 			ErrCorrupt, len(file))

@@ -137,10 +137,3 @@ func openPNG(ctx context.Context, file []byte, raw int64) (raster, error) {
 	scaleBits(ctx, m, significantPNG(file))
 	return newRaster(m)
 }
-
-// planGIF: the frame may be as large as the canvas, and is copied if it is
-// interlaced.
-func planGIF(file []byte, c image.Config) (plan, error) {
-	return plan{bytes: 2 * pixels(c.Width, c.Height),
-		open: func(ctx context.Context) (raster, error) { return openGIF(ctx, file, c) }}, nil
-}

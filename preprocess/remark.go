@@ -12,6 +12,9 @@ const (
 		"(PNG's sBIT, TIFF's MaxSampleValue)"
 	// RemarkBands means that a picture has more channels than red, green and blue.
 	RemarkBands Remark = "photos have more bands than red, green and blue; the first three are used"
+	// RemarkFloat means that the file does not say which of its numbers is white.
+	RemarkFloat Remark = "TIFF photos have numbers of floating point; 1 is taken as white, or 255 or 65535 where " +
+		"numbers are larger"
 	// RemarkEnd means that the end of the file is missing, and little of the picture.
 	RemarkEnd Remark = "photos are damaged at their end; what is missing of the picture is grey or black"
 )

@@ -39,6 +39,13 @@ func TestCutFiles(t *testing.T) {
 		"PNG, 20 bytes less":    {cut(lossless.Bytes(), 20), nil, true},
 		"PNG, a tenth less":     {share(lossless.Bytes(), 90), nil, true},
 		"PNG, half":             {share(lossless.Bytes(), 50), ErrTruncated, false},
+		"WebP, 9/10":            {share(readFile(t, "images", "32x160.webp"), 90), nil, true},
+		"WebP, half":            {share(readFile(t, "images", "32x160.webp"), 50), ErrTruncated, false},
+		"WebP, all but header":  {readFile(t, "images", "32x160.webp")[:40], ErrTruncated, false},
+		"lossless WebP, 98 %":   {share(readFile(t, "images", "lossless.webp"), 98), nil, true},
+		"lossless WebP, half":   {share(readFile(t, "images", "lossless.webp"), 50), ErrTruncated, false},
+		"TIFF, 9/10":            {share(readFile(t, "images", "RGB_raw.tif"), 90), nil, true},
+		"TIFF, half":            {share(readFile(t, "images", "RGB_raw.tif"), 50), ErrTruncated, false},
 		"progressive, end":      {cut(readFile(t, "images", "progressive.jpg"), 2), nil, true},
 		"progressive, half":     {share(readFile(t, "images", "progressive.jpg"), 50), ErrTruncated, false},
 	} {
@@ -54,6 +61,21 @@ func TestCutFiles(t *testing.T) {
 func cut(file []byte, bytes int) []byte { return slices.Clone(file[:len(file)-bytes]) }
 
 func share(file []byte, percent int) []byte { return slices.Clone(file[:len(file)*percent/100]) }
+
+// TestCutGoldensKeepTheirRows: as TestCutFilesKeepTheirRows, of files that Go cannot write.
+func TestCutGoldensKeepTheirRows(t *testing.T) {
+	for name, rows := range map[string]int{"32x160.webp": 120, "RGB_raw.tif": 16} {
+		file := readFile(t, "images", name)
+		whole, err := Decode(t.Context(), file, DefaultBudget(), true)
+		part, errCut := Decode(t.Context(), share(file, 90), DefaultBudget(), true)
+		if err := errors.Join(err, errCut); err != nil {
+			t.Fatal(err)
+		}
+		if n := 3 * whole.Width * rows; part.Height != whole.Height || !bytes.Equal(part.Pix[:n], whole.Pix[:n]) {
+			t.Errorf("%s: other rows", name)
+		}
+	}
+}
 
 // TestCutFilesKeepTheirRows: what is there is that of the whole picture.
 func TestCutFilesKeepTheirRows(t *testing.T) {

@@ -50,7 +50,12 @@ func planTIFF(file []byte, b *Budget) (p plan, err error) {
 		if err := b.checkSize(formatTIFF, t.width, t.height); err != nil {
 			return p, err
 		}
-		return t.plan(tiffTags(file), b)
+		if j := readTIFFJPEG(file, t); j != nil {
+			return j.plan(tiffTags(file), b)
+		}
+		if t.photometric != photoYCbCr && (!t.usual || t.isCut() && t.decompresses()) {
+			return t.plan(tiffTags(file), b)
+		}
 	}
 	c, err := tiff.DecodeConfig(bytes.NewReader(file))
 	if err != nil {
@@ -221,11 +226,16 @@ func (r *collecting) ReadAt(b []byte, off int64) (int, error) {
 	if err := r.quota.Take(int64(len(b))); err != nil {
 		return 0, err
 	}
-	if r.garbage += len(b) + r.each; r.garbage > collectBytes {
+	r.count(len(b) + r.each)
+	return r.ReaderAt.ReadAt(b, off)
+}
+
+// count collects the garbage when there is enough.
+func (r *collecting) count(garbage int) {
+	if r.garbage += garbage; r.garbage > collectBytes {
 		r.garbage = 0
 		runtime.GC()
 	}
-	return r.ReaderAt.ReadAt(b, off)
 }
 
 func isBlackZeroFax(tags map[int]int) bool {

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"compress/zlib"
 	"encoding/binary"
+	"image/jpeg"
+	"math"
 	"slices"
 	"testing"
 
@@ -98,6 +100,93 @@ func TestTIFFBands(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		} else if !bytes.Equal(m.Pix, c.want) || remarked != c.remarked {
 			t.Errorf("%s: %v, want %v; remarked %t", name, m.Pix, c.want, remarked)
+		}
+	}
+}
+
+// TestTIFFFloats: numbers of floating point, where 1, 255 or 65535 is white.
+func TestTIFFFloats(t *testing.T) {
+	samples := func(v ...float32) (b []byte) {
+		for _, x := range v {
+			b = binary.LittleEndian.AppendUint32(b, math.Float32bits(x))
+		}
+		return b
+	}
+	format := tiffTag{tagSampleFormat, []int{floats}}
+	predicted := []tiffTag{format, {tagPredictor, []int{floatingPoint}}, {tagCompression, []int{compressionDeflate}}}
+	nan, inf := float32(math.NaN()), float32(math.Inf(1))
+	colour, greys := []byte{0, 51, 102, 153, 204, 255}, []byte{51, 51, 51, 153, 153, 153}
+	rgb := picture(32, 3, photoRGB, format)
+	for name, c := range map[string]struct {
+		file []byte
+		want []byte // nil if it is refused
+	}{
+		"to 1":         {tiffFile(rgb, samples(0, .2, .4, .6, .8, 1)), colour},
+		"to 255":       {tiffFile(rgb, samples(0, 51, 102, 153, 204, 255)), colour},
+		"to 65535":     {tiffFile(rgb, samples(0, 13107, 26214, 39321, 52428, 65535)), colour},
+		"out of range": {tiffFile(rgb, samples(-1, .2, .4, .6, .8, 1.2)), colour},
+		"no numbers":   {tiffFile(rgb, samples(nan, .2, .4, .6, .8, inf)), colour},
+		"grey":         {tiffFile(picture(32, 1, blackIsZero, format), samples(.2, .6)), greys},
+		"inverse":      {tiffFile(picture(32, 1, whiteIsZero, format), samples(.8, .4)), greys},
+		"elevations":   {tiffFile(picture(32, 1, blackIsZero, format), samples(1e6, 2e6)), nil},
+		"64 bits":      {tiffFile(picture(64, 1, blackIsZero, format), samples(0, 1, 2, 3)), nil},
+		"four, alpha": {tiffFile(picture(32, 4, photoRGB, format, tiffTag{tagExtraSamples, []int{straightAlpha}}),
+			samples(0, .2, .4, 1, .6, .8, 1, 1)), colour},
+		// 0.5 and 1 are 3f000000 and 3f800000: first bytes, second bytes …, as differences.
+		"predicted": {tiffFile(picture(32, 1, blackIsZero, predicted...), packed(0x3f, 0, 0xc1, 0x80, 0x80, 0, 0, 0)),
+			[]byte{128, 128, 128, 255, 255, 255}},
+	} {
+		remarked := false
+		ctx := WithRemarks(t.Context(), func(r Remark) { remarked = remarked || r == RemarkFloat })
+		m, err := Decode(ctx, c.file, DefaultBudget(), true)
+		switch {
+		case c.want == nil && !hasKind(err):
+			t.Errorf("%s: error %v", name, err)
+		case c.want != nil && (err != nil || !bytes.Equal(m.Pix, c.want) || !remarked):
+			t.Errorf("%s: %v, %v, want %v; remarked %t", name, m, err, c.want, remarked)
+		}
+	}
+}
+
+// TestTIFFJPEGDamaged: a strip that is no JPEG, or another picture's, is missing.
+func TestTIFFJPEGDamaged(t *testing.T) {
+	var strips [][]byte
+	for range 5 {
+		var b bytes.Buffer
+		if err := jpeg.Encode(&b, photo(16, 16).nrgba(), nil); err != nil {
+			t.Fatal(err)
+		}
+		strips = append(strips, b.Bytes())
+	}
+	tags := []tiffTag{{tagWidth, []int{16}}, {tagHeight, []int{80}}, {tagPhotometric, []int{photoYCbCr}},
+		{tagBitsPerSample, []int{8, 8, 8}}, {tagSamplesPerPixel, []int{3}}, {tagCompression, []int{compressionJPEG}},
+		{tagRowsPerStrip, []int{16}}}
+	for name, c := range map[string]struct {
+		change func(s [][]byte)
+		ok     bool
+	}{
+		"whole":           {func([][]byte) {}, true},
+		"one is no JPEG":  {func(s [][]byte) { s[2] = []byte("nothing of that kind") }, true},
+		"one is cut":      {func(s [][]byte) { s[4] = s[4][:len(s[4])/2] }, true},
+		"two are no JPEG": {func(s [][]byte) { s[1], s[2] = nil, nil }, false},
+	} {
+		changed := slices.Clone(strips)
+		c.change(changed)
+		m, err := Decode(t.Context(), tiffFile(tags, changed...), DefaultBudget(), true)
+		if (err == nil) != c.ok || err != nil && !hasKind(err) {
+			t.Errorf("%s: %v", name, err)
+		}
+		if err == nil && !bytes.Equal(m.Pix[:3*16*16], m.Pix[3*16*48:3*16*64]) {
+			t.Errorf("%s: equal strips show different pictures", name)
+		}
+	}
+	for name, tag := range map[string]tiffTag{
+		"larger strips": {tagRowsPerStrip, []int{8}}, "narrower": {tagWidth, []int{8}},
+	} {
+		changed := slices.DeleteFunc(slices.Clone(tags), func(t tiffTag) bool { return t.number == tag.number })
+		if _, err := Decode(t.Context(), tiffFile(append(changed, tag), slices.Repeat(strips, 2)...), DefaultBudget(),
+			true); !hasKind(err) {
+			t.Errorf("%s: %v", name, err)
 		}
 	}
 }

@@ -22,6 +22,7 @@ type webpFrame struct {
 	canvasWidth, canvasHeight int
 	x, y                      int
 	alpha, data               []byte
+	missing                   int64 // bytes of data beyond the end of the file
 	lossless                  bool
 }
 
@@ -40,19 +41,25 @@ func planWebP(file []byte, b *Budget) (p plan, err error) {
 	if err := f.fit(c, b); err != nil {
 		return p, err
 	}
+	bytes, err := f.bytes(c), error(nil)
+	if f.missing > 0 {
+		if bytes, err = f.salvageBytes(c); err != nil {
+			return p, err
+		}
+	}
 	return plan{
 		width: f.canvasWidth, height: f.canvasHeight,
-		bytes: f.bytes(c),
+		bytes: bytes,
 		open:  func(ctx context.Context) (raster, error) { return f.open(ctx, c) },
 	}, nil
 }
 
 func (f *webpFrame) open(ctx context.Context, c image.Config) (raster, error) {
-	m, err := webp.Decode(interruptible(ctx, bytes.NewReader(f.alphaFile(c))))
-	if err != nil {
-		return nil, err
+	decode := f.decode
+	if f.missing > 0 {
+		decode = f.salvage
 	}
-	frame, err := webpRaster(m)
+	frame, err := decode(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -60,6 +67,14 @@ func (f *webpFrame) open(ctx context.Context, c image.Config) (raster, error) {
 		width: f.canvasWidth, height: f.canvasHeight, x: f.x, y: f.y,
 		background: [3]byte{255, 255, 255}, frame: frame,
 	}, nil
+}
+
+func (f *webpFrame) decode(ctx context.Context, c image.Config) (raster, error) {
+	m, err := webp.Decode(interruptible(ctx, bytes.NewReader(f.alphaFile(c))))
+	if err != nil {
+		return nil, err
+	}
+	return webpRaster(m)
 }
 
 // bytes is what decoding the frame allocates: copies of its data and, for a
@@ -114,14 +129,14 @@ func (f *webpFrame) fit(c image.Config, b *Budget) error {
 // readWebP finds the first frame in the chunks after the RIFF header.
 func readWebP(chunks []byte) (*webpFrame, error) {
 	f := &webpFrame{}
-	err := eachChunk(chunks, func(id string, body []byte) (bool, error) {
+	err := eachChunk(chunks, func(id string, body []byte, missing int64) (bool, error) {
 		switch id {
 		case "VP8X":
 			return false, f.takeHeader(body)
 		case "ANMF":
 			return true, f.takeAnimation(body)
 		}
-		return f.take(id, body)
+		return f.take(id, body, missing)
 	})
 	if err == nil && f.data == nil {
 		err = io.ErrUnexpectedEOF
@@ -129,16 +144,17 @@ func readWebP(chunks []byte) (*webpFrame, error) {
 	return f, err
 }
 
-// eachChunk walks RIFF chunks until visit reports that it is done.
-func eachChunk(b []byte, visit func(id string, body []byte) (done bool, err error)) error {
+// eachChunk walks RIFF chunks until visit reports that it is done. The last may lack bytes.
+func eachChunk(b []byte, visit func(id string, body []byte, missing int64) (done bool, err error)) error {
 	for len(b) >= 8 {
 		n := int64(binary.LittleEndian.Uint32(b[4:8]))
-		if n > int64(len(b)-8) {
-			return io.ErrUnexpectedEOF
-		}
-		done, err := visit(string(b[:4]), b[8:8+n])
+		there := min(n, int64(len(b)-8))
+		done, err := visit(string(b[:4]), b[8:8+there], n-there)
 		if done || err != nil {
 			return err
+		}
+		if there < n {
+			return io.ErrUnexpectedEOF
 		}
 		b = b[min(int64(len(b)), 8+n+n&1):]
 	}
@@ -163,12 +179,12 @@ func (f *webpFrame) takeAnimation(body []byte) error {
 	return eachChunk(body[16:], f.take)
 }
 
-func (f *webpFrame) take(id string, body []byte) (done bool, err error) {
+func (f *webpFrame) take(id string, body []byte, missing int64) (done bool, err error) {
 	switch id {
 	case "ALPH":
 		f.alpha = body
 	case "VP8 ", "VP8L":
-		f.data, f.lossless = body, id == "VP8L"
+		f.data, f.missing, f.lossless = body, missing, id == "VP8L"
 		return true, nil
 	}
 	return false, nil

@@ -154,16 +154,17 @@ const mostValues = 1 << 18
 func Values(tiff []byte, wanted ...int) (map[int][]int, binary.ByteOrder) {
 	tags, used := map[int][]int{}, binary.ByteOrder(binary.LittleEndian)
 	eachTag(tiff, func(tag int, kind uint16, order binary.ByteOrder, values []byte) {
-		const octet, short, long = 1, 3, 4
+		const octet, short, long, undefined = 1, 3, 4, 7
 		used = order
 		size := int(sizeOf(kind))
-		if tags[tag] != nil || !slices.Contains(wanted, tag) || kind != octet && kind != short && kind != long {
+		numbers := slices.Contains([]uint16{octet, short, long, undefined}, kind)
+		if tags[tag] != nil || !slices.Contains(wanted, tag) || !numbers {
 			return
 		}
 		for i := 0; i+size <= len(values) && i < mostValues*size; i += size {
 			n := 0
 			switch kind {
-			case octet:
+			case octet, undefined:
 				n = int(values[i])
 			case short:
 				n = int(order.Uint16(values[i:]))

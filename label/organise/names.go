@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -86,8 +87,11 @@ func isDevice(name string) bool {
 	case "CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$":
 		return true
 	}
-	port := strings.HasPrefix(base, "COM") || strings.HasPrefix(base, "LPT")
-	return port && len(base) == 4 && base[3] >= '1' && base[3] <= '9'
+	number, port := strings.CutPrefix(base, "COM")
+	if !port {
+		number, port = strings.CutPrefix(base, "LPT")
+	}
+	return port && slices.Contains([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"}, number)
 }
 
 // shortened limits a name to the 255 bytes that file systems allow.

@@ -199,9 +199,10 @@ func TestFolderNames(t *testing.T) {
 // drops.
 func TestFolderNamesOfWindows(t *testing.T) {
 	for class, want := range map[string]string{
-		"con": "%63on", "NUL": "%4EUL", "aux.old": "%61ux.old", "LPT1": "%4CPT1", "com9.txt": "%63om9.txt",
-		"con .x":  "%63on .x",
-		"console": "console", "COM": "COM", "com10": "com10", "tail.": "tail%2E", "tail ": "tail%20", "cat": "cat",
+		"con": "%63on", "NUL": "%4EUL", "aux.old": "%61ux.old", "LPT1": "%4CPT1", "COM²": "%43OM²", "com0": "com0",
+		"com9.txt": "%63om9.txt",
+		"con .x":   "%63on .x",
+		"console":  "console", "COM": "COM", "com10": "com10", "tail.": "tail%2E", "tail ": "tail%20", "cat": "cat",
 	} {
 		if got := FolderName(class); got != want {
 			t.Errorf("%q gives %q, want %q", class, got, want)

@@ -181,6 +181,14 @@ def orientations():
         decoded(f"orientation_6.{name}", encode(rgb(29, 18), kind, exif=exif, **options), 0, True)
 
 
+def jpeg_tiffs():
+    """JPEG strips with shared tables, of RGB, YCbCr and grey."""
+    strips = {"compression": "jpeg", "strip_size": 4096, "quality": 85}
+    decoded("jpeg.tif", encode(rgb(101, 77), "TIFF", **strips), 3)
+    decoded("jpeg_ycbcr.tif", encode(rgb(101, 77).convert("YCbCr"), "TIFF", **strips), 3)
+    decoded("jpeg_grey.tif", encode(rgb(45, 37).convert("L"), "TIFF", **strips), 1)
+
+
 def tensor(file, resize, size, crop, interpolation):
     """Mean 0 and standard deviation 1, so that the tensor holds levels/255."""
     mode = InterpolationMode.BICUBIC if interpolation == "bicubic" else InterpolationMode.BILINEAR
@@ -225,6 +233,8 @@ def main():
     orientations()
     tensors()
     normalised()
+    jpeg_tiffs()
+    decoded("32x160.webp", encode(rgb(32, 160), "WEBP", quality=80), 0)
     text = json.dumps({"decode": DECODE, "tensor": TENSOR}, indent=0)
     (HERE / "manifest.json").write_text(text + "\n")
 

@@ -271,7 +271,7 @@ func (m *menagerie) noImages() {
 		"sidecar": {"photo.xmp", "photo.json", "readme.txt"},
 		"raw":     {"photo.CR2"},
 		"archive": {"backup.zip"},
-		"system":  {"Thumbs.db", "desktop.ini"},
+		"system":  {"Thumbs.db", "desktop.ini", "SYNOFILE_THUMB_M.jpg"},
 		"hidden":  {".DS_Store", "._photo.jpg", ".hidden.jpg", "@eaDir/small.jpg", ".thumbnails/a.jpg"},
 		"other":   {"program.exe", "vector.svg"},
 	} {
