@@ -222,7 +222,8 @@ const kinds = {
         const others = (await members(group)).filter(({ id }) => id !== image.id);
         await decideOn({ do: "ignore" }, others);
       })));
-      return [element("b", { className: image.by ?? "" }, named(image)), element("small", { title: image.name }, image.name), keep];
+      const file = element("small", { title: image.name }, image.name);
+      return [element("b", { className: image.by ?? "" }, named(image)), file, keep];
     },
   },
 };
