@@ -14,6 +14,7 @@ over seeds and the standard error.
 import argparse
 import collections
 import csv
+import json
 import os
 import pathlib
 import tempfile
@@ -23,38 +24,47 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 import numpy as np
 from sklearn.linear_model import LogisticRegression
 
-from fewshot_peer import command, ours, pick, read, write, Task
+from fewshot_peer import command, pick, read, write
+
+# What a choice of n more rows goes by: folder has the model of the rows so far, peer is the
+# other classifier, rest are the rows without a label.
+Step = collections.namedtuple("Step", "program folder peer x rest n rng")
+
+
+def trained(program, folder, x, y, test, truth):
+    """Trains folder/m.model and returns its accuracy."""
+    write(folder / "train", x, y)
+    write(folder / "test", test, truth)
+    command([program, "train", "--features", folder / "train", "--out", folder / "m.model"])
+    command([program, "eval", folder / "m.model", "--features", folder / "test", "--json", folder / "eval.json"])
+    return json.loads((folder / "eval.json").read_text())["accuracy"]
 
 
 def peer(x, y):
     return LogisticRegression(C=100, tol=1e-6, max_iter=200).fit(x, y)
 
 
-def by_peer(program, x, y, chosen, rest, n, rng):
-    p = np.sort(peer(x[chosen], y[chosen]).predict_proba(x[rest]), axis=1)
-    return rest[np.argsort(p[:, -1] - p[:, -2], kind="stable")[:n]]
+def by_peer(step):
+    p = np.sort(step.peer.predict_proba(step.x[step.rest]), axis=1)
+    return step.rest[np.argsort(p[:, -1] - p[:, -2], kind="stable")[:step.n]]
 
 
 def by_rank(criterion):
-    def choose(program, x, y, chosen, rest, n, rng):
-        with tempfile.TemporaryDirectory() as d:
-            d = pathlib.Path(d)
-            write(d / "train", x[chosen], y[chosen])
-            write(d / "rest", x[rest], np.full(len(rest), ""))
-            command([program, "train", "--features", d / "train", "--out", d / "m.model"])
-            command([program, "rank", d / "m.model", "--features", d / "rest", "--by", criterion, "--top", n,
-                     "--out", d / "rank.csv"])
-            with open(d / "rank.csv", newline="") as f:
-                return rest[[int(row["path"]) for row in csv.DictReader(f)]]
+    def choose(step):
+        write(step.folder / "rest", step.x[step.rest], np.full(len(step.rest), ""))
+        command([step.program, "rank", step.folder / "m.model", "--features", step.folder / "rest", "--by", criterion,
+                 "--top", step.n, "--out", step.folder / "rank.csv"])
+        with open(step.folder / "rank.csv", newline="") as f:
+            return step.rest[[int(row["path"]) for row in csv.DictReader(f)]]
     return choose
 
 
-def at_random(program, x, y, chosen, rest, n, rng):
-    return rng.choice(rest, n, replace=False)
+def at_random(step):
+    return step.rng.choice(step.rest, step.n, replace=False)
 
 
-CHOICES = {"rank --by margin": by_rank("margin"), "rank --by entropy": by_rank("entropy"),
-           "uncertainty sampling": by_peer, "random": at_random}
+CHOICES = {"margin": ("rank --by margin", by_rank("margin")), "entropy": ("rank --by entropy", by_rank("entropy")),
+           "peer": ("uncertainty sampling", by_peer), "random": ("random", at_random)}
 
 
 def main():
@@ -65,24 +75,28 @@ def main():
     a.add_argument("--step", type=int, default=100)
     a.add_argument("--steps", type=int, default=4)
     a.add_argument("--seeds", type=int, nargs="+", default=[0, 1, 2, 3, 4])
+    a.add_argument("--choices", nargs="+", choices=CHOICES, default=list(CHOICES))
     args = a.parse_args()
     warnings.filterwarnings("ignore")  # of unconverged fits
     x, y = read(args.pool)
     test, truth = read(args.test)
     found = collections.defaultdict(list)
     for seed in args.seeds:
-        for name, choose in CHOICES.items():
+        for name, choose in map(CHOICES.get, args.choices):
             rng = np.random.default_rng(seed)
             chosen = pick(y, 1, rng)
             for step in range(args.steps + 1):
-                labels = len(chosen)
-                own, _ = ours(args.pipeline, [])(Task("", x[chosen], y[chosen], test, truth, 0))
-                other = (peer(x[chosen], y[chosen]).predict(test) == truth).mean()
-                found[name, labels].append((own, other))
-                print(f"{seed} {name} {labels}: {100 * own:.1f} {100 * other:.1f}", flush=True)
-                if step < args.steps:
-                    rest = np.setdiff1d(np.arange(len(y)), chosen)
-                    chosen = np.concatenate([chosen, choose(args.pipeline, x, y, chosen, rest, args.step, rng)])
+                with tempfile.TemporaryDirectory() as d:
+                    d = pathlib.Path(d)
+                    own = trained(args.pipeline, d, x[chosen], y[chosen], test, truth)
+                    fitted = peer(x[chosen], y[chosen])
+                    other = (fitted.predict(test) == truth).mean()
+                    found[name, len(chosen)].append((own, other))
+                    print(f"{seed} {name} {len(chosen)}: {100 * own:.1f} {100 * other:.1f}", flush=True)
+                    if step < args.steps:
+                        rest = np.setdiff1d(np.arange(len(y)), chosen)
+                        more = choose(Step(args.pipeline, d, fitted, x, rest, args.step, rng))
+                        chosen = np.concatenate([chosen, more])
     print("| labels | choice | ours | logistic regression |\n| --- | --- | --- | --- |")
     for (name, labels), v in sorted(found.items(), key=lambda item: item[0][1]):
         v = 100 * np.array(v)

@@ -56,6 +56,22 @@ func nearestFile(root, rel string) (file, folder string) {
 	return similarFile(root, rel)
 }
 
+// foldersBeside returns the names of folders beside a path.
+func foldersBeside(path string) (names []string) {
+	d, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return nil
+	}
+	defer d.Close()
+	entries, _ := d.ReadDir(mostLooked) // what there is helps, even if the rest cannot be read
+	for _, e := range entries {
+		if e.IsDir() {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
 // similarFile returns the file under root with the most similar name, else the
 // first one.
 func similarFile(root, rel string) (file, folder string) {

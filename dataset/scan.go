@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
 
 // ScanOptions narrows a Scan.
@@ -76,7 +77,7 @@ func (s *scanner) empty(images int) error {
 
 func rootError(root string, err error) error {
 	if errors.Is(err, fs.ErrNotExist) {
-		return fmt.Errorf("scan %s: %w", root, ErrNoRoot)
+		return fmt.Errorf("scan %s: %w%s", root, ErrNoRoot, suggest.Hint(filepath.Base(root), foldersBeside(root)))
 	}
 	return fmt.Errorf("scan %s: %w", root, err)
 }

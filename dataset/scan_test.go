@@ -153,6 +153,10 @@ func TestScanRootErrors(t *testing.T) {
 	if !errors.Is(err, ErrNotFolder) || !strings.Contains(err.Error(), "unpack it") {
 		t.Error(err)
 	}
+	_, err = Scan(context.Background(), filepath.Join(root, "suv"), ScanOptions{})
+	if !errors.Is(err, ErrNoRoot) || !strings.Contains(err.Error(), `did you mean "sub"?`) {
+		t.Error(err)
+	}
 	for path, want := range map[string]error{
 		filepath.Join(root, "gone"):     ErrNoRoot,
 		filepath.Join(root, "only.txt"): ErrNotFolder,

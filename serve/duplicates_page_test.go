@@ -3,7 +3,6 @@ package serve_test
 import (
 	"encoding/json"
 	"net/http"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -11,16 +10,6 @@ import (
 var duplicatesView = aspect{"duplicates", "document.querySelector('[data-view=duplicates]').click()",
 	"document.querySelectorAll('.captioned').length > 0 && " +
 		"document.getElementById('heading').textContent === 'Near-duplicates' && " + settled}
-
-// moment returns the photos taken at the moment of one: of seven that follow each other, the
-// first three.
-func (s *standIn) moment(one *shot) (out []*shot) {
-	at := slices.Index(s.photos, one)
-	if at%7 > 2 {
-		return nil
-	}
-	return s.photos[at-at%7 : min(len(s.photos), at-at%7+3)]
-}
 
 func (s *standIn) duplicates(w http.ResponseWriter, r *http.Request) {
 	limit := 100

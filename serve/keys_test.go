@@ -216,12 +216,6 @@ func fieldsHaveTheKeys(t *testing.T, p *testenv.Page, url string) {
 // on the photos behind it.
 func dialogsHaveTheKeys(t *testing.T, p *testenv.Page, url string) {
 	t.Helper()
-	questions := []aspect{
-		{"rename", "document.querySelector('#lead-tools button').click()",
-			"document.getElementById('new-name')?.checkVisibility()"},
-		{"merge", "document.querySelector('#lead-tools button:nth-child(2)').click()",
-			"document.getElementById('into')?.checkVisibility()"},
-	}
 	for _, a := range slices.Concat(dialogs[1:], questions) {
 		view := views[0]
 		if slices.Contains(questions, a) {

@@ -34,6 +34,14 @@ var mapView = aspect{"map", "document.querySelector('[data-view=map]').click()",
 	"document.querySelectorAll('#map-legend button').length > 1 && " +
 		"document.getElementById('heading').textContent === 'Map' && " + settled}
 
+// questions are dialogs about the class that is shown.
+var questions = []aspect{
+	{"rename", "document.querySelector('#lead-tools button').click()",
+		"document.getElementById('new-name')?.checkVisibility()"},
+	{"merge", "document.querySelector('#lead-tools button:nth-child(2)').click()",
+		"document.getElementById('into')?.checkVisibility()"},
+}
+
 var dialogs = []aspect{
 	{"photo", "document.querySelector('.tile').dispatchEvent(new MouseEvent('dblclick', {bubbles: true}))",
 		"document.getElementById('photo-picture').naturalWidth > 0"},
@@ -85,9 +93,9 @@ func evaluate[T any](p *testenv.Page, expression string) (out T) {
 // finds nothing serious and nothing is wider than the screen. With PAGE_SHOTS set to
 // a folder it writes screenshots instead, with ten to 100 000 photos.
 func TestAppearance(t *testing.T) {
-	axe, shots := testenv.Axe(t), os.Getenv("PAGE_SHOTS")
+	axe := testenv.Axe(t)
 	sizes := []int{158}
-	if shots != "" {
+	if os.Getenv("PAGE_SHOTS") != "" {
 		sizes = []int{10, 158, 1000, 100_000}
 	}
 	for _, n := range sizes {
@@ -97,22 +105,28 @@ func TestAppearance(t *testing.T) {
 			for _, width := range []int{1280, 390} {
 				for _, dark := range []bool{false, true} {
 					p.View(width, 844, dark)
-					for _, a := range slices.Concat([]aspect{mapView, duplicatesView}, views, dialogs) {
+					for _, a := range slices.Concat([]aspect{mapView, duplicatesView}, views, questions, dialogs) {
 						a.show(p)
-						name := fmt.Sprintf("%d-%s-%d-%t", n, a.name, width, dark)
-						if shots != "" {
-							write(t, filepath.Join(shots, name+".png"), p.Screenshot())
-						}
-						if over := evaluate[int](p, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
-							t.Errorf("%s is %d pixels too wide", name, over)
-						}
-						if shots == "" && dark != (width > 1000) { // axe takes seconds: two of the four appearances
-							accessible(t, p, name, axe)
-						}
+						look(t, p, fmt.Sprintf("%d-%s-%d-%t", n, a.name, width, dark), axe,
+							dark != (width > 1000)) // axe takes seconds: two of the four appearances
 					}
 				}
 			}
 		})
+	}
+}
+
+// look checks that the page as it is fits the screen, and asks axe about it, or writes a
+// screenshot if PAGE_SHOTS is set.
+func look(t *testing.T, p *testenv.Page, name, axe string, ask bool) {
+	t.Helper()
+	if over := evaluate[int](p, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+		t.Errorf("%s is %d pixels too wide", name, over)
+	}
+	if shots := os.Getenv("PAGE_SHOTS"); shots != "" {
+		write(t, filepath.Join(shots, name+".png"), p.Screenshot())
+	} else if ask {
+		accessible(t, p, name, axe)
 	}
 }
 

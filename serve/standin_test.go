@@ -46,6 +46,7 @@ type standIn struct {
 	listed  string    // the last query of a list
 	places  int       // version of the map; odd ones are not arranged
 	stopped bool      // the arrangement of the map
+	boxed   bool      // each photo is a box, and those of a moment are an event on one photo
 }
 
 type shot struct {
@@ -216,7 +217,7 @@ func (s *standIn) image(p *shot) map[string]any {
 		"label": text(p.label), "by": text(p.by), "rather": text(s.rather(p)),
 		"labels":     append([]string{}, p.labels...),
 		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil,
-		"copies": len(p.name) % 2 * (len(p.truth) % 3), "shot": map[string]any{
+		"box": s.box(p), "event": nil, "copies": len(p.name) % 2 * (len(p.truth) % 3), "shot": map[string]any{
 			"time": "2025-06-14T10:11:12+02:00", "camera": "HC600 <img src=x onerror=alert(1)>",
 			"place": map[string]float64{"latitude": -33.8599722, "longitude": 151.21}}}
 }
@@ -251,9 +252,10 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 		if group != "" {
 			in = s.unknown(p) && s.groupID(p) == group
 		}
-		if of := r.FormValue("duplicates"); of != "" {
+		if of := r.FormValue("duplicates") + r.FormValue("event") + r.FormValue("beside"); of != "" {
 			in = slices.Contains(s.moment(s.find(of)), p)
 		}
+		in = in && (r.FormValue("events") == "" || !slices.Contains(s.moment(p)[1:], p))
 		if in && strings.Contains(strings.ToLower(p.name), strings.ToLower(r.FormValue("q"))) {
 			found = append(found, p)
 		}
@@ -271,8 +273,14 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 	if to < len(found) {
 		next = strconv.Itoa(to)
 	}
+	images := s.all(found[min(from, to):to])
+	for i, p := range found[min(from, to):to] {
+		if r.FormValue("events") != "" {
+			images[i]["event"] = s.event(p)
+		}
+	}
 	answer(w,
-		map[string]any{"images": s.all(found[min(from, to):to]), "total": len(found), "next": next, "revision": s.seq,
+		map[string]any{"images": images, "total": len(found), "next": next, "revision": s.seq,
 			"untimed": strings.Count(r.FormValue("order"), "time")})
 }
 
@@ -437,15 +445,15 @@ func (s *standIn) status() map[string]any {
 		arranging = 0.4
 	}
 	return map[string]any{
-		"arranging": arranging,
-		"number":    s.statuses, "revision": s.seq, "seq": s.seq, "title": "demo: photos", "start": nil,
+		"arranging": arranging, "events": s.boxed,
+		"number": s.statuses, "revision": s.seq, "seq": s.seq, "title": "demo: photos", "start": nil,
 		"problem": s.problem,
 		"classes": len(s.classes), "undo": last(s.undo), "redo": last(s.redo),
 		"model": map[string]any{"name": "demo.model", "method": "plda", "ready": len(s.classes) > 1,
 			"unsaved": len(s.undo), "saving": false, "instant": true},
 		"images":   map[string]any{"found": len(s.photos), "embedded": len(s.photos), "failed": 0, "scanning": false},
 		"labels":   map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk"), "detector": 0},
-		"boxes":    nil,
+		"boxes":    s.boxes(),
 		"checked":  map[string]any{"n": 124, "correct": 110, "recent": 0.92},
 		"left_out": map[string]any{"n": 80, "accuracy": 0.946},
 		"folder":   map[string]any{"n": 77, "accuracy": 0.81, "low": 0.7, "high": 0.92}, "no_threshold": false,

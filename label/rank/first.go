@@ -76,9 +76,9 @@ func (c Config) First(ctx context.Context, rows embed.Rows, n int, seed uint64) 
 		return s, err
 	}
 	s.Different = len(different)
-	chosen, err := typical(ctx, dense.Gather32(x, different), min(n, s.Different), seed)
+	chosen, err := typical(ctx, dense.Gather32(x, different), min(n, s.Different), firstRuns, seed)
 	if err != nil {
-		return s, err
+		return s, fmt.Errorf("choose first images: %w", err)
 	}
 	for _, t := range chosen {
 		image := images[different[t.row]]
@@ -92,18 +92,18 @@ func (c Config) First(ctx context.Context, rows embed.Rows, n int, seed uint64) 
 // A representative is a row that stands for a cluster of rows.
 type representative struct{ row, size int }
 
-// typical returns one row for each of n clusters of the rows of x, by direction;
-// n is at most the number of rows. It scales the rows to length 1.
-func typical(ctx context.Context, x blas32.General, n int, seed uint64) ([]representative, error) {
+// typical returns one row for each of n clusters of the rows of x, by direction, the best of
+// some runs of k-means; n is at most the number of rows. It scales the rows to length 1.
+func typical(ctx context.Context, x blas32.General, n, runs int, seed uint64) ([]representative, error) {
 	for i := range x.Rows {
 		v := vector(x, i)
 		if norm := blas32.Nrm2(v); norm > 0 {
 			blas32.Scal(1/norm, v)
 		}
 	}
-	groups, err := tightest(ctx, x, n, seed)
+	groups, err := tightest(ctx, x, n, runs, seed)
 	if err != nil {
-		return nil, fmt.Errorf("choose first images: %w", err)
+		return nil, err
 	}
 	var chosen []representative
 	for _, rows := range groups {
@@ -121,11 +121,11 @@ func typical(ctx context.Context, x blas32.General, n int, seed uint64) ([]repre
 }
 
 // tightest returns the rows of n clusters, of the best of several runs of k-means.
-func tightest(ctx context.Context, x blas32.General, n int, seed uint64) ([][]int, error) {
+func tightest(ctx context.Context, x blas32.General, n, runs int, seed uint64) ([][]int, error) {
 	var best [][]int
 	var most float64
 	settings := kmeans.Config{Clusters: n, Candidates: firstCandidates, Rounds: firstRounds}
-	for run := range firstRuns {
+	for run := range runs {
 		of, err := kmeans.Cluster(ctx, linalg.Default(), x, settings, random.Stream(seed, "label/rank/first", run))
 		if err != nil {
 			return nil, err

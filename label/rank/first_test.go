@@ -190,7 +190,7 @@ func TestFirstOfFewImages(t *testing.T) {
 func TestFirstStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := typical(ctx, drawnRows(1, 8, 5).X, 5, 1); !errors.Is(err, context.Canceled) {
+	if _, err := typical(ctx, drawnRows(1, 8, 5).X, 5, firstRuns, 1); !errors.Is(err, context.Canceled) {
 		t.Errorf("after cancelling: %v", err)
 	}
 }

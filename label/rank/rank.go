@@ -3,6 +3,7 @@ package rank
 import (
 	"bytes"
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/csv"
 	"errors"
@@ -17,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/labelnoise"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -38,6 +40,8 @@ type Entry struct {
 	Novel       bool
 	Group       int
 	DuplicateOf string
+
+	vector []float32 // until Commit, of those among which it chooses
 }
 
 // Lines say what is known of the image: what the model takes it for, and what it was
@@ -149,6 +153,9 @@ func (r *Ranking) Put(row label.Scored) error {
 }
 
 func (r *Ranking) add(e Entry, image embedded) {
+	if r.config.spreads() {
+		e.vector = image.vector
+	}
 	r.Entries = append(r.Entries, e)
 	if e.Novel {
 		r.Novel++
@@ -189,9 +196,9 @@ func (b Belief) Doubt() float64 {
 // cut drops entries that cannot be in the result, once there are slack times as
 // many as needed. Of the novel images a random sample remains.
 func (r *Ranking) cut(slack int) {
-	if r.config.Top > 0 && len(r.Entries) >= slack*r.config.Top {
+	if most := r.config.candidates(); most > 0 && len(r.Entries) >= slack*most {
 		sortEntries(r.Entries)
-		r.Entries = shorten(r.Entries, r.config.Top)
+		r.Entries = shorten(r.Entries, most)
 	}
 	if len(r.novel) >= slack*r.config.ClusterImages {
 		r.novel = drawn(r.novel, r.config.ClusterImages)
@@ -220,9 +227,36 @@ func sortEntries(entries []Entry) {
 	})
 }
 
-// Commit implements label.Sink: it sorts the entries.
+// Commit implements label.Sink: it sorts the entries, and of those that would teach most it
+// chooses Config.Top that differ.
 func (r *Ranking) Commit(embed.Outcome) error {
 	r.finish()
+	var err error
+	if r.config.spreads() && len(r.Entries) > r.config.Top {
+		err = r.spread()
+	}
+	for i := range r.Entries {
+		r.Entries[i].vector = nil
+	}
+	return err
+}
+
+// spread chooses a typical one of each of Config.Top clusters of the entries. O(n·Top·d).
+func (r *Ranking) spread() error {
+	x := dense.New32(len(r.Entries), len(r.Entries[0].vector))
+	for i, e := range r.Entries {
+		copy(dense.Row32(x, i), e.vector)
+	}
+	chosen, err := typical(context.Background(), x, r.config.Top, 1, 0)
+	if err != nil {
+		return fmt.Errorf("rank by %s: %w", r.config.By, err)
+	}
+	entries := make([]Entry, len(chosen))
+	for k, one := range chosen {
+		entries[k] = r.Entries[one.row]
+	}
+	sortEntries(entries)
+	r.Entries = entries
 	return nil
 }
 
@@ -287,8 +321,11 @@ type Config struct {
 	By By `mapstructure:"by" json:"by"`
 	// Top is the maximum number of entries, 0 for all.
 	Top int `mapstructure:"top" json:"top"`
+	// Spread is how many times Top the images are among which Top are chosen that differ, if By
+	// is margin, entropy or variance; up to 1 those with the highest scores are taken.
+	Spread int `mapstructure:"spread" json:"spread"`
 	// ClusterImages is the maximum number of images to group or to choose from, of
-	// more a random sample.
+	// more a random sample, or those with the highest scores.
 	ClusterImages int `mapstructure:"cluster_images" json:"cluster_images"`
 	// MinGroup is the minimum number of images in a group; those of smaller ones
 	// stay ungrouped.
@@ -298,7 +335,22 @@ type Config struct {
 // DefaultConfig returns the configuration that ranks all images by margin, which teaches
 // more than images at random, and more than entropy (docs/results/labelling.md).
 func DefaultConfig() Config {
-	return Config{By: Margin, ClusterImages: 5000, MinGroup: 3}
+	return Config{By: Margin, Spread: 10, ClusterImages: 5000, MinGroup: 3}
+}
+
+// candidates is the number of images that are kept, 0 for all.
+func (c Config) candidates() int {
+	if !c.spreads() {
+		return c.Top
+	}
+	return min(c.Spread*c.Top, c.ClusterImages)
+}
+
+// spreads reports whether images are chosen that differ. If there would be hardly a choice
+// those with the highest scores are taken.
+func (c Config) spreads() bool {
+	teaches := c.By == Margin || c.By == Entropy || c.By == Variance
+	return teaches && c.Top > 0 && c.Spread > 1 && 2*c.Top <= c.ClusterImages
 }
 
 // Validate returns an error that names the field, its value and what is
@@ -309,6 +361,8 @@ func (c Config) Validate() error {
 		return fmt.Errorf("by: %q is not one of %s", string(c.By), strings.Join(Criteria(), ", "))
 	case c.Top < 0:
 		return fmt.Errorf("top: %d is negative; use 0 for all", c.Top)
+	case c.Spread < 0 || c.Spread > 1000:
+		return fmt.Errorf("spread: %d is not from 0 to 1000", c.Spread)
 	case c.ClusterImages < 1 || c.ClusterImages > 20000:
 		return fmt.Errorf("cluster_images: %d is not from 1 to 20000 (memory grows with the square)", c.ClusterImages)
 	case c.MinGroup < 1:

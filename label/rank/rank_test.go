@@ -2,12 +2,14 @@ package rank
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,6 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -105,7 +108,7 @@ func TestOrder(t *testing.T) {
 	}
 }
 
-// TestTopIsTheBeginning of the full ranking, over many batches.
+// TestTopIsTheBeginning of the full ranking, over many batches, unless it is spread.
 func TestTopIsTheBeginning(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	var items []embed.Item
@@ -114,10 +117,52 @@ func TestTopIsTheBeginning(t *testing.T) {
 	}
 	all := ranked(t, line(t), DefaultConfig(), math.NaN(), items...).Entries
 	c := DefaultConfig()
-	c.Top = 100
+	c.Top, c.Spread = 100, 1
 	some := ranked(t, line(t), c, math.NaN(), items...).Entries
 	if len(all) != 3000 || !reflect.DeepEqual(some, all[:100]) {
 		t.Errorf("%d and %d entries; %s, want %s", len(all), len(some), paths(some), paths(all[:100]))
+	}
+}
+
+// TestSpread: of many images that are as uncertain, the chosen ones are of every kind, whatever
+// the order in which they come; where the number leaves no choice, nothing is chosen.
+func TestSpread(t *testing.T) {
+	const kinds = 5 // 45 images, of which none is left out
+	e := drawnRows(1, 8, kinds)
+	var items []embed.Item
+	for i, s := range e.Samples {
+		v := append([]float32{}, dense.Row32(e.X, i)...)
+		v[0] = float32(i) * 1e-4 // between the classes of the head
+		items = append(items, item(s.Path, "", v...))
+	}
+	c := DefaultConfig()
+	c.Top = kinds
+	kindsOf := func(entries []Entry) int {
+		seen := map[string]bool{}
+		for _, e := range entries {
+			kind, _, _ := strings.Cut(e.Path, "/")
+			seen[kind] = true
+		}
+		return len(seen)
+	}
+	some := ranked(t, corner(t), c, math.NaN(), items...).Entries
+	if len(some) != kinds || kindsOf(some) != kinds {
+		t.Errorf("%d images of %d kinds: %s", len(some), kindsOf(some), paths(some))
+	}
+	if !slices.IsSortedFunc(some, func(a, b Entry) int { return cmp.Compare(b.Score, a.Score) }) {
+		t.Errorf("%+v are not in order", some)
+	}
+	slices.Reverse(items)
+	if again := ranked(t, corner(t), c, math.NaN(), items...).Entries; !reflect.DeepEqual(some, again) {
+		t.Errorf("in another order %s, not %s", paths(again), paths(some))
+	}
+	c.Spread = 1
+	if first := ranked(t, corner(t), c, math.NaN(), items...).Entries; kindsOf(first) == kinds {
+		t.Error("the most uncertain ones are of all kinds as well")
+	}
+	c.Spread, c.Top = 10, len(items)
+	if all := ranked(t, corner(t), c, math.NaN(), items...).Entries; len(all) != len(items) || all[0].vector != nil {
+		t.Errorf("%d of %d images", len(all), len(items))
 	}
 }
 

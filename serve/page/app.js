@@ -212,14 +212,18 @@ const kinds = {
   },
   duplicates: {
     load: () => duplicates(searching), none: noDuplicates,
-    single: guard(async (of) => { await showPassing("alike", fixed(await members(of))); toPhotos(); }),
+    single: guard(async (of) => {
+      await showPassing("alike", fixed(await members(of)));
+      toPhotos();
+    }),
     below(group, image, section) {
       const keep = element("button", { type: "button", title: "The others become not usable" }, "Keep only this");
       keep.addEventListener("click", guard(() => settle(section(), async () => {
         const others = (await members(group)).filter(({ id }) => id !== image.id);
         await decideOn({ do: "ignore" }, others);
       })));
-      return [element("b", {}, named(image)), element("small", { title: image.name }, image.name), keep];
+      const file = element("small", { title: image.name }, image.name);
+      return [element("b", { className: image.by ?? "" }, named(image)), file, keep];
     },
   },
 };

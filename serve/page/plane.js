@@ -177,4 +177,4 @@ export class Plane {
 
 // halvesOf returns how far a disc goes to each side in its middle row and those that follow.
 const halvesOf = (radius) =>
-  Array.from({ length: Math.floor(radius) + 1 }, (_, dy) => Math.round(Math.sqrt(radius * radius - dy * dy)));
+  Array.from({ length: Math.floor(radius) + 1 }, (_, dy) => Math.floor(Math.sqrt(radius * radius - dy * dy)));

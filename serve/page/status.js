@@ -64,17 +64,18 @@ function quality({ images, labels, boxes, checked, left_out: leftOut, folder }, 
       + `${count(boxes.empty)} of ${count(boxes.photos)} photos empty`);
   }
   if (boxes?.unlisted) {
-    parts.push(`${count(boxes.unlisted)} photos are not in the file of boxes`);
+    const them = boxes.unlisted === 1 ? "1 photo is" : `${count(boxes.unlisted)} photos are`;
+    parts.push(`${them} not in the file of boxes`);
   }
   if (checked.recent !== null) {
     parts.push(`${percent(checked.recent)} of your last ${Math.min(50, checked.n)} were predicted right`);
   } else if (checked.n > 0) {
     parts.push(`${count(checked.correct)} of ${photos(checked.n)} predicted right`);
   }
-  if (leftOut) {
+  if (leftOut && folder.accuracy === null) {
     parts.push(`${percent(leftOut.accuracy)} right on learned photos left out in turn`);
   }
-  if (folder.accuracy !== null) {
+  if (folder.accuracy !== null) { // held out of everything, which is the stricter test
     const range = `${Math.round(100 * folder.low)} to ${percent(folder.high)}`;
     parts.push(`expect ${percent(folder.accuracy)} of the other ${photos(folder.n)} to be labelled right ` +
       `(${range}), if they show these classes`);

@@ -32,10 +32,10 @@ func newRank() *cobra.Command {
 		Short: "Find images worth a look: uncertain, unknown or mislabelled",
 		Long: `Writes a CSV file with the images that most deserve attention first. --by selects
 which these are: with margin, entropy or variance, images whose label would teach
-the model most; with novelty, images unlike any known class; with label-error,
-images that probably lie in the wrong class folder. These may be what the model was
-trained on: each is judged as if it had not been learned, too, at the cost of ten
-trainings.
+the model most, with --top such that differ (rank.spread); with novelty, images
+unlike any known class; with label-error, images that probably lie in the wrong
+class folder. These may be what the model was trained on: each is judged as if it
+had not been learned, too, at the cost of ten trainings.
 
 --cluster-unknown groups the images of no known class by similarity and links them
 into folders group-001, group-002 and so on; their number follows from the images. Of
