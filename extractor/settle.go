@@ -68,7 +68,7 @@ func (e *Extractor) repeats(side int) error {
 		}
 	}
 	for i, v := range runs[0].Data {
-		if v != runs[1].Data[i] && v == v {
+		if v != runs[1].Data[i] && !math.IsNaN(float64(v)) {
 			return errors.New("gives two embeddings for one picture: it is random, as in training; export it for " +
 				"inference (in PyTorch after .eval())")
 		}
