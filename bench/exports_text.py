@@ -1,6 +1,6 @@
 """More networks for networks.py: those of transformers and open_clip, some with a text side."""
 
-from exports import SIDE, Reading, features, network, pooled, run, tiny_vit, to_onnx
+from exports import SIDE, Reading, network, pooled, run, tiny_vit, to_onnx
 
 def heads(**more):
     return {"hidden_size": 48, "num_hidden_layers": 2, "num_attention_heads": 3, "intermediate_size": 96, **more}

@@ -22,6 +22,7 @@ func TestMutatedLists(t *testing.T) {
 		"plain": strings.Repeat("a.jpg\tcat\n# note\nb c.jpg\n", 40),
 		"array": `[` + strings.Repeat(`{"path":"a.jpg","label":"cat"},{"image":"b.jpg","x":[1,{"y":null}]},`, 20) +
 			`{}]`,
+		"map":   `{"a.jpg":"cat","b.jpg":["x","y"],"c.jpg":7}`,
 		"lines": strings.Repeat(`{"path":"a.jpg","label":{"choices":["a","b"]}}`+"\n", 40),
 		"tasks": `[{"data":{"image":"/data/upload/1/0a1b2c-a.jpg"},` +
 			`"annotations":[{"result":[{"value":{"choices":["x"]}}]}]}]`,

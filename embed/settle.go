@@ -16,7 +16,8 @@ func (e *Embedder) settle() (*Embedder, error) {
 	if e.reading += s.Why; s.Config == e.settings {
 		return e, nil
 	}
-	settled, err := e.options.open(e.file, e.file.Preprocess, s.Config, "")
+	spec := e.spec // which has been chosen, and said
+	settled, err := e.options.open(e.file, &spec, s.Config, "")
 	if err = errors.Join(err, e.Close()); err != nil {
 		return nil, err
 	}

@@ -70,7 +70,9 @@ func (e *Extractor) repeats(side int) error {
 	}
 	largest := 0.0
 	for _, v := range runs[0].Data {
-		largest = max(largest, math.Abs(float64(v)))
+		if a := math.Abs(float64(v)); a > largest { // not NaN
+			largest = a
+		}
 	}
 	for i, v := range runs[0].Data {
 		if math.Abs(float64(v-runs[1].Data[i])) > 0.01*largest {

@@ -10,6 +10,7 @@ import (
 	"image/color"
 	"image/gif"
 	"io"
+	"runtime"
 )
 
 // planGIF: the frame is usually no larger than the canvas, and is copied if it is
@@ -65,7 +66,7 @@ type gifFrame struct {
 	palette    color.Palette
 	interlaced bool
 	codeBits   int
-	data       []byte
+	data       io.Reader
 }
 
 // salvageGIF reads the rows that a file has of its first frame. Unlike gif.Decode it reads
@@ -76,9 +77,10 @@ func salvageGIF(ctx context.Context, file []byte, cause error) (image.Image, err
 	if err != nil {
 		return nil, cause
 	}
+	runtime.GC() // the budget counts one picture
 	w, h := f.at.Dx(), f.at.Dy()
 	pix := make([]byte, w*h)
-	n, _ := io.ReadFull(lzw.NewReader(interruptible(ctx, bytes.NewReader(f.data)), lzw.LSB, f.codeBits), pix)
+	n, _ := io.ReadFull(lzw.NewReader(interruptible(ctx, f.data), lzw.LSB, f.codeBits), pix)
 	if err := incomplete(ctx, int64(n), int64(len(pix))); err != nil {
 		return nil, err
 	}
@@ -120,9 +122,12 @@ func readGIF(file []byte) (*gifFrame, error) {
 		case 0: // some writers leave zeros between blocks
 		case extension:
 			label, _ := r.ReadByte()
-			if data := gifBlocks(r); label == control && len(data) >= 4 && data[0]&1 != 0 {
+			blocks := &gifBlocks{file: r}
+			data := make([]byte, 4)
+			if n, _ := io.ReadFull(blocks, data); label == control && n == len(data) && data[0]&1 != 0 {
 				transparent = int(data[3])
 			}
+			_, _ = io.Copy(io.Discard, blocks) // it is in memory
 		case frame:
 			b := r.Next(descriptor)
 			if len(b) < descriptor {
@@ -141,7 +146,7 @@ func readGIF(file []byte) (*gifFrame, error) {
 			if transparent >= 0 && transparent < len(f.palette) {
 				f.palette[transparent] = color.NRGBA{}
 			}
-			f.data = gifBlocks(r)
+			f.data = &gifBlocks{file: r}
 			return f, nil
 		default:
 			return nil, fmt.Errorf("%w: block %#x", ErrCorrupt, kind)
@@ -162,14 +167,23 @@ func gifPalette(r *bytes.Buffer, block []byte, flags int) (p color.Palette) {
 	return p
 }
 
-// gifBlocks joins the data of sub-blocks up to the empty one that ends them, or to the end
+// gifBlocks reads the data of sub-blocks up to the empty one that ends them, or to the end
 // of the file.
-func gifBlocks(r *bytes.Buffer) (data []byte) {
-	for {
-		n, err := r.ReadByte()
+type gifBlocks struct {
+	file *bytes.Buffer
+	left int // bytes of the present block
+}
+
+// Read reads from one block.
+func (r *gifBlocks) Read(b []byte) (int, error) {
+	if r.left == 0 {
+		n, err := r.file.ReadByte()
 		if err != nil || n == 0 {
-			return data
+			return 0, io.EOF
 		}
-		data = append(data, r.Next(int(n))...)
+		r.left = int(n)
 	}
+	n, err := r.file.Read(b[:min(len(b), r.left)])
+	r.left -= n
+	return n, err
 }

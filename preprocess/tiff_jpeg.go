@@ -26,6 +26,7 @@ type tiffJPEG struct {
 	tables []byte
 	// adobe says in a marker of Adobe's what the photometric interpretation does.
 	adobe byte
+	most  int64 // bytes that a block may take
 }
 
 // readTIFFJPEG returns nil if the picture is none of JPEG strips of one or three channels.
@@ -50,10 +51,16 @@ func (t *tiffJPEG) plan(tags map[int]int, b *Budget) (p plan, err error) {
 	if err := t.blocks.check(b); err != nil {
 		return p, err
 	}
+	// All blocks are as large as the first, and as deep, or smaller.
 	const worst = 16 // bytes of a pixel, of a progressive block
-	block := pixels(t.blocks.width+2*blockSide, t.blocks.height+2*blockSide)
+	t.most = worst * pixels(t.blocks.width+2*blockSide, t.blocks.height+2*blockSide)
+	if file, err := t.whole(0); err == nil {
+		if h, err := readJPEGHeader(file); err == nil {
+			t.most = min(t.most, h.goBytes())
+		}
+	}
 	return plan{width: t.width, height: t.height, open: t.open,
-		bytes: 3*pixels(t.width, t.height) + worst*block + collectBytes}, nil
+		bytes: 3*pixels(t.width, t.height) + t.most + collectBytes}, nil
 }
 
 func (t *tiffJPEG) open(ctx context.Context) (raster, error) {
@@ -92,7 +99,8 @@ func (t *tiffJPEG) block(ctx context.Context, out *Image, i int) error {
 		return err
 	}
 	wide, high := t.blocks.width, t.blocks.height
-	if h.width < 1 || h.width > wide || h.height < 1 || h.height > high || len(h.components) != t.samples {
+	if h.width < 1 || h.width > wide || h.height < 1 || h.height > high || len(h.components) != t.samples ||
+		h.goBytes() > t.most {
 		return fmt.Errorf("%w: a strip of %d×%d pixels and %d channels", ErrCorrupt, h.width, h.height,
 			len(h.components))
 	}

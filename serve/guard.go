@@ -162,6 +162,12 @@ func redirect(w http.ResponseWriter, location string) {
 	w.WriteHeader(http.StatusSeeOther)
 }
 
+// isHTTPS reports whether the outermost of the proxies says that it was asked by https.
+func isHTTPS(r *http.Request) bool {
+	outermost, _, _ := strings.Cut(r.Header.Get("X-Forwarded-Proto"), ",")
+	return strings.EqualFold(strings.TrimSpace(outermost), "https")
+}
+
 // admitted checks the token. Opening /?token=… in a browser makes it a cookie.
 func (g *Guard) admitted(w http.ResponseWriter, r *http.Request) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
@@ -175,7 +181,7 @@ func (g *Guard) admitted(w http.ResponseWriter, r *http.Request) bool {
 	switch {
 	case g.isToken(asked):
 		http.SetCookie(w, &http.Cookie{Name: g.cookie(), Value: asked, Path: g.prefix(r) + "/", HttpOnly: true,
-			SameSite: http.SameSiteStrictMode, Secure: r.Header.Get("X-Forwarded-Proto") == "https"})
+			SameSite: http.SameSiteStrictMode, Secure: isHTTPS(r)})
 		redirect(w, "./") // without the token, wherever a proxy has the page
 		return false
 	case g.isToken(given):

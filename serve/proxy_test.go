@@ -1,6 +1,7 @@
 package serve
 
 import (
+	"errors"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -50,6 +51,7 @@ func TestTokenBelowAPrefix(t *testing.T) {
 		"base path":           {"/label", "/label/", nil, "/label/", false},
 		"base path cut off":   {"/label/", "/", nil, "/label/", false},
 		"https outside":       {"/label", "/label/", []string{"X-Forwarded-Proto", "https"}, "/label/", true},
+		"two proxies, https":  {"/label", "/label/", []string{"X-Forwarded-Proto", "HTTPS, http"}, "/label/", true},
 	} {
 		s := newSite(t, func(o *Options) { o.Token, o.BasePath = secret, c.base })
 		a := s.answered(c.path+"?token="+url.QueryEscape(secret), c.headers...)
@@ -130,7 +132,8 @@ func TestBehindAProxy(t *testing.T) {
 	}
 }
 
-// TestFolderThatVanishes: the status says so while it is gone, and the photos stay.
+// TestFolderThatVanishes: the status says so while it is gone, or while only the place is
+// there where its disk was mounted, and the photos stay.
 func TestFolderThatVanishes(t *testing.T) {
 	s := newSite(t, nil)
 	s.loaded(30)
@@ -138,10 +141,15 @@ func TestFolderThatVanishes(t *testing.T) {
 	if err := os.Rename(s.server.Root, away); err != nil {
 		t.Fatal(err)
 	}
-	s.until(func(a statusAnswer) bool {
-		return a.Images.Unread != nil && strings.Contains(*a.Images.Unread, "no such folder")
-	})
-	if err := os.Rename(away, s.server.Root); err != nil {
+	unread := func(why string) {
+		s.until(func(a statusAnswer) bool { return a.Images.Unread != nil && strings.Contains(*a.Images.Unread, why) })
+	}
+	unread("no such folder")
+	if err := os.Mkdir(s.server.Root, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	unread("is empty, where 31 photos were") // one could not be read
+	if err := errors.Join(os.Remove(s.server.Root), os.Rename(away, s.server.Root)); err != nil {
 		t.Fatal(err)
 	}
 	s.until(func(a statusAnswer) bool { return a.Images.Unread == nil && a.Images.Embedded == 30 })

@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -45,7 +46,7 @@ func (s *Server) watch(ctx context.Context) {
 func (s *Server) reached(err error) {
 	was := s.unread.Load()
 	switch {
-	case err != nil && was == nil:
+	case err != nil && (was == nil || *was != err.Error()):
 		s.Log.Error("the folder of photos could not be read; it is read again soon", "reason", err)
 		s.unread.Store(new(err.Error()))
 	case err == nil && was != nil:
@@ -69,6 +70,11 @@ func (f *folder) scan(ctx context.Context) error {
 	samples, err := f.Scan(ctx)
 	if err != nil && !errors.Is(err, dataset.ErrNoImages) {
 		return err
+	}
+	if len(samples) == 0 && len(f.known) > 0 {
+		if err := f.mounted(ctx); err != nil {
+			return err
+		}
 	}
 	there := make(map[string]bool, len(samples))
 	states := map[string]cache.FileState{}
@@ -106,6 +112,15 @@ func (f *folder) scan(ctx context.Context) error {
 		f.say(len(there), len(fresh) > 0)
 	}
 	return nil
+}
+
+// mounted returns an error if nothing is left in a folder that had photos: what a disk
+// leaves that is not mounted.
+func (f *folder) mounted(ctx context.Context) error {
+	if v, err := dataset.Glance(ctx, f.Root); err != nil || v.Photos > 0 || len(v.Folders) > 0 {
+		return err
+	}
+	return fmt.Errorf("%s is empty, where %d photos were: is its disk mounted?", f.Root, len(f.known))
 }
 
 // wholePhotos returns how many samples to take, of about n, so that the boxes of a photo stay
