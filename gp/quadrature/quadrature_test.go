@@ -36,12 +36,16 @@ func TestAgainstIntegration(t *testing.T) {
 	}
 }
 
+// TestSymmetricAndFinite: with −μ the same twenty terms are added, those of a pair of nodes
+// the other way round, so the sums agree to twenty roundings. They agree to the last bit on
+// amd64, and not on arm64, whose exponentials have other last bits.
 func TestSymmetricAndFinite(t *testing.T) {
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 20*0x1p-52*max(1, math.Abs(a)) }
 	for _, mean := range []float64{0, 1e-300, 0.7, 40, 600, 800, 1e5, 1e300} {
 		for _, variance := range []float64{0, 1e-300, 1, 1e4, 1e300, -1e-12} {
 			yes, no := quadrature.LogSigmoids(mean, variance)
 			back, forth := quadrature.LogSigmoids(-mean, variance)
-			if yes != forth || no != back {
+			if !near(yes, forth) || !near(no, back) {
 				t.Errorf("μ = ±%g, v = %g: %g, %g and %g, %g", mean, variance, yes, no, back, forth)
 			}
 			for _, l := range []float64{yes, no} {

@@ -69,7 +69,10 @@ func load(lib Library) (*Runtime, error) {
 	onnxruntime.SetSharedLibraryPath(path)
 	// Failures come back as errors; the library's own log would only repeat
 	// them on stderr, together with warnings about processors and devices.
-	if err := onnxruntime.InitializeEnvironment(onnxruntime.WithLogLevelFatal()); err != nil {
+	err = quietly(func() error {
+		return onnxruntime.InitializeEnvironment(onnxruntime.WithLogLevelFatal())
+	})
+	if err != nil {
 		return nil, fmt.Errorf("ONNX Runtime library %s cannot be loaded: %w; %s", path, err, Remedy)
 	}
 	lib.Path, lib.Version = path, onnxruntime.GetVersion()
