@@ -20,8 +20,8 @@ func (a *app) checkExports() error {
 	if i := slices.IndexFunc(c.Format, export.NeedsPhotos); i >= 0 && a.config.Features != "" {
 		return usagef("--format %s needs the photos, and features have none: give --images", c.Format[i])
 	}
-	for _, format := range []string{"imagefolder", "label-studio"} {
-		if err := a.wholePhotos("format "+format, slices.Contains(c.Format, format)); err != nil {
+	for _, format := range c.Format {
+		if err := a.wholePhotos("format "+format, export.WholePhotos(format)); err != nil {
 			return err
 		}
 	}
