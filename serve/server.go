@@ -242,6 +242,9 @@ func (s *Server) Handler() http.Handler {
 	for pattern, handle := range s.routes() {
 		mux.Handle(pattern, s.answering(pattern, handle))
 	}
+	mux.Handle("GET /v1/", s.answering("GET /v1/", func(http.ResponseWriter, *http.Request) error {
+		return fail(http.StatusNotFound, "there is no such route: /openapi.yaml lists them")
+	}))
 	mux.Handle("GET /", http.FileServerFS(Page()))
 	g := s.guard()
 	return g.prefixed(g.Protect(mux))
