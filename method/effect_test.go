@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 )
@@ -104,9 +105,25 @@ type outcome struct {
 }
 
 func tried(c method.Config, name string, d drawing) outcome {
-	head, err := method.New(name, c)
+	head, err := learned(c, name, d)
 	if err != nil {
 		return outcome{refused: err.Error()}
+	}
+	queries := asked(d)
+	logProb, novelty := dense.New(queries.Rows, len(head.Classes())), make([]float64, queries.Rows)
+	if err := head.Score(logProb, novelty, queries); err != nil {
+		return outcome{refused: err.Error()}
+	}
+	return outcome{logProb: logProb.Data, novelty: novelty}
+}
+
+// asked returns the rows that are scored.
+func asked(d drawing) blas32.General { return drawn(8, 40, 0, d) }
+
+func learned(c method.Config, name string, d drawing) (classifier.Learner, error) {
+	head, err := method.New(name, c)
+	if err != nil {
+		return nil, err
 	}
 	x, y := grouped(d, 12)
 	later := []string{"later", "later", "later"}
@@ -115,15 +132,10 @@ func tried(c method.Config, name string, d drawing) outcome {
 		y []string
 	}{{x, y}, {drawn(7, 3, 90, d), later}, {drawn(9, 3, 91, d), []string{"last", "last", "last"}}} {
 		if err := head.Learn(context.Background(), s.x, s.y); err != nil {
-			return outcome{refused: err.Error()}
+			return nil, err
 		}
 	}
-	queries := drawn(8, 40, 0, d)
-	logProb, novelty := dense.New(queries.Rows, len(head.Classes())), make([]float64, queries.Rows)
-	if err := head.Score(logProb, novelty, queries); err != nil {
-		return outcome{refused: err.Error()}
-	}
-	return outcome{logProb: logProb.Data, novelty: novelty}
+	return head, nil
 }
 
 // grouped returns overlapping classes that form groups.
@@ -152,7 +164,7 @@ func drawn(seed uint64, n, group int, d drawing) blas32.General {
 }
 
 // TestEverySettingHasAnEffect changes each setting of each method and checks
-// that the predictions change or the setting is refused.
+// that the predictions change or the setting is refused. What is exported has the same ones.
 func TestEverySettingHasAnEffect(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains some hundred heads")
@@ -192,9 +204,14 @@ func checkEffect(t *testing.T, m classifier.Method, key string) {
 		for _, v := range values {
 			changed := c
 			setting(key, v)(&changed)
-			if !reflect.DeepEqual(tried(changed, m.Name, d), before) {
-				return
+			if reflect.DeepEqual(tried(changed, m.Name, d), before) {
+				continue
 			}
+			head, err := learned(changed, m.Name, d)
+			if _, ok := head.(classifier.Exporter); ok && err == nil {
+				classifiertest.CheckExport(t, head, asked(d))
+			}
+			return
 		}
 	}
 	t.Errorf("none of %v changes anything", values)

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"os"
+	"path/filepath"
 	"reflect"
 	"slices"
 	"strings"
@@ -54,7 +56,14 @@ func TestMethodsAreSortedAndDescribed(t *testing.T) {
 	if !slices.IsSortedFunc(methods, func(a, b classifier.Method) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("not sorted")
 	}
+	page, err := os.ReadFile(filepath.Join("..", "docs", "methods.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
 	for _, m := range methods {
+		if !strings.Contains(string(page), "`"+m.Name+"`") {
+			t.Errorf("docs/methods.md does not name %s", m.Name)
+		}
 		if m.Summary == "" || m.Novelty == "" || m.Extend == "" || m.Forget == "" {
 			t.Errorf("%s is not described", m.Name)
 		}

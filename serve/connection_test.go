@@ -89,6 +89,7 @@ func TestOneConnection(t *testing.T) {
 		}()
 		for i, step := range [][4]string{
 			{"GET", "/openapi.yaml", "", "200 <nil> openapi:"}, {"GET", "/", "", "200 <nil> <!DOCTYPE html>"},
+			{"GET", "/v1/class", "", `404 <nil> {"error":"there is no such route`},
 			{"POST", "/v1/label", "photo", `500 <nil> {"error":"computed"}`},
 			{"GET", "/openapi.yaml", "", "200 <nil> openapi:"},
 		} {

@@ -201,10 +201,9 @@ func recovering(next http.Handler, log *slog.Logger) http.Handler {
 	})
 }
 
-// Handler returns the handler of all routes.
-func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	for pattern, handle := range map[string]handler{
+// routes returns those of the API; openapi.yaml describes them.
+func (s *Server) routes() map[string]handler {
+	return map[string]handler{
 		"POST /v1/label":              s.label,
 		"POST /v1/learn":              s.learn,
 		"GET /v1/images":              s.images,
@@ -236,9 +235,18 @@ func (s *Server) Handler() http.Handler {
 		"GET /healthz":                s.health,
 		"GET /metrics":                s.writeMetrics,
 		"GET /openapi.yaml":           s.describe,
-	} {
+	}
+}
+
+// Handler returns the handler of all routes, and of the page.
+func (s *Server) Handler() http.Handler {
+	mux := http.NewServeMux()
+	for pattern, handle := range s.routes() {
 		mux.Handle(pattern, s.answering(pattern, handle))
 	}
+	mux.Handle("GET /v1/", s.answering("GET /v1/", func(http.ResponseWriter, *http.Request) error {
+		return fail(http.StatusNotFound, "there is no such route: /openapi.yaml lists them")
+	}))
 	mux.Handle("GET /", http.FileServerFS(Page()))
 	g := s.guard()
 	return g.prefixed(g.Protect(mux))

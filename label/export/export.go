@@ -34,31 +34,37 @@ type Options struct {
 	Empty []dataset.BoxedPhoto
 }
 
-// NeedsPhotos reports whether a format says something of whole photos themselves, or has
-// them.
-func NeedsPhotos(format string) bool { return makers[format] != nil && format != studioName }
-
-// makers begin the exports.
-var makers = map[string]func(Options) (label.Sink, error){
-	folderName:  newImageFolder,
-	cocoName:    newCOCO,
-	studioName:  newStudio,
-	camtrapName: newCamtrap,
+// A format is one that other programs load.
+type format struct {
+	begin func(Options) (label.Sink, error)
+	// photos reports that it says something of whole photos themselves, or has them.
+	photos bool
 }
 
+var formats = map[string]format{
+	folderName:  {newImageFolder, true},
+	cocoName:    {newCOCO, true},
+	studioName:  {newStudio, false},
+	camtrapName: {newCamtrap, true},
+}
+
+// NeedsPhotos reports whether a format says something of whole photos themselves, or has
+// them.
+func NeedsPhotos(name string) bool { return formats[name].photos }
+
 // Sinks returns the exports among some formats, in their order.
-func Sinks(formats []string, o Options) (sinks []label.Sink, err error) {
-	for _, format := range formats {
-		begin := makers[format]
-		if begin == nil {
+func Sinks(names []string, o Options) (sinks []label.Sink, err error) {
+	for _, name := range names {
+		f, ok := formats[name]
+		if !ok {
 			continue // a table
 		}
-		sink, err := begin(o)
+		sink, err := f.begin(o)
 		if err != nil {
 			for _, s := range sinks {
 				s.Abort()
 			}
-			return nil, fmt.Errorf("export as %s: %w", format, err)
+			return nil, fmt.Errorf("export as %s: %w", name, err)
 		}
 		sinks = append(sinks, sink)
 	}

@@ -28,6 +28,32 @@ var lists = map[string]string{
 	"label-studio": "label-studio/tasks.json", "camtrap-dp": "camtrap-dp/observations.csv",
 }
 
+// TestFormats: each format that label offers is written, tried here and read back, and
+// described.
+func TestFormats(t *testing.T) {
+	tables := []string{"csv", "jsonl", "parquet"}
+	if want := slices.Concat(tables, all); !slices.Equal(label.Formats(), want) {
+		t.Errorf("label.Formats has %q, the tests here %q", label.Formats(), want)
+	}
+	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "formats-results.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range all {
+		sinks, err := export.Sinks([]string{name}, options(t.TempDir(), t.TempDir()))
+		if err != nil || len(sinks) != 1 {
+			t.Fatalf("%s: %d exports, %v: formats in export.go has a row for each", name, len(sinks), err)
+		}
+		sinks[0].Abort()
+		if lists[name] == "" {
+			t.Errorf("%s is not read back", name)
+		}
+		if !strings.Contains(string(page), "| `"+name+"` |") {
+			t.Errorf("docs/formats-results.md has no row %s", name)
+		}
+	}
+}
+
 // hostile are the classes of photos whose names are no better.
 var hostile = map[string]string{
 	"a.jpg": "a/b", "b.jpg": "..", "c.jpg": "CON", "d.jpg": "a:b", "e.jpg": "new\nline", "f.jpg": "cat",

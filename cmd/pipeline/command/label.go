@@ -65,8 +65,7 @@ numbers in embeddings.npy, counted from 0.`,
 	backboneFlag(cmd)
 	stdinFlag(cmd)
 	standard := label.DefaultConfig()
-	cmd.Flags().StringSlice("format", standard.Format,
-		"results: csv, jsonl, parquet, imagefolder, coco, label-studio, camtrap-dp")
+	cmd.Flags().StringSlice("format", standard.Format, "results: "+strings.Join(label.Formats(), ", "))
 	cmd.Flags().Int("top-k", standard.TopK, "`number` of ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
 	cmd.Flags().Bool("adapt", false, "adapt classes of few images to the photos first (plda)")
