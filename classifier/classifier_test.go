@@ -2,7 +2,6 @@ package classifier_test
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"reflect"
 	"testing"
@@ -188,19 +187,3 @@ func TestStateRefusesTensors(t *testing.T) {
 }
 
 func second[T any](_ T, err error) error { return err }
-
-func ExamplePredict() {
-	calls := 0
-	head := fixed{classes: []string{"cat", "dog"}, calls: &calls}
-	predictions, err := classifier.Predict(head, matrix([]float32{2, 0}, []float32{-1, 0}), 2)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, p := range predictions {
-		fmt.Printf("%s %.2f, margin %.2f, entropy %.2f nats\n", p.Label, p.Probability, p.Margin, p.Entropy)
-	}
-	// Output:
-	// cat 0.88, margin 0.76, entropy 0.37 nats
-	// dog 0.73, margin 0.46, entropy 0.58 nats
-}

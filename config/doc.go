@@ -3,4 +3,6 @@
 // --set key=value; later sources override earlier ones. configs/reference.yaml
 // documents every key. An unknown key is an error that names the nearest known
 // one.
+//
+// It is for this module's own packages.
 package config

@@ -1,5 +1,7 @@
 // Package configs embeds the configurations of this folder into the program, so
 // that they can be used by name without their files.
+//
+// It is for this module's own packages.
 package configs
 
 import (

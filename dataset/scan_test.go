@@ -3,7 +3,6 @@ package dataset
 import (
 	"context"
 	"errors"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -196,25 +195,4 @@ func TestImageMagic(t *testing.T) {
 			t.Errorf("imageMagic(%q) = %v", head, got)
 		}
 	}
-}
-
-func ExampleScan() {
-	root, err := os.MkdirTemp("", "photos")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(root)
-	for _, name := range []string{"cat/1.jpg", "dog/2.png", "dog/clip.mp4"} {
-		os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755)
-		os.WriteFile(filepath.Join(root, name), nil, 0o644)
-	}
-	listing, err := Scan(context.Background(), root, ScanOptions{})
-	for _, s := range listing.Samples {
-		fmt.Println(s.Path, "is a", s.Label)
-	}
-	fmt.Println(listing.Skipped, err)
-	// Output:
-	// cat/1.jpg is a cat
-	// dog/2.png is a dog
-	// map[video:1] <nil>
 }

@@ -3,6 +3,8 @@
 // five shots each, and a folder of photos to label, with a list of their true
 // classes. Some of the photos show no known class, and one is broken.
 //
+// It is for this module's own packages.
+//
 // A class is a description of a few lines: coloured outlines arranged in front
 // of a backdrop. One renderer draws them all, as if cut from paper, and varies
 // position, size, hue, light and grain from picture to picture. The randomness

@@ -10,12 +10,42 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 )
 
 // Phase 1: the projection learns under a softmax until it tells the inside of
 // a ring from the ring, which no linear head can.
 func Example() {
+	rng := rand.New(rand.NewPCG(1, 1))
+	e := dkl.Examples{X: blas32.General{Rows: 60, Cols: 4, Stride: 4}}
+	for i := range 60 {
+		for j := range 4 {
+			x := 0.3 * rng.NormFloat64()
+			if j == i%3 {
+				x++
+			}
+			e.X.Data = append(e.X.Data, float32(x))
+		}
+		e.Y = append(e.Y, []string{"cat", "dog", "owl"}[i%3])
+	}
+	cfg := dkl.DefaultTraining()
+	cfg.Epochs, cfg.Pretrain, cfg.Batch, cfg.Validation = 4, 2, 16, 0.2
+	t, err := dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, nil)
+	for err == nil && !t.Done() {
+		var epoch dkl.Epoch
+		epoch, err = t.Epoch(context.Background())
+		fmt.Println(epoch.Epoch, epoch.Phase)
+	}
+	p := t.Trained()
+	fmt.Println(p.Projection.In(), p.Projection.Dim(), p.Start.Classes, err)
+	// Output:
+	// 1 cross-entropy
+	// 2 cross-entropy
+	// 3 tree
+	// 4 tree
+	// 4 4 [cat dog owl] <nil>
+}
+
+func ExampleProjection() {
 	x := blas64.General{Rows: 8, Cols: 2, Stride: 2, Data: []float64{
 		2, 0, 0, 2, -2, 0, 0, -2,
 		0.3, 0.3, -0.3, 0.3, 0.3, -0.3, -0.3, -0.3,
@@ -60,33 +90,3 @@ func Example() {
 
 // A base session of three classes: two phases, then a projection for whichever
 // head.
-func ExampleTrainer() {
-	rng := rand.New(rand.NewPCG(1, 1))
-	e := dkl.Examples{X: blas32.General{Rows: 60, Cols: 4, Stride: 4}}
-	for i := range 60 {
-		for j := range 4 {
-			x := 0.3 * rng.NormFloat64()
-			if j == i%3 {
-				x++
-			}
-			e.X.Data = append(e.X.Data, float32(x))
-		}
-		e.Y = append(e.Y, []string{"cat", "dog", "owl"}[i%3])
-	}
-	cfg := dkl.DefaultTraining()
-	cfg.Epochs, cfg.Pretrain, cfg.Batch, cfg.Validation = 4, 2, 16, 0.2
-	t, err := dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Default())
-	for err == nil && !t.Done() {
-		var epoch dkl.Epoch
-		epoch, err = t.Epoch(context.Background())
-		fmt.Println(epoch.Epoch, epoch.Phase)
-	}
-	p := t.Trained()
-	fmt.Println(p.Projection.In(), p.Projection.Dim(), p.Start.Classes, err)
-	// Output:
-	// 1 cross-entropy
-	// 2 cross-entropy
-	// 3 tree
-	// 4 tree
-	// 4 4 [cat dog owl] <nil>
-}

@@ -66,8 +66,11 @@ type best struct {
 }
 
 // NewTrainer returns a trainer for the examples of a base session. cfg determines
-// the tree and the kernel; m computes large products.
+// the tree and the kernel; m computes large products, nil is gonum.
 func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Backend) (*Trainer, error) {
+	if m == nil {
+		m = linalg.Default()
+	}
 	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("dkl.%w", err)
 	}

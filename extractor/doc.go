@@ -1,6 +1,8 @@
 // Package extractor turns normalised pixels into embeddings with any ONNX
 // image backbone.
 //
+// It is for this module's own packages; programs use package embed.
+//
 //	pixels n×3×side×side (CHW float32) ─ Extract ─▶ n×d embeddings
 //
 // Open inspects the model, decides how to feed it and what to read, and runs it

@@ -10,10 +10,9 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
-	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-func ExampleFitGibbs() {
+func Example() {
 	k := kernel.Kernel{Kind: kernel.RBF, Lengthscale: 1, Outputscale: 4}
 	x, _ := k.Points(blas64.General{Rows: 6, Cols: 1, Stride: 1, Data: []float64{-2, -1.5, -1, 1, 1.5, 2}})
 	z, _ := k.Points(blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{-1.5, 1.5, 9}})
@@ -30,7 +29,7 @@ func ExampleFitGibbs() {
 		fmt.Println(err)
 		return
 	}
-	rows, variances := dense.New(3, 6), make([]float64, 3)
+	rows, variances := blas64.General{Rows: 3, Cols: 6, Stride: 6, Data: make([]float64, 18)}, make([]float64, 3)
 	_ = k.Cross(rows, z, x)
 	k.Diagonal(variances, z)
 	latent, err := node.Latent(rows, variances)
@@ -56,7 +55,7 @@ func ExampleVI() {
 		fmt.Println(err)
 		return
 	}
-	knm, knn := dense.New(6, 2), make([]float64, 6)
+	knm, knn := blas64.General{Rows: 6, Cols: 2, Stride: 2, Data: make([]float64, 12)}, make([]float64, 6)
 	_ = k.Cross(knm, x, z)
 	k.Diagonal(knn, x)
 	all, err := node.Batch(knm, knn, []bool{false, false, false, true, true, true})

@@ -6,10 +6,39 @@ import (
 	"fmt"
 	"math"
 
+	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
 )
+
+// Two classes, then a third: the tree grows.
+func Example() {
+	head, err := gptree.New(gptree.DefaultConfig())
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	base := blas32.General{Rows: 4, Cols: 3, Stride: 3, Data: []float32{1, 0.1, 0, 1, 0.2, 0, 0.1, 1, 0, 0.3, 1, 0}}
+	if err := head.Learn(context.Background(), base, []string{"cat", "cat", "dog", "dog"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	later := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.1, 0.1, 1}}
+	if err := head.Learn(context.Background(), later, []string{"newt"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	rows := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.2, 0, 1}}
+	predictions, err := classifier.Predict(head, rows, 1)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(head.Classes(), predictions[0].Label)
+	// Output: [cat dog newt] newt
+}
 
 func ExampleKMeans() {
 	means := blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{

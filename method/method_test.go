@@ -3,7 +3,6 @@ package method_test
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -208,20 +207,4 @@ func FuzzLoad(f *testing.F) {
 		x := blas32.General{Rows: 2, Cols: head.Dim(), Stride: max(head.Dim(), 1), Data: make([]float32, 2*head.Dim())}
 		_, _ = classifier.Predict(head, x, 3)
 	})
-}
-
-func ExampleNew() {
-	head, err := method.New("plda", method.DefaultConfig())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := head.Learn(context.Background(), examples, labels); err != nil {
-		fmt.Println(err)
-		return
-	}
-	query := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.1, 0.9, 0.1}}
-	predictions, err := classifier.Predict(head, query, 1)
-	fmt.Println(predictions[0].Label, err)
-	// Output: y <nil>
 }

@@ -1,4 +1,6 @@
 // Package models embeds the built-in backbones, the prior of the default one and the catalogue of others.
+//
+// It is for this module's own packages.
 package models
 
 import _ "embed"

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-func ExamplePreprocessor() {
+func Example() {
 	spec, err := preprocess.Preset("vit-0.5") // (v/255 − 0.5)/0.5
 	if err != nil {
 		panic(err)

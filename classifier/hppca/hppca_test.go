@@ -360,28 +360,6 @@ func TestStatisticsSwitchedOff(t *testing.T) {
 	}
 }
 
-func ExampleHPPCA() {
-	cfg := hppca.DefaultConfig()
-	cfg.S, cfg.T = 2, 1 // two super-classes, one visited
-	head, err := hppca.New(cfg)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	x := blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 0, 1, 0.1, 0, 1, 0.1, 1}}
-	if err := head.Learn(context.Background(), x, []string{"flat", "flatter", "steep", "steeper"}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	visits, err := head.Visits(blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{0.01, 2}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(head.Classes()[visits[0].Column], "after scoring", visits[0].Neurons, "Gaussians")
-	// Output: steep after scoring 4 Gaussians
-}
-
 func BenchmarkHPPCAScore(b *testing.B) {
 	for _, c := range []struct{ k, d, q int }{{100, 640, 20}, {1000, 640, 20}, {1000, 192, 20}, {1000, 640, 5}} {
 		x, y := world(c.k, 30, c.q+2, c.d, 1)

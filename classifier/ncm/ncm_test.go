@@ -165,25 +165,6 @@ func TestValidateNamesTheField(t *testing.T) {
 	}
 }
 
-func ExampleNCM() {
-	head, err := ncm.New(ncm.DefaultConfig())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	if err := head.Learn(context.Background(), square, sides); err != nil {
-		fmt.Println(err)
-		return
-	}
-	predictions, err := classifier.Predict(head, blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{3, 4}}, 2)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%s, novelty %.2f\n", predictions[0].Label, predictions[0].Novelty)
-	// Output: y, novelty 133.41
-}
-
 func BenchmarkNCMScore(b *testing.B) {
 	const n, d = 256, 640
 	for _, K := range []int{100, 1000} {

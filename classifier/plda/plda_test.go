@@ -312,32 +312,6 @@ func TestValidateNamesTheField(t *testing.T) {
 	}
 }
 
-func ExamplePLDA() {
-	head, err := plda.New(plda.DefaultConfig())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	base := blas32.General{Rows: 4, Cols: 3, Stride: 3, Data: []float32{1, 0.1, 0, 1, 0.2, 0, 0.1, 1, 0, 0.3, 1, 0}}
-	if err := head.Learn(context.Background(), base, []string{"cat", "cat", "dog", "dog"}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	one := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.1, 0.1, 1}}
-	if err := head.Learn(context.Background(), one, []string{"newt"}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	predictions,
-		err := classifier.Predict(head, blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{0.2, 0, 1}}, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Println(head.Classes(), predictions[0].Label)
-	// Output: [cat dog newt] newt
-}
-
 func BenchmarkPLDAFit(b *testing.B) {
 	for _, c := range []struct{ C, n, d int }{{60, 50, 192}, {60, 50, 640}, {60, 50, 1280}} {
 		x, y := data(c.C, c.n, c.d, 1)

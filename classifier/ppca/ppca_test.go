@@ -355,27 +355,6 @@ func TestValidateNamesTheField(t *testing.T) {
 	}
 }
 
-func ExamplePPCA() {
-	head, err := ppca.New(ppca.DefaultConfig())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	x := blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 0.1, 1, 0.2, 0.1, 1, 0.3, 1}}
-	if err := head.Learn(context.Background(), x, []string{"flat", "flat", "steep", "steep"}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	predictions,
-		err := classifier.Predict(head, blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{0.2, 2}}, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%s %.4f\n", predictions[0].Label, predictions[0].Probability)
-	// Output: steep 1.0000
-}
-
 func BenchmarkPPCAFit(b *testing.B) {
 	for _, c := range []struct{ n, d int }{{500, 640}, {1300, 640}, {500, 2560}} {
 		x, y := cloud(c.n, c.d, 0, 1, 1), labels(c.n, "a")

@@ -257,27 +257,6 @@ func TestValidateNamesTheField(t *testing.T) {
 	}
 }
 
-func ExampleOnline() {
-	head, err := ppcaonline.New(ppcaonline.DefaultConfig())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	base := blas32.General{Rows: 4, Cols: 3, Stride: 3, Data: []float32{1, 0.1, 0, 1, 0.2, 0, 0.1, 1, 0, 0.3, 1, 0}}
-	if err := head.Learn(context.Background(), base, []string{"cat", "cat", "dog", "dog"}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	more := blas32.General{Rows: 1, Cols: 3, Stride: 3, Data: []float32{1, 0.3, 0.1}} // of an old class
-	if err := head.Learn(context.Background(), more, []string{"cat"}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	predictions, err := classifier.Predict(head, more, 1)
-	fmt.Println(head.Classes(), predictions[0].Label, err)
-	// Output: [cat dog] cat <nil>
-}
-
 func BenchmarkLearn(b *testing.B) {
 	for _, d := range []int{192, 640} {
 		x, y := world(1, 100, d, 1)

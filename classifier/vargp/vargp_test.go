@@ -212,34 +212,6 @@ func TestConfigRefuses(t *testing.T) {
 	}
 }
 
-func Example() {
-	cfg := vargp.DefaultConfig()
-	cfg.Epochs, cfg.Rate = 60, 0.05
-	head, err := vargp.New(cfg)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, classes := range [][]string{{"a", "b"}, {"c"}} {
-		x, y := blobs(8, classes...)
-		if err := head.Learn(context.Background(), x, y); err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	x, _ := blobs(1, "a", "b", "c")
-	predictions, err := classifier.Predict(head, x, 1)
-	for _, p := range predictions {
-		fmt.Println(p.Label)
-	}
-	fmt.Println(err)
-	// Output:
-	// a
-	// b
-	// c
-	// <nil>
-}
-
 // TestOneExampleOfEachClass can be saved and loaded, whatever the number of
 // classes.
 func TestOneExampleOfEachClass(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -123,10 +122,4 @@ func FuzzRead(f *testing.F) {
 			t.Errorf("shape %v with %d bytes", a.Shape, len(a.Data))
 		}
 	})
-}
-
-func ExampleRead() {
-	a, err := idx.Read(bytes.NewReader([]byte{0, 0, 8, 1, 0, 0, 0, 2, 7, 9}))
-	fmt.Println(a.Shape, a.Data, err)
-	// Output: [2] [7 9] <nil>
 }

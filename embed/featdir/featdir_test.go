@@ -313,27 +313,6 @@ func FuzzRead(f *testing.F) {
 	})
 }
 
-func ExampleWriter() {
-	parent, err := os.MkdirTemp("", "features")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(parent)
-	path := filepath.Join(parent, "FEATDIR")
-	w, err := NewWriter(path, embed.Provenance{ToolVersion: "1.0", Dim: 2})
-	if err != nil {
-		panic(err)
-	}
-	defer w.Abort()
-	err = errors.Join(
-		w.Write(dataset.Sample{Path: "cat/1.jpg", Label: "cat"}, []float32{1, 0}),
-		w.Write(dataset.Sample{Path: "dog/2.jpg", Label: "dog"}, []float32{0, 1}),
-		w.Close())
-	f, readErr := Read(path)
-	fmt.Println(err, readErr, f.X.Rows, f.X.Cols, f.Samples[1].Label)
-	// Output: <nil> <nil> 2 2 dog
-}
-
 func BenchmarkRead(b *testing.B) {
 	const n, d = 10_000, 640
 	path := filepath.Join(b.TempDir(), "feat")

@@ -3,7 +3,7 @@
 //
 // A class of which only the name is known has one sentence for each template; the mean of
 // their embeddings stands for it (Radford et al. 2021, section 3.1.4). Names are those of
-// folders, so they are cleaned first: 007-Golden_Retriever is golden retriever to a reader.
+// folders, so they are cleaned first: 007-Golden_Retriever is Golden Retriever to a reader.
 package prompt
 
 import (

@@ -1,6 +1,8 @@
 // Package wording turns the words for classes, and what people search for, into embeddings
 // beside those of photos: it combines the text side of a backbone (package textencoder),
 // its tokenizer and templates (package prompt).
+//
+// It is for this module's own packages.
 package wording
 
 import (

@@ -16,7 +16,7 @@ func ExampleLookup() {
 	// Output: 512 penultimate Apache-2.0 256 bilinear
 }
 
-func ExampleResolve() {
+func Example() {
 	f, err := backbone.Resolve("default", backbone.Dirs{})
 	if err != nil {
 		fmt.Println(err)

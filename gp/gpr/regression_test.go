@@ -412,28 +412,3 @@ func TestLinearKernel(t *testing.T) {
 	q := mat.NewVecDense(3, []float64{1, 2, 3})
 	near(t, "variance", v[0], 0.3*mat.Inner(q, &inv, q)+0.3, 1e-10)
 }
-
-// ExampleRegression learns the sign of a number, one example at a time.
-func ExampleRegression() {
-	r, err := gpr.New(gpr.RBF{Lengthscale: 1, Outputscale: 1}, gpr.DefaultConfig())
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	for _, v := range []float64{-2, -1, 1, 2} {
-		x, t := denseOf([][]float64{{v}}), denseOf([][]float64{{math.Copysign(1, v)}})
-		if err := r.Add(context.Background(), x, t); err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	mean, variance := denseOf([][]float64{{0}, {0}}), make([]float64, 2)
-	query := denseOf([][]float64{{1.5}, {9}})
-	if err := errors.Join(r.Mean(mean, query), r.Variance(variance, query)); err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("at 1.5: %.2f ± %.2f, at 9: %.2f ± %.2f\n", mean.Data[0], math.Sqrt(variance[0]), mean.Data[1],
-		math.Sqrt(variance[1]))
-	// Output: at 1.5: 1.11 ± 0.28, at 9: 0.00 ± 1.01
-}

@@ -280,18 +280,6 @@ func TestRefuses(t *testing.T) {
 	}
 }
 
-func ExampleKernel_Gram() {
-	k := kernel.Kernel{Kind: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 4}
-	p, err := k.Points(blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: []float64{3, 0, 0, 5}})
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	g, err := k.Gram(p)
-	fmt.Printf("%.3f %v\n", g.Data, err)
-	// Output: [4.000 1.472 1.472 4.000] <nil>
-}
-
 func BenchmarkGram(b *testing.B) {
 	for _, kind := range kernel.Kinds() {
 		b.Run(fmt.Sprintf("%s/n=600/d=512", kind), func(b *testing.B) {

@@ -187,16 +187,6 @@ func TestRepeats(t *testing.T) {
 	}
 }
 
-func ExampleDraw() {
-	rng := rand.New(rand.NewPCG(1, 2))
-	var sum float64
-	for range 100_000 {
-		sum += polyagamma.Draw(rng, 2)
-	}
-	fmt.Printf("%.3f, exactly %.3f\n", sum/100_000, polyagamma.Mean(1, 2))
-	// Output: 0.190, exactly 0.190
-}
-
 func BenchmarkDraw(b *testing.B) {
 	for _, c := range []float64{0, 1, 2.5, 5, 50, 1e4} {
 		b.Run(fmt.Sprintf("c=%g", c), func(b *testing.B) {

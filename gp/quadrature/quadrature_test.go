@@ -1,7 +1,6 @@
 package quadrature_test
 
 import (
-	"fmt"
 	"math"
 	"testing"
 
@@ -80,16 +79,6 @@ func TestPlugInIsNoVariance(t *testing.T) {
 			t.Errorf("μ = %g: %g, %g and %g, %g", mean, a, b, c, d)
 		}
 	}
-}
-
-func ExampleLogSigmoids() {
-	for _, variance := range []float64{0, 4} {
-		yes, no := quadrature.LogSigmoids(2, variance)
-		fmt.Printf("%.4f %.4f\n", math.Exp(yes), math.Exp(no))
-	}
-	// Output:
-	// 0.8808 0.1192
-	// 0.7752 0.2248
 }
 
 func BenchmarkLogSigmoids(b *testing.B) {

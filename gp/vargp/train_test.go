@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -402,31 +401,6 @@ func TestPackGoesRoundTrip(t *testing.T) {
 			t.Errorf("parameter %d: %g, was %g", i, v, p[i])
 		}
 	}
-}
-
-func ExampleModel() {
-	cfg := DefaultConfig()
-	cfg.Epochs, cfg.Steps, cfg.Rate = 60, 0, 0.05
-	m, err := New(cfg, 2, 2, 1)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	x, y := corners(20, 1, 0, 1)
-	if _, err := m.Learn(context.Background(),
-		Task{X: x, Y: y, Inputs: []blas64.General{dense.View(x, 0, 0, 8, 2)}}); err != nil {
-		fmt.Println(err)
-		return
-	}
-	p, err := m.Predictor()
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	lp := dense.New(2, 2)
-	err = p.LogProb(lp, blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: []float64{-1.5, -1.5, 1.5, -1.5}})
-	fmt.Println(lp.Data[0] > lp.Data[1], lp.Data[2] < lp.Data[3], err)
-	// Output: true true <nil>
 }
 
 // interrupting cancels the context of a training at one of its products.

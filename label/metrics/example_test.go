@@ -9,7 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
 
-func ExampleEvaluate() {
+func Example() {
 	classes := []string{"cat", "dog"}
 	truth := []string{"cat", "dog", "dog", "horse"} // a horse is new to the model
 	logProb := blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{

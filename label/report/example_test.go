@@ -7,7 +7,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label/report"
 )
 
-func ExampleWrite() {
+func Example() {
 	var page strings.Builder
 	err := report.Write(&page, report.Page{
 		Title:   "Holiday",

@@ -214,20 +214,3 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
-
-func Example() {
-	Worker{
-		Embedder: echo{}, // an *embed.Embedder in real use
-		In:       strings.NewReader("photo.jpg\n{\"path\":\"cat/1.jpg\",\"id\":17}\nbad.jpg\n"),
-		Out:      printer{},
-		Answer:   lengths, // label.Scorer.Answer in real use
-	}.Run(context.Background())
-	// Output:
-	// {"path":"photo.jpg","length":9}
-	// {"id":17,"path":"cat/1.jpg","length":9}
-	// {"path":"bad.jpg","error":"no picture"}
-}
-
-type printer struct{}
-
-func (printer) Write(p []byte) (int, error) { return fmt.Print(string(p)) }

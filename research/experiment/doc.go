@@ -1,6 +1,8 @@
 // Package experiment is the framework for reproducing figures and tables of
 // papers: pipeline experiment --config NAME --out DIR.
 //
+// It is for this module's own packages.
+//
 // Each kind of experiment is a package below this one, with a Config and a Run
 // that turns settings into an Outcome: values, tables, figures. Run gets an
 // Env: the seed, the embeddings, and the folder in which Part stores finished

@@ -1,7 +1,6 @@
 package fscil
 
 import (
-	"fmt"
 	"os"
 	"path"
 	"path/filepath"
@@ -161,30 +160,4 @@ func TestRecorded(t *testing.T) {
 			t.Errorf("error %v, want %q", err, want)
 		}
 	}
-}
-
-func ExampleReadLists() {
-	dir, err := os.MkdirTemp("", "lists")
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	defer os.RemoveAll(dir)
-	for name, line := range map[string]string{
-		"session_1.txt": "birds/train/owl/1.jpg", "test_1.txt": "birds/test/owl/2.jpg",
-		"session_2.txt": "birds/train/emu/1.jpg", "test_2.txt": "birds/train/emu/1.jpg",
-	} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(line+"\n"), 0o644); err != nil {
-			fmt.Println(err)
-			return
-		}
-	}
-	lists, err := ReadLists(dir)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	_, err = lists.Protocol(Stripped(1))
-	fmt.Println(err)
-	// Output: leak: train/emu/1.jpg (class emu) is among the training images of session 2 and among the test images of session 2
 }

@@ -2,6 +2,8 @@
 // after every epoch, so a run that was killed resumes there and ends with the
 // same bytes as an uninterrupted one.
 //
+// It is for this module's own packages.
+//
 //	checkpoint.safetensors  everything needed to resume, as of the last complete epoch
 //	training.csv            epoch,phase,rate,loss,accuracy,nll: one row per epoch;
 //	                        accuracy and nll on held-out base examples

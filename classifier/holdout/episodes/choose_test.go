@@ -361,13 +361,3 @@ func TestValidRefusesWhatWasNeverChosen(t *testing.T) {
 		}
 	}
 }
-
-func ExampleChoose() {
-	x, y := cloud(10, 20, 4)
-	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []float64{1, 1000},
-		fresh(func(share float64) (classifier.Learner, error) {
-			return &shrunk{share: share}, nil
-		}))
-	fmt.Println(c.Value, err)
-	// Output: 1 <nil>
-}

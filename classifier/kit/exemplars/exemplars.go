@@ -1,4 +1,6 @@
 // Package exemplars stores the examples of heads that refit from them.
+//
+// It is for this module's own packages.
 package exemplars
 
 import (

@@ -397,18 +397,6 @@ func TestBlockFindsWhatWasPacked(t *testing.T) {
 	}
 }
 
-func Example() {
-	p := lowrank.Gaussian{Mean: []float64{0, 0}, Lambda: 1}
-	q := lowrank.Gaussian{Mean: []float64{2, 0}, Values: []float64{3}, Basis: []float32{1, 0}, Lambda: 1}
-	kl, err := lowrank.KL(p, q)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	fmt.Printf("%.4f nats\n", kl)
-	// Output: 0.8181 nats
-}
-
 func BenchmarkSetKL(b *testing.B) {
 	for _, c := range []struct{ k, s, d, q int }{{100, 10, 640, 20}, {1000, 33, 640, 20}, {1000, 33, 192, 20},
 		{1000, 33, 640, 5}} {

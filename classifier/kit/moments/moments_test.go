@@ -289,16 +289,6 @@ func TestAddRefusesAndKeepsNoReference(t *testing.T) {
 	}
 }
 
-func ExampleMoments_Merge() {
-	here, there := moments.New(2), moments.New(2)
-	_ = here.Add(blas32.General{Rows: 2, Cols: 2, Stride: 2, Data: []float32{0, 0, 2, 0}})
-	_ = there.Add(blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{4, 3}})
-	_ = here.Merge(there)
-	c, _ := here.Covariance()
-	fmt.Println(here.N(), here.Mean(), c.Data)
-	// Output: 3 [2 1] [4 3 3 3]
-}
-
 func BenchmarkAdd(b *testing.B) {
 	for _, c := range []struct{ n, d int }{{500, 192}, {1300, 640}} {
 		x := blas32.General{Rows: c.n, Cols: c.d, Stride: c.d, Data: make([]float32, c.n*c.d)}

@@ -3,6 +3,8 @@
 // Tables 3.2 to 3.4 of Wang, "Incremental and Hierarchical Probabilistic PCA",
 // 2023, in shape.
 //
+// It is for this module's own packages.
+//
 //	symbol      field   meaning
 //	q           Q       components of a class
 //	λ           Lambda  noise variance; 0 means chosen on the base session

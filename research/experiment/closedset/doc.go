@@ -1,6 +1,8 @@
 // Package closedset compares heads that learn all their classes at once, for
 // various numbers of classes: Table 1 and Fig. 4 of Achituve et al. 2021.
 //
+// It is for this module's own packages.
+//
 //	setting         what
 //	Rows            heads with their own settings; Grid holds values to choose from
 //	Classes         numbers of classes

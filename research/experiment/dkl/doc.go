@@ -1,6 +1,8 @@
 // Package dkl measures what deep kernel learning gains on a frozen backbone
 // (Achituve et al., "GP-Tree", ICML 2021, §5.2 and 5.3 in shape).
 //
+// It is for this module's own packages.
+//
 // Choosing: every candidate (Config.Candidates, settings of training) is
 // trained on the pseudo-base classes of pseudo-sessions inside the base session
 // and never sees their pseudo-novel classes; a head behind it learns both. The

@@ -2,6 +2,8 @@
 // batch fits: Figs. 1 to 4 of Lütz, Rodner and Denzler 2011, the first on a
 // toy in the plane, the others on embeddings.
 //
+// It is for this module's own packages.
+//
 //	figure  settings                   what
 //	1       Grid                       scores of every class in the plane, as examples of an old class
 //	                                   and then of a new one arrive

@@ -31,4 +31,6 @@
 // Cost: seeds × settings × Train steps of O(dq²), settings being 1 + β × (forms
 // of the R-step) × policies, for each γ; Figure 4 takes Classes² times as long.
 // A seed is a part.
+//
+// It is for this module's own packages.
 package ppcaonline

@@ -2,6 +2,8 @@
 // Karaletsos and Bui 2021) on a sequence of tasks and tests all tasks after
 // each one: Figs. 1, 3, 4, 5, 6, 7 and 9 and the ablations of Table 1.
 //
+// It is for this module's own packages.
+//
 //	data      tasks
 //	toy       four classes in the plane, two at a time (Fig. 2), drawn by seed
 //	features  embeddings of the first session of fscil.…, classes drawn by seed

@@ -2,6 +2,8 @@
 // class-incremental benchmarks from a pinned commit and checks every file
 // against its SHA-256. The images have separate terms of use; users provide
 // them.
+//
+// It is for this module's own packages.
 package benchmark
 
 import (

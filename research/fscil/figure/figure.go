@@ -4,6 +4,8 @@
 // ends; colours are those of Okabe and Ito, which colour-blind readers can tell
 // apart. Published rows of the same track are grey.
 //
+// It is for this module's own packages.
+//
 // The same results give the same bytes.
 package figure
 

@@ -1,6 +1,8 @@
 // Package runner takes methods through a class-incremental benchmark: from images or
 // embeddings, over the sessions of package fscil, to results, tables and figures.
 //
+// It is for this module's own packages.
+//
 // A [Runner] holds the settings, where to log and how to show progress:
 //
 //	s, err := r.Read(ctx)             // images → embeddings, or a feature folder

@@ -1,0 +1,70 @@
+package adapt_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/label/adapt"
+	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/model"
+)
+
+// Two photos of each class, and a folder of forty that nobody has named.
+func Example() {
+	if err := adaptToFolder(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	// Output: adapted to 40 different images: moved 4 of the 4 classes of at most 4 images
+}
+
+func adaptToFolder(ctx context.Context) error {
+	learned := photosOf(2, 1)
+	shown, err := embed.Collect(ctx, learned)
+	if err != nil {
+		return err
+	}
+	settings := model.Settings{Method: "plda", Heads: method.DefaultConfig()}
+	m, _, err := model.Train(ctx, settings, model.NewBatch(shown))
+	if err != nil {
+		return err
+	}
+	head, err := adapt.Fit(ctx, m, photosOf(10, 2))
+	if err != nil {
+		return err
+	}
+	fmt.Println(head.Note())
+	return nil
+}
+
+// rows stand for Embedder.Embed of photos, or a feature folder.
+type rows []embed.Item
+
+// photosOf returns n photos of each of four classes, which are drawn by a seed.
+func photosOf(n int, seed uint64) (photos rows) {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	for i := range 4 * n {
+		class := []string{"bat", "cat", "dog", "owl"}[i%4]
+		x := make([]float32, 8)
+		for j := range x {
+			x[j] = float32(0.3 * rng.NormFloat64())
+		}
+		x[i%4]++
+		sample := dataset.Sample{Path: fmt.Sprintf("%s/%d.jpg", class, i), Label: class}
+		photos = append(photos, embed.Item{Sample: sample, Vector: x, Hash: embed.HashRow(x)})
+	}
+	return photos
+}
+
+func (r rows) Provenance() embed.Provenance { return embed.Provenance{Dim: 8} }
+
+func (r rows) Each(_ context.Context, emit func(embed.Item) error) (o embed.Outcome, err error) {
+	for _, item := range r {
+		if err := emit(item); err != nil {
+			return o, err
+		}
+	}
+	return o, nil
+}
