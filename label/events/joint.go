@@ -87,18 +87,21 @@ func (j Joint) class(name string) Shown {
 
 // sum returns the joined log-probabilities of rows, with those of decisions.
 func (j Joint) sum(rows []Evidence) []float64 {
-	out, n := make([]float64, len(j.Classes)), 0
+	out, n, entropies := make([]float64, len(j.Classes)), 0, 0.0
 	for _, r := range rows {
-		if r.Decided == "" {
-			n++
-			for c, v := range r.LogProb {
-				out[c] += math.Exp(float64(v))
-			}
+		if r.Decided != "" {
+			continue
+		}
+		n++
+		for c, v := range r.LogProb {
+			p := math.Exp(float64(v))
+			out[c] += p
+			entropies -= p * float64(v)
 		}
 	}
 	if n > 0 {
 		floats.Scale(1/float64(n), out)
-		calibration.Together(out, out, n, j.Added)
+		calibration.Together(out, out, n, calibration.Adds(calibration.Apart(out, entropies, n), j.Added))
 	}
 	other := math.Log((1-decided)/math.Max(1, float64(len(out)-1))) - math.Log(decided)
 	for _, r := range rows {
@@ -110,12 +113,8 @@ func (j Joint) sum(rows []Evidence) []float64 {
 	return out
 }
 
-// weightOf returns the weight of each of n rows in a sum of evidence: together they count as
-// 1 + (n − 1)·added.
-func (j Joint) weightOf(n int) float64 { return (1 + float64(n-1)*j.Added) / float64(n) }
-
 // contradiction returns the class that most contradicts those shown, and by how much: the
-// log-ratio of the rows that show it better, joined.
+// mean log-ratio of the rows that show it better.
 func (j Joint) contradiction(rows []Evidence, shown []Shown) (class int, evidence float64) {
 	total, n := make([]float64, len(j.Classes)), make([]int, len(j.Classes))
 	for _, r := range rows {
@@ -132,8 +131,8 @@ func (j Joint) contradiction(rows []Evidence, shown []Shown) (class int, evidenc
 	}
 	class = -1
 	for c := range total {
-		if n[c] > 0 && j.weightOf(n[c])*total[c] > evidence {
-			class, evidence = c, j.weightOf(n[c])*total[c]
+		if n[c] > 0 && total[c]/float64(n[c]) > evidence {
+			class, evidence = c, total[c]/float64(n[c])
 		}
 	}
 	return class, evidence

@@ -56,8 +56,8 @@ type Calibration struct {
 	// Confusions lists up to ten pairs of classes that were confused most often,
 	// worst first; only if examples were left out.
 	Confusions []Confusion `json:"confusions,omitempty"`
-	// Added is how much each further one of like examples, such as photos of one event, adds
-	// to what the first shows, 0 to 1 (Together); 0 if there are too few groups of like
+	// Added tells how much each further one of like examples, such as photos of one event, adds
+	// to what the first shows, 0 to 1 (Adds); 0 if there are too few groups of like
 	// examples to tell.
 	Added float64 `json:"added,omitempty"`
 	// Novelty holds the thresholds for unknown classes.

@@ -55,36 +55,66 @@ func (c *clusters) several() (out []*cluster) {
 	return out
 }
 
+// Apart is by how much n examples differ, 0 to log n nats: the entropy of their mean probability
+// less the mean of their entropies (the Jensen-Shannon divergence).
+func Apart(mean []float64, entropies float64, n int) float64 {
+	return math.Max(0, entropy(mean)-entropies/float64(n))
+}
+
+// entropy of probabilities, in nats.
+func entropy(p []float64) (h float64) {
+	for _, v := range p {
+		if v > 0 {
+			h -= v * math.Log(v)
+		}
+	}
+	return h
+}
+
+// Adds returns how much each further one of like examples adds, which are apart by some nats:
+// apart/(apart + k), where added, 0 to 1, is 1/(1 + k). Examples that agree may repeat each
+// other; those that differ have errors of their own. With 0 they add nothing, and with 1
+// each adds as much as the first.
+func Adds(apart, added float64) float64 {
+	if added == 1 {
+		return 1
+	}
+	return added * apart / (added*apart + 1 - added)
+}
+
 // Together returns the log-probabilities of what n like examples show, of which mean is the
-// mean probability of each class: (1 + (n − 1)·added)·log mean, normalised. added, 0 to 1,
-// is how much each further example adds: nothing, or as much as the first.
-func Together(dst, mean []float64, n int, added float64) {
-	weight := 1 + float64(n-1)*added
+// mean probability of each class: (1 + (n − 1)·adds)·log mean, normalised.
+func Together(dst, mean []float64, n int, adds float64) {
+	weight := 1 + float64(n-1)*adds
 	for j, p := range mean {
 		dst[j] = weight * math.Log(math.Max(p, math.SmallestNonzeroFloat64))
 	}
 	floats.AddConst(-floats.LogSumExp(dst), dst)
 }
 
-// means returns the mean probability of each class at a temperature.
-func (g *cluster) means(T float64) []float64 {
-	mean, row := make([]float64, len(g.logProb[0])), make([]float64, len(g.logProb[0]))
+// means returns the mean probability of each class at a temperature, and by how much the
+// examples differ.
+func (g *cluster) means(T float64) (mean []float64, apart float64) {
+	mean = make([]float64, len(g.logProb[0]))
+	row, entropies := make([]float64, len(mean)), 0.0
 	for _, logProb := range g.logProb {
 		for j, v := range logProb {
 			row[j] = float64(v) / T
 		}
 		sum := floats.LogSumExp(row)
 		for j, v := range row {
-			mean[j] += math.Exp(v-sum) / float64(len(g.logProb))
+			row[j] = math.Exp(v - sum)
 		}
+		floats.AddScaled(mean, 1/float64(len(g.logProb)), row)
+		entropies += entropy(row)
 	}
-	return mean
+	return mean, Apart(mean, entropies, len(g.logProb))
 }
 
 // addedSteps is the number of steps from 0 to 1 in which added is looked for.
 const addedSteps = 40
 
-// added returns how much each further one of like examples adds: what gives held-out groups
+// added returns that of Adds which gives held-out groups
 // the highest likelihood, with labels that count as right as in temperature.Likelihood. It
 // is 0 if there are too few groups to tell.
 func added(groups []*cluster, T float64) float64 {
@@ -94,11 +124,11 @@ func added(groups []*cluster, T float64) float64 {
 	doubt := 1 / float64(len(groups)+2)
 	loss := make([]float64, addedSteps+1)
 	for _, g := range groups {
-		mean := g.means(T)
+		mean, apart := g.means(T)
 		logProb := make([]float64, len(mean))
 		others := math.Max(1, float64(len(mean)-1))
 		for i := range loss {
-			Together(logProb, mean, len(g.logProb), float64(i)/addedSteps)
+			Together(logProb, mean, len(g.logProb), Adds(apart, float64(i)/addedSteps))
 			own := logProb[g.own]
 			loss[i] -= (1-doubt)*own + doubt/others*(floats.Sum(logProb)-own)
 		}

@@ -27,6 +27,32 @@ func TestTogether(t *testing.T) {
 	}
 }
 
+// TestAdds: copies add nothing, however sure they are, and the more examples differ the more
+// each adds, up to as much as the first.
+func TestAdds(t *testing.T) {
+	sure, unsure := []float64{0.98, 0.01, 0.01}, []float64{0.4, 0.3, 0.3}
+	for _, p := range [][]float64{sure, unsure} {
+		if apart := Apart(p, 7*entropy(p), 7); apart > 1e-12 || Adds(apart, 0.9) > 1e-10 {
+			t.Errorf("seven copies of %v are apart by %g", p, apart)
+		}
+	}
+	opposite := Apart([]float64{0.5, 0.5}, 0, 2) // 1 0 and 0 1
+	if math.Abs(opposite-math.Ln2) > 1e-12 {
+		t.Errorf("opposites are apart by %g", opposite)
+	}
+	last := 0.0
+	for _, apart := range []float64{0.01, 0.1, 1, 10} {
+		adds := Adds(apart, 0.25)
+		if adds <= last || adds >= 1 || math.Abs(adds-apart/(apart+3)) > 1e-12 {
+			t.Errorf("apart by %g: adds %g", apart, adds)
+		}
+		last = adds
+	}
+	if Adds(1, 0) != 0 || Adds(0, 0) != 0 || Adds(0, 1) != 1 {
+		t.Error("the ends")
+	}
+}
+
 // TestAdded recovers how much groups share: examples of a group that repeat each other add
 // nothing, independent ones much, and too few groups tell nothing.
 func TestAdded(t *testing.T) {
