@@ -58,13 +58,8 @@ func nearestFile(root, rel string) (file, folder string) {
 
 // foldersBeside returns the names of folders beside a path.
 func foldersBeside(path string) (names []string) {
-	d, err := os.Open(filepath.Dir(path))
-	if err != nil {
-		return nil
-	}
-	defer d.Close()
-	entries, _ := d.ReadDir(mostLooked) // what there is helps, even if the rest cannot be read
-	for _, e := range entries {
+	entries, _ := os.ReadDir(filepath.Dir(path)) // what there is helps, even if the rest cannot be read
+	for _, e := range entries[:min(len(entries), mostLooked)] {
 		if e.IsDir() {
 			names = append(names, e.Name())
 		}
