@@ -24,6 +24,14 @@
 // normalised margin (Northcutt, Jiang and Chuang, JAIR 2021) does not; δ bounds them.
 // docs/results/labelling.md compares.
 //
+// # Images that differ
+//
+// Of the images that teach most, those with the highest scores are often alike: with
+// Config.Top they are clustered, and of each cluster a typical one is taken, as in diverse
+// mini-batches (Zhdanov 2019). The choice is among as many images as are probably labelled
+// wrongly: where a model knows little, what is typical teaches most, and later what is
+// uncertain.
+//
 // # Groups
 //
 // [Groups] is agglomerative clustering by the likelihood ratio of the

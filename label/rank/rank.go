@@ -72,6 +72,7 @@ type Ranking struct {
 	Unlabelled, Novel int
 
 	config  Config
+	wrong   float64        // images whose label is expected to be wrong
 	known   map[string]int // class → column
 	novel   []embedded
 	learned func(content model.Hash) []string
@@ -157,6 +158,7 @@ func (r *Ranking) add(e Entry, image embedded) {
 		e.vector = image.vector
 	}
 	r.Entries = append(r.Entries, e)
+	r.wrong += 1 - e.Probability
 	if e.Novel {
 		r.Novel++
 		r.novel = append(r.novel, image)
@@ -232,7 +234,9 @@ func sortEntries(entries []Entry) {
 func (r *Ranking) Commit(embed.Outcome) error {
 	r.finish()
 	var err error
-	if r.config.spreads() && len(r.Entries) > r.config.Top {
+	if r.config.spreads() {
+		// Among the others typical images would be chosen that the model knows.
+		r.Entries = shorten(r.Entries, max(r.config.Top, int(r.wrong)))
 		err = r.spread()
 	}
 	for i := range r.Entries {
@@ -243,6 +247,9 @@ func (r *Ranking) Commit(embed.Outcome) error {
 
 // spread chooses a typical one of each of Config.Top clusters of the entries. O(n·Top·d).
 func (r *Ranking) spread() error {
+	if len(r.Entries) <= r.config.Top {
+		return nil
+	}
 	x := dense.New32(len(r.Entries), len(r.Entries[0].vector))
 	for i, e := range r.Entries {
 		copy(dense.Row32(x, i), e.vector)
@@ -322,7 +329,8 @@ type Config struct {
 	// Top is the maximum number of entries, 0 for all.
 	Top int `mapstructure:"top" json:"top"`
 	// Spread is how many times Top the images are among which Top are chosen that differ, if By
-	// is margin, entropy or variance; up to 1 those with the highest scores are taken.
+	// is margin, entropy or variance, but at most as many as are probably labelled wrongly;
+	// up to 1 those with the highest scores are taken.
 	Spread int `mapstructure:"spread" json:"spread"`
 	// ClusterImages is the maximum number of images to group or to choose from, of
 	// more a random sample, or those with the highest scores.

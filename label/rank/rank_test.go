@@ -132,8 +132,13 @@ func TestSpread(t *testing.T) {
 	var items []embed.Item
 	for i, s := range e.Samples {
 		v := append([]float32{}, dense.Row32(e.X, i)...)
-		v[0] = float32(i) * 1e-4 // between the classes of the head
+		v[0] = float32(i*11%45) * 1e-4 // between the classes of the head, all kinds alike
 		items = append(items, item(s.Path, "", v...))
+	}
+	for i := range 100 { // of which the model is sure
+		v := make([]float32, 8)
+		v[0] = 5 + float32(i)
+		items = append(items, item(fmt.Sprint("sure/", i), "", v...))
 	}
 	c := DefaultConfig()
 	c.Top = kinds
