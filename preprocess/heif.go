@@ -72,6 +72,9 @@ func planPicture(m *heif.Picture, b *Budget) (p plan, err error) {
 		open = func(ctx context.Context) (raster, error) { return openHEIC(ctx, b.heif, m, convert) }
 	}
 	p.open = func(ctx context.Context) (raster, error) {
+		if err := incomplete(ctx, int64(m.Tiles-m.Missing), int64(m.Tiles)); err != nil {
+			return nil, err
+		}
 		r, err := open(ctx)
 		if err != nil {
 			return nil, err

@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"image/jpeg"
 	"image/png"
@@ -46,6 +47,9 @@ func TestCutFiles(t *testing.T) {
 		"lossless WebP, half":   {share(readFile(t, "images", "lossless.webp"), 50), ErrTruncated, false},
 		"TIFF, 9/10":            {share(readFile(t, "images", "RGB_raw.tif"), 90), nil, true},
 		"TIFF, half":            {share(readFile(t, "images", "RGB_raw.tif"), 50), ErrTruncated, false},
+		"HEIC, its last tile":   {cut(phoneGrid(t), 20), nil, true},
+		"HEIC, half":            {share(phoneGrid(t), 50), ErrTruncated, false},
+		"HEIC of one picture":   {cut(readFile(t, "heif", "64x48_420.heic"), 9), ErrTruncated, false},
 		"progressive, end":      {cut(readFile(t, "images", "progressive.jpg"), 2), nil, true},
 		"progressive, half":     {share(readFile(t, "images", "progressive.jpg"), 50), ErrTruncated, false},
 	} {
@@ -62,10 +66,32 @@ func cut(file []byte, bytes int) []byte { return slices.Clone(file[:len(file)-by
 
 func share(file []byte, percent int) []byte { return slices.Clone(file[:len(file)*percent/100]) }
 
+// phoneGrid returns a HEIC file of six tiles whose grid is described in its header, as
+// telephones write it: in the golden that is at the end, from where it moves to the name of
+// the handler.
+func phoneGrid(t *testing.T) []byte {
+	const described, name = 8, 56
+	file := readFile(t, "heif", "grid_420.heic")
+	from := len(file) - described
+	copy(file[name:], file[from:])
+	at := bytes.LastIndex(file[:1000], binary.BigEndian.AppendUint32(nil, uint32(from)))
+	if at < 0 {
+		t.Fatal("the grid has no place")
+	}
+	binary.BigEndian.PutUint32(file[at:], name)
+	return file
+}
+
 // TestCutGoldensKeepTheirRows: as TestCutFilesKeepTheirRows, of files that Go cannot write.
 func TestCutGoldensKeepTheirRows(t *testing.T) {
-	for name, rows := range map[string]int{"32x160.webp": 120, "RGB_raw.tif": 16} {
-		file := readFile(t, "images", name)
+	for name, c := range map[string]struct {
+		file []byte
+		rows int
+	}{
+		"WebP": {readFile(t, "images", "32x160.webp"), 120}, "TIFF": {readFile(t, "images", "RGB_raw.tif"), 16},
+		"HEIC": {phoneGrid(t), 64},
+	} {
+		file, rows := c.file, c.rows
 		whole, err := Decode(t.Context(), file, DefaultBudget(), true)
 		part, errCut := Decode(t.Context(), share(file, 90), DefaultBudget(), true)
 		if err := errors.Join(err, errCut); err != nil {

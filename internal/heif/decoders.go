@@ -1,6 +1,7 @@
 package heif
 
 import (
+	"bytes"
 	"context"
 	"sync"
 )
@@ -48,10 +49,11 @@ func (d *Decoders) HEVC(ctx context.Context, p *Picture) (*Planes, error) {
 		return tile(first)
 	}
 	out := newPlanes(p.Width, p.Height, first.chroma)
-	out.Y = make([]byte, p.Width*p.Height)
+	grey := []byte{128}
+	out.Y = bytes.Repeat(grey, p.Width*p.Height)
 	if first.chroma != 0 {
 		w, h := out.chromaSize()
-		out.Cb, out.Cr = make([]byte, w*h), make([]byte, w*h)
+		out.Cb, out.Cr = bytes.Repeat(grey, w*h), bytes.Repeat(grey, w*h)
 	}
 	places, tiles := p.places()
 	for _, c := range tiles {
@@ -74,6 +76,9 @@ func (d *Decoders) HEVC(ctx context.Context, p *Picture) (*Planes, error) {
 func (p *Picture) places() (places map[*coded][]int, tiles []*coded) {
 	places = map[*coded][]int{}
 	for i, c := range p.tiles {
+		if c == nil {
+			continue
+		}
 		if places[c] == nil {
 			tiles = append(tiles, c)
 		}
@@ -97,6 +102,9 @@ func (p *Picture) Bytes() int64 {
 	whole := p.tiles[0].samples(int64(p.Width) * int64(p.Height))
 	largest, tiles := int64(0), int64(0)
 	for _, c := range p.tiles {
+		if c == nil {
+			continue
+		}
 		largest = max(largest, c.sandboxBytes())
 		tiles += instance + c.samples(int64(c.width)*int64(c.height)) + int64(len(c.data))
 	}

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"io"
 	"maps"
 	"slices"
 	"strings"
@@ -50,6 +51,9 @@ type Picture struct {
 	Colour Colour
 	// Profile is the ICC profile, nil if there is none.
 	Profile []byte
+	// Missing is how many of its Tiles, which are of HEVC, lie beyond the end of the file. They
+	// are grey.
+	Missing, Tiles int
 	// Alpha is the picture whose luma is the straight alpha, nil if there is
 	// none. The decoder of AV1 applies it itself.
 	Alpha *Picture
@@ -60,7 +64,7 @@ type Picture struct {
 	id      uint32
 	depth   int      // most bits per sample
 	columns int      // of tiles
-	tiles   []*coded // HEVC: one, or those of a grid, row by row
+	tiles   []*coded // HEVC: one, or those of a grid, row by row; nil for one that is missing
 	pixels  int64    // of the largest coded picture
 }
 
@@ -183,7 +187,7 @@ func (m *meta) readGrid(p *Picture, it *item) error {
 	if err := m.reserve(len(ids), referenceBytes); err != nil {
 		return err
 	}
-	p.Width, p.Height, p.columns = w, h, columns
+	p.Width, p.Height, p.columns, p.Tiles = w, h, columns, len(ids)
 	var first *tile
 	for _, id := range ids {
 		it := m.items[id]
@@ -194,6 +198,10 @@ func (m *meta) readGrid(p *Picture, it *item) error {
 			return unsupported("tiles of kinds %q and %q", p.Codec, it.kind)
 		}
 		t, err := p.add(it)
+		if errors.Is(err, io.ErrUnexpectedEOF) && first != nil && first.coded != nil {
+			p.tiles, p.Missing = append(p.tiles, nil), p.Missing+1
+			continue
+		}
 		if err != nil {
 			return err
 		}

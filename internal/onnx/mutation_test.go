@@ -33,6 +33,10 @@ func TestMutatedNetworks(t *testing.T) {
 		if err == nil {
 			_, _, _ = m.WithOutput(tensor)
 		}
+		for _, in := range m.Inputs {
+			m.InputRange(in.Name)
+			_, _, _ = m.WithFloatInput(in)
+		}
 		return nil // a panic fails the test, and so does the cost
 	})
 }
