@@ -150,7 +150,7 @@ func TestClose(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if err := e.Extract(newMatrix(1, 4), rampPhoto(4, 1)); !errors.Is(err, ErrClosed) {
+	if err := e.Extract(newMatrix(1, 4), rampPhoto(4, 1)); !errors.Is(err, errClosed) {
 		t.Error(err)
 	}
 }

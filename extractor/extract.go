@@ -23,8 +23,8 @@ func (e *NonFiniteError) Error() string {
 		"float32), or the normalisation is not the model's own", e.Backbone, e.Row)
 }
 
-// ErrClosed is returned after Close.
-var ErrClosed = errors.New("extractor is closed")
+// errClosed is returned after Close.
+var errClosed = errors.New("extractor is closed")
 
 // Extract writes the embeddings of n = dst.Rows photos, 1 ≤ n ≤ Batch, into the
 // rows of dst (n×d). pixels is n×3×side×side, CHW, normalised. If a row is not
@@ -37,7 +37,7 @@ func (e *Extractor) Extract(dst blas32.General, pixels []float32) error {
 	e.running.RLock()
 	defer e.running.RUnlock()
 	if e.session == nil {
-		return fmt.Errorf("backbone %s: %w", e.name, ErrClosed)
+		return fmt.Errorf("backbone %s: %w", e.name, errClosed)
 	}
 	if e.plan.free {
 		return e.inRuns(side, dst, pixels)

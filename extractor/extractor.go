@@ -105,10 +105,10 @@ func (e *Extractor) Batch() int {
 // Output returns the name of the tensor that embeddings are read from.
 func (e *Extractor) Output() string { return e.plan.tensor }
 
-// Metadata returns a metadata entry of the model file, such as
+// metadata returns a metadata entry of the model file, such as
 // onnx.MetadataPreprocess (the JSON of the preprocessing, stored by an export
 // script); false if it is missing.
-func (e *Extractor) Metadata(key string) (string, bool) {
+func (e *Extractor) metadata(key string) (string, bool) {
 	value, ok := e.meta[key]
 	return value, ok
 }

@@ -120,7 +120,7 @@ func halves(yes []bool) []float64 {
 
 // condition returns the posterior of f − m given ω, whose square roots are half.
 func condition(p Prior, kappa, omega, half []float64) (conditional, error) {
-	a := dense.New(p.Width(), p.Width())
+	a := dense.New(p.width(), p.width())
 	if err := p.factor(a, half); err != nil {
 		return conditional{}, fmt.Errorf("gp: predict: %w", err)
 	}
@@ -178,7 +178,7 @@ func (g *Gibbs) Latent(rows blas64.General, prior []float64) (Latent, error) {
 		return Latent{}, fmt.Errorf("gp: predict: prior variances are required in function space and not allowed in " +
 			"weight space")
 	}
-	l, err := newLatent(rows, prior, g.prior.Width(), len(g.given))
+	l, err := newLatent(rows, prior, g.prior.width(), len(g.given))
 	if err != nil {
 		return l, err
 	}

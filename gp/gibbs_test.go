@@ -245,7 +245,7 @@ func TestDrawsHaveTheConditionalMoments(t *testing.T) {
 		mean, cov := exact(t, c.k, omega, kappa)
 		s := newSampler(c.prior, kappa)
 		rng := random.Stream(1, "test")
-		f, room := make([]float64, 5), dense.New(c.prior.Width(), c.prior.Width())
+		f, room := make([]float64, 5), dense.New(c.prior.width(), c.prior.width())
 		var sum [5]float64
 		var squares [5][5]float64
 		for range draws {

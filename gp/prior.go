@@ -98,9 +98,9 @@ func (p Prior) Len() int {
 	return p.k.Rows
 }
 
-// Width returns the number of columns of the rows to predict at: n, or r in
+// width returns the number of columns of the rows to predict at: n, or r in
 // weight space.
-func (p Prior) Width() int {
+func (p Prior) width() int {
 	if p.weights {
 		return p.phi.Cols
 	}
@@ -138,7 +138,7 @@ func (p Prior) addMean(f []float64) {
 
 // timesKappa returns Kκ, or Φᵀκ in weight space.
 func (p Prior) timesKappa(kappa []float64) []float64 {
-	out, op, m := make([]float64, p.Width()), blas.NoTrans, p.k
+	out, op, m := make([]float64, p.width()), blas.NoTrans, p.k
 	if p.weights {
 		op, m = blas.Trans, p.phi
 	}

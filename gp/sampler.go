@@ -47,7 +47,7 @@ func (s *sampler) run(schedule Schedule, stream func(chain int) *rand.Rand) ([][
 
 // runAlone runs a chain that solves its systems directly.
 func (s *sampler) runAlone(omega []float64, steps int, rng *rand.Rand) error {
-	f, system := make([]float64, len(omega)), dense.New(s.prior.Width(), s.prior.Width())
+	f, system := make([]float64, len(omega)), dense.New(s.prior.width(), s.prior.width())
 	for step := range steps + 1 {
 		if step > 0 {
 			if err := s.draw(f, omega, system, rng); err != nil {

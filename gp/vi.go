@@ -17,7 +17,7 @@ import (
 // change it; between steps it is safe for concurrent use.
 type VI struct {
 	l, inverse blas64.General // L and L⁻¹, K_mm with its jitter = LLᵀ
-	jitter     float64
+	jitter     float64        // added to the diagonal of K_mm: 0, or 1e-6 of its largest value
 	relative   float64        // jitter relative to the diagonal, after Move
 	eta        []float64      // h, whitened: P times the mean
 	precision  blas64.General // P, whitened, ≥ I
@@ -154,10 +154,6 @@ func (v *VI) timesTrans(dst, a, b blas64.General) error {
 
 // Len returns m.
 func (v *VI) Len() int { return len(v.eta) }
-
-// Jitter returns what was added to the diagonal of K_mm: 0, or 1e-6 of its
-// largest value.
-func (v *VI) Jitter() float64 { return v.jitter }
 
 // State returns the natural parameters h (m) and P (m×m) in whitened
 // coordinates. The caller must not change them.

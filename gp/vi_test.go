@@ -163,8 +163,8 @@ func TestAllInducingIsExact(t *testing.T) {
 	const n = 8
 	x := inputs(n, 2, 1)
 	s := newSparse(t, x, x, labels(n, 2))
-	if s.vi.Jitter() != 0 {
-		t.Fatalf("jitter %g", s.vi.Jitter())
+	if s.vi.jitter != 0 {
+		t.Fatalf("jitter %g", s.vi.jitter)
 	}
 	if _, err := s.vi.Fit(context.Background(), s.batch, 500, 0); err != nil {
 		t.Fatal(err)
@@ -461,8 +461,8 @@ func TestSingularInducingInputsGetJitter(t *testing.T) {
 	z := inputs(4, 2, 2)
 	copy(dense.Row(z, 3), dense.Row(z, 0))
 	s := newSparse(t, inputs(10, 2, 1), z, labels(10, 1))
-	if want := 1e-6 * s.k.Outputscale; s.vi.Jitter() != want {
-		t.Errorf("jitter %g, want %g", s.vi.Jitter(), want)
+	if want := 1e-6 * s.k.Outputscale; s.vi.jitter != want {
+		t.Errorf("jitter %g, want %g", s.vi.jitter, want)
 	}
 	if _, err := s.vi.Fit(context.Background(), s.batch, 20, 0); err != nil {
 		t.Fatal(err)

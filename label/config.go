@@ -48,8 +48,8 @@ type Config struct {
 	RowsPerFile int `mapstructure:"rows_per_file" json:"rows_per_file"`
 }
 
-// DefaultRowsPerFile is as many rows as a spreadsheet opens.
-const DefaultRowsPerFile = 1_000_000
+// defaultRowsPerFile is as many rows as a spreadsheet opens.
+const defaultRowsPerFile = 1_000_000
 
 // mostSeconds is a day: photos further apart are of no event.
 const mostSeconds = 24 * 60 * 60
@@ -61,7 +61,7 @@ const maxThumbnails = 20_000
 // classes and rejects nothing. New and known classes have even odds: what is new more often
 // than not says the photo, and not what is usual in a folder.
 func DefaultConfig() Config {
-	return Config{Format: []string{"csv"}, TopK: 5, NewShare: 0.5, RowsPerFile: DefaultRowsPerFile, Thumbnails: 2000}
+	return Config{Format: []string{"csv"}, TopK: 5, NewShare: 0.5, RowsPerFile: defaultRowsPerFile, Thumbnails: 2000}
 }
 
 // Validate returns an error that names the field, its value and what is

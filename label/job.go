@@ -166,7 +166,7 @@ func (t *tables) create(c Config) error {
 }
 
 func (t *tables) Put(s Scored) error {
-	row := NewRow(s)
+	row := newRow(s)
 	for _, o := range t.outputs {
 		if err := o.write(row); err != nil {
 			return fmt.Errorf("write labels: %w", err)

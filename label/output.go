@@ -286,8 +286,8 @@ type Row struct {
 	Split string `json:"split,omitempty" parquet:"split,dict,optional"`
 }
 
-// NewRow returns what is written about a scored image.
-func NewRow(s Scored) Row {
+// newRow returns what is written about a scored image.
+func newRow(s Scored) Row {
 	p := s.Prediction
 	r := Row{
 		Path: dataset.EscapePath(s.Sample.Path), By: s.By,

@@ -62,7 +62,7 @@ func oddRow(rejected bool) Row {
 	if rejected {
 		unseen = new(0.875)
 	}
-	return NewRow(Scored{Sample: dataset.Sample{Path: "=a,\"b\"\n\xe9<&.jpg"}, Rejected: rejected, New: unseen,
+	return newRow(Scored{Sample: dataset.Sample{Path: "=a,\"b\"\n\xe9<&.jpg"}, Rejected: rejected, New: unseen,
 		Prediction: classifier.Prediction{
 			Label: "cat, \"big\"", Probability: 0.75, Margin: 0.5, Entropy: 0.5623351446, Novelty: -1.5,
 			TopK: []classifier.Ranked{{Label: "cat, \"big\"", Probability: 0.75}, {Label: "dog", Probability: 0.25}},

@@ -183,7 +183,7 @@ func (s Scorer) Answer(items []embed.Item) ([]any, error) {
 	}
 	var rows []any
 	emit := func(s Scored) error {
-		rows = append(rows, NewRow(s))
+		rows = append(rows, newRow(s))
 		return nil
 	}
 	for _, item := range items {

@@ -50,7 +50,7 @@ func (d *dial) Addr() net.Addr { return &net.TCPAddr{} }
 func (d *dial) serving(t *testing.T, handler http.Handler, log *slog.Logger) func(method, path, body string) string {
 	ctx, stop := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
-	go func() { ended <- HTTP(ctx, d, handler, log) }()
+	go func() { ended <- serveOn(ctx, d, handler, log) }()
 	transport := &http.Transport{DialContext: d.DialContext}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()

@@ -137,7 +137,7 @@ func (d *Desk) Serve(ctx context.Context, l net.Listener, dir string) error {
 			return err
 		}
 	}
-	err := HTTP(d.ctx, l, d.handler(), d.Log)
+	err := serveOn(d.ctx, l, d.handler(), d.Log)
 	d.stop()
 	if task := d.last(); task != nil {
 		<-task.done
@@ -185,11 +185,11 @@ func (d *Desk) handler() http.Handler {
 	if err != nil {
 		panic(err) // the folder is part of the program
 	}
-	mux.Handle("GET /", http.FileServerFS(both{files, Page()}))
+	mux.Handle("GET /", http.FileServerFS(both{files, pageFiles()}))
 	mux.HandleFunc("GET "+SitePath+"/", d.toSite)
 	mux.HandleFunc("POST "+SitePath+"/", d.toSite)
-	guard := &Guard{Token: d.Token, Local: true, Log: d.Log}
-	return d.once(guard.Protect(mux))
+	g := &guard{Token: d.Token, Local: true, Log: d.Log}
+	return d.once(g.protect(mux))
 }
 
 // both are the files of two folders; those of the first hide others of the same name.

@@ -13,8 +13,8 @@ import (
 	"strings"
 )
 
-// A Guard lets requests through that may come.
-type Guard struct {
+// A guard lets requests through that may come.
+type guard struct {
 	// Token, Hosts and BasePath are as in Options.
 	Token    string
 	Hosts    []string
@@ -25,13 +25,13 @@ type Guard struct {
 }
 
 // guard returns that of the server.
-func (s *Server) guard() *Guard {
-	return &Guard{Token: s.Token, Hosts: s.Hosts, BasePath: s.BasePath, Log: s.Log}
+func (s *Server) guard() *guard {
+	return &guard{Token: s.Token, Hosts: s.Hosts, BasePath: s.BasePath, Log: s.Log}
 }
 
 // cookie is the name of the cookie with the token. Servers on several ports of a machine
 // share their cookies, so each has its own.
-func (g *Guard) cookie() string {
+func (g *guard) cookie() string {
 	sum := sha256.Sum256([]byte(g.Token))
 	return fmt.Sprintf("pipeline-token-%x", sum[:4])
 }
@@ -41,8 +41,8 @@ func (g *Guard) cookie() string {
 const policy = "default-src 'self'; img-src 'self' blob:; object-src 'none'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'"
 
-// Protect checks where a request comes from before next sees it.
-func (g *Guard) Protect(next http.Handler) http.Handler {
+// protect checks where a request comes from before next sees it.
+func (g *guard) protect(next http.Handler) http.Handler {
 	sameOrigin := g.origins()
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -96,7 +96,7 @@ func hostName(host string) string {
 }
 
 // isHost reports whether a proxy may name a host: with the port, or without any.
-func (g *Guard) isHost(host string) bool {
+func (g *guard) isHost(host string) bool {
 	return slices.ContainsFunc(g.Hosts, func(allowed string) bool {
 		return strings.EqualFold(allowed, host) || strings.EqualFold(allowed, hostName(host))
 	})
@@ -104,7 +104,7 @@ func (g *Guard) isHost(host string) bool {
 
 // origins returns the check that a request comes from the page itself, which a proxy may
 // serve under other names.
-func (g *Guard) origins() *http.CrossOriginProtection {
+func (g *guard) origins() *http.CrossOriginProtection {
 	var c http.CrossOriginProtection
 	for _, host := range g.Hosts {
 		for _, scheme := range []string{"http://", "https://"} {
@@ -117,7 +117,7 @@ func (g *Guard) origins() *http.CrossOriginProtection {
 }
 
 // prefixed removes BasePath from requests that a proxy passes on with it.
-func (g *Guard) prefixed(next http.Handler) http.Handler {
+func (g *guard) prefixed(next http.Handler) http.Handler {
 	base := cleanPrefix(g.BasePath)
 	if base == "" {
 		return next
@@ -136,7 +136,7 @@ func (g *Guard) prefixed(next http.Handler) http.Handler {
 }
 
 // prefix is the path at which a browser has the page, without a slash at its end.
-func (g *Guard) prefix(r *http.Request) string {
+func (g *guard) prefix(r *http.Request) string {
 	if base := cleanPrefix(g.BasePath); base != "" {
 		return base
 	}
@@ -169,7 +169,7 @@ func isHTTPS(r *http.Request) bool {
 }
 
 // admitted checks the token. Opening /?token=… in a browser makes it a cookie.
-func (g *Guard) admitted(w http.ResponseWriter, r *http.Request) bool {
+func (g *guard) admitted(w http.ResponseWriter, r *http.Request) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if cookie, err := r.Cookie(g.cookie()); err == nil && !ok { // a proxy may have an Authorization of its own
 		given = cookie.Value
@@ -194,6 +194,6 @@ func (g *Guard) admitted(w http.ResponseWriter, r *http.Request) bool {
 	return false
 }
 
-func (g *Guard) isToken(text string) bool {
+func (g *guard) isToken(text string) bool {
 	return subtle.ConstantTimeCompare([]byte(text), []byte(g.Token)) == 1
 }

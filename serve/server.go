@@ -133,7 +133,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	defer cancel()
 	working := make(chan error, 1)
 	go func() { working <- s.Work(own) }()
-	err := HTTP(own, l, s.Handler(), s.Log)
+	err := serveOn(own, l, s.Handler(), s.Log)
 	cancel()
 	return errors.Join(err, <-working)
 }
@@ -152,9 +152,9 @@ func (s *Server) Work(ctx context.Context) error {
 	return s.words.close()
 }
 
-// HTTP answers requests on l until ctx ends, then what it has begun for less than a
+// serveOn answers requests on l until ctx ends, then what it has begun for less than a
 // second.
-func HTTP(ctx context.Context, l net.Listener, handler http.Handler, log *slog.Logger) error {
+func serveOn(ctx context.Context, l net.Listener, handler http.Handler, log *slog.Logger) error {
 	server := &http.Server{
 		Handler: recovering(handler, log), BaseContext: func(net.Listener) context.Context { return ctx },
 		ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10,
@@ -247,13 +247,13 @@ func (s *Server) Handler() http.Handler {
 	mux.Handle("GET /v1/", s.answering("GET /v1/", func(http.ResponseWriter, *http.Request) error {
 		return fail(http.StatusNotFound, "there is no such route: /openapi.yaml lists them")
 	}))
-	mux.Handle("GET /", http.FileServerFS(Page()))
+	mux.Handle("GET /", http.FileServerFS(pageFiles()))
 	g := s.guard()
-	return g.prefixed(g.Protect(mux))
+	return g.prefixed(g.protect(mux))
 }
 
-// Page returns the files of the page.
-func Page() fs.FS {
+// pageFiles returns the files of the page.
+func pageFiles() fs.FS {
 	files, err := fs.Sub(page, "page")
 	if err != nil {
 		panic(err) // the folder is part of the program

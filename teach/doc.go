@@ -13,7 +13,7 @@
 //
 // # Parts
 //
-//	record   the two files: base model and Journal, opened, guarded and rewritten
+//	record   the two files: base model and journal, opened, guarded and rewritten
 //	state    what the lines amount to, a function of them and of what the base model had
 //	         learned: labels, examples, what may be decided; no files, no locks
 //	live     the model that follows the state, and its scores of the photos

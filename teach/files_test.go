@@ -50,7 +50,7 @@ func TestDecisionsNeedTheirFiles(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			w, s, dir := taught(t)
 			file := filepath.Join(dir, "m.model"+c.suffix)
-			lines := len(s.journal.Lines())
+			lines := len(s.journal.lines)
 			c.harm(t, file)
 			before, _ := os.ReadFile(file)
 			if err := s.Healthy(); err == nil {
@@ -62,9 +62,9 @@ func TestDecisionsNeedTheirFiles(t *testing.T) {
 			if _, _, err := s.Forget(t.Context(), []ID{w.photos[0].ID}); err == nil {
 				t.Error("a photo was forgotten")
 			}
-			if after, _ := os.ReadFile(file); !bytes.Equal(after, before) || len(s.journal.Lines()) != lines {
+			if after, _ := os.ReadFile(file); !bytes.Equal(after, before) || len(s.journal.lines) != lines {
 				t.Errorf("the file has %d bytes, it had %d; the journal %d lines, it had %d",
-					len(after), len(before), len(s.journal.Lines()), lines)
+					len(after), len(before), len(s.journal.lines), lines)
 			}
 			if before != nil { // otherwise saving writes it again
 				if _, err := s.Save(t.Context()); err == nil {

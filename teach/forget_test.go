@@ -78,11 +78,11 @@ func TestForgetsNotWhatTheBaseCannot(t *testing.T) {
 	s := w.openAt(t, dir, "plda")
 	w.name(t, s, 160, 161)
 	save(t, s)
-	before := len(s.journal.Lines())
+	before := len(s.journal.lines)
 	n, left, err := s.Forget(t.Context(), []ID{w.photos[0].ID})
 	if n != 0 || err != nil || !strings.Contains(left[0], "does not keep its embeddings") ||
-		len(s.journal.Lines()) != before {
-		t.Errorf("forgot %d, left %q, %v, %d lines", n, left, err, len(s.journal.Lines())-before)
+		len(s.journal.lines) != before {
+		t.Errorf("forgot %d, left %q, %v, %d lines", n, left, err, len(s.journal.lines)-before)
 	}
 }
 

@@ -141,8 +141,8 @@ func readLines(path string) ([]Line, error) {
 }
 
 // readJournal reads a journal that others may have open. It is closed already.
-func readJournal(path string) (_ *Journal, err error) {
-	j := &Journal{path: path, embeddings: map[ID][]float32{}}
+func readJournal(path string) (_ *journal, err error) {
+	j := &journal{path: path, embeddings: map[ID][]float32{}}
 	if j.file, _, err = regularfile.Open(path); err != nil {
 		return nil, err
 	}

@@ -107,7 +107,7 @@ func TestHistoryHasNoEmbeddings(t *testing.T) {
 	w := newWorld(2, 10)
 	s := w.openAt(t, t.TempDir(), "plda")
 	line := do(t, s, Decision{Do: Label, Images: []ID{w.photos[0].ID}, Class: "class 0"})
-	if s.journal.Embedding(w.photos[0].ID) == nil {
+	if s.journal.embedding(w.photos[0].ID) == nil {
 		t.Fatal("the journal has no embedding of the photo")
 	}
 	for _, l := range []Line{line, s.History(0, 1)[0].Line} {

@@ -25,8 +25,8 @@ import (
 // ErrInUse means that another process has the journal.
 var ErrInUse = errors.New("in use by another server or command: stop it, or choose another model")
 
-// A Journal is an append-only file of lines. One process has it at a time.
-type Journal struct {
+// A journal is an append-only file of lines. One process has it at a time.
+type journal struct {
 	// Dropped says what was missing at the end of the file; "" for nothing.
 	Dropped string
 
@@ -40,11 +40,11 @@ type Journal struct {
 	broken     error
 }
 
-// OpenJournal opens a journal, or begins one. A last line without its end, which was
+// openJournal opens a journal, or begins one. A last line without its end, which was
 // never acknowledged, is dropped; any other damage is an error that names the line.
 // ErrInUse reports that another process has it.
-func OpenJournal(path string) (*Journal, error) {
-	j := &Journal{
+func openJournal(path string) (*journal, error) {
+	j := &journal{
 		path: path, replace: atomicfile.Write, lock: flock.New(path + lockSuffix), embeddings: map[ID][]float32{},
 	}
 	held, err := j.lock.TryLock()
@@ -63,9 +63,9 @@ func OpenJournal(path string) (*Journal, error) {
 // private is the mode of journals: they say who decided what.
 const private = 0o600
 
-func (j *Journal) named(err error) error { return fmt.Errorf("journal %s: %w", j.path, err) }
+func (j *journal) named(err error) error { return fmt.Errorf("journal %s: %w", j.path, err) }
 
-func (j *Journal) open() error {
+func (j *journal) open() error {
 	_, created := os.Stat(j.path)
 	var err error
 	if j.file, err = regularfile.Edit(j.path, private); err != nil {
@@ -83,7 +83,7 @@ func (j *Journal) open() error {
 }
 
 // read reads all lines, and sets size to the end of the last complete one.
-func (j *Journal) read() error {
+func (j *journal) read() error {
 	r := bufio.NewReaderSize(j.file, 1<<20)
 	for {
 		text, err := r.ReadBytes('\n')
@@ -104,7 +104,7 @@ func (j *Journal) read() error {
 }
 
 // parse adds the line of a text.
-func (j *Journal) parse(text []byte) error {
+func (j *journal) parse(text []byte) error {
 	var l Line
 	decoder := json.NewDecoder(bytes.NewReader(text))
 	decoder.DisallowUnknownFields()
@@ -121,7 +121,7 @@ func (j *Journal) parse(text []byte) error {
 }
 
 // check returns an error for a line that no program wrote in this place.
-func (j *Journal) check(l Line) error {
+func (j *journal) check(l Line) error {
 	known := l.Of >= 1 && l.Of <= len(j.lines)
 	switch {
 	case l.Seq != len(j.lines)+1:
@@ -147,7 +147,7 @@ func (j *Journal) check(l Line) error {
 }
 
 // take adds a line, and moves its embeddings.
-func (j *Journal) take(l Line) error {
+func (j *journal) take(l Line) error {
 	for id, b := range l.Embeddings {
 		if len(b)%4 != 0 {
 			return fmt.Errorf("the embedding of %s has %d bytes", id, len(b))
@@ -164,7 +164,7 @@ func (j *Journal) take(l Line) error {
 }
 
 // cut makes the file end after the last complete line, and writing continue there.
-func (j *Journal) cut() error {
+func (j *journal) cut() error {
 	if err := j.file.Truncate(j.size); err != nil {
 		return err
 	}
@@ -172,14 +172,10 @@ func (j *Journal) cut() error {
 	return err
 }
 
-// Lines returns all lines, without their embeddings; the caller must not change
-// them.
-func (j *Journal) Lines() []Line { return j.lines }
-
-// Append numbers a line, writes it, and returns it without its embeddings once it is on
+// append numbers a line, writes it, and returns it without its embeddings once it is on
 // disk, in the file that has the name of the journal. After an error the journal is as
 // before.
-func (j *Journal) Append(l Line) (Line, error) {
+func (j *journal) append(l Line) (Line, error) {
 	if err := j.intact(); err != nil {
 		return l, err
 	}
@@ -209,12 +205,12 @@ func (j *Journal) Append(l Line) (Line, error) {
 	return l, err
 }
 
-// Embedding returns the embedding that a line has of a photo; nil for none.
-func (j *Journal) Embedding(id ID) []float32 { return j.embeddings[id] }
+// embedding returns the embedding that a line has of a photo; nil for none.
+func (j *journal) embedding(id ID) []float32 { return j.embeddings[id] }
 
 // Forget removes photos from all lines, which keep their numbers, and their
 // embeddings. It returns which of the photos the journal named.
-func (j *Journal) Forget(gone map[ID]bool) (named map[ID]bool, err error) {
+func (j *journal) Forget(gone map[ID]bool) (named map[ID]bool, err error) {
 	named = map[ID]bool{}
 	lines := slices.Clone(j.lines)
 	for i, l := range lines {
@@ -249,14 +245,14 @@ func (j *Journal) Forget(gone map[ID]bool) (named map[ID]bool, err error) {
 
 // rebase sets the SHA-256 of the base model, and of one that is about to replace it,
 // "" for none.
-func (j *Journal) rebase(hash, next string) error {
+func (j *journal) rebase(hash, next string) error {
 	lines := slices.Clone(j.lines)
 	lines[0].Model, lines[0].To = hash, next
 	return j.rewrite(lines, nil)
 }
 
 // rewrite replaces the file by one of the given lines.
-func (j *Journal) rewrite(lines []Line, gone map[ID]bool) error {
+func (j *journal) rewrite(lines []Line, gone map[ID]bool) error {
 	if err := j.intact(); err != nil {
 		return j.named(err)
 	}
@@ -264,11 +260,11 @@ func (j *Journal) rewrite(lines []Line, gone map[ID]bool) error {
 }
 
 // restore writes the journal again, with all lines.
-func (j *Journal) restore() error { return j.write(slices.Clone(j.lines), nil) }
+func (j *journal) restore() error { return j.write(slices.Clone(j.lines), nil) }
 
 // write gives a file of the given lines, and the permissions of the present one, the
 // name of the journal.
-func (j *Journal) write(lines []Line, gone map[ID]bool) (err error) {
+func (j *journal) write(lines []Line, gone map[ID]bool) (err error) {
 	defer func() {
 		if err != nil {
 			err = j.named(err)
@@ -319,7 +315,7 @@ func (j *Journal) write(lines []Line, gone map[ID]bool) (err error) {
 }
 
 // reopen goes on with the file that write released and could not replace.
-func (j *Journal) reopen(was fs.FileInfo) (err error) {
+func (j *journal) reopen(was fs.FileInfo) (err error) {
 	if named, _ := os.Stat(j.path); !os.SameFile(was, named) {
 		err = errors.New("another program has replaced it")
 	}
@@ -337,7 +333,7 @@ func (j *Journal) reopen(was fs.FileInfo) (err error) {
 
 // follow goes on with the file that write has given the name of the journal. That may be so
 // after an error, if only its folder could not be synced.
-func (j *Journal) follow(lines []Line, embeddings map[ID][]float32) (err error) {
+func (j *journal) follow(lines []Line, embeddings map[ID][]float32) (err error) {
 	file, err := regularfile.Edit(j.path, private)
 	if err != nil {
 		j.broken = fmt.Errorf("restart the server: %w", err)
@@ -353,7 +349,7 @@ func (j *Journal) follow(lines []Line, embeddings map[ID][]float32) (err error) 
 
 // intact returns an error unless a line can be added to the file with the name of the
 // journal.
-func (j *Journal) intact() error {
+func (j *journal) intact() error {
 	if j.broken != nil {
 		return j.broken
 	}
@@ -373,12 +369,12 @@ func (l *Line) embed(id ID, row []float32) {
 }
 
 // Close frees the journal for other processes.
-func (j *Journal) Close() error {
+func (j *journal) Close() error {
 	return errors.Join(j.release(), j.lock.Unlock())
 }
 
 // release closes the file, but keeps the lock.
-func (j *Journal) release() error {
+func (j *journal) release() error {
 	if j.file == nil {
 		return nil
 	}
@@ -388,4 +384,4 @@ func (j *Journal) release() error {
 }
 
 // remove removes the file. The lock remains until Close.
-func (j *Journal) remove() error { return errors.Join(j.release(), atomicfile.Remove(j.path)) }
+func (j *journal) remove() error { return errors.Join(j.release(), atomicfile.Remove(j.path)) }

@@ -11,12 +11,12 @@ import (
 // journal goes on with the file that has its name.
 func TestJournalInAFolderThatDoesNotSync(t *testing.T) {
 	file, _, _ := written(t)
-	j, err := OpenJournal(file)
+	j, err := openJournal(file)
 	if err != nil {
 		t.Fatal(err)
 	}
 	gone := ID{}
-	for _, l := range j.Lines() {
+	for _, l := range j.lines {
 		if len(l.Images) > 0 {
 			gone = l.Images[0]
 		}
@@ -28,18 +28,18 @@ func TestJournalInAFolderThatDoesNotSync(t *testing.T) {
 	if _, err := j.Forget(map[ID]bool{gone: true}); !errors.Is(err, noSync) {
 		t.Fatalf("%v", err)
 	}
-	if _, err := j.Append(Line{Do: Label, Images: []ID{{9}}, Class: "later"}); err != nil {
+	if _, err := j.append(Line{Do: Label, Images: []ID{{9}}, Class: "later"}); err != nil {
 		t.Errorf("a decision after it: %v", err)
 	}
-	want := len(j.Lines())
+	want := len(j.lines)
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if j, err = OpenJournal(file); err != nil {
+	if j, err = openJournal(file); err != nil {
 		t.Fatal(err)
 	}
 	defer j.Close()
-	if len(j.Lines()) != want || j.Embedding(gone) != nil {
-		t.Errorf("%d lines, want %d; embedding of what was forgotten: %v", len(j.Lines()), want, j.Embedding(gone))
+	if len(j.lines) != want || j.embedding(gone) != nil {
+		t.Errorf("%d lines, want %d; embedding of what was forgotten: %v", len(j.lines), want, j.embedding(gone))
 	}
 }

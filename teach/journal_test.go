@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-func journal(t *testing.T, file string) *Journal {
+func openedJournal(t *testing.T, file string) *journal {
 	t.Helper()
-	j, err := OpenJournal(file)
+	j, err := openJournal(file)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,14 +26,14 @@ func journal(t *testing.T, file string) *Journal {
 func written(t *testing.T) (file string, text []byte, lines []Line) {
 	t.Helper()
 	file = filepath.Join(t.TempDir(), "j")
-	j := journal(t, file)
+	j := openedJournal(t, file)
 	for i := range 6 {
 		l := Line{Do: Label, Images: []ID{{byte(i)}}, Class: "a\nb", Time: time.Unix(int64(i), 0)}
 		l.embed(ID{byte(i)}, []float32{float32(i), 0.5})
 		if i == 0 {
 			l = Line{Do: Start, Model: "m"}
 		}
-		if _, err := j.Append(l); err != nil {
+		if _, err := j.append(l); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -44,7 +44,7 @@ func written(t *testing.T) (file string, text []byte, lines []Line) {
 	if err := j.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return file, text, j.Lines()
+	return file, text, j.lines
 }
 
 // A journal that was cut anywhere, as by a kill, has the lines before the cut, and
@@ -58,29 +58,29 @@ func TestJournalCutAnywhere(t *testing.T) {
 		if err := os.WriteFile(file, text[:n], 0o600); err != nil {
 			t.Fatal(err)
 		}
-		j := journal(t, file)
+		j := openedJournal(t, file)
 		whole := bytes.Count(text[:n], []byte("\n"))
-		if got := j.Lines(); len(got) != whole || whole > 0 && !reflect.DeepEqual(got, lines[:whole]) {
+		if got := j.lines; len(got) != whole || whole > 0 && !reflect.DeepEqual(got, lines[:whole]) {
 			t.Fatalf("cut at %d: %d lines, want %d", n, len(got), whole)
 		}
 		if unfinished := n > 0 && text[n-1] != '\n'; (j.Dropped != "") != unfinished {
 			t.Errorf("cut at %d: dropped %q", n, j.Dropped)
 		}
-		if whole > 1 && !reflect.DeepEqual(j.Embedding(ID{1}), []float32{1, 0.5}) {
-			t.Errorf("cut at %d: embedding %v", n, j.Embedding(ID{1}))
+		if whole > 1 && !reflect.DeepEqual(j.embedding(ID{1}), []float32{1, 0.5}) {
+			t.Errorf("cut at %d: embedding %v", n, j.embedding(ID{1}))
 		}
 		next := Line{Do: Refit}
 		if whole == 0 {
 			next = Line{Do: Start}
 		}
-		if _, err := j.Append(next); err != nil {
+		if _, err := j.append(next); err != nil {
 			t.Fatal(err)
 		}
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
-		if got := journal(t, file); len(got.Lines()) != whole+1 || got.Dropped != "" {
-			t.Fatalf("cut at %d: %d lines after another", n, len(got.Lines()))
+		if got := openedJournal(t, file); len(got.lines) != whole+1 || got.Dropped != "" {
+			t.Fatalf("cut at %d: %d lines after another", n, len(got.lines))
 		} else if err := got.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -110,7 +110,7 @@ func TestJournalDamage(t *testing.T) {
 		if err := os.WriteFile(file, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if j, err := OpenJournal(file); err == nil {
+		if j, err := openJournal(file); err == nil {
 			t.Errorf("%s: no error", name)
 			j.Close()
 		}
@@ -122,8 +122,8 @@ func TestJournalDamage(t *testing.T) {
 
 func TestJournalIsLocked(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "j")
-	journal(t, file)
-	if _, err := OpenJournal(file); !errors.Is(err, ErrInUse) {
+	openedJournal(t, file)
+	if _, err := openJournal(file); !errors.Is(err, ErrInUse) {
 		t.Errorf("a second open: %v", err)
 	}
 }
@@ -136,11 +136,11 @@ func FuzzJournal(f *testing.F) {
 		if err := os.WriteFile(file, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		j, err := OpenJournal(file)
+		j, err := openJournal(file)
 		if err != nil {
 			return
 		}
-		fold(j.Lines(), newOrigin(nil, nil)).examples()
+		fold(j.lines, newOrigin(nil, nil)).examples()
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}

@@ -37,14 +37,14 @@ func keptLines() []Line {
 // TestKeptFiles: journals of every earlier version are read, and continued.
 func TestKeptFiles(t *testing.T) {
 	if *kept != "" {
-		j := journal(t, filepath.Join("testdata", "kept", *kept+".journal"))
+		j := openedJournal(t, filepath.Join("testdata", "kept", *kept+".journal"))
 		for _, l := range keptLines() {
 			if len(l.Images) > 0 && l.Do != Unlabel {
 				for i, id := range l.Images {
 					l.embed(id, []float32{float32(l.Seq), float32(i)})
 				}
 			}
-			if _, err := j.Append(l); err != nil {
+			if _, err := j.append(l); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -65,18 +65,18 @@ func TestKeptFiles(t *testing.T) {
 		if err := os.WriteFile(copied, text, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		j := journal(t, copied)
+		j := openedJournal(t, copied)
 		want := keptLines()
-		for i, l := range j.Lines() {
+		for i, l := range j.lines {
 			l.Time = l.Time.UTC()
 			if i >= len(want) || !reflect.DeepEqual(l, want[i]) {
 				t.Errorf("%s: line %d is %+v", file, i+1, l)
 			}
 		}
-		if len(j.Lines()) != len(want) || j.Dropped != "" || !reflect.DeepEqual(j.Embedding(ID{5}), []float32{7, 1}) {
-			t.Errorf("%s: %d lines, %v, %s", file, len(j.Lines()), j.Embedding(ID{5}), j.Dropped)
+		if len(j.lines) != len(want) || j.Dropped != "" || !reflect.DeepEqual(j.embedding(ID{5}), []float32{7, 1}) {
+			t.Errorf("%s: %d lines, %v, %s", file, len(j.lines), j.embedding(ID{5}), j.Dropped)
 		}
-		if _, err := j.Append(Line{Do: Unlabel, Images: []ID{{1}}}); err != nil {
+		if _, err := j.append(Line{Do: Unlabel, Images: []ID{{1}}}); err != nil {
 			t.Error(err)
 		}
 	}

@@ -28,11 +28,11 @@ func TestMutatedJournals(t *testing.T) {
 		if err := os.WriteFile(file, damaged, 0o600); err != nil {
 			return err
 		}
-		j, err := OpenJournal(file)
+		j, err := openJournal(file)
 		if err != nil {
 			return nil
 		}
-		fold(j.Lines(), newOrigin(nil, nil)).examples()
+		fold(j.lines, newOrigin(nil, nil)).examples()
 		return j.Close()
 	})
 }

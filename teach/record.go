@@ -18,14 +18,14 @@ import (
 // model, and the journal of what was decided since.
 type record struct {
 	file    string // MODEL
-	journal *Journal
+	journal *journal
 	base    *base // nil before it is open
 }
 
 // open reads the files, and MODEL, and returns the state and the line up to which MODEL has
 // learned all decisions. It writes only to begin a journal, when nothing else can fail.
 func (r *record) open(fresh *model.Model, backend linalg.Backend, now time.Time) (st *state, inFile int, err error) {
-	if len(r.journal.Lines()) == 0 {
+	if len(r.journal.lines) == 0 {
 		if err := r.begin(fresh, backend, now); err != nil {
 			return nil, 0, err
 		}
@@ -42,7 +42,7 @@ func (r *record) open(fresh *model.Model, backend linalg.Backend, now time.Time)
 }
 
 // replay returns the state that follows from the files.
-func (r *record) replay() *state { return fold(r.journal.Lines(), r.base.origin) }
+func (r *record) replay() *state { return fold(r.journal.lines, r.base.origin) }
 
 // close frees the files.
 func (r *record) close() error { return errors.Join(r.journal.Close(), r.base.close()) }
@@ -51,7 +51,7 @@ func (r *record) close() error { return errors.Join(r.journal.Close(), r.base.cl
 // next to a base model.
 func (r *record) abandon() error {
 	var err error
-	if len(r.journal.Lines()) == 0 && free(r.file+baseSuffix) && r.journal.intact() == nil {
+	if len(r.journal.lines) == 0 && free(r.file+baseSuffix) && r.journal.intact() == nil {
 		err = r.journal.remove()
 	}
 	return errors.Join(err, r.close())
@@ -93,13 +93,13 @@ func (r *record) begin(fresh *model.Model, backend linalg.Backend, now time.Time
 	if r.base, err = openBase(base, backend); err != nil {
 		return err
 	}
-	_, err = r.journal.Append(Line{Time: now, Do: Start, Model: r.base.model.SHA256(), Was: was})
+	_, err = r.journal.append(Line{Time: now, Do: Start, Model: r.base.model.SHA256(), Was: was})
 	return err
 }
 
 // resume opens the base model, which has to be the one that the journal starts from.
 func (r *record) resume(backend linalg.Backend) (err error) {
-	base, start := r.file+baseSuffix, r.journal.Lines()[0]
+	base, start := r.file+baseSuffix, r.journal.lines[0]
 	if r.base, err = openBase(base, backend); err != nil {
 		return fmt.Errorf("the journal needs the model that it starts from: %w", err)
 	}
@@ -183,7 +183,7 @@ func (r *record) append(l Line) (Line, error) {
 	if err := r.base.intact(); err != nil {
 		return l, err
 	}
-	return r.journal.Append(l)
+	return r.journal.append(l)
 }
 
 // intact returns an error unless what was decided can be read again from the files
@@ -216,7 +216,7 @@ func (r *record) row(id ID) []float32 {
 	if x := r.base.rows[id]; x != nil {
 		return x
 	}
-	return r.journal.Embedding(id)
+	return r.journal.embedding(id)
 }
 
 // forget removes photos from the journal, and replaces the base model unless the new one
@@ -269,7 +269,7 @@ func (r *record) rebase(m *model.Model, temp string) error {
 
 // rebased notes in the journal that the base model has been replaced.
 func (r *record) rebased() error {
-	if next := r.journal.Lines()[0].To; next == r.base.model.SHA256() {
+	if next := r.journal.lines[0].To; next == r.base.model.SHA256() {
 		return r.journal.rebase(next, "")
 	}
 	return nil

@@ -102,7 +102,7 @@ func TestFailedSaveIsNotSaved(t *testing.T) {
 func killed(t *testing.T, lines int, renamed bool) (w world, dir string) {
 	t.Helper()
 	w, s, from := taught(t)
-	before := len(s.journal.Lines())
+	before := len(s.journal.lines)
 	save(t, s)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

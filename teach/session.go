@@ -116,7 +116,7 @@ func Open(o Options) (*Session, error) {
 	if err := ownBase(o.Model); err != nil {
 		return nil, err
 	}
-	j, err := OpenJournal(o.Model + journalSuffix)
+	j, err := openJournal(o.Model + journalSuffix)
 	if err != nil {
 		return nil, err
 	}

@@ -106,11 +106,11 @@ func TestSeveralNeedsNames(t *testing.T) {
 			t.Errorf("%s: %v", what, err)
 		}
 	}
-	j := journal(t, t.TempDir()+"/j")
-	if _, err := j.Append(Line{Do: Start}); err != nil {
+	j := openedJournal(t, t.TempDir()+"/j")
+	if _, err := j.append(Line{Do: Start}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.Append(Line{Do: Several, Images: images, Classes: many[:1]}); err == nil {
+	if _, err := j.append(Line{Do: Several, Images: images, Classes: many[:1]}); err == nil {
 		t.Error("a line with one name was written")
 	}
 }

@@ -50,7 +50,7 @@ func checkDistribution(t *testing.T, f Factory) {
 		"later": f.learned(t, base(), f.novel())} {
 		proper(t, name, LogProb(t, h, queries()))
 		proper(t, name+", far away", LogProb(t, h, extremes()))
-		for i, v := range Novelty(t, h, extremes()) {
+		for i, v := range novelty(t, h, extremes()) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Errorf("%s: novelty of extreme %d is %g", name, i, v)
 			}
@@ -103,13 +103,13 @@ func checkStrides(t *testing.T, f Factory) {
 func checkBatches(t *testing.T, f Factory) {
 	h := f.learned(t, base(), f.novel())
 	q := draw(6, 70, "cat", "ant", "bee", "dog", "eel").x
-	whole, unknown := LogProb(t, h, q), Novelty(t, h, q)
+	whole, unknown := LogProb(t, h, q), novelty(t, h, q)
 	for _, i := range []int{0, 63, 64, 255, 256, q.Rows - 1} {
 		alone := LogProb(t, h, dense.Rows32(q, i, i+1))
 		if !slices.Equal(alone.Data, whole.Data[i*whole.Stride:(i+1)*whole.Stride]) {
 			t.Errorf("row %d alone differs from the row within a batch", i)
 		}
-		if own := Novelty(t, h, dense.Rows32(q, i, i+1)); own[0] != unknown[i] {
+		if own := novelty(t, h, dense.Rows32(q, i, i+1)); own[0] != unknown[i] {
 			t.Errorf("row %d alone has novelty %g, within a batch %g", i, own[0], unknown[i])
 		}
 	}
@@ -189,12 +189,12 @@ func checkConcurrency(t *testing.T, f Factory) {
 
 func checkNovelty(t *testing.T, f Factory) {
 	h := f.learned(t, base())
-	known := Novelty(t, h, base().x)
+	known := novelty(t, h, base().x)
 	opposite := base().x
 	for i := range opposite.Data {
 		opposite.Data[i] *= -10
 	}
-	if unknown := Novelty(t, h, opposite); slices.Min(unknown) <= slices.Max(known) {
+	if unknown := novelty(t, h, opposite); slices.Min(unknown) <= slices.Max(known) {
 		t.Errorf("novelty of known up to %g, of far points from %g", slices.Max(known), slices.Min(unknown))
 	}
 }

@@ -108,8 +108,8 @@ func LogProb(t testing.TB, h classifier.Head, x blas32.General) blas64.General {
 	return dst
 }
 
-// Novelty returns the novelty of the rows of x.
-func Novelty(t testing.TB, h classifier.Head, x blas32.General) []float64 {
+// novelty returns the novelty of the rows of x.
+func novelty(t testing.TB, h classifier.Head, x blas32.General) []float64 {
 	t.Helper()
 	C := len(h.Classes())
 	dst := make([]float64, x.Rows)

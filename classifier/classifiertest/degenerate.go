@@ -65,7 +65,7 @@ func checkDegenerate(t *testing.T, f Factory) {
 						slices.Max(lp.Data))
 				}
 			}
-			for _, v := range Novelty(t, h, queries()) {
+			for _, v := range novelty(t, h, queries()) {
 				if math.IsNaN(v) || math.IsInf(v, 0) {
 					t.Errorf("novelty %g", v)
 				}
@@ -109,7 +109,7 @@ func checkSaveLoad(t *testing.T, f Factory) {
 	if !slices.Equal(LogProb(t, back, queries()).Data, LogProb(t, h, queries()).Data) {
 		t.Error("log-probabilities changed in the last bits")
 	}
-	if !slices.Equal(Novelty(t, back, queries()), Novelty(t, h, queries())) {
+	if !slices.Equal(novelty(t, back, queries()), novelty(t, h, queries())) {
 		t.Error("novelty changed in the last bits")
 	}
 	saved := everything(t, h)[0]

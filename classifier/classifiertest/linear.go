@@ -39,7 +39,7 @@ func checkLinear(t *testing.T, f Factory) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want, novelty := LogProb(t, head, queries()), Novelty(t, head, queries())
+	want, novelty := LogProb(t, head, queries()), novelty(t, head, queries())
 	for i := range phi.Rows {
 		scores := slices.Clone(b)
 		for c := range scores {

@@ -29,7 +29,7 @@ func Open(dir string, ns Namespace, log *slog.Logger) (*Cache, error) {
 	if ns.Extractor == "" || ns.Preprocess == "" {
 		return nil, fmt.Errorf("open cache %s: the fingerprints of extractor and preprocessing are required", dir)
 	}
-	home, paths := filepath.Join(dir, "embeddings", ns.Key()), filepath.Join(dir, "paths")
+	home, paths := filepath.Join(dir, "embeddings", ns.key()), filepath.Join(dir, "paths")
 	for _, folder := range []string{home, paths} {
 		_, _ = atomicfile.RemoveStale(folder) // leftovers of killed runs are harmless
 	}
@@ -51,7 +51,7 @@ func (c *Cache) Lookup(abs string, state FileState) (Hash, bool) {
 	if c == nil {
 		return Hash{}, false
 	}
-	return c.Index.Lookup(abs, state)
+	return c.Index.lookup(abs, state)
 }
 
 func (c *Cache) Record(abs string, state FileState, h Hash) error {

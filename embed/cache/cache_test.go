@@ -12,7 +12,7 @@ func TestOpenCacheClearsWhatKilledRunsLeft(t *testing.T) {
 	dir := t.TempDir()
 	ns := Namespace{Extractor: "e", Preprocess: "p"}
 	var left []string
-	for _, folder := range []string{filepath.Join("embeddings", ns.Key()), "paths"} {
+	for _, folder := range []string{filepath.Join("embeddings", ns.key()), "paths"} {
 		file := filepath.Join(dir, folder, ".meta.json.tmp-pipeline-3ekj7lxffhjna")
 		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
 			t.Fatal(err)

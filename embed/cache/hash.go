@@ -23,8 +23,8 @@ type Namespace struct {
 	Extractor, Preprocess string
 }
 
-// Key returns the folder name of the namespace: 32 hex digits.
-func (n Namespace) Key() string {
+// key returns the folder name of the namespace: 32 hex digits.
+func (n Namespace) key() string {
 	text := fmt.Sprintf("pipeline embeddings 1\n%q\n%q\n", n.Extractor, n.Preprocess)
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:16])

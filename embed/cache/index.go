@@ -78,7 +78,6 @@ type Index struct {
 	mu       sync.RWMutex
 	entries  map[pathDigest]indexEntry
 	records  int // on disk, stale ones included
-	damaged  int
 	writer   *recordWriter
 	lock     *flock.Flock
 	readOnly bool
@@ -106,7 +105,6 @@ func (x *Index) path(slot string) string { return filepath.Join(x.dir, slot+".id
 func (x *Index) load(slot string) {
 	state, err := x.read(slot)
 	x.records += state.records
-	x.damaged += state.damaged
 	switch {
 	case errors.Is(err, fs.ErrNotExist): // compacted away by another process
 	case err != nil:
@@ -130,9 +128,9 @@ func (x *Index) read(slot string) (recordState, error) {
 	})
 }
 
-// Lookup returns the content hash of the file at the absolute path abs if its
+// lookup returns the content hash of the file at the absolute path abs if its
 // state is unchanged since it was hashed.
-func (x *Index) Lookup(abs string, state FileState) (Hash, bool) {
+func (x *Index) lookup(abs string, state FileState) (Hash, bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	e, known := x.entries[digestPath(abs)]
@@ -148,9 +146,6 @@ func (x *Index) Len() int {
 	defer x.mu.RUnlock()
 	return len(x.entries)
 }
-
-// Damaged returns the number of records with a wrong checksum.
-func (x *Index) Damaged() int { return x.damaged }
 
 // record stores that the file at abs had this state before and after it was
 // read, and hashed to h. A file modified a moment ago is not recorded: it could

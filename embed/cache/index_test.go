@@ -38,7 +38,7 @@ func found(t testing.TB, x *Index, n int) int {
 	t.Helper()
 	count := 0
 	for i := range n {
-		h, ok := x.Lookup(pathNo(i), stateNo(i))
+		h, ok := x.lookup(pathNo(i), stateNo(i))
 		if ok && h != key(i) {
 			t.Fatalf("path %d: wrong hash", i)
 		}
@@ -65,7 +65,7 @@ func TestIndexRoundTrip(t *testing.T) {
 		"size": {4, stateNo(3).MtimeNs, stateNo(3).Inode}, "mtime": {3, 9, stateNo(3).Inode},
 		"inode": {3, stateNo(3).MtimeNs, 9},
 	} {
-		if _, ok := x.Lookup(pathNo(3), changed); ok {
+		if _, ok := x.lookup(pathNo(3), changed); ok {
 			t.Errorf("changed %s: still trusted", name)
 		}
 	}
@@ -87,7 +87,7 @@ func TestIndexNewestWinsAcrossFiles(t *testing.T) {
 	}
 	first.Close()
 	second.Close()
-	if h, ok := mustIndex(t, dir).Lookup("/p", stateNo(3)); !ok || h != key(3) {
+	if h, ok := mustIndex(t, dir).lookup("/p", stateNo(3)); !ok || h != key(3) {
 		t.Fatal("an older entry won")
 	}
 }
@@ -105,7 +105,7 @@ func TestIndexRacilyClean(t *testing.T) {
 		if err := x.record(age.String(), s, key(0)); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := x.Lookup(age.String(), s); ok != trusted {
+		if _, ok := x.lookup(age.String(), s); ok != trusted {
 			t.Errorf("modified %v ago: trusted %v", age, ok)
 		}
 	}
@@ -147,7 +147,7 @@ func TestIndexCompacts(t *testing.T) {
 		t.Errorf("%d bytes for 6 paths", size)
 	}
 	x = mustIndex(t, dir)
-	if _, ok := x.Lookup("/same", stateNo(staleRecords+99)); !ok || found(t, x, 10) != 5 {
+	if _, ok := x.lookup("/same", stateNo(staleRecords+99)); !ok || found(t, x, 10) != 5 {
 		t.Error("entries lost")
 	}
 }
@@ -202,7 +202,7 @@ func FuzzOpenIndex(f *testing.F) {
 		note(t, x, 5, 7)
 		x.Close()
 		again := mustIndex(t, dir)
-		if h, ok := again.Lookup(pathNo(5), stateNo(5)); !ok || h != key(5) {
+		if h, ok := again.lookup(pathNo(5), stateNo(5)); !ok || h != key(5) {
 			t.Fatal("not there after Record")
 		}
 	})
@@ -216,7 +216,7 @@ func TestIndexWhenTheClockGoesBack(t *testing.T) {
 	for i, went := range []time.Duration{0, -24 * time.Hour, -48 * time.Hour, time.Hour} {
 		x := mustIndex(t, dir)
 		x.now = func() time.Time { return clock.Add(went) }
-		if _, ok := x.Lookup("/p", stateNo(i+1)); ok {
+		if _, ok := x.lookup("/p", stateNo(i+1)); ok {
 			t.Fatalf("clock %v: the new state is known before it was read", went)
 		}
 		if err := x.record("/p", stateNo(i+1), key(i+1)); err != nil {
@@ -226,7 +226,7 @@ func TestIndexWhenTheClockGoesBack(t *testing.T) {
 			t.Fatal(err)
 		}
 		x = mustIndex(t, dir)
-		if h, ok := x.Lookup("/p", stateNo(i+1)); !ok || h != key(i+1) {
+		if h, ok := x.lookup("/p", stateNo(i+1)); !ok || h != key(i+1) {
 			t.Errorf("clock %v: the newest entry is not the one that counts", went)
 		}
 		if err := x.Close(); err != nil {

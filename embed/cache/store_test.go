@@ -319,7 +319,7 @@ func TestHash(t *testing.T) {
 	if h.String() != want {
 		t.Error(h)
 	}
-	if a, b := (Namespace{"a", "bc"}).Key(), (Namespace{"ab", "c"}).Key(); a == b || len(a) != 32 {
+	if a, b := (Namespace{"a", "bc"}).key(), (Namespace{"ab", "c"}).key(); a == b || len(a) != 32 {
 		t.Error(a, b)
 	}
 }

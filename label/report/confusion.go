@@ -49,7 +49,7 @@ type pair struct {
 
 func newConfusion(e *metrics.Report, classes []Class) confusion {
 	c := confusion{Pairs: mostConfused(e)}
-	if len(e.Classes) > MaxMatrixClasses {
+	if len(e.Classes) > maxMatrixClasses {
 		return c
 	}
 	isNew := newNames(classes)

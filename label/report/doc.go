@@ -8,5 +8,5 @@
 //
 // Cost: time and size are linear in the number of cards, at most
 // Page.MaxThumbnails, plus C² cells for the confusion matrix of C classes (up
-// to MaxMatrixClasses, beyond which only the most confused pairs are listed).
+// to 150, beyond which only the most confused pairs are listed).
 package report

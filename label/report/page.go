@@ -22,13 +22,13 @@ import (
 )
 
 const (
-	// DefaultMaxThumbnails limits a page to about 20 MB.
-	DefaultMaxThumbnails = 2000
-	// DefaultUncertainMargin separates the predictions worth a look.
-	DefaultUncertainMargin = 0.2
-	// MaxMatrixClasses is the largest number of classes for which the full
+	// defaultMaxThumbnails limits a page to about 20 MB.
+	defaultMaxThumbnails = 2000
+	// defaultUncertainMargin separates the predictions worth a look.
+	defaultUncertainMargin = 0.2
+	// maxMatrixClasses is the largest number of classes for which the full
 	// confusion matrix is shown.
-	MaxMatrixClasses = 150
+	maxMatrixClasses = 150
 )
 
 // Page is the content of a report. The zero value is a valid, empty page.
@@ -49,7 +49,7 @@ type Page struct {
 	// Settings record how the results were computed: options, versions, hashes.
 	Settings []Setting
 	Notes    []string
-	// MaxThumbnails limits the number of cards; 0 means DefaultMaxThumbnails.
+	// MaxThumbnails limits the number of cards; 0 means 2000.
 	// The page says how many were left out.
 	MaxThumbnails int
 	// Threshold is the novelty above which a prediction is rejected, nil if none
@@ -191,9 +191,9 @@ func (p Page) validateEvaluation() error {
 	return nil
 }
 
-func (p Page) maxThumbnails() int { return cmp.Or(p.MaxThumbnails, DefaultMaxThumbnails) }
+func (p Page) maxThumbnails() int { return cmp.Or(p.MaxThumbnails, defaultMaxThumbnails) }
 
-func (p Page) uncertainMargin() float64 { return cmp.Or(p.UncertainMargin, DefaultUncertainMargin) }
+func (p Page) uncertainMargin() float64 { return cmp.Or(p.UncertainMargin, defaultUncertainMargin) }
 
 // A Sink builds the page of a run as it progresses, in memory bounded by the
 // page's limit. It implements label.Sink.
@@ -233,7 +233,7 @@ func (s *Sink) Put(row label.Scored) error {
 		Probability: p.Probability, Margin: p.Margin, EntropyNats: p.Entropy, Novelty: p.Novelty, TopK: p.TopK,
 	}
 	s.page.Summary.Labelled++
-	s.shown.Add(q)
+	s.shown.add(q)
 	return nil
 }
 
@@ -243,7 +243,7 @@ func (s *Sink) Commit(o embed.Outcome) error {
 	if s.page.Evaluation, err = s.Evaluation.Report(); err != nil {
 		return err
 	}
-	if err := s.shown.Fill(&s.page, s.pictures); err != nil {
+	if err := s.shown.fill(&s.page, s.pictures); err != nil {
 		return err
 	}
 	for _, problem := range o.Problems {

@@ -26,8 +26,8 @@ func manyPage(classes, n, rejected int) Page {
 func TestCardsAreLimitedAndLeftOnesCounted(t *testing.T) {
 	p := manyPage(10, 500, 20)
 	page := render(t, p)
-	if got := len(cards(parse(t, page))); got != DefaultMaxThumbnails {
-		t.Errorf("%d cards, want %d", got, DefaultMaxThumbnails)
+	if got := len(cards(parse(t, page))); got != defaultMaxThumbnails {
+		t.Errorf("%d cards, want %d", got, defaultMaxThumbnails)
 	}
 	if !strings.Contains(page, "3,000 of 5,000 pictures are not shown") {
 		t.Error("the page does not say how many were left out")
@@ -105,11 +105,11 @@ func identityReport(n int) *metrics.Report {
 }
 
 func TestConfusionOfManyClasses(t *testing.T) {
-	full := render(t, Page{Evaluation: identityReport(MaxMatrixClasses)})
-	if n := strings.Count(full, `class="d5"`); n != MaxMatrixClasses {
-		t.Errorf("%d diagonal cells, want %d", n, MaxMatrixClasses)
+	full := render(t, Page{Evaluation: identityReport(maxMatrixClasses)})
+	if n := strings.Count(full, `class="d5"`); n != maxMatrixClasses {
+		t.Errorf("%d diagonal cells, want %d", n, maxMatrixClasses)
 	}
-	if page := render(t, Page{Evaluation: identityReport(MaxMatrixClasses + 1)}); !strings.Contains(page,
+	if page := render(t, Page{Evaluation: identityReport(maxMatrixClasses + 1)}); !strings.Contains(page,
 		"too many classes for a table") {
 		t.Error("a matrix beyond the limit is not replaced")
 	}
@@ -164,9 +164,9 @@ func TestSelectionIsThePage(t *testing.T) {
 		want := render(t, p)
 		s := newSelection(p)
 		for _, q := range p.Predictions {
-			s.Add(q)
+			s.add(q)
 		}
-		if err := s.Fill(&p, func([]Prediction) error { return nil }); err != nil {
+		if err := s.fill(&p, func([]Prediction) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 		if len(p.Predictions) > c.limit {

@@ -234,8 +234,8 @@ func newSelection(p Page) *selection {
 	return &selection{page: p, groups: map[string][]Prediction{}, seen: newCensus(p.Classes)}
 }
 
-// Add takes one prediction.
-func (s *selection) Add(q Prediction) {
+// add takes one prediction.
+func (s *selection) add(q Prediction) {
 	name := s.page.groupOf(q)
 	s.seen.add(name, q)
 	s.groups[name] = append(s.groups[name], q)
@@ -256,11 +256,11 @@ func (s *selection) most(name string) int {
 	return min(limit, 50+4*limit/max(1, len(s.page.Classes)))
 }
 
-// Fill puts the selected predictions into a page with the same classes and
+// fill puts the selected predictions into a page with the same classes and
 // limits. load adds the Thumbnail to a few of them at a time. One without a
 // picture (NoPicture) gives way to the next in its group, and is shown only if
 // there is no other.
-func (s *selection) Fill(p *Page, load func([]Prediction) error) error {
+func (s *selection) fill(p *Page, load func([]Prediction) error) error {
 	all := s.page
 	for _, group := range s.groups {
 		all.Predictions = append(all.Predictions, group...)

@@ -36,8 +36,8 @@ func Parse(text string) (Shares, error) {
 	return s, nil
 }
 
-// Names returns the names of the parts.
-func (s Shares) Names() []string {
+// names returns the names of the parts.
+func (s Shares) names() []string {
 	if len(s) == 2 {
 		return []string{"train", "test"}
 	}

@@ -39,15 +39,15 @@ func Deal(ctx context.Context, pass label.Pass, shares Shares, seed uint64) (*Pl
 
 // Of returns the name of the part that a file is in. One that was not there when the plan
 // was made is in the first.
-func (p *Plan) Of(content [sha256.Size]byte) string { return p.shares.Names()[p.part[keyOf(content)]] }
+func (p *Plan) Of(content [sha256.Size]byte) string { return p.shares.names()[p.part[keyOf(content)]] }
 
 // Names returns the names of the parts.
-func (p *Plan) Names() []string { return p.shares.Names() }
+func (p *Plan) Names() []string { return p.shares.names() }
 
 // String says what was done.
 func (p *Plan) String() string {
 	var parts []string
-	for i, name := range p.shares.Names() {
+	for i, name := range p.shares.names() {
 		parts = append(parts, fmt.Sprintf("%d %s", p.photos[i], name))
 	}
 	text := "split into " + strings.Join(parts, ", ")

@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 		"a,b":     `"a"`, "": `""`, "NaN,20": `"NaN"`, "80,,20": `""`,
 	} {
 		s, err := Parse(text)
-		got := fmt.Sprint(s.Names())
+		got := fmt.Sprint(s.names())
 		if err != nil {
 			got = err.Error()
 		}
@@ -95,7 +95,7 @@ func TestShares(t *testing.T) {
 			got[rows[i].Prediction.Label+" "+part]++
 		}
 		for class, n := range size {
-			for i, part := range shares.Names() {
+			for i, part := range shares.names() {
 				if want := shares[i] / 100 * float64(n); math.Abs(got[class+" "+part]-want) > 1 {
 					t.Errorf("%v: %v photos of %s in %s, want %g", shares, got[class+" "+part], class, part, want)
 				}

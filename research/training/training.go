@@ -15,8 +15,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
-// Checkpoint is the name of a training's checkpoint.
-const Checkpoint = "checkpoint"
+// saved is the name of a training's checkpoint.
+const saved = "checkpoint"
 
 // A Job says where training stores its checkpoint and its course.
 type Job struct {
@@ -48,7 +48,7 @@ const compared = "compared"
 // is saved; the course of the training stays. Without such a folder it does nothing.
 func Finish(dir string) error {
 	f := checkpoint.Folder{Dir: dir}
-	return errors.Join(f.Remove(Checkpoint), atomicfile.RemoveAll(filepath.Join(dir, compared)))
+	return errors.Join(f.Remove(saved), atomicfile.RemoveAll(filepath.Join(dir, compared)))
 }
 
 // Train runs a trainer to its end, resuming from its checkpoint. When ctx is
@@ -65,7 +65,7 @@ func (j Job) train(ctx context.Context, t *dkl.Trainer) error {
 	if err != nil {
 		return err
 	}
-	name := Checkpoint
+	name := saved
 	if j.Keyed {
 		name = path.Join(key[:16], name)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
-// Suffix is what the name of a new project ends with.
-const Suffix = ".project"
+// suffix is what the name of a new project ends with.
+const suffix = ".project"
 
 const (
 	fileName = "project.json"
@@ -48,7 +48,7 @@ type content struct {
 }
 
 // Name returns the name of the project for people.
-func (p Project) Name() string { return strings.TrimSuffix(filepath.Base(p.Dir), Suffix) }
+func (p Project) Name() string { return strings.TrimSuffix(filepath.Base(p.Dir), suffix) }
 
 // Model returns the MODEL file.
 func (p Project) Model() string { return filepath.Join(p.Dir, "photos.model") }

@@ -114,8 +114,8 @@ func (t Table) Of(class string) []int {
 	return rows
 }
 
-// Find returns the rows that hold the given examples, a different one for each.
-func (t Table) Find(x blas32.General, y []string) ([]int, error) {
+// find returns the rows that hold the given examples, a different one for each.
+func (t Table) find(x blas32.General, y []string) ([]int, error) {
 	if err := classifier.CheckExamples(x, y, t.X.Cols); err != nil {
 		return nil, err
 	}
@@ -154,7 +154,7 @@ func Forget(method string, t Table, class string, drop func(rows []int) error) e
 
 // ForgetSamples implements classifier.SampleForgetter for such a head.
 func ForgetSamples(method string, t Table, x blas32.General, y []string, drop func(rows []int) error) error {
-	rows, err := t.Find(x, y)
+	rows, err := t.find(x, y)
 	if err == nil {
 		err = drop(rows)
 	}

@@ -95,7 +95,7 @@ func TestRowsAreSortedByTheirBits(t *testing.T) {
 	all := Table{}.With(matrix([]float32{0, 1}, []float32{negative, 1}, []float32{0, 1}),
 		classifier.GroupByClass([]string{"a", "a", "a"}))
 	one := matrix([]float32{0, 1})
-	rows, err := all.Find(one, []string{"a"})
+	rows, err := all.find(one, []string{"a"})
 	if err != nil || fmt.Sprint(rows) != "[0]" {
 		t.Fatal(rows, err)
 	}
@@ -103,7 +103,7 @@ func TestRowsAreSortedByTheirBits(t *testing.T) {
 	if a := left.ByClass()["a"]; len(a) != 2 || !math.Signbit(float64(a[0][0])) || math.Signbit(float64(a[1][0])) {
 		t.Errorf("%v", a)
 	}
-	if _, err := left.Find(matrix([]float32{0, 1}, []float32{0, 1}), []string{"a", "a"}); err == nil {
+	if _, err := left.find(matrix([]float32{0, 1}, []float32{0, 1}), []string{"a", "a"}); err == nil {
 		t.Error("a row was found twice")
 	}
 }

@@ -13,7 +13,7 @@ import (
 
 // figures draws the paper's figures, and for Figures 1 and 2 also the
 // differences from plain online EM.
-func (c Config) figures(seeds [][]trial, chosen []Row, r Results) []chart.Figure {
+func (c Config) figures(seeds [][]trial, chosen []Row, r results) []chart.Figure {
 	if c.Figure > 2 {
 		return c.bySetting(r)
 	}
@@ -90,7 +90,7 @@ func short(s variant) string {
 
 // bySetting draws one picture per setting: in Figure 3 with one line per class,
 // in Figure 4 a matrix.
-func (c Config) bySetting(r Results) []chart.Figure {
+func (c Config) bySetting(r results) []chart.Figure {
 	var figures []chart.Figure
 	for i, curve := range r.Curves {
 		name := fmt.Sprintf("figure%d_%d_%s", c.Figure, i+1, curve.Policy)

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
-// Results is the content of results.json.
-type Results struct {
+// results is the content of results.json.
+type results struct {
 	Kind   string `json:"kind"`
 	Figure int    `json:"figure"`
 	Seeds  int    `json:"seeds"`
@@ -43,7 +43,7 @@ type Curve struct {
 func (c Config) outcome(seeds [][]trial) experiment.Outcome {
 	rows := c.rows(seeds)
 	chosen := c.chosen(rows)
-	r := Results{Kind: "ppca-online", Figure: c.Figure, Seeds: len(seeds), Classes: c.names(), Chosen: chosen,
+	r := results{Kind: "ppca-online", Figure: c.Figure, Seeds: len(seeds), Classes: c.names(), Chosen: chosen,
 		Grid: rows}
 	if c.Figure != 4 {
 		r.Steps = c.steps()
@@ -154,7 +154,7 @@ func (s Spread) gain() string {
 
 // conclusion summarises a difference in a word.
 func (s Spread) conclusion() string {
-	return map[int]string{1: "better", -1: "worse", 0: "no clear difference"}[s.Sign()]
+	return map[int]string{1: "better", -1: "worse", 0: "no clear difference"}[s.sign()]
 }
 
 func (c Config) tables(chosen, rows []Row) []table.Table {

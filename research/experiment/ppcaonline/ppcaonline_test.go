@@ -83,7 +83,7 @@ func TestFigures(t *testing.T) {
 	for figure, pictures := range map[int]int{1: 2, 2: 2, 3: 4, 4: 4} {
 		c := small(figure)
 		o := run(t, c, 1)
-		r := o.Results.(Results)
+		r := o.Results.(results)
 		// For each of two γ: none, and five forms of every policy.
 		forms := 2 * (1 + 5*len(c.policies()))
 		if len(r.Chosen) != forms || len(r.Grid) != 2*(1+10*len(c.policies())) || len(o.Figures) != pictures ||
@@ -180,7 +180,7 @@ func TestMoreSeedsKeepTheOthers(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(finished, []any{"seed4"}) {
 		t.Errorf("finished %v, %v", finished, err)
 	}
-	a, b := first.Results.(Results).Grid, more.Results.(Results).Grid
+	a, b := first.Results.(results).Grid, more.Results.(results).Grid
 	for i := range a {
 		if !slices.Equal(a[i].End.Seeds, b[i].End.Seeds[:3]) {
 			t.Errorf("%s: another seed changes the others", a[i])
@@ -195,13 +195,13 @@ func TestMoreSeedsKeepTheOthers(t *testing.T) {
 
 func TestSpread(t *testing.T) {
 	s := spread([]float64{1, 2, 3})
-	if s.Mean != 2 || math.Abs(s.SD-1) > 1e-15 || s.Above != 3 || s.Sign() != 0 { // 2 < 4.303·1/√3
+	if s.Mean != 2 || math.Abs(s.SD-1) > 1e-15 || s.Above != 3 || s.sign() != 0 { // 2 < 4.303·1/√3
 		t.Errorf("%+v", s)
 	}
-	if s := spread([]float64{-2, -2.1, -1.9}); s.Sign() != -1 || s.Above != 0 {
+	if s := spread([]float64{-2, -2.1, -1.9}); s.sign() != -1 || s.Above != 0 {
 		t.Errorf("%+v", s)
 	}
-	if s := spread([]float64{5}); s.Sign() != 0 || s.SD != 0 {
+	if s := spread([]float64{5}); s.sign() != 0 || s.SD != 0 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -31,9 +31,9 @@ func spread(values []float64) Spread {
 	return Spread{Seeds: values, Mean: mean, SD: sd, Above: floats.Count(func(v float64) bool { return v > 0 }, values)}
 }
 
-// Sign returns 1 or −1 if the mean differs from zero by a two-sided t test at 5
+// sign returns 1 or −1 if the mean differs from zero by a two-sided t test at 5
 // %, otherwise 0.
-func (s Spread) Sign() int {
+func (s Spread) sign() int {
 	n := float64(len(s.Seeds))
 	if n < 2 || !(math.Abs(s.Mean) > distuv.StudentsT{Sigma: 1, Nu: n - 1}.Quantile(0.975)*stat.StdErr(s.SD, n)) {
 		return 0
@@ -221,7 +221,7 @@ func (c Config) count(chosen []Row) []string {
 			if r.Beta == slices.Min(c.Beta) {
 				weakest++
 			}
-			switch c.measure(r).Sign() {
+			switch c.measure(r).sign() {
 			case 1:
 				better++
 			case -1:
