@@ -8,7 +8,7 @@ GOTEST      = PIPELINE_PYTHON="$(or $(PIPELINE_PYTHON),$(CURDIR)/.testenv/python
 
 .PHONY: help
 help: ## list the targets
-	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
+	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 .PHONY: setup
 setup: build ## find or download ONNX Runtime, libjpeg-turbo and the network of new models
@@ -96,6 +96,10 @@ dist-test: ## build the archive twice, compare, check what it needs, and run its
 .PHONY: windows-test
 windows-test: setup ## build the zip for Windows and run it under Wine beside a build for Linux; takes minutes
 	@scripts/dist/wine.sh
+
+.PHONY: arm64-test
+arm64-test: setup ## build the archive for arm64 and run it and the tests of what computes under QEMU; takes an hour
+	@scripts/dist/arm64.sh
 
 .PHONY: vulncheck
 vulncheck: ## look for known vulnerabilities in what the program calls (VULNDB=file:///FOLDER: in a copy of the database)

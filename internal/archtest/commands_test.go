@@ -10,7 +10,7 @@ import (
 
 var (
 	goTest  = regexp.MustCompile("\\bgo test ([^`\n#]*)")
-	makeRun = regexp.MustCompile("(?m)(?:^|`)make ([a-z-]+)")
+	makeRun = regexp.MustCompile("(?m)(?:^|`)make ([a-z0-9-]+)")
 	python  = regexp.MustCompile(`\b((?:bench|deploy|models|scripts)/[\w/]*\w\.py)((?: [^\n#]*\\\n)* [^\n#]*)`)
 	word    = regexp.MustCompile(`'[^']*'|"[^"]*"|[^\s'"]+`)
 )

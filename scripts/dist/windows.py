@@ -1,10 +1,13 @@
 """Compares pipeline.exe under Wine with a build for Linux, in the current folder.
 
-usage: windows.py WINE PIPELINE.EXE LINUX
+usage: windows.py WINE PIPELINE.EXE LINUX HELPERS
+
+HELPERS is a folder with the programs of scripts/dist/windows.
 """
 
 import csv
 import getpass
+import glob
 import json
 import os
 import re
@@ -14,7 +17,8 @@ import sys
 import time
 import urllib.request
 
-WINE, EXE, LINUX = sys.argv[1:]
+WINE, EXE, LINUX, HELPERS = sys.argv[1:]
+FAILED, INTERRUPTED = 1, 130  # exit codes
 PARTIAL = 3  # the exit code if a photo cannot be read; one of the demo's is damaged
 PHOTOS = "demo/images/photos"
 ROUNDS = 6
@@ -28,6 +32,7 @@ def run(*args, program=(WINE, EXE), want=0):
     print(f"{time.monotonic() - began:6.1f} s  {os.path.basename(program[-1])} {' '.join(args)}", flush=True)
     if done.returncode != want:
         sys.exit(f"exit code {done.returncode}, not {want}:\n{done.stdout}{done.stderr}")
+    assert "DXGI" not in done.stderr, f"a library speaks for itself:\n{done.stderr}"
     return done.stdout + done.stderr
 
 
@@ -85,7 +90,11 @@ def names():
     run("label", "windows.model", "--images", "named", "--out", "named-labels", "--organise", "copy")
     here = "Z:" + os.getcwd().replace("/", "\\")
     run("label", here + "\\windows.model", "--images", here + "\\named", "--out", here + "\\drive-labels")
-    assert list(rows("named-labels")) == list(rows("drive-labels")) == sorted(
+    share = "\\\\server\\share\\"  # Wine looks for it in the prefix
+    os.makedirs(os.path.join(os.environ["WINEPREFIX"], "dosdevices/unc/server"))
+    os.symlink(os.getcwd(), os.path.join(os.environ["WINEPREFIX"], "dosdevices/unc/server/share"))
+    run("label", share + "windows.model", "--images", share + "named", "--out", share + "share-labels")
+    assert list(rows("named-labels")) == list(rows("drive-labels")) == list(rows("share-labels")) == sorted(
         f"{folder}/ünï.jpg" for folder in (deep, "bücher 写真 🐟")
     ), rows("named-labels")
 
@@ -93,6 +102,70 @@ def names():
 def start(*args):
     """Starts a command; the caller ends it."""
     return subprocess.Popen([WINE, EXE, *args], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+
+def holding(share, file):
+    """Starts another program that holds a file; it ends with its standard input."""
+    held = subprocess.Popen([WINE, f"{HELPERS}/hold.exe", share, file], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert held.stdout.readline().strip() == b"held", file
+    return held
+
+
+def content(file):
+    """Reads a file."""
+    with open(file, "rb") as opened:
+        return opened.read()
+
+
+def held():
+    """Has other programs hold files: a run says so, and loses nothing; then it goes on."""
+    label = ["label", "held.model", "--images", "held", "--out", "held-labels"]
+    learn = ["learn", "held.model", "--images", "demo/images/new"]
+    shutil.copy("windows.model", "held.model")
+    shutil.copytree("demo/images/new/fire", "held")
+    run(*label)
+    for share, file, command, said in (
+        ("none", "held.model", label, "another program has it open"),
+        ("read", "held.model", learn, "open in another program"),
+        ("read", "held-labels/labels.csv", label, "open in another program"),
+    ):
+        before, other = content(file), holding(share, file)
+        text = run(*command, want=FAILED)
+        other.communicate()
+        assert said in text, text
+        assert content(file) == before, f"{file} is another one"
+        run(*command)
+    other = holding("none", glob.glob("held/*.jpg")[0])
+    shutil.rmtree(CACHE)
+    run(*label, want=PARTIAL)
+    other.communicate()
+    assert b"another program has it open" in content("held-labels/errors.csv"), content("held-labels/errors.csv")
+    run(*label)
+    left = temporary()
+    assert not left, f"left behind: {left}"
+
+
+def temporary():
+    """Returns the temporary files in the folders of results."""
+    return [name for name in glob.glob("**/.*", recursive=True, include_hidden=True) if ".tmp-pipeline-" in name]
+
+
+def ended():
+    """Presses Ctrl-C, and closes the window, while a command writes: it ends in good order."""
+    label = ["label", "linux.model", "--images", PHOTOS, "--organise", "copy", "--out", "ended"]
+    for event, name in ("0", "Ctrl-C"), ("2", "closing the window"):
+        shutil.rmtree(CACHE, ignore_errors=True)
+        process = subprocess.Popen([WINE, f"{HELPERS}/console.exe", event, EXE, *label], stdin=subprocess.PIPE)
+        deadline = time.monotonic() + 120
+        while not temporary():
+            assert process.poll() is None and time.monotonic() < deadline, "nothing was being written"
+            time.sleep(0.05)
+        began = time.monotonic()
+        process.communicate(b"\n", timeout=60)
+        print(f"{time.monotonic() - began:6.1f} s  {name}: exit code {process.returncode}", flush=True)
+        assert process.returncode == INTERRUPTED and not temporary(), temporary()
+    run(*label, want=PARTIAL)
+    compare(rows("ended"), rows("whole"))
 
 
 def killed():
@@ -149,5 +222,7 @@ assert len(decoders) == 1, f"not the same JPEG decoder: {decoders}; run pipeline
 run("demo", "--out", "demo")
 commands()
 names()
+held()
 killed()
+ended()
 served()

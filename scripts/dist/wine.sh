@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Runs the zip for Windows under Wine, in an empty prefix: the demo, the commands of
-# README, a server that is asked and killed, and commands that are killed while they
-# write. Everything must be as a run on Linux says, by the same decoder.
+# README, a server that is asked and killed, commands that are killed, or told to end,
+# while they write, and files that another program holds. Everything must be as a run on
+# Linux says, by the same decoder.
 #
 # usage: wine.sh      builds the zip first; needs Wine 8 or newer (Debian: wine64)
 set -euo pipefail
@@ -38,10 +39,15 @@ fi
 go build -o "$work/linux" ./cmd/pipeline
 python3 -m zipfile -e "$zip" "$work"
 
-step "temporary files"
-GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go test -c -o "$work/atomicfile.exe" ./internal/atomicfile
-"$wine" "$work/atomicfile.exe" -test.run '^TestRemoveStaleLeavesWhatIsOpen$'
+step "temporary files, and files of other programs"
+for each in atomicfile:TestRemoveStaleLeavesWhatIsOpen regularfile:TestFileOfAnotherProgram; do
+	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 go test -c -o "$work/test.exe" "./internal/${each%:*}"
+	"$wine" "$work/test.exe" -test.run "^${each#*:}\$" -test.v | grep -- '--- PASS'
+done
 
 step "the zip beside a build for Linux"
-(cd "$work" && python3 "$here/windows.py" "$wine" "$work"/pipeline-*/pipeline.exe "$work/linux")
+for each in hold console; do
+	.dist/cc-x86_64-windows-gnu -O1 -o "$work/$each.exe" "$here/windows/$each.c"
+done
+(cd "$work" && python3 "$here/windows.py" "$wine" "$work"/pipeline-*/pipeline.exe "$work/linux" "$work")
 step "done"
