@@ -13,15 +13,13 @@ type Fitted struct {
 	*Groups
 	joint Joint
 	left  map[*Event]int
-	shown map[*Event][]Shown
 }
 
 // Fit scores all rows once and finds the classes of each event. added is that of
 // calibration.Calibration. The scorer is that which labels. Memory: the
 // log-probabilities of the photos of events that are not complete, in the order of rows.
 func (g *Groups) Fit(ctx context.Context, scorer label.Scorer, rows embed.Rows, added float64) (*Fitted, error) {
-	f := &Fitted{Groups: g, joint: Joint{scorer.Head.Classes(), added}, left: map[*Event]int{},
-		shown: map[*Event][]Shown{}}
+	f := &Fitted{Groups: g, joint: Joint{scorer.Head.Classes(), added}, left: map[*Event]int{}}
 	for _, e := range g.Events {
 		if f.left[e] = e.Rows; e.Rows == 0 {
 			e.addLabel(label.EmptyPhoto)
@@ -39,6 +37,9 @@ func (f *Fitted) Put(row label.Scored) error {
 		return nil
 	}
 	e.seen++
+	if row.By == label.Person {
+		e.judged++
+	}
 	switch {
 	case row.By == label.Detector:
 		e.addLabel(row.Prediction.Label)
@@ -74,6 +75,18 @@ func (f *Fitted) Commit(embed.Outcome) error {
 // Abort implements label.Sink.
 func (f *Fitted) Abort() {}
 
+// Judged reports whether a person decided about every photo of the event that could be read.
+func (e *Event) Judged() bool { return e.seen > 0 && e.judged == e.seen }
+
+// Probability returns that of a label given all photos, false if a detector gave it.
+func (e *Event) Probability(label string) (p float64, ok bool) {
+	at := slices.IndexFunc(e.shown, func(s Shown) bool { return s.Class == label })
+	if at < 0 {
+		return 0, false
+	}
+	return e.shown[at].Probability, true
+}
+
 // Counts reports whether the event is one of a survey: a photo of it could be read, or a
 // detector found nothing in it. One without Labels then shows no known class.
 func (e *Event) Counts() bool { return e.seen > 0 || e.Rows == 0 }
@@ -87,8 +100,8 @@ func (e *Event) addLabel(name string) {
 // conclude finds the classes of an event, and frees what they follow from.
 func (f *Fitted) conclude(e *Event) {
 	if len(e.found) > 0 {
-		f.shown[e] = f.joint.Shown(e.found)
-		for _, t := range f.shown[e] {
+		e.shown = f.joint.Shown(e.found)
+		for _, t := range e.shown {
 			e.addLabel(t.Class)
 		}
 	}
@@ -102,7 +115,7 @@ func (f *Fitted) Of(row label.Scored) *label.Event {
 		return nil
 	}
 	out := &label.Event{Name: e.Name}
-	shown := f.shown[e]
+	shown := e.shown
 	switch {
 	case row.By == label.Detector:
 		out.Label, out.Probability = row.Prediction.Label, row.Prediction.Probability

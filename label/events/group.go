@@ -52,9 +52,11 @@ type Event struct {
 	// Labels are the classes, as Fit finds them, sorted.
 	Labels []string
 
-	zoned bool // the time has an offset
-	seen  int  // rows that could be read
-	found []Evidence
+	zoned  bool // the time has an offset
+	seen   int  // rows that could be read
+	judged int  // of these, rows about which a person decided
+	found  []Evidence
+	shown  []Shown // what the head and people say
 }
 
 // Times counts where the times of photos come from.

@@ -30,7 +30,7 @@ const (
 
 // A camtrap is a Camera Trap Data Package (camtrap-dp.tdwg.org, version 1.0.2): a photo is a
 // medium of the deployment that its first-level folder is, and a label an observation of
-// a medium, each of several things one. What the format demands and nobody said is as wide
+// a medium, each of several things one, and so is a label of a whole event. What the format demands and nobody said is as wide
 // as what is known: a place unknown is anywhere on Earth. A photo that does not say when it
 // was taken cannot be in it.
 type camtrap struct {
@@ -118,6 +118,44 @@ func (c *camtrap) empty(photo dataset.BoxedPhoto) error {
 	return c.write(observations, o)
 }
 
+// event adds what all photos of an event show. One whose photos are not in the package, as none
+// could be read, is left out.
+func (c *camtrap) event(e *events.Event) error {
+	d := c.deployments[e.Station]
+	if d == nil || e.Start.IsZero() || !e.Counts() {
+		return nil
+	}
+	d.take(e.Start)
+	d.take(e.End)
+	labels := e.Labels
+	if len(labels) == 0 {
+		labels = []string{""}
+	}
+	for i, class := range labels {
+		o := map[string]string{
+			"observationID": fmt.Sprintf("event:%s/%d", e.Name, i+1), "deploymentID": cell(e.Station), "eventID": e.Name,
+			"eventStart": moment(e.Start), "eventEnd": moment(e.End), "observationLevel": "event",
+			"observationType": "unknown", "classificationMethod": "machine", "classifiedBy": c.o.Model,
+		}
+		p, told := e.Probability(class)
+		switch {
+		case e.Judged():
+			o["classificationMethod"], o["classifiedBy"] = "human", string(label.Person)
+		case told:
+			o["classificationProbability"] = label.Digits(min(1, p))
+		case class != "":
+			o["classifiedBy"] = string(label.Detector)
+		}
+		if class != "" {
+			c.name(o, class)
+		}
+		if err := c.write(observations, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // medium adds a photo, if its time is known, and its time to its deployment.
 func (c *camtrap) medium(name, taken string) error {
 	shot := c.o.Shot(dataset.FullPath(c.o.Root, name), taken)
@@ -131,12 +169,7 @@ func (c *camtrap) medium(name, taken string) error {
 		d = &deployment{start: shot.Time, end: shot.Time}
 		c.deployments[id] = d
 	}
-	if shot.Time.Before(d.start) {
-		d.start = shot.Time
-	}
-	if shot.Time.After(d.end) {
-		d.end = shot.Time
-	}
+	d.take(shot.Time)
 	d.unzoned = d.unzoned || !shot.Zoned
 	camera := photometa.Shot{Camera: shot.Camera, Serial: shot.Serial}
 	if !slices.Contains(d.cameras, camera) && len(d.cameras) < 2 {
@@ -149,13 +182,31 @@ func (c *camtrap) medium(name, taken string) error {
 	})
 }
 
+// take makes a deployment one that lasts at a time.
+func (d *deployment) take(at time.Time) {
+	if at.Before(d.start) {
+		d.start = at
+	}
+	if at.After(d.end) {
+		d.end = at
+	}
+}
+
 // deploymentOf names the deployment of a photo.
 func (c *camtrap) deploymentOf(name string, shot photometa.Shot) string {
 	return events.StationOf(c.o.Root, name, shot)
 }
 
-// classify says that an observation is of a class, in a tag if that is no scientific name.
+// classify says that the observation of a row is of a class.
 func (c *camtrap) classify(o map[string]string, row label.Scored, class string) {
+	c.name(o, class)
+	if byMachine(row) {
+		o["classificationProbability"] = label.Digits(min(1, row.Prediction.Probability))
+	}
+}
+
+// name says that an observation is of a class, in a tag if that is no scientific name.
+func (c *camtrap) name(o map[string]string, class string) {
 	kind := observationType(class)
 	o["observationType"] = kind
 	switch {
@@ -164,9 +215,6 @@ func (c *camtrap) classify(o map[string]string, row label.Scored, class string) 
 	default:
 		c.species[class] = true
 		o["scientificName"] = cell(class)
-	}
-	if byMachine(row) {
-		o["classificationProbability"] = label.Digits(min(1, row.Prediction.Probability))
 	}
 }
 
@@ -242,6 +290,11 @@ func (c *camtrap) Commit(o embed.Outcome) error {
 	}
 	if len(c.deployments) == 0 {
 		return ErrNoTimes
+	}
+	for _, e := range c.o.Events {
+		if err := c.event(e); err != nil {
+			return err
+		}
 	}
 	if err := c.writeDeployments(); err != nil {
 		return err

@@ -46,7 +46,10 @@ func (c *camtrap) descriptor() ([]byte, error) {
 	}
 	start, end := c.period()
 	west, south, east, north := c.o.Deployments.area(sortedKeys(c.deployments))
-	title := filepath.Base(c.o.Root)
+	title, levels := filepath.Base(c.o.Root), []string{"media"}
+	if len(c.o.Events) > 0 {
+		levels = append(levels, "event")
+	}
 	text, err := json.MarshalIndent(object{
 		"profile":   camtrapSchemas + "camtrap-dp-profile.json",
 		"name":      "labels",
@@ -58,7 +61,7 @@ func (c *camtrap) descriptor() ([]byte, error) {
 		"contributors": []object{{"title": "not given"}},
 		"project": object{
 			"title": title, "samplingDesign": "opportunistic", "captureMethod": []string{"activityDetection"},
-			"individualAnimals": false, "observationLevel": []string{"media"},
+			"individualAnimals": false, "observationLevel": levels,
 		},
 		"spatial": object{"type": "Polygon", "coordinates": [][][2]float64{
 			{{west, south}, {east, south}, {east, north}, {west, north}, {west, south}},

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/events"
 )
 
 // Options say what is exported where.
@@ -30,6 +31,8 @@ type Options struct {
 	// (dataset.Sample.Taken), and Now the time.
 	Shot func(file, taken string) photometa.Shot
 	Now  func() time.Time
+	// Events are those of the photos, with their labels; nil without events.
+	Events []*events.Event
 	// Empty are the photos without boxes, where rows are boxes.
 	Empty []dataset.BoxedPhoto
 }

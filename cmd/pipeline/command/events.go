@@ -15,13 +15,13 @@ import (
 // labelEvents finds the events of the photos and what each shows, and adds them to the job
 // and the page.
 func (a *app) labelEvents(ctx context.Context, in input, places export.Deployments, job *label.Job,
-	page *report.Page) error {
+	page *report.Page) ([]*events.Event, error) {
 	c := a.config.Label
 	groups, err := events.Group(ctx, in.root, in.photos(ctx), events.Options{
 		Gap: a.gap(), FileTimes: c.FileTimes,
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	t := groups.Times
 	if t.Unknown > 0 {
@@ -36,7 +36,7 @@ func (a *app) labelEvents(ctx context.Context, in input, places export.Deploymen
 	scorer.Decided = job.Decided
 	fitted, err := groups.Fit(ctx, scorer, in, job.Held.Added)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	a.say("%s of %s", plural(len(groups.Events), "event", "events"), plural(t.EXIF+t.Table+t.Names+t.Files+t.Unknown,
 		"photo", "photos"))
@@ -47,11 +47,11 @@ func (a *app) labelEvents(ctx context.Context, in input, places export.Deploymen
 	if figure := counts.Figure(); figure != nil {
 		svg, err := figure.Encode("svg")
 		if err != nil {
-			return err
+			return nil, err
 		}
 		page.Activity = &report.Figure{SVG: svg, Alt: counts.Told()}
 	}
-	return nil
+	return groups.Events, nil
 }
 
 // gap returns the longest time between two photos of an event that follow each other.

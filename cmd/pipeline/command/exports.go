@@ -68,15 +68,20 @@ func timed(ctx context.Context, in input, shot func(file, taken string) photomet
 	return false
 }
 
-// addExports adds what a job is to write for other programs.
-func addExports(ctx context.Context, m *model.Model, in input, places export.Deployments, job *label.Job) error {
+// addExports adds what a job is to write for other programs. Of the events those count about which
+// people decided if nothing else is asked for.
+func addExports(ctx context.Context, m *model.Model, in input, places export.Deployments, seen []*events.Event,
+	job *label.Job) error {
 	c := job.Config
 	o := export.Options{
 		Root: in.root, Dir: job.Out, Classes: m.Classes(), Model: m.Method + " " + m.SHA256()[:12], Splits: job.Splits,
-		Now: time.Now, Deployments: places, Empty: in.empty(c),
+		Now: time.Now, Deployments: places, Empty: in.empty(c), Events: seen,
 		Shot: func(file, taken string) photometa.Shot { return events.ShotOf(file, taken, c.FileTimes) },
 		Crop: in.crop(ctx),
 		Size: func(file string) (width, height int, err error) { return in.embedder.Size(ctx, file) },
+	}
+	if c.Only != "" {
+		o.Events = slices.DeleteFunc(slices.Clone(seen), func(e *events.Event) bool { return !e.Judged() })
 	}
 	if slices.Contains(c.Format, "camtrap-dp") && !timed(ctx, in, o.Shot) {
 		return export.ErrNoTimes // before hours of work

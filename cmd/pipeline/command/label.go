@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
+	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/report"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -178,8 +179,9 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 		return job, err
 	}
 	page := report.PageOf(m, version)
+	var seen []*events.Event
 	if c.Events > 0 {
-		if err := a.labelEvents(ctx, in, places, &job, &page); err != nil {
+		if seen, err = a.labelEvents(ctx, in, places, &job, &page); err != nil {
 			return job, err
 		}
 	}
@@ -198,7 +200,7 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	tree, err := a.sinks(c, in, dir)
 	job.Sinks = append(job.Sinks, tree...)
 	if err == nil {
-		err = addExports(ctx, m, in, places, &job)
+		err = addExports(ctx, m, in, places, seen, &job)
 	}
 	if err != nil || !c.Report {
 		return job, err

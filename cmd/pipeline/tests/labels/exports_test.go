@@ -123,7 +123,7 @@ func TestCamtrapPackage(t *testing.T) {
 	}
 	out := l.Path("out")
 	label := []string{"label", model, "--images", images, "--out", out, "--format", "csv,camtrap-dp", "--reject", "0.2",
-		"--set", "label.deployments=" + l.Path("places.csv")}
+		"--events", "60", "--set", "label.deployments=" + l.Path("places.csv")}
 	l.Write(l.Path("places.csv"), []byte("deploymentID,latitude,longitude\nstation 1,-1.5,35\nelsewhere,1,1\n"))
 	l.Must(label...)
 	rows, want := l.Table(out, "labels.csv"), map[string]string{}
@@ -131,7 +131,15 @@ func TestCamtrapPackage(t *testing.T) {
 	for i, path := range commandtest.Column(t, rows, "path") {
 		want[path] = labels[i]
 	}
-	if got := opened(l, []string{"frictionless"}, out)[out]["camtrap_dp"]; len(got) != 9 || !maps.Equal(got, want) {
+	rows = l.Table(out, "events.csv")
+	shown := commandtest.Column(t, rows, "labels")
+	for i, name := range commandtest.Column(t, rows, "event") {
+		for k, class := range strings.Split(shown[i], ";") {
+			want[fmt.Sprintf("event:%s/%d", name, k+1)] = class
+		}
+	}
+	got := opened(l, []string{"frictionless"}, out)[out]["camtrap_dp"]
+	if len(shown) == 0 || len(got) < 9+len(shown) || !maps.Equal(got, want) {
 		t.Errorf("the package says %v, want %v", got, want)
 	}
 	rows = l.Table(out, "camtrap-dp", "deployments.csv")

@@ -141,6 +141,10 @@ def camtrap_dp(out):
     seen = {}
     for row in loaded.get_resource("observations").read_rows():
         assert row["scientificName"] is None or row["scientificName"] in taxa
+        assert (row["observationLevel"] == "event") == (row["mediaID"] is None)
+        if row["mediaID"] is None:
+            seen[row["observationID"]] = row["scientificName"] or ""
+            continue
         seen[row["mediaID"]] = row["scientificName"] or ""
     return seen
 
