@@ -41,5 +41,5 @@ func Example() {
 	// Output:
 	// 06:00:00 photos: 2
 	// 09:30:00 photos: 1
-	// fox: 0.78
+	// fox: 0.72
 }
