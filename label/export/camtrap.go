@@ -30,9 +30,9 @@ const (
 
 // A camtrap is a Camera Trap Data Package (camtrap-dp.tdwg.org, version 1.0.2): a photo is a
 // medium of the deployment that its first-level folder is, and a label an observation of
-// a medium, each of several things one, and so is a label of a whole event. What the format demands and nobody said is as wide
-// as what is known: a place unknown is anywhere on Earth. A photo that does not say when it
-// was taken cannot be in it.
+// a medium, each of several things one, and so is a label of a whole event. What the format
+// demands and nobody said is as wide as what is known: a place unknown is anywhere on Earth. A
+// photo that does not say when it was taken cannot be in it.
 type camtrap struct {
 	*folder
 	o           Options
@@ -133,8 +133,9 @@ func (c *camtrap) event(e *events.Event) error {
 	}
 	for i, class := range labels {
 		o := map[string]string{
-			"observationID": fmt.Sprintf("event:%s/%d", e.Name, i+1), "deploymentID": cell(e.Station), "eventID": e.Name,
-			"eventStart": moment(e.Start), "eventEnd": moment(e.End), "observationLevel": "event",
+			"observationID": fmt.Sprintf("event:%s/%d", e.Name, i+1), "eventID": e.Name,
+			"deploymentID": cell(e.Station), "eventStart": moment(e.Start), "eventEnd": moment(e.End),
+			"observationLevel": "event",
 			"observationType": "unknown", "classificationMethod": "machine", "classifiedBy": c.o.Model,
 		}
 		p, told := e.Probability(class)
