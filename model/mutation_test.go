@@ -107,6 +107,9 @@ func refused(raw []byte) (bool, error) {
 // TestForgedModels changes each tensor of a model of each method in turn and seals
 // the file again: it is refused, or scores numbers.
 func TestForgedModels(t *testing.T) {
+	if testing.Short() {
+		t.Skip("loads some hundred models, one after another")
+	}
 	tried, loaded := 0, map[string][]string{}
 	for _, f := range oneOfEach(t) {
 		for name := range f.Tensors {

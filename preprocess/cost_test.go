@@ -16,6 +16,9 @@ import (
 // TestCostOfDamagedImages: with the budget that people have, no damaged file of any format
 // takes more than package mutation allows.
 func TestCostOfDamagedImages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes a thousand damaged pictures")
+	}
 	spec := Spec{Resize: ResizeShorter, Size: 12, Crop: 9, Interpolation: Bicubic, Std: [3]float64{1, 1, 1},
 		Orientation: true}
 	p, err := New(spec, DefaultBudget())

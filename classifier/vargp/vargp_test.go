@@ -120,6 +120,9 @@ func mean(v []float64) (m float64) {
 // paper's bound. Single runs vary from none recognised to all, so it takes the
 // mean over six seeds.
 func TestFewCountAsMany(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains one head after another")
+	}
 	const seeds = 6
 	recognised, sure := map[int]float64{}, map[int]float64{} // by count_as
 	for _, as := range []int{100, 0} {
@@ -159,6 +162,9 @@ func TestFewCountAsMany(t *testing.T) {
 // TestFirstSessionOfFew checks the same for a first session of eighty classes
 // with five examples each; with the paper's bound none is recognised.
 func TestFirstSessionOfFew(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains one head after another")
+	}
 	rng := rand.New(rand.NewPCG(1, 1))
 	const classes, d = 80, 100
 	centres := make([]float64, classes*d)

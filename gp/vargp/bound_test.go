@@ -366,6 +366,9 @@ func drawGauss(mean *mat.VecDense, cov *mat.Dense, rng *rand.Rand) *mat.VecDense
 // draws of unsimplified log-densities, and the likelihood is the mean over draws of
 // u and then of f given u.
 func TestBoundAgainstMonteCarlo(t *testing.T) {
+	if testing.Short() {
+		t.Skip("draws in one goroutine")
+	}
 	each(t, func(t *testing.T, c Config) {
 		c.HyperSamples, c.FunctionSamples = 1, 500
 		m, old := learned(t, c)

@@ -110,6 +110,9 @@ func TestLearnsTwoTasks(t *testing.T) {
 // TestSplitHeadIsItsTwin: a cloned head is the same function as the original, and
 // the two then change independently.
 func TestSplitHeadIsItsTwin(t *testing.T) {
+	if testing.Short() {
+		t.Skip("trains in one goroutine")
+	}
 	each(t, func(t *testing.T, c Config) {
 		m, _ := learned(t, c)
 		m.tasks++

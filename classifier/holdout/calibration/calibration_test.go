@@ -104,6 +104,9 @@ func test(t *testing.T, head classifier.Head, s episodes.Episode, T, threshold f
 // and a likelihood close to that of the best temperature. With two examples of a class
 // the folds have fewer pairs than classes, and the covariance needs more classes.
 func TestWhatIsAnnouncedHolds(t *testing.T) {
+	if testing.Short() {
+		t.Skip("calibrates two dozen heads in the same way")
+	}
 	const draws = 6
 	for _, c := range []struct{ n, base, classes int }{{2, 80, 80}, {4, 20, 40}, {8, 20, 40}, {16, 20, 40}} {
 		var surplus, excess, share float64
