@@ -91,12 +91,12 @@ func evaluate[T any](p *testenv.Page, expression string) (out T) {
 
 // TestAppearance: in every view and dialog, wide and narrow, light and dark, axe-core
 // finds nothing serious and nothing is wider than the screen. With PAGE_SHOTS set to
-// a folder it writes screenshots instead, with ten to 100 000 photos.
+// a folder it writes screenshots instead, with thirty to 100 000 photos.
 func TestAppearance(t *testing.T) {
 	axe := testenv.Axe(t)
 	sizes := []int{158}
 	if os.Getenv("PAGE_SHOTS") != "" {
-		sizes = []int{10, 158, 1000, 100_000}
+		sizes = []int{30, 158, 1000, 100_000}
 	}
 	for _, n := range sizes {
 		t.Run(fmt.Sprint(n), func(t *testing.T) {
