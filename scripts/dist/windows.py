@@ -146,8 +146,8 @@ def held():
 
 
 def temporary():
-    """Returns the temporary files in the folders of results."""
-    return [name for name in glob.glob("**/.*", recursive=True, include_hidden=True) if ".tmp-pipeline-" in name]
+    """Returns the temporary files; glob would follow the links of Wine's drives."""
+    return [name for _, folders, files in os.walk(".") for name in folders + files if ".tmp-pipeline-" in name]
 
 
 def ended():
