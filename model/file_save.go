@@ -9,6 +9,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
@@ -125,7 +126,8 @@ func keepPrevious(path string) error {
 	if same, err := os.Stat(previous); err == nil && os.SameFile(current, same) {
 		return nil // a run was killed between the link and the rename
 	}
-	if linkPrevious(path, previous) == nil {
+	// On Windows no name can be taken from a file that another program holds, nor the link again.
+	if runtime.GOOS != "windows" && linkPrevious(path, previous) == nil {
 		return nil
 	}
 	return copyFile(previous, path)
