@@ -145,9 +145,9 @@ def held():
     assert not left, f"left behind: {left}"
 
 
-def temporary():
-    """Returns the temporary files; glob would follow the links of Wine's drives."""
-    return [name for _, folders, files in os.walk(".") for name in folders + files if ".tmp-pipeline-" in name]
+def temporary(folder="."):
+    """Returns the temporary files in a folder; glob would follow the links of Wine's drives."""
+    return [name for _, folders, files in os.walk(folder) for name in folders + files if ".tmp-pipeline-" in name]
 
 
 def ended():
@@ -157,13 +157,13 @@ def ended():
         shutil.rmtree(CACHE, ignore_errors=True)
         process = subprocess.Popen([WINE, f"{HELPERS}/console.exe", event, EXE, *label], stdin=subprocess.PIPE)
         deadline = time.monotonic() + 120
-        while not temporary():
+        while not temporary("ended"):
             assert process.poll() is None and time.monotonic() < deadline, "nothing was being written"
             time.sleep(0.05)
         began = time.monotonic()
         process.communicate(b"\n", timeout=60)
         print(f"{time.monotonic() - began:6.1f} s  {name}: exit code {process.returncode}", flush=True)
-        assert process.returncode == INTERRUPTED and not temporary(), temporary()
+        assert process.returncode == INTERRUPTED and not temporary("ended"), temporary("ended")
     run(*label, want=PARTIAL)
     compare(rows("ended"), rows("whole"))
 
