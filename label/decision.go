@@ -24,6 +24,9 @@ const (
 	Detector By = "detector"
 )
 
+// Seen reports whether somebody looked at the photo.
+func (b By) Seen() bool { return b == Person || b == Later }
+
 // A Decision is what people decided about a photo.
 type Decision struct {
 	// Class is "" for a photo that was set aside: it is of no class.

@@ -39,7 +39,7 @@ func NewEvaluation(classes []string, knownOnly bool) (*Evaluation, error) {
 // true, whatever the folder says.
 func (e *Evaluation) Truth(row Scored) string {
 	class := e.spelling(dataset.EscapePath(row.Sample.Label))
-	if row.By == Person || row.By == Later {
+	if row.By.Seen() {
 		class = row.Prediction.Label
 	}
 	if e.knownOnly && !e.known[class] {

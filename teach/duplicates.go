@@ -6,7 +6,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/disjoint"
 	"github.com/seed-90d10d51/pipeline/internal/neighbours"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 )
@@ -53,8 +53,11 @@ func (s *Session) Duplicates(q Query, shown int) (found []Duplicates, n int, com
 		}
 	}
 	slices.SortFunc(groups, func(a, b group) int {
-		if a.torn != b.torn {
-			return map[bool]int{true: -1, false: 1}[a.torn]
+		switch {
+		case a.torn && !b.torn:
+			return -1
+		case b.torn && !a.torn:
+			return 1
 		}
 		return cmp.Or(cmp.Compare(len(b.rows), len(a.rows)), strings.Compare(a.first, b.first))
 	})
@@ -96,28 +99,21 @@ func (g *gallery) undecided(rows []int) (left []int, torn bool) {
 func (a *album) copies(ctx context.Context, graph neighbours.Graph, rows []int) (groups copying, err error) {
 	// Distances of the graph are at most those of the embeddings.
 	const within, rounding = 2 * (1 - rank.SameShot), 1e-5
-	parent := dense.Range(0, len(rows))
-	root := func(i int) int {
-		for parent[i] != i {
-			parent[i] = parent[parent[i]]
-			i = parent[i]
-		}
-		return i
-	}
+	sets := disjoint.New(len(rows))
 	for i := range rows {
 		near, squares := graph.Of(i)
 		for k, j := range near {
 			if squares[k] <= within+rounding {
-				parent[max(root(i), root(int(j)))] = min(root(i), root(int(j)))
+				sets.Join(i, int(j))
 			}
 		}
 	}
 	heaps := map[int][]int{}
 	for i, row := range rows {
-		heaps[root(i)] = append(heaps[root(i)], row)
+		heaps[sets.Root(i)] = append(heaps[sets.Root(i)], row)
 	}
 	for i := range rows {
-		if root(i) != i || len(heaps[i]) < 2 {
+		if len(heaps[i]) < 2 { // i is no root, or alone
 			continue
 		}
 		for part := range slices.Chunk(heaps[i], mostCompared) {

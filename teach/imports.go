@@ -181,7 +181,7 @@ func (s *state) imported(b model.Batch, aside []Aside, prefer Preference) (l Lin
 	return m.line, m.Outcome, nil
 }
 
-// importing is a line of Import in the making.
+// importing builds the line of an Import.
 type importing struct {
 	*state
 	model.Outcome

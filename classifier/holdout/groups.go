@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/disjoint"
 )
 
 const (
@@ -28,11 +29,11 @@ func Groups(rows [][]float32, taken []Taken) []int {
 	if len(rows) < 2 {
 		return Alone(len(rows))
 	}
-	c := clusters{x: units(rows), limit: math.Inf(-1), parent: dense.Range(0, len(rows))}
+	c := clusters{x: units(rows), limit: math.Inf(-1), sets: disjoint.New(len(rows))}
 	first := map[int]int{} // of an occasion
 	for i, o := range Occasions(taken) {
 		if at, ok := first[o]; ok {
-			c.parent[i] = at
+			c.sets.Join(at, i)
 		} else {
 			first[o] = i
 		}
@@ -60,11 +61,11 @@ func units(rows [][]float32) blas32.General {
 
 func vector(row []float32) blas32.Vector { return blas32.Vector{N: len(row), Data: row, Inc: 1} }
 
-// clusters are the groups of rows so far, as a forest of parents.
+// clusters are the groups of rows so far.
 type clusters struct {
-	x      blas32.General // of length 1
-	limit  float64        // the largest distance within a group
-	parent []int
+	x     blas32.General // of length 1
+	limit float64        // the largest distance within a group
+	sets  disjoint.Sets
 }
 
 // part clusters some rows, in halves that lie together if there are too many.
@@ -134,10 +135,10 @@ func (c *clusters) link(some []int) {
 	t := newTree(c.distances(some), len(some))
 	first := map[int]int{}
 	for i, row := range some {
-		if at, ok := first[c.root(row)]; ok {
+		if at, ok := first[c.sets.Root(row)]; ok {
 			t.merge(at, i)
 		} else {
-			first[c.root(row)] = i
+			first[c.sets.Root(row)] = i
 		}
 	}
 	var chain []int
@@ -198,22 +199,15 @@ func nearest(d []float64, alive []bool, own int, chain []int) int {
 
 func (c *clusters) join(a, b int, distance float64) {
 	if distance <= c.limit || distance == 0 {
-		c.parent[c.root(b)] = c.root(a)
+		c.sets.Join(a, b)
 	}
-}
-
-func (c *clusters) root(i int) int {
-	for c.parent[i] != i {
-		i = c.parent[i]
-	}
-	return i
 }
 
 // roots returns a row of the group of each row: the same for all of a group.
 func (c *clusters) roots() []int {
-	out := make([]int, len(c.parent))
+	out := make([]int, len(c.sets))
 	for i := range out {
-		out[i] = c.root(i)
+		out[i] = c.sets.Root(i)
 	}
 	return out
 }

@@ -180,6 +180,7 @@ func (c *camtrap) name(o map[string]string, class string) {
 	}
 }
 
+// byMachine reports whether nobody has decided about a row.
 func byMachine(row label.Scored) bool {
 	return row.By == "" || row.By == label.Detector || row.By == label.Later
 }

@@ -116,7 +116,7 @@ func (s *studio) Put(row label.Scored) error {
 	t := s.task(row.Sample.File(), row.Split)
 	t.Data.By, t.Data.Rejected, t.Data.New = row.By, row.Rejected, optional(row.New)
 	switch names := row.Names(); {
-	case row.By == "" || row.By == label.Later:
+	case byMachine(row):
 	case len(names) == 0:
 		t.Annotations = append(t.Annotations, annotation{Result: []choice{}, Cancelled: true})
 	default:
@@ -153,7 +153,7 @@ func (s *studio) box(row label.Scored) error {
 		t.task, s.open, s.boxed = s.task(name, row.Split), t, true
 	}
 	t, names := s.open, row.Names()
-	person := row.By != "" && row.By != label.Detector && row.By != label.Later
+	person := !byMachine(row)
 	switch {
 	case person && len(names) == 0:
 		t.aside++

@@ -8,17 +8,17 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/disjoint"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
-// A dealer collects which rows belong together, as a forest, and keeps the embeddings of
-// a window only.
+// A dealer collects which rows belong together, and keeps the embeddings of a window only.
 type dealer struct {
-	parent []int
-	class  []int // numbers of names
-	keys   []key
-	names  []string // "" is that of rows without a class
+	sets  disjoint.Sets // of rows
+	class []int         // numbers of names
+	keys  []key
+	names []string // "" is that of rows without a class
 
 	number  map[string]int // of a class
 	content map[key]int    // the first row of it
@@ -41,19 +41,20 @@ func newDealer(window int) *dealer {
 
 // Put implements label.Sink.
 func (d *dealer) Put(s label.Scored) error {
-	i, k := len(d.parent), keyOf(s.Content)
+	i, k := len(d.sets), keyOf(s.Content)
 	class := d.classOf(s)
-	d.parent, d.class, d.keys = append(d.parent, i), append(d.class, class), append(d.keys, k)
+	d.sets.Add()
+	d.class, d.keys = append(d.class, class), append(d.keys, k)
 	if s.Event != nil {
 		d.joinFirst(i, d.event, s.Event.Name)
 	}
 	if file := s.Sample.File(); i > 0 && file == d.file {
-		d.join(i-1, i)
+		d.sets.Join(i-1, i)
 	} else {
 		d.file = file
 	}
 	if first, copied := d.content[k]; copied {
-		d.join(first, i)
+		d.sets.Join(first, i)
 		return nil
 	}
 	d.content[k] = i
@@ -80,7 +81,7 @@ func (d *dealer) classOf(s label.Scored) int {
 // joinFirst joins a row with the first one of the same name.
 func (d *dealer) joinFirst(i int, rows map[string]int, name string) {
 	if first, ok := rows[name]; ok {
-		d.join(first, i)
+		d.sets.Join(first, i)
 		return
 	}
 	rows[name] = i
@@ -98,21 +99,11 @@ func (d *dealer) joinAlike() {
 			if _, ok := first[group]; !ok {
 				first[group] = rows[i].row
 			}
-			d.join(first[group], rows[i].row)
+			d.sets.Join(first[group], rows[i].row)
 		}
 		d.recent[class] = nil
 	}
 	d.pending = 0
-}
-
-func (d *dealer) join(a, b int) { d.parent[d.root(b)] = d.root(a) }
-
-func (d *dealer) root(i int) int {
-	for d.parent[i] != i {
-		d.parent[i] = d.parent[d.parent[i]]
-		i = d.parent[i]
-	}
-	return i
 }
 
 // Commit implements label.Sink.
@@ -134,7 +125,7 @@ type group struct {
 func (d *dealer) groups(seed uint64) []*group {
 	of := map[int]*group{}
 	for i, k := range d.keys {
-		root := d.root(i)
+		root := d.sets.Root(i)
 		g := of[root]
 		if g == nil {
 			g = &group{first: k}

@@ -7,8 +7,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/labelnoise"
 )
 
-// What models that have not learned a photo say of it, beside the label that it was given:
-// every tenth is wrong.
+// Each photo is scored by models that were trained without it. Every tenth has a wrong label.
 func Example() {
 	cat, dog := []float64{math.Log(0.9), math.Log(0.1)}, []float64{math.Log(0.1), math.Log(0.9)}
 	var labels labelnoise.Labels

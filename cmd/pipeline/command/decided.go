@@ -25,7 +25,7 @@ func (a *app) truths(rows embed.Rows, file string, m *model.Model) (*truths, err
 // Each implements embed.Rows.
 func (t *truths) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
 	return t.Rows.Each(ctx, func(item embed.Item) error {
-		if d, ok := t.decided.Of(item); ok && item.Err == nil && (d.By == label.Person || d.By == label.Later) {
+		if d, ok := t.decided.Of(item); ok && item.Err == nil && d.By.Seen() {
 			if d.Class != item.Sample.Label {
 				t.changed++
 			}

@@ -54,7 +54,7 @@ func unpacked(t *testing.T, platform string, others ...string) string {
 }
 
 // TestDescribe: a bill is valid CycloneDX for each platform, has what is linked, built in
-// and beside the program, and is the same each time.
+// and beside the program, and is identical on every run.
 func TestDescribe(t *testing.T) {
 	t.Chdir(testenv.ModuleRoot(t))
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")
