@@ -8,9 +8,9 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/naming"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
+	"github.com/seed-90d10d51/pipeline/model/internal/naming"
 )
 
 // onlyNames is why a model of names is not calibrated.

@@ -15,8 +15,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/embed/prompt"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/extractor/textencoder"
-	"github.com/seed-90d10d51/pipeline/extractor/tokenizer"
+	"github.com/seed-90d10d51/pipeline/internal/textencoder"
+	"github.com/seed-90d10d51/pipeline/internal/tokenizer"
 )
 
 // Config names the text side of a backbone.

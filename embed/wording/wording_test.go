@@ -13,8 +13,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/embed/wording"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/extractor/textencoder/textencodertest"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/textencoder/textencodertest"
 )
 
 // pair writes the network and returns what is known of it.

@@ -9,9 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/extractor/efficientnet"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/download"
+	"github.com/seed-90d10d51/pipeline/internal/efficientnet"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 

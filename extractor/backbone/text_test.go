@@ -10,8 +10,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/extractor/textencoder/textencodertest"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/internal/textencoder/textencodertest"
 )
 
 // TestPullPair: a pull fetches both sides and the tokenizer, once, and says how far it is

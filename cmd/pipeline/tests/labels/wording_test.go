@@ -14,9 +14,9 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/extractor/textencoder/textencodertest"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/internal/textencoder/textencodertest"
 )
 
 // coloured writes n photos of each colour into folders of their names.

@@ -11,9 +11,9 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/seed-90d10d51/pipeline/extractor/tokenizer"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/tokenizer"
 )
 
 // Config configures an Encoder. The zero value detects everything.

@@ -1,8 +1,6 @@
 // Package naming chooses how much the names of classes count beside their examples, by
 // leaving examples out.
 //
-// It is for this module's own packages.
-//
 // A head with words (gauss.Words) scores a class by its density, in which the text t of the
 // name counts as ν examples at m₀ + a(t−t̄), plus ω times the score 100·t·x that the network of
 // texts was trained for. The text is a noisy view of the mean of the class, and a view of

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/extractor/tokenizer"
+	"github.com/seed-90d10d51/pipeline/internal/tokenizer"
 )
 
 // small is a file whose tokens are a to c, their pairs, and the ends.

@@ -1,8 +1,6 @@
 // Package textencoder turns texts into embeddings with the text side of a network of
 // photos and texts, such as CLIP's: an ONNX file that takes the numbers of tokens.
 //
-// It is for this module's own packages.
-//
 //	n texts ─ tokenizer ─ ids (1×L, int64 or int32) ─ network ─▶ n×d embeddings of length 1
 //
 // Open inspects the file and runs it, so that every problem is found before the first

@@ -9,8 +9,8 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/extractor/tokenizer"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/tokenizer"
 )
 
 // texts is the number of texts that both tokenize.

@@ -6,11 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/extractor/textencoder"
-	"github.com/seed-90d10d51/pipeline/extractor/textencoder/textencodertest"
-	"github.com/seed-90d10d51/pipeline/extractor/tokenizer"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/textencoder"
+	"github.com/seed-90d10d51/pipeline/internal/textencoder/textencodertest"
+	"github.com/seed-90d10d51/pipeline/internal/tokenizer"
 )
 
 func words(t testing.TB) *tokenizer.Tokenizer {

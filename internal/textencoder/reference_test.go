@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/extractor/textencoder"
-	"github.com/seed-90d10d51/pipeline/extractor/tokenizer"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/textencoder"
+	"github.com/seed-90d10d51/pipeline/internal/tokenizer"
 )
 
 // TestLikePython: embeddings are those that onnx's reference evaluator computes from the

@@ -3,8 +3,6 @@
 // respect to the kernel matrices (Achituve et al., "GP-Tree", ICML 2021, eq. 13,
 // 15–17, algorithm 1 and §C.2).
 //
-// It is for this module's own packages.
-//
 //	symbol   here             shape    meaning
 //	v        Split            –        an internal node: its leaves are contiguous, left ones first
 //	n_v B_v  examples, rows   1        training examples under v, in total and in a batch

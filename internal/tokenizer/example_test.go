@@ -3,7 +3,7 @@ package tokenizer_test
 import (
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/extractor/tokenizer"
+	"github.com/seed-90d10d51/pipeline/internal/tokenizer"
 )
 
 // The tokenizer.json of a network, here a tiny one, turns a text into the numbers that its

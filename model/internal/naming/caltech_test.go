@@ -17,12 +17,12 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/naming"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/model/internal/naming"
 )
 
 // texts reads the texts of 60 classes of Caltech-101.
