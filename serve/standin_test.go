@@ -19,7 +19,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/demo"
+	"github.com/seed-90d10d51/pipeline/internal/demo"
 )
 
 // A standIn answers the part of the API that the page uses, with made-up

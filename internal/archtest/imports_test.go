@@ -12,13 +12,14 @@ import (
 
 const module = "github.com/seed-90d10d51/pipeline/"
 
-// layers lists the top-level folders from the ground up. A package imports
+// layers lists the folders from the ground up: those of the top level, and those in
+// internal that stand on more than internal. A package imports
 // packages of its own folder and of folders on lower layers, never of folders
 // on its own layer or above: so no import runs upward, and no folders import
 // each other in a cycle. Test files may import anything.
 var layers = [][]string{
 	{"internal"},
-	{"configs", "models", "preprocess", "demo"},
+	{"configs", "models", "preprocess"},
 	{"dataset", "gp"},
 	{"extractor", "classifier"},
 	{"embed", "gptree"},
@@ -26,9 +27,9 @@ var layers = [][]string{
 	{"method"},
 	{"model"},
 	{"label"},
-	{"teach", "research"},
+	{"teach", "internal/research"},
 	{"serve"},
-	{"config"},
+	{"internal/config"},
 	{"cmd", "scripts"},
 }
 
@@ -49,14 +50,14 @@ func TestNoImportRunsUpward(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		folder, _, _ := strings.Cut(file, "/")
+		folder := folderOf(file)
 		layer := layerOf(folder)
 		if layer < 0 {
 			t.Errorf("%s: the folder %s is on no layer; add it in internal/archtest/imports_test.go", file, folder)
 			continue
 		}
 		for _, imported := range projectImports(t, file) {
-			other, _, _ := strings.Cut(imported, "/")
+			other := folderOf(imported)
 			switch below := layerOf(other); {
 			case other == folder:
 			case below >= layer:
@@ -67,6 +68,15 @@ func TestNoImportRunsUpward(t *testing.T) {
 			}
 		}
 	}
+}
+
+// folderOf returns the folder of layers that a file or package is in, or that of the top level.
+func folderOf(path string) string {
+	top, rest, _ := strings.Cut(path, "/")
+	if second, _, _ := strings.Cut(rest, "/"); layerOf(top+"/"+second) >= 0 {
+		return top + "/" + second
+	}
+	return top
 }
 
 func layerOf(folder string) int {

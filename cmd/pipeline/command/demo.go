@@ -11,7 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/demo"
+	"github.com/seed-90d10d51/pipeline/internal/demo"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
