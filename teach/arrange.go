@@ -66,7 +66,7 @@ func (s *Session) arrangeIfDue() {
 }
 
 // arranges reports whether n photos are to be arranged by their neighbours.
-func (s *Session) arranges(n int) bool { return n <= MostArranged && !s.arranging.stopped }
+func (g *gallery) arranges(n int) bool { return n <= MostArranged && !g.arranging.stopped }
 
 // arrange computes the map, first by principal components, and near-duplicates.
 func (s *Session) arrange() {

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/seed-90d10d51/pipeline/bench"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 )
 
@@ -34,14 +33,14 @@ func main() {
 	}
 }
 
-func compare(dirA, dirB string) (bench.Agreement, error) {
+func compare(dirA, dirB string) (featdir.Agreement, error) {
 	a, err := featdir.Read(dirA)
 	if err != nil {
-		return bench.Agreement{}, err
+		return featdir.Agreement{}, err
 	}
 	b, err := featdir.Read(dirB)
 	if err != nil {
-		return bench.Agreement{}, err
+		return featdir.Agreement{}, err
 	}
-	return bench.Agree(a, b)
+	return featdir.Agree(a, b)
 }

@@ -1,8 +1,6 @@
 // Package wording turns the words for classes, and what people search for, into embeddings
-// beside those of photos: it combines the text side of a backbone (package textencoder),
-// its tokenizer and templates (package prompt).
-//
-// It is for this module's own packages.
+// beside those of photos, by the text side of a backbone: names become sentences (Templates),
+// and sentences become embeddings (Side).
 package wording
 
 import (
@@ -13,7 +11,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
-	"github.com/seed-90d10d51/pipeline/embed/prompt"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/textencoder"
 	"github.com/seed-90d10d51/pipeline/internal/tokenizer"
@@ -32,11 +29,11 @@ type Config struct {
 	// the catalogue, else 77.
 	Length int `mapstructure:"length" json:"length"`
 	// Templates turn names into sentences.
-	Templates prompt.Templates `mapstructure:"templates" json:"templates"`
+	Templates Templates `mapstructure:"templates" json:"templates"`
 }
 
 // DefaultConfig returns the default settings.
-func DefaultConfig() Config { return Config{Templates: prompt.Default()} }
+func DefaultConfig() Config { return Config{Templates: DefaultTemplates()} }
 
 // Validate returns an error that names the first setting that is out of range.
 func (c Config) Validate() error {
@@ -49,7 +46,7 @@ func (c Config) Validate() error {
 // A Side is the text side of a backbone, ready to run. It is safe for concurrent use.
 type Side struct {
 	encoder   *textencoder.Encoder
-	templates prompt.Templates
+	templates Templates
 	source    embed.TextSource
 }
 

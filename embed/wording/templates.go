@@ -1,10 +1,4 @@
-// Package prompt writes the names of classes as sentences, such as networks of photos and
-// texts have learned from.
-//
-// A class of which only the name is known has one sentence for each template; the mean of
-// their embeddings stands for it (Radford et al. 2021, section 3.1.4). Names are those of
-// folders, so they are cleaned first: 007-Golden_Retriever is Golden Retriever to a reader.
-package prompt
+package wording
 
 import (
 	"errors"
@@ -26,11 +20,16 @@ const (
 	maxTemplate  = 1000
 )
 
-// Templates are sentences with {} for the name of a class.
+// Templates are sentences with {} for the name of a class, such as networks of photos and
+// texts have learned from.
+//
+// A class of which only the name is known has one sentence for each template; the mean of
+// their embeddings stands for it (Radford et al. 2021, section 3.1.4). Names are those of
+// folders, so they are cleaned first: 007-Golden_Retriever is Golden Retriever to a reader.
 type Templates []string
 
-// Default returns templates for photos of any kind.
-func Default() Templates {
+// DefaultTemplates returns templates for photos of any kind.
+func DefaultTemplates() Templates {
 	return Templates{
 		"a photo of a {}.",
 		"a picture that shows the {}.",
@@ -70,7 +69,7 @@ func (t Templates) Sentences(described []dataset.Description) (classes, texts []
 			continue
 		}
 		for _, one := range t {
-			classes, texts = append(classes, d.Class), append(texts, strings.Replace(one, place, Name(d.Class), 1))
+			classes, texts = append(classes, d.Class), append(texts, strings.Replace(one, place, readable(d.Class), 1))
 		}
 	}
 	return classes, texts, nil
@@ -85,10 +84,10 @@ var (
 	counted = regexp.MustCompile(`^(\d+[_.]|0\d*[- ]|\d{3,}[- ])[-_. ]*`)
 )
 
-// Name returns the name of a class as a person would write it: the last part of a path,
+// readable returns the name of a class as a person would write it: the last part of a path,
 // without numbers in front, with spaces between its words. What is nothing but numbers
 // stays as it is.
-func Name(class string) string {
+func readable(class string) string {
 	name := strings.TrimSpace(class)
 	if last := path.Base(strings.ReplaceAll(name, `\`, "/")); len(last) > 1 { // F-16A/B is no path
 		name = last

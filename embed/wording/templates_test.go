@@ -1,4 +1,4 @@
-package prompt_test
+package wording
 
 import (
 	"slices"
@@ -7,7 +7,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed/prompt"
 )
 
 func TestName(t *testing.T) {
@@ -43,14 +42,14 @@ func TestName(t *testing.T) {
 		"dog/":                       "dog",
 		"/":                          "/",
 	} {
-		if got := prompt.Name(class); got != want {
+		if got := readable(class); got != want {
 			t.Errorf("%q: %q, want %q", class, got, want)
 		}
 	}
 }
 
 func TestSentences(t *testing.T) {
-	classes, texts, err := prompt.Templates{"a {}.", "the {}"}.Sentences(
+	classes, texts, err := Templates{"a {}.", "the {}"}.Sentences(
 		[]dataset.Description{{Class: "red_fox"}, {Class: "cat", Text: "a kitten"}, {Class: "{}"}})
 	if err != nil {
 		t.Fatal(err)
@@ -61,16 +60,16 @@ func TestSentences(t *testing.T) {
 	if want := []string{"a red fox.", "the red fox", "a kitten", "a {}.", "the {}"}; !slices.Equal(texts, want) {
 		t.Errorf("texts %q, want %q", texts, want)
 	}
-	if _, _, err := prompt.Default().Sentences(make([]dataset.Description, 1<<20)); err == nil {
+	if _, _, err := DefaultTemplates().Sentences(make([]dataset.Description, 1<<20)); err == nil {
 		t.Error("a million classes with seven templates each are taken")
 	}
 }
 
 func TestTemplates(t *testing.T) {
-	if err := prompt.Default().Validate(); err != nil || prompt.Default()[0] != "a photo of a {}." {
+	if err := DefaultTemplates().Validate(); err != nil || DefaultTemplates()[0] != "a photo of a {}." {
 		t.Error(err)
 	}
-	for says, bad := range map[string]prompt.Templates{
+	for says, bad := range map[string]Templates{
 		"there are 0": {}, "does not have {} once": {"a {}", "a photo"}, "once": {"{} {}"},
 		"1003 bytes": {strings.Repeat("a", 1001) + "{}"},
 	} {
@@ -86,7 +85,7 @@ func FuzzName(f *testing.F) {
 		f.Add(class)
 	}
 	f.Fuzz(func(t *testing.T, class string) {
-		name := prompt.Name(class)
+		name := readable(class)
 		if name == "" && class != "" || utf8.ValidString(class) && !utf8.ValidString(name) {
 			t.Errorf("%q: %q", class, name)
 		}

@@ -1,14 +1,14 @@
-package prompt_test
+package wording_test
 
 import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed/prompt"
+	"github.com/seed-90d10d51/pipeline/embed/wording"
 )
 
 func Example() {
-	templates := prompt.Templates{"a photo of a {}", "a drawing of a {}"}
+	templates := wording.Templates{"a photo of a {}", "a drawing of a {}"}
 	classes, texts, err := templates.Sentences([]dataset.Description{
 		{Class: "007-Golden_Retriever"},
 		{Class: "fox", Text: "a red fox in the snow"},

@@ -1,4 +1,4 @@
-package bench
+package featdir
 
 import (
 	"fmt"
@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // An Agreement measures how similar two sets of features of the same files are.
@@ -38,7 +39,7 @@ func Agree(a, b embed.Embeddings) (Agreement, error) {
 			return Agreement{}, fmt.Errorf("compare features: %s: must occur exactly once in each set", s.Path)
 		}
 		delete(unmatched, s.Path)
-		c := cosine(row(a, i), row(b, j))
+		c := cosine(dense.Row32(a.X, i), dense.Row32(b.X, j))
 		if math.IsNaN(c) {
 			return Agreement{}, fmt.Errorf("compare features: %s: the embedding is zero or not finite", s.Path)
 		}
@@ -49,10 +50,6 @@ func Agree(a, b embed.Embeddings) (Agreement, error) {
 	}
 	result.Median = median(cosines)
 	return result, nil
-}
-
-func row(f embed.Embeddings, i int) []float32 {
-	return f.X.Data[i*f.X.Stride : i*f.X.Stride+f.X.Cols]
 }
 
 func cosine(a, b []float32) float64 {
