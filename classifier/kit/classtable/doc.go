@@ -3,8 +3,6 @@
 // same way, whatever a class is. A Method supplies the rest: how a class is
 // fitted, what all classes share, how they are scored, and its tensors.
 //
-// It is for this module's own packages.
-//
 //	Learn       Method.Base (base session) → Method.Fit (each class, in parallel) → Method.Settle → Method.Rescore
 //	Forget      Method.Settle → Method.Rescore
 //	Load        Method.Decode → Method.Fields (each class) → Method.Rescore

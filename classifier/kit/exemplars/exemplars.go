@@ -1,6 +1,4 @@
 // Package exemplars stores the examples of heads that refit from them.
-//
-// It is for this module's own packages.
 package exemplars
 
 import (

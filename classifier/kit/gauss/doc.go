@@ -2,8 +2,6 @@
 // in common: the space that a base session defines, the predictive densities of
 // classes in it, and one scorer for all classes.
 //
-// It is for this module's own packages.
-//
 // lda, plda, ppca-eb and plda+ are one family. In whitened coordinates z =
 // L⁻¹(x−m₀), a class of n examples with mean m̄ is a Gaussian or Student's t
 // around μ = f·βn/(1+βn)·L⁻¹(m̄−m₀) with scale
