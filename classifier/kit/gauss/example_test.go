@@ -13,7 +13,10 @@ import (
 func Example() {
 	rows := blas64.General{Rows: 4, Cols: 2, Stride: 2, Data: []float64{3, 0, -3, 0, 0, 1, 0, -1}}
 	space := gauss.Isotropic(rows)
-	densities, err := space.Densities([]gauss.Class{{N: 9, Mean: []float64{1, 0}, Noise: 1}, {N: 9, Mean: []float64{-1, 0}, Noise: 1}})
+	densities, err := space.Densities([]gauss.Class{
+		{N: 9, Mean: []float64{1, 0}, Noise: 1},
+		{N: 9, Mean: []float64{-1, 0}, Noise: 1},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
