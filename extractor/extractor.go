@@ -105,17 +105,6 @@ func (e *Extractor) Batch() int {
 // Output returns the name of the tensor that embeddings are read from.
 func (e *Extractor) Output() string { return e.plan.tensor }
 
-// metadata returns a metadata entry of the model file, such as
-// onnx.MetadataPreprocess (the JSON of the preprocessing, stored by an export
-// script); false if it is missing.
-func (e *Extractor) metadata(key string) (string, bool) {
-	value, ok := e.meta[key]
-	return value, ok
-}
-
-// SHA256 returns the hex digest of the model's bytes.
-func (e *Extractor) SHA256() string { return e.sha256 }
-
 // Fingerprint returns the hex SHA-256 of everything in the extractor that
 // changes an embedding, to the last bit: the model, what is read from it and
 // how, the provider, the batch size and ONNX Runtime's major.minor version.

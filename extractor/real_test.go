@@ -72,8 +72,8 @@ func TestReference(t *testing.T) {
 			cfg.Output = c.Output
 		}
 		e := openReal(t, c.Model, cfg)
-		if e.Output() != c.Output || e.Dim() != c.Dim || e.Side() != 224 || e.SHA256() != c.SHA256 {
-			t.Errorf("%s: output %s, d %d, side %d, SHA-256 %s", c.Model, e.Output(), e.Dim(), e.Side(), e.SHA256())
+		if e.Output() != c.Output || e.Dim() != c.Dim || e.Side() != 224 || e.sha256 != c.SHA256 {
+			t.Errorf("%s: output %s, d %d, side %d, SHA-256 %s", c.Model, e.Output(), e.Dim(), e.Side(), e.sha256)
 		}
 		dst := newMatrix(1, c.Dim)
 		for n, want := range c.First {

@@ -101,11 +101,11 @@ func TestFacts(t *testing.T) {
 	if e.Dim() != 4 || e.Side() != 4 || e.Batch() != 4 || e.Output() != "features" {
 		t.Errorf("d %d, side %d, batch %d, output %s", e.Dim(), e.Side(), e.Batch(), e.Output())
 	}
-	if _, ok := e.metadata(onnx.MetadataPreprocess); ok {
+	if _, ok := e.meta[onnx.MetadataPreprocess]; ok {
 		t.Error("batch4 has preprocessing metadata")
 	}
-	if got, ok := openTiny(t, "nchw", nil).metadata(onnx.MetadataPreprocess); !ok ||
-		got != `{"resize":"shorter","size":4,"crop":4}` {
+	got := openTiny(t, "nchw", nil).meta[onnx.MetadataPreprocess]
+	if got != `{"resize":"shorter","size":4,"crop":4}` {
 		t.Errorf("metadata %q", got)
 	}
 	e = openTiny(t, "free_side", nil)

@@ -159,18 +159,6 @@ func (v *VI) Len() int { return len(v.eta) }
 // coordinates. The caller must not change them.
 func (v *VI) State() (eta []float64, precision blas64.General) { return v.eta, v.precision }
 
-// inducing returns m̃ (m) and S̃ (m×m).
-func (v *VI) inducing() (mean []float64, cov blas64.General, err error) {
-	m := v.Len()
-	mean = make([]float64, m)
-	blas64.Gemv(blas.NoTrans, 1, v.l, dense.Vector(v.q.mean), 0, dense.Vector(mean))
-	half, cov := dense.New(m, m), dense.New(m, m) // L·rootᵀ
-	if err := linalg.MulTrans64(half, v.l, v.q.root); err != nil {
-		return nil, cov, err
-	}
-	return mean, cov, linalg.MulTrans64(cov, half, half)
-}
-
 // A Batch holds examples prepared for a VI. It is immutable.
 type Batch struct {
 	a     blas64.General // K_nm·L⁻ᵀ (n×m)

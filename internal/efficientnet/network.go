@@ -31,9 +31,6 @@ func Lite(number int) (Network, error) {
 	return networks[number], nil
 }
 
-// Side returns the side of the input in pixels.
-func (n Network) Side() int { return n.side }
-
 // A stage is a run of blocks; only the first has the stride.
 type stage struct{ blocks, kernel, stride, expansion, channels int }
 

@@ -3,8 +3,6 @@ package torchpickle
 import (
 	"bytes"
 	"fmt"
-	"maps"
-	"slices"
 )
 
 // The first two pickles: a magic number and the version of the format.
@@ -84,9 +82,6 @@ func readStorages(c *cursor, keys any, storages map[string]*storage) {
 		}
 	}
 }
-
-// Names returns the names of the tensors, sorted.
-func (f *File) Names() []string { return slices.Sorted(maps.Keys(f.tensors)) }
 
 // Tensor returns the tensor of that name, or an error.
 func (f *File) Tensor(name string) (*Tensor, error) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
 
@@ -19,7 +20,7 @@ func hostileNames() []string {
 // namePage returns a page with one name in every place that takes a name.
 func namePage(name string) Page {
 	q := sample(name, name, name+"x", 0.9, false)
-	q.TopK = []Ranked{{Label: name, Probability: 0.9}, {Label: name + "y", Probability: 0.1}}
+	q.TopK = []classifier.Ranked{{Label: name, Probability: 0.9}, {Label: name + "y", Probability: 0.1}}
 	full := 1.0
 	return Page{
 		Title: name, Subtitle: name, Notes: []string{name},

@@ -145,12 +145,9 @@ type Prediction struct {
 	EntropyNats float64
 	Novelty     float64 // higher is less known
 	Rejected    bool
-	Decided     bool     // by people, so that Predicted is certain
-	TopK        []Ranked // best first, the predicted class included
+	Decided     bool                // by people, so that Predicted is certain
+	TopK        []classifier.Ranked // best first, the predicted class included
 }
-
-// Ranked is a class and its probability.
-type Ranked = classifier.Ranked
 
 // Failure is an image that could not be labelled.
 type Failure struct{ Path, Reason string }

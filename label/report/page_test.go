@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
 
@@ -51,7 +52,7 @@ func sample(path, predicted, truth string, p float64, rejected bool) Prediction 
 	return Prediction{
 		Path: path, Thumbnail: []byte("jpeg " + path), Predicted: predicted, Truth: truth, Probability: p,
 		Margin: 2*p - 0.9, EntropyNats: 0.3, Novelty: 1 - p, Rejected: rejected,
-		TopK: []Ranked{{Label: predicted, Probability: p}, {Label: "emu", Probability: 0.9 - p},
+		TopK: []classifier.Ranked{{Label: predicted, Probability: p}, {Label: "emu", Probability: 0.9 - p},
 			{Label: "dog", Probability: 0.00001}},
 	}
 }

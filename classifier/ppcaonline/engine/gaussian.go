@@ -90,8 +90,8 @@ func fromFactor(l blas64.General) (blas64.General, float64, error) {
 	return inverse, logDet, nil
 }
 
-// Latent writes z = M⁻¹Wᵀδ (q) for δ = x − μ. O(dq).
-func (g *Gaussian) Latent(z, delta []float64) {
+// latent writes z = M⁻¹Wᵀδ (q) for δ = x − μ. O(dq).
+func (g *Gaussian) latent(z, delta []float64) {
 	if len(z) == 0 {
 		return
 	}
@@ -108,7 +108,7 @@ func (g *Gaussian) LogDensityNats(x []float64) float64 {
 		delta[j] = x[j] - m
 	}
 	z := make([]float64, g.W.Cols)
-	g.Latent(z, delta)
+	g.latent(z, delta)
 	if len(z) > 0 {
 		blas64.Gemv(blas.NoTrans, -1, g.W, dense.Vector(z), 1, dense.Vector(delta))
 	}

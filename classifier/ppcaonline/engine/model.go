@@ -115,7 +115,7 @@ func (m *Model) expect(x []float64) {
 		delta[j] = x[j] - mu
 		s.S3[j] += gamma * (x[j] - s.S3[j])
 	}
-	g.Latent(z, delta)
+	g.latent(z, delta)
 	s.S0 += gamma * (dense.SumSquares(delta) - s.S0)
 	for i, v := range delta {
 		row := s.S1.Data[i*q : (i+1)*q]
