@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
 )
@@ -28,7 +29,7 @@ func testAgreement(t *testing.T, m backbone, set, root string, medianWanted, min
 		t.Fatal(err)
 	}
 	ours := newRig(t, m).embed(t, root, python.Samples)
-	got, err := featdir.Agree(python, ours)
+	got, err := embed.Agree(python, ours)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 )
 
@@ -33,14 +34,14 @@ func main() {
 	}
 }
 
-func compare(dirA, dirB string) (featdir.Agreement, error) {
+func compare(dirA, dirB string) (embed.Agreement, error) {
 	a, err := featdir.Read(dirA)
 	if err != nil {
-		return featdir.Agreement{}, err
+		return embed.Agreement{}, err
 	}
 	b, err := featdir.Read(dirB)
 	if err != nil {
-		return featdir.Agreement{}, err
+		return embed.Agreement{}, err
 	}
-	return featdir.Agree(a, b)
+	return embed.Agree(a, b)
 }

@@ -8,7 +8,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 	"github.com/seed-90d10d51/pipeline/internal/research/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/research/fscil"
-	"github.com/seed-90d10d51/pipeline/internal/research/fscil/figure"
 	"github.com/seed-90d10d51/pipeline/internal/research/table"
 )
 
@@ -24,7 +23,7 @@ func (r Runner) Write(outcomes []Outcome, settings []byte) error {
 			dir = filepath.Join(dir, o.Result.Method)
 		}
 		one := experiment.Outcome{
-			Results: o.Result, Details: o.Details, Figures: []chart.Figure{figure.Classes(o.Result, o.Details.Runs[0])},
+			Results: o.Result, Details: o.Details, Figures: []chart.Figure{classMap(o.Result, o.Details.Runs[0])},
 		}
 		if err := one.Write(dir, nil); err != nil {
 			return err
@@ -41,7 +40,7 @@ func (r Runner) Write(outcomes []Outcome, settings []byte) error {
 	all := experiment.Outcome{
 		Title:  fmt.Sprintf("%s, track %s", results[0].Dataset, results[0].Track),
 		Lead:   fscil.TrackText(results[0].Track),
-		Tables: []table.Table{t}, Figures: figure.All(results, published),
+		Tables: []table.Table{t}, Figures: figures(results, published),
 	}
 	return all.Write(r.Env.Dir, settings)
 }

@@ -1,11 +1,4 @@
-// Package figure draws the results of package fscil in the style of the papers:
-// accuracy by session with bands, base against novel classes, forgetting, and a
-// map of every class. Everything is in percent. Lines are labelled at their
-// ends; colours are those of Okabe and Ito, which colour-blind readers can tell
-// apart. Published rows of the same track are grey.
-//
-// The same results give the same bytes.
-package figure
+package runner
 
 import (
 	"fmt"
@@ -17,10 +10,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/research/table"
 )
 
-// All returns the figures that compare results: curves, base_novel and
-// forgetting. All results must have the same number of sessions.
-func All(results []fscil.Result, published []fscil.PublishedRow) []chart.Figure {
-	var figures []chart.Figure
+// figures returns the figures that compare results, in the style of the papers: curves,
+// base_novel and forgetting, in percent. Lines are labelled at their ends; colours are those
+// of Okabe and Ito, which colour-blind readers can tell apart. Published rows of the same
+// track are grey. All results must have the same number of sessions.
+func figures(results []fscil.Result, published []fscil.PublishedRow) []chart.Figure {
+	var all []chart.Figure
 	known := printed(published, results)
 	for _, f := range []struct {
 		name, title, yLabel string
@@ -38,9 +33,9 @@ func All(results []fscil.Result, published []fscil.PublishedRow) []chart.Figure 
 		if f.name == "curves" && slices.ContainsFunc(known, func(s chart.Series) bool { return s.Dashed }) {
 			axes.X += " (dashed: only the first and the last are published)"
 		}
-		figures = append(figures, chart.Lines(f.name, axes, f.lines))
+		all = append(all, chart.Lines(f.name, axes, f.lines))
 	}
-	return figures
+	return all
 }
 
 // curves returns one line per result: a value by session.

@@ -1,4 +1,4 @@
-package figure
+package runner
 
 import (
 	"errors"
@@ -14,9 +14,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/research/fscil"
 )
 
-// Classes returns the map of one run: one row per class, session by session
+// classMap returns the map of one run: one row per class, session by session
 // from the top, one column per session, accuracy as colour.
-func Classes(r fscil.Result, run fscil.RunDetails) chart.Figure {
+func classMap(r fscil.Result, run fscil.RunDetails) chart.Figure {
 	cells := grades{run.ClassAccuracy}
 	columns, rows := cells.Dims()
 	title := fmt.Sprintf("Accuracy of every class · %s on %s", r.Name(), r.Dataset)

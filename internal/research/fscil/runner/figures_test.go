@@ -1,4 +1,4 @@
-package figure
+package runner
 
 import (
 	"bytes"
@@ -40,18 +40,18 @@ func TestFigures(t *testing.T) {
 		"one session":  {result("a", 1, 0.5)},
 		"all the same": {result("a", 1, 0, 0)},
 	} {
-		figures := All(results, published)
-		if len(figures) != 3 {
-			t.Fatalf("%s: %d figures", name, len(figures))
+		drawn := figures(results, published)
+		if len(drawn) != 3 {
+			t.Fatalf("%s: %d figures", name, len(drawn))
 		}
-		for _, f := range figures {
+		for _, f := range drawn {
 			check(t, f, name)
 		}
-		first, err := figures[0].Encode("png")
+		first, err := drawn[0].Encode("png")
 		if err != nil {
 			t.Fatal(err)
 		}
-		again := All(results, published)
+		again := figures(results, published)
 		if second, err := again[0].Encode("png"); err != nil || !bytes.Equal(first, second) {
 			t.Errorf("%s: drawn twice, the picture differs (%v)", name, err)
 		}
@@ -86,19 +86,19 @@ func TestClassMap(t *testing.T) {
 		Classes:       [][]string{{"a", "b"}, {"c"}},
 		ClassAccuracy: [][]float64{{1, 0.5}, {0.9, 0.4, 0.2}},
 	}
-	f := Classes(result("a", 1, 0.9, 0.8), run)
+	f := classMap(result("a", 1, 0.9, 0.8), run)
 	check(t, f, "classes")
 	many := fscil.RunDetails{}
 	for s := range 100 {
 		many.Classes = append(many.Classes, []string{"c"})
 		many.ClassAccuracy = append(many.ClassAccuracy, make([]float64, s+1))
 	}
-	check(t, Classes(result("a", 1, 0.9), many), "classes of 100 sessions")
+	check(t, classMap(result("a", 1, 0.9), many), "classes of 100 sessions")
 	g := grades{run.ClassAccuracy}
 	if g.Z(0, 2) != 1 || g.Z(1, 0) != 0.2 || !math.IsNaN(g.Z(0, 0)) {
 		t.Error("the first class is not in the top row")
 	}
-	if _, err := Classes(result("a", 1, 0.9), fscil.RunDetails{}).Encode("svg"); err == nil {
+	if _, err := classMap(result("a", 1, 0.9), fscil.RunDetails{}).Encode("svg"); err == nil {
 		t.Error("a map of nothing was drawn")
 	}
 	if _, err := f.Encode("bmp"); err == nil {

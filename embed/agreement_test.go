@@ -1,4 +1,4 @@
-package featdir_test
+package embed_test
 
 import (
 	"math"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
 )
 
 func set(cols int, rows map[string][]float32, order ...string) embed.Embeddings {
@@ -23,7 +22,7 @@ func set(cols int, rows map[string][]float32, order ...string) embed.Embeddings 
 func TestAgree(t *testing.T) {
 	a := set(2, map[string][]float32{"a": {1, 0}, "b": {2, 2}, "c": {0, 3}}, "a", "b", "c")
 	b := set(2, map[string][]float32{"a": {1, 1}, "b": {1, 1}, "c": {0, -1}}, "c", "a", "b")
-	got, err := featdir.Agree(a, b)
+	got, err := embed.Agree(a, b)
 	if err != nil || got.Files != 3 || got.Worst != "c" || got.Min != -1 ||
 		math.Abs(got.Median-math.Sqrt(0.5)) > 1e-12 {
 		t.Fatal(got, err)
@@ -32,7 +31,7 @@ func TestAgree(t *testing.T) {
 
 func TestAgreeSeesZeroRows(t *testing.T) {
 	a := set(2, map[string][]float32{"a": {1, 0}, "b": {0, 0}}, "a", "b")
-	if got, err := featdir.Agree(a, a); err == nil {
+	if got, err := embed.Agree(a, a); err == nil {
 		t.Fatalf("a row of zeros has no direction, but: %+v", got)
 	}
 }
@@ -45,7 +44,7 @@ func TestAgreeNeedsTheSameFiles(t *testing.T) {
 		"other":      {set(2, rows, "a"), set(2, rows, "b")},
 		"duplicates": {set(2, rows, "a", "a"), set(2, rows, "a", "b")},
 	} {
-		if got, err := featdir.Agree(pair[0], pair[1]); err == nil {
+		if got, err := embed.Agree(pair[0], pair[1]); err == nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}

@@ -1,11 +1,10 @@
-package featdir
+package embed
 
 import (
 	"fmt"
 	"math"
 	"slices"
 
-	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -22,7 +21,7 @@ type Agreement struct {
 
 // Agree compares features of the same files, in any order. Each path must occur
 // once in each set.
-func Agree(a, b embed.Embeddings) (Agreement, error) {
+func Agree(a, b Embeddings) (Agreement, error) {
 	if a.X.Cols != b.X.Cols || a.X.Rows != b.X.Rows || a.X.Rows == 0 {
 		return Agreement{}, fmt.Errorf("compare features: %d×%d and %d×%d: need the same files and dimension", a.X.Rows,
 			a.X.Cols, b.X.Rows, b.X.Cols)
@@ -39,7 +38,7 @@ func Agree(a, b embed.Embeddings) (Agreement, error) {
 			return Agreement{}, fmt.Errorf("compare features: %s: must occur exactly once in each set", s.Path)
 		}
 		delete(unmatched, s.Path)
-		c := cosine(dense.Row32(a.X, i), dense.Row32(b.X, j))
+		c := cosineOf(dense.Row32(a.X, i), dense.Row32(b.X, j))
 		if math.IsNaN(c) {
 			return Agreement{}, fmt.Errorf("compare features: %s: the embedding is zero or not finite", s.Path)
 		}
@@ -50,15 +49,6 @@ func Agree(a, b embed.Embeddings) (Agreement, error) {
 	}
 	result.Median = median(cosines)
 	return result, nil
-}
-
-func cosine(a, b []float32) float64 {
-	var ab, aa, bb float64
-	for i := range a {
-		x, y := float64(a[i]), float64(b[i])
-		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
-	}
-	return ab / math.Sqrt(aa*bb)
 }
 
 // median returns the median of at least one value; it sorts them.
