@@ -83,9 +83,11 @@ type Session struct {
 	cancel  context.CancelFunc
 
 	mu sync.RWMutex // of what follows, which takes no lock itself
-	record
-	gallery
-	saves
+
+	record  // what was decided: the base model and the journal
+	gallery // the state that follows from it, the live model, and the photos that they are asked about
+	saves   // MODEL
+
 	refit refitState
 	photo PhotoCounts
 }
