@@ -72,8 +72,14 @@ func writeDocs(t *testing.T, pages map[string]string) {
 	}
 }
 
-// inherited matches the options that every command has, which the page of the program lists.
-var inherited = regexp.MustCompile("(?s)### Options inherited from parent commands\n\n```\n.*?\n```\n")
+var (
+	// inherited matches the options that every command has, which the page of the program lists.
+	inherited = regexp.MustCompile("(?s)### Options inherited from parent commands\n\n```\n.*?\n```\n")
+	// nearby matches the commands above and below, which the contents list.
+	nearby = regexp.MustCompile("(?s)### SEE ALSO\n.*")
+	// askHelp matches --help of a command, with its heading if there is no other option.
+	askHelp = regexp.MustCompile("### Options\n\n```\n  -h, --help .*\n```\n\n|  -h, --help .*\n")
+)
 
 // commandDocs returns a page for every command, and README.md that lists them.
 func commandDocs(t *testing.T) map[string]string {
@@ -88,7 +94,11 @@ func commandDocs(t *testing.T) map[string]string {
 		}
 		name := strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"
 		text := inherited.ReplaceAllString(page.String(), "[Options of every command](pipeline.md#options)\n")
-		pages[name] = strings.TrimRight(text, "\n") + "\n"
+		text = nearby.ReplaceAllString(text, "[All commands](README.md)\n")
+		if cmd.HasParent() {
+			text = askHelp.ReplaceAllString(text, "")
+		}
+		pages[name] = text
 		contents += fmt.Sprintf("- [%s](%s): %s\n", cmd.CommandPath(), name, cmd.Short)
 	})
 	pages["README.md"] = contents
