@@ -20,7 +20,7 @@ func newDatasets() *cobra.Command {
 			Long: `The official lists say in which session each image is learned or tested. They are
 downloaded from their authors' repository at a pinned commit. You need to have the
 images yourself: of CIFAR-10 and CIFAR-100 the binary version (cifar-10-binary.tar.gz,
-cifar-100-binary.tar.gz), as the pickles of the Python version are not read.`,
+cifar-100-binary.tar.gz).`,
 			Example: "  pipeline datasets list",
 		},
 		newList("datasets", "List the benchmarks", (*app).listDatasets),

@@ -14,7 +14,7 @@ import (
 // dklFlags adds the flags of deep kernel learning.
 func dklFlags(cmd *cobra.Command) {
 	cmd.Flags().Bool("dkl", false,
-		"train a projection of the embeddings on the base classes first (deep kernel learning)")
+		"first train a projection of the embeddings on the base classes (deep kernel learning)")
 	config.Bind(cmd.Flags(), "dkl", "classifier.dkl.enabled")
 	resumeFlag(cmd)
 }

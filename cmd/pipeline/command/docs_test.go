@@ -16,6 +16,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/cobra/doc"
+	"github.com/spf13/pflag"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 )
@@ -57,6 +58,26 @@ func TestCommandDocs(t *testing.T) {
 	}
 }
 
+// TestPagesDescribeEveryOption: a page names each option of its command, and it or the page of the
+// program says what that means.
+func TestPagesDescribeEveryOption(t *testing.T) {
+	pages := commandDocs(t)
+	everyCommand(command.NewRoot(), func(cmd *cobra.Command) {
+		page := pages[pageOf(cmd)]
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			_, usage := pflag.UnquoteUsage(f)
+			if f.Name != "help" && !f.Hidden && (!strings.Contains(page, "--"+f.Name) ||
+				!strings.Contains(page+pages["pipeline.md"], usage)) {
+				t.Errorf("the page of %s does not describe --%s", cmd.CommandPath(), f.Name)
+			}
+		})
+	})
+}
+
+func pageOf(cmd *cobra.Command) string {
+	return strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"
+}
+
 func writeDocs(t *testing.T, pages map[string]string) {
 	t.Helper()
 	if err := os.RemoveAll(docsDir); err != nil {
@@ -72,8 +93,25 @@ func writeDocs(t *testing.T, pages map[string]string) {
 	}
 }
 
-// inherited matches the options that every command has, which the page of the program lists.
-var inherited = regexp.MustCompile("(?s)### Options inherited from parent commands\n\n```\n.*?\n```\n")
+// several is how many commands describe an option in the same words before their pages only name it.
+const several = 4
+
+var (
+	// inherited matches the options that every command has, which the page of the program lists.
+	inherited = regexp.MustCompile("(?s)### Options inherited from parent commands\n\n```\n.*?\n```\n")
+	// nearby matches the commands above and below, which the contents list.
+	nearby = regexp.MustCompile("(?s)### SEE ALSO\n.*")
+	// askHelp matches --help of a command.
+	askHelp = regexp.MustCompile("(?m)^  -h, --help .*\n")
+	// option matches an option, with its value, and what it means.
+	option = regexp.MustCompile("(?m)^      ((--[a-z-]+)(?: \\S+)?)  +(.+)\n")
+)
+
+// What pages have in place of the options of all commands, and without options of their own.
+const (
+	everyOption = "[Options of every command](pipeline.md#options), [all commands](README.md)\n"
+	noOptions   = "### Options\n\n```\n```\n\n"
+)
 
 // commandDocs returns a page for every command, and README.md that lists them.
 func commandDocs(t *testing.T) map[string]string {
@@ -86,13 +124,47 @@ func commandDocs(t *testing.T) map[string]string {
 		if err := doc.GenMarkdown(cmd, &page); err != nil {
 			t.Fatal(err)
 		}
-		name := strings.ReplaceAll(cmd.CommandPath(), " ", "_") + ".md"
-		text := inherited.ReplaceAllString(page.String(), "[Options of every command](pipeline.md#options)\n")
-		pages[name] = strings.TrimRight(text, "\n") + "\n"
-		contents += fmt.Sprintf("- [%s](%s): %s\n", cmd.CommandPath(), name, cmd.Short)
+		text := nearby.ReplaceAllString(page.String(), "")
+		if cmd.HasParent() {
+			text = askHelp.ReplaceAllString(inherited.ReplaceAllString(text, everyOption), "")
+		}
+		pages[pageOf(cmd)] = strings.TrimRight(text, "\n") + "\n"
+		contents += fmt.Sprintf("- [%s](%s): %s\n", cmd.CommandPath(), pageOf(cmd), cmd.Short)
 	})
+	describeOnce(pages)
 	pages["README.md"] = contents
 	return pages
+}
+
+// describeOnce moves what several commands say of an option in the same words to the page of the
+// program; their pages name it.
+func describeOnce(pages map[string]string) {
+	described := func(option []string) string { return fmt.Sprintf("      %-27s   %s\n", option[1], option[3]) }
+	times := map[string]int{}
+	for _, page := range pages {
+		for _, o := range option.FindAllStringSubmatch(page, -1) {
+			times[described(o)]++
+		}
+	}
+	for name, page := range pages {
+		var named []string
+		page = option.ReplaceAllStringFunc(page, func(line string) string {
+			o := option.FindStringSubmatch(line)
+			if times[described(o)] < several {
+				return line
+			}
+			named = append(named, "`"+o[2]+"`")
+			return ""
+		})
+		if named != nil {
+			also := "Also, [as in other commands](pipeline.md#shared-options): " + strings.Join(named, ", ") + ".\n\n"
+			page = strings.Replace(page, everyOption, also+everyOption, 1)
+		}
+		pages[name] = strings.Replace(page, noOptions, "", 1)
+	}
+	maps.DeleteFunc(times, func(_ string, n int) bool { return n < several })
+	pages["pipeline.md"] += "\n### Shared options\n\nThose that several commands have:\n\n```\n" +
+		strings.Join(slices.Sorted(maps.Keys(times)), "") + "```\n\n[All commands](README.md)\n"
 }
 
 // TestManual makes a manual page for every command; with -manual it writes them

@@ -19,8 +19,7 @@ func newEmbed() *cobra.Command {
 		Use:   "embed --images DIR | --list FILE --out FEATDIR | --texts FILE --out TEXTDIR | --stdin",
 		Short: "Compute the embeddings of a folder of images, or of texts",
 		Long: `Writes embeddings.npy (float32, n×d), samples.csv, meta.json and errors.csv into
-FEATDIR. The class of an image is the name of its first-level sub-folder, unless
---class-from or the labels of a list say otherwise.
+FEATDIR.
 
 --texts FILE computes the embeddings of the names of classes instead: one class per line,
 or a table with the columns class and text, which may have several texts for a class. A

@@ -35,11 +35,10 @@ func newForget() *cobra.Command {
 		Short: "Remove a class or single images from a model",
 		Long: `Removes classes with everything learned about them, or the images in a list file
 (paths relative to --images, or to the working directory). The result is the model
-that never saw them, byte for byte: it learns everything else again, session by
-session, which takes as long as training. The embeddings for that come from the model
-itself if it keeps them (up to 20 images per class), from the cache, and from --images
-or --features. Models of statistics learn from their own statistics again, or from
-those that --stats names.
+that never saw them, byte for byte: it learns everything else again, which takes as
+long as training. The embeddings for that come from the model itself if it keeps them
+(up to 20 images per class), from the cache, and from --images or --features; models of
+statistics learn from their own statistics, or from those that --stats names.
 
 What only its own class depends on, such as a class learned after the base session,
 is subtracted if embeddings are missing. Otherwise the command refuses and says what
@@ -48,10 +47,10 @@ what all classes share: settings, covariances, the temperature and thresholds.
 
 The previous version of the file and its statistics are removed, because they still
 hold what was forgotten. The images and their embeddings in the cache stay. If it is
-interrupted, run it again: it finishes what is left.
+interrupted, run it again.
 
-If the model was taught with serve, the photos are forgotten in MODEL.journal and MODEL.base
-with their thumbnails, too, and the command says where else traces are.`,
+If the model was taught with serve, the photos are forgotten in MODEL.journal and
+MODEL.base, too, and the command says where else traces are.`,
 		Example: "  pipeline forget photos.model --class dalmatian",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {

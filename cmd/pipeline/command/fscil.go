@@ -22,13 +22,11 @@ func newFSCIL() *cobra.Command {
 		Short: "Evaluate methods on few-shot class-incremental sessions",
 		Long: `Learns a base session and then sessions of new classes, tests all classes so far
 after each session, and writes results.json, details.json, table.md, table.csv,
-figures and config.yaml. With several fscil.methods, the results of each method are
-in a sub-folder, and the table and figures compare them. auto, the default, takes the
-method that train would choose on the base session through all sessions.
+figures and config.yaml. The results of each of several methods are in a sub-folder.
+auto, the default, takes the method that train would choose on the base session.
 
 Sessions come from the official lists (--lists, or pipeline datasets pull) or from
-the columns split and session of --features, or are drawn at random
-(fscil.protocol). No session returns to a class, so no statistics are stored.
+the columns split and session of --features, or are drawn at random (fscil.protocol).
 Published results are shown only next to results on the same data set and track.
 On official sessions fscil.runs repeats only the methods that draw random numbers.
 The benchmarks are built-in configurations: miniimagenet_fscil, cub200_fscil,

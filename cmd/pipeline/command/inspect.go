@@ -26,16 +26,13 @@ func newInspect() *cobra.Command {
 		Use:   "inspect MODEL",
 		Short: "Show what a model has learned and how",
 		Long: `Shows a model's method, its settings (given and chosen automatically), its backbone,
-sessions and classes. --tree draws the tree of classes, for methods that build one
-(gptree, hppca); with --images each class is shown with its first picture.
+sessions and classes, and its history if it was taught with serve. --tree draws the tree
+of classes (gptree, hppca), with --images each with its first picture.
 
---advice says what would improve the model: which classes need photos, and which two
-may be one. It rests on the images that were left out while the model was trained.
---json writes settings, classes and the advice as JSON. --card prints a model card in
-Markdown for those who are given the model: its data, how accurate and how well
-calibrated it is as far as it knows, its limits and where it comes from.
-
-The history of a model that was taught with serve is in MODEL.journal beside it.`,
+--advice says which classes need photos, and which two may be one, by the images that
+were left out while the model was trained. --card prints a model card for those who are
+given the model: its data, how accurate and how well calibrated it is, its limits and
+where it comes from.`,
 		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {

@@ -30,28 +30,27 @@ func newLabel() *cobra.Command {
 		Use:   "label MODEL --images DIR | --features FEATDIR --out OUTDIR | --stdin",
 		Short: "Label a folder of images, or embeddings",
 		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. Run
-the same command again to resume a run that was stopped: embeddings are cached.
-Exit code 3 means that some images could not be read; errors.csv says why.
+the same command again to resume. Exit code 3: some images could not be read, and
+errors.csv says why.
 
 --format also has what other programs load: imagefolder (Hugging Face datasets), coco,
 label-studio and camtrap-dp. --split divides the photos to train and test with; photos that are
 alike, copies and events stay in one part.
 
---adapt moves the means of classes that were learned from four images or fewer towards
-the photos of the folder before these are labelled, which needs no labels. It helps
-most with one image per class; with more than four it changes nothing.
+--adapt moves the means of classes learned from four images or fewer towards the
+photos of the folder first. It helps most with one image per class.
 
 A photo that was decided, on the page of serve or in a folder or list that was learned,
-has that class, whatever it is called now and wherever it lies; the column by says who
-decided. Photos that were set aside have no label.
+has that class, wherever it lies; the column by says who decided. Photos that were set
+aside have no label.
 
 --boxes labels what a detector found: a row per box, photo.jpg#1, with the column box,
 and photos.csv with the labels of each photo. --events labels photos of one camera
 together, and writes events.csv, species.csv (by station and week) and activity.csv and
 activity.svg (by hour).
 
-With --features, rows have the paths in samples.csv or, without that file, their
-numbers in embeddings.npy, counted from 0.`,
+With --features, rows have the paths in samples.csv or, without it, their numbers in
+embeddings.npy, from 0.`,
 		Example: "  pipeline label photos.model --images ~/Pictures --out labels --top-k 3",
 		Args:    arguments,
 		RunE: either(

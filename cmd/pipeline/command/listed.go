@@ -23,7 +23,7 @@ const (
 // predictionsFlag adds --predictions.
 func predictionsFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("predictions", false,
-		"count labels of a list that nobody decided, too: those of labels.csv with an empty by, or bulk")
+		"count labels of a list that nobody decided, too (by is empty or bulk)")
 	bind(cmd.Flags(), "scan.", "predictions")
 }
 

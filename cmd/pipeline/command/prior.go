@@ -20,16 +20,12 @@ func newPrior() *cobra.Command {
 		Short: "Make a prior of a backbone from labelled images of other things",
 		Long: `Measures how images of one class differ from each other under a backbone, on folders
 of labelled images (DIR/CLASS/IMAGE) or of embeddings. pipeline train --prior uses it
-for models with one or a few images per class, which tell little about that
-themselves.
+for models with one or a few images per class.
 
 The classes need not have anything to do with those of the later model, but the more
 alike the photos are the better: at least some hundred images, in classes of two or
-more. Each folder has its own classes, whatever their names. None of its images may
-be in the model, nor in its tests: train, learn and eval recognise them.
-
-The built-in backbone brings a prior of its own, from the images that it was trained on:
-train --prior default.
+more. Each folder has its own classes, whatever their names. None of the images
+may be in the model, nor in its tests: train, learn and eval recognise them.
 
 How much the prior changes is chosen from images: for models of one image per class
 from those of the prior, otherwise from those of the model, which leave it out if they
@@ -103,8 +99,8 @@ func (a *app) makePrior(ctx context.Context, images, features []string) error {
 // priorFlag adds --prior.
 func priorFlag(cmd *cobra.Command) {
 	cmd.Flags().String("prior", "",
-		"`file` made by pipeline prior from other images, or default for the built-in backbone's own; for models of "+
-			"few images per class (plda, plda+, ppca-eb)")
+		"`file` made by pipeline prior, or default for the built-in backbone's own; for few images per class "+
+			"(plda, plda+, ppca-eb)")
 	config.Bind(cmd.Flags(), "prior", "classifier.prior")
 }
 

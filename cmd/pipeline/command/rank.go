@@ -35,21 +35,17 @@ which these are: with margin, entropy or variance, images whose label would teac
 the model most, with --top such that differ (rank.spread); with novelty, images
 unlike any known class; with label-error, images that probably lie in the wrong
 class folder. These may be what the model was trained on: each is judged as if it
-had not been learned, too, at the cost of ten trainings.
+had not been learned, too, at the cost of ten trainings. Images that were decided on
+the page of serve are left out.
 
 --cluster-unknown groups the images of no known class by similarity and links them
-into folders group-001, group-002 and so on; their number follows from the images. Of
-boxes the folders have pictures of what the network sees.
-Near-duplicates lie side by side, as in 0003-a.jpg and 0003.1-b.jpg. Delete the
-images that do not belong to a group, rename its folder to the class it shows, and
-pass it to pipeline learn.
+into folders group-001, group-002 and so on; near-duplicates lie side by side, as in
+0003-a.jpg and 0003.1-b.jpg. Delete what does not belong to a group, rename its folder
+to the class it shows, and pass it to pipeline learn.
 
-Images that were decided on the page of serve need no second look and are left out.
-
---first needs no model: it chooses the images to label before there is one. They are
-typical, each of a group of similar images, and differ from each other; the score is
-the number of images in the group, the largest group first. Near-duplicates count as
-one image. Fill in the column label and pass the file to pipeline train as --list.`,
+--first needs no model: it chooses the images to label before there is one, typical
+ones that differ from each other; the score is the number of images that are like it,
+the most first. Fill in the column label and pass the file to pipeline train as --list.`,
 		Example: `  pipeline rank --first 50 --images ~/Pictures --out first.csv
   pipeline rank photos.model --images ~/Pictures --top 200 --out look.csv --sheet look.html`,
 		Args: modelOrFirst,

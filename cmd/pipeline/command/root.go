@@ -153,9 +153,9 @@ func bind(flags *pflag.FlagSet, section string, names ...string) {
 func inputFlags(cmd *cobra.Command, names ...string) {
 	usage := map[string]string{
 		"images": "`folder` of images, whose folders are classes",
-		"list": "`file` that lists images: paths, or a table (CSV, JSON lines, Parquet), relative to --images or " +
-			"by default to its own folder; - for stdin",
-		"features": "`folder` of embeddings made by pipeline embed, or of embeddings.npy and perhaps samples.csv",
+		"list": "`file` that lists images: paths, or a table (CSV, JSON lines, Parquet), relative to --images, else " +
+			"to its own folder; - for stdin",
+		"features": "`folder` of embeddings, by pipeline embed, or of embeddings.npy and perhaps samples.csv",
 	}
 	for _, name := range names {
 		cmd.Flags().String(name, "", usage[name])
@@ -172,11 +172,10 @@ func inputFlags(cmd *cobra.Command, names ...string) {
 // classFlags adds the flags that say which classes images have.
 func classFlags(cmd *cobra.Command) {
 	cmd.Flags().String("class-from", "",
-		"folder that names the class: top (first-level folder), leaf (the folder of the image), path, such as "+
-			"fruit/apple, or root (the one given: all its images are one class) (default: top; leaf in a list "+
-			"without labels)")
+		"folder that names the class: top (first level), leaf (the image's own), path (such as fruit/apple) or root "+
+			"(all are one class) (default: top; leaf in a list without labels)")
 	cmd.Flags().StringArray("drop-label", nil,
-		"leave out the images of a `class` such as \"Not sure\"; may be repeated")
+		"leave out a `class` such as \"Not sure\"; may be repeated")
 	bind(cmd.Flags(), "scan.", "class-from", "drop-label")
 }
 
@@ -184,9 +183,9 @@ func classFlags(cmd *cobra.Command) {
 func columnFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.String("path-column", "",
-		"`column` of a list with the paths: a name, or a number counted from 1 (default: path, or guess)")
+		"`column` of a list with the paths: a name, or a number from 1 (default: path, or guess)")
 	f.String("label-column", "", "`column` of a list with the classes (default: label, or guess)")
-	f.String("path-suffix", "", "`suffix` that the paths in a list lack, such as .jpg (default: guess)")
+	f.String("path-suffix", "", "`suffix` that paths in a list lack, such as .jpg (default: guess)")
 	bind(f, "scan.", "path-column", "label-column", "path-suffix")
 }
 
@@ -194,18 +193,18 @@ func columnFlags(cmd *cobra.Command) {
 func scanFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.StringArray("include", nil,
-		"read only files that match a glob `pattern` such as *.jpg or 2024/**; may be repeated")
+		"read only files that match a glob `pattern`: *.jpg, 2024/**; may be repeated")
 	f.StringArray("exclude", nil, "skip files and folders that match a glob `pattern`; may be repeated")
 	f.String("symlinks", string(dataset.FollowLinks),
-		"symbolic links: follow, files (follow links to files only) or skip")
-	f.String("shard", "", "process only part `i/n` of the files; results go to the sub-folder shard-i-of-n of --out")
+		"symbolic links: follow, files (only links to files) or skip")
+	f.String("shard", "", "process only part `i/n` of the files, into shard-i-of-n in --out")
 	bind(f, "scan.", "include", "exclude", "symlinks", "shard")
 }
 
 // boxFlags adds the flags that read boxes of photos instead of whole ones.
 func boxFlags(cmd *cobra.Command) {
 	cmd.Flags().String("boxes", "",
-		"`file` of boxes, MegaDetector's or COCO's JSON: each is an image of its own, photo.jpg#1")
+		"`file` of boxes (MegaDetector's or COCO's JSON): each is an image, photo.jpg#1")
 	cmd.Flags().Float64("min-confidence", config.Default().Boxes.MinConfidence,
 		"leave out boxes with less `confidence`, 0 to 1")
 	config.Bind(cmd.Flags(), "boxes", "boxes.file")
@@ -221,7 +220,6 @@ func outFlag(cmd *cobra.Command, usage string) {
 // backboneFlag adds --backbone.
 func backboneFlag(cmd *cobra.Command) {
 	cmd.Flags().String("backbone", "",
-		"ONNX `file`, or a name from pipeline backbones list (default: the model's own; for a new model that of "+
-			"pipeline setup, else the built-in one)")
+		"ONNX `file`, or a name from backbones list (default: the model's; of a new one that of setup, else built-in)")
 	config.Bind(cmd.Flags(), "backbone", "backbone")
 }

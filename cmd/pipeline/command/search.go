@@ -39,9 +39,8 @@ first: path and score, the cosine of their embeddings. It needs no model.
 
 --like PHOTO is a file, anywhere; with --features, the path of one of the rows.
 
---text TEXT is anything, if the backbone has a text side (pipeline backbones list); it is
-taken as it is. With --texts TEXTDIR (see pipeline embed) it is one of the texts, or one of
-the classes, of that folder, and no text side is needed.`,
+--text TEXT is anything, if the backbone has a text side (pipeline backbones list). With
+--texts TEXTDIR (see pipeline embed) it is one of the texts or classes of that folder.`,
 		Example: "  pipeline search --like fox.jpg --images photos --out found.csv\n" +
 			"  pipeline search --text fox --images photos --backbone clip-b32 --top 20 --out found.csv",
 		Args: arguments,

@@ -34,16 +34,14 @@ words in the search box find photos.
 Every decision is a line of MODEL.journal, and on disk before it is shown as done; a
 server that is killed loses nothing. MODEL.base is the model that the journal starts
 from. MODEL itself is written by "save" on the page, and when the server ends.
---at goes back to how everything was after a line of the history, which inspect shows;
-the lines since stay, and undo takes it back.
+--at goes back to how everything was after a line of the history, which inspect shows.
 
-The address is 127.0.0.1:8080 unless --addr names another. On one that other machines
-reach, every request needs a token, which the server prints. Behind a proxy, --hosts
-names the host that it passes on, and --base-path the path at which it has the page.
+On an address that other machines reach, every request needs a token, which the server
+prints. Behind a proxy, --hosts names the host that it passes on, and --base-path the
+path at which it has the page.
 
---boxes shows what a detector found instead of whole photos: every decision is then about
-a box. The file is read when the server starts. --events shows photos of one camera that
-follow each other as one, to be decided at once.`,
+--boxes shows what a detector found instead of whole photos. --events shows photos of
+one camera that follow each other as one, to be decided at once.`,
 		Example: "  pipeline serve photos.model --images ~/Pictures\n" +
 			"  pipeline serve animals.model --images /traps --boxes detections.json --events 60",
 		Args: arguments,
@@ -54,7 +52,7 @@ follow each other as one, to be decided at once.`,
 	inputFlags(cmd, "images")
 	f := cmd.Flags()
 	f.StringArray("include", nil,
-		"read only files that match a glob `pattern` such as *.jpg or 2024/**; may be repeated")
+		"read only files that match a glob `pattern`: *.jpg, 2024/**; may be repeated")
 	f.StringArray("exclude", nil, "skip files and folders that match a glob `pattern`; may be repeated")
 	bind(f, "scan.", "include", "exclude")
 	f.String("addr", serve.DefaultConfig().Addr, "`address` to serve at, host:port")

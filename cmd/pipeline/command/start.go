@@ -26,16 +26,13 @@ func newStart() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "start [PROJECT]",
 		Short: "Do everything on a page in the browser",
-		Long: `Opens the browser on a page that does what setup, train, serve and label do: choose a
-folder of photos and a network, begin with class folders, with names or with nothing,
-check and name photos, label everything and export it. A double click on the program
-does the same.
+		Long: `Opens the browser on a page that does what setup, train, serve and label do. A double
+click on the program does the same. Only this machine reaches the page, and only with
+the token that is in its address.
 
 The work is kept in a folder, the project: the model, its journal, the exports, and
 where the photos are. PROJECT opens one that there is. It may be copied to another
-machine; photos are known by their content, wherever they lie there.
-
-Only this machine reaches the page, and only with the token that is in its address.`,
+machine; photos are known by their content.`,
 		Example: "  pipeline start\n  pipeline start deer.project",
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) > 1 {

@@ -19,7 +19,12 @@ func newStats() *cobra.Command {
 		Use:   "stats",
 		Short: "Collect class statistics on many machines and merge them",
 		Long: `Some methods need only the count, mean and covariance of each class, not the images:
-` + strings.Join(methodsWith[moments.Learner](), ", ") + `. Collect these statistics on several machines, each with
+lda, ncm, plda, plda+, ppca, ppca-eb. Collect these statistics on several machines, each with
+a part of the images, and merge them in any order: the result is exactly the
+statistics of all images, for pipeline train --stats and pipeline learn --stats.
+
+An image counted on two machines counts once if one of the two files still has the
+embeddings of its class. Otherwise the files cannot be merged.` + strings.Join(methodsWith[moments.Learner](), ", ") + `. Collect these statistics on several machines, each with
 a part of the images, and merge them in any order: the result is exactly the
 statistics of all images. pipeline train --stats trains a model on them, pipeline
 learn --stats adds them to a model.
@@ -65,11 +70,10 @@ func newStatsMerge() *cobra.Command {
 		Use:   "merge STATS... --out STATS",
 		Short: "Merge statistics made on different machines",
 		Long: `Merges files written by pipeline stats collect or merge into the statistics of all
-their images. The result is exact: except for rounding (1e-12 of the squared length
-of the data) it does not depend on order and grouping. All files must have the same
-backbone, preprocessing (except for decoders whose features hardly differ) and
-dimension, and all or none of them must have embeddings
-scaled to length 1. Memory holds the result and one input at a time.`,
+their images. Except for rounding (1e-12 of the squared length of the data) the result
+does not depend on order and grouping. All files must have the same backbone,
+preprocessing (except for decoders whose features hardly differ), dimension and scaling
+of embeddings. Memory holds the result and one input at a time.`,
 		Example: "  pipeline stats merge 1.stats 2.stats 3.stats --out all.stats",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {

@@ -15,7 +15,7 @@ import (
 // stdinFlag adds --stdin.
 func stdinFlag(cmd *cobra.Command) {
 	cmd.Flags().Bool("stdin", false,
-		"read paths or JSON lines {\"path\": …, \"id\": …} from stdin and write one answer per line to stdout")
+		"answer paths or JSON lines {\"path\": …, \"id\": …} on stdin, one per line, on stdout")
 }
 
 // either runs stdin if --stdin is given, and work otherwise.

@@ -22,8 +22,8 @@ import (
 
 // preferFlag adds --prefer.
 func preferFlag(cmd *cobra.Command, prefer *string) {
-	cmd.Flags().StringVar(prefer, "prefer", "", "where a photo was decided to be of another class: "+
-		"which `truth` to keep, decisions or list")
+	cmd.Flags().StringVar(prefer, "prefer", "", "`truth` to keep where a photo was decided to be of another class: "+
+		"decisions or list")
 }
 
 // taught reports whether a MODEL file follows from a journal.

@@ -24,23 +24,18 @@ func newTrain() *cobra.Command {
 		Use:   "train --images DIR | --features FEATDIR | --stats STATS | --texts FILE --out MODEL",
 		Short: "Train a model on its base classes",
 		Long: `Trains a model on images in one folder per class (DIR/CLASS/IMAGE), on embeddings, or
-on statistics collected with pipeline stats, possibly on other machines. Add more
-classes later with pipeline learn.
+on statistics collected with pipeline stats. Add more classes later with pipeline learn.
 
 While most classes have fewer than 12 images, the method is plda. With more, several
 (plda, ncm, lda, ppca, plda+) are compared on images that are held out, and plda is kept
-unless another names more of them correctly, by two standard errors. train says why it
-chose, and inspect shows the figures; later sessions do not choose again. --classifier
+unless another names more of them correctly, by two standard errors. --classifier
 NAME trains one method, in a fraction of the time.
 
---dkl trains a projection of the embeddings on the base classes first
-(classifier.dkl.…), for any method. It pays for ncm and ppca with sixteen or more images per
-class; plda, plda+ and gptree share a covariance that already does what it can learn. The
-projection is kept only if the method names more held-out images correctly behind it, which
-takes at most one more training to find out; --set classifier.dkl.keep=always skips that.
-Every epoch is saved in OUT.dkl until the model is written, and the same command resumes
-a run that was stopped. The same holds for --classifier
-vargp, which saves its trainings in OUT.training.
+--dkl trains a projection first (classifier.dkl.…), which pays for ncm and ppca with
+sixteen or more images per class. It is kept only if the method names more held-out
+images correctly behind it, which takes at most one more training to find out;
+--set classifier.dkl.keep=always skips that. A run that was stopped resumes from OUT.dkl,
+one of --classifier vargp from OUT.training.
 
 --prior FILE, made by pipeline prior from other labelled images, tells how images of
 one class differ under the backbone. It helps with one to eight images per class, and
@@ -50,10 +45,9 @@ Where MODEL was taught with serve, the photos are added to its journal, as pipel
 does, and nothing that was decided is lost.
 
 --texts FILE has the classes, one per line, or a table with the columns class and text;
-the text side of the backbone (CLIP) reads them. --texts TEXTDIR has the embeddings of
-texts: see pipeline embed. Without images, the model knows its classes by these names
-alone; with images, names and images count as much as suits images that are left out. A class
-may have only texts, or only images. The method is plda.`,
+the text side of the backbone (CLIP) reads them. Without images, the model knows its
+classes by these names alone; with images, both count as much as suits images that are
+left out. A class may have only texts, or only images. The method is plda.`,
 		Example: "  pipeline train --images photos --classifier ncm --out photos.model\n" +
 			"  pipeline train --images photos --classifier ncm --dkl --out photos.model\n" +
 			"  pipeline train --texts names.txt --backbone clip-b32 --out photos.model",
@@ -188,27 +182,23 @@ func newLearn() *cobra.Command {
 		Use:   "learn MODEL --images DIR | --features FEATDIR | --stats STATS | --from MODEL2 [--out MODEL3]",
 		Short: "Add new classes, or more images of old ones, to a model",
 		Long: `Teaches a model one more session, from as little as one image per class, without
-changing what it has learned before. Images that it already knows change nothing, so
-an interrupted session can simply be learned again. A vargp model trains for every
-session: its progress is saved in OUT.training, and the same command resumes.
+changing what it has learned before. Images that it already knows change nothing. A
+vargp model trains for every session, saves its progress in OUT.training, and resumes.
 
---stats adds statistics collected with pipeline stats, possibly on other machines.
-The result is the model of the images behind them; images that it already knows
-count once.
+--stats adds statistics collected with pipeline stats, as if their images were learned;
+those that it already knows count once.
 
 New classes of an hppca model join its existing super-classes;
 --set classifier.hppca.refresh=true rebuilds all super-classes.
 
 Where MODEL was taught with serve, this is one line of its journal, which the page can
-undo. A server that has MODEL open takes the photos from this command. If a photo was
-decided to be of another class, the command names it and changes nothing: --prefer
-decisions or --prefer list says which of the two is right.
+undo, even while a server has it open. If a photo was decided to be of another class,
+the command names it and changes nothing without --prefer.
 
 --from MODEL2 adds what was decided with another model of the same network, which was
-taught with serve or start: two people label two halves, and this joins them.
+taught with serve or start.
 
---texts FILE adds names of classes, new or known, to a plda model (see pipeline train),
-with or without images.`,
+--texts FILE adds names of classes, new or known, to a plda model (see pipeline train).`,
 		Example: "  pipeline learn photos.model --images new-classes\n" +
 			"  pipeline learn mine.project/photos.model --from theirs.project/photos.model",
 		Args: arguments,

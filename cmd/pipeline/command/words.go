@@ -21,14 +21,13 @@ import (
 
 // textsFlag adds --texts and --tokenizer.
 func textsFlag(cmd *cobra.Command) {
-	cmd.Flags().String("texts", "", "`file` of classes, one per line, or a table class,text; or a folder of "+
-		"embeddings of texts (texts.npy, texts.csv)")
+	cmd.Flags().String("texts", "", "`file` of classes, one per line, or a table class,text; or a TEXTDIR of embed")
 	bind(cmd.Flags(), "", "texts")
 	tokenizerFlag(cmd)
 }
 
 func tokenizerFlag(cmd *cobra.Command) {
-	cmd.Flags().String("tokenizer", "", "`file` tokenizer.json of the backbone's text side, if that is not beside it")
+	cmd.Flags().String("tokenizer", "", "`file` tokenizer.json of the text side, if not beside it")
 	config.Bind(cmd.Flags(), "tokenizer", "text.tokenizer")
 }
 
