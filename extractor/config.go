@@ -52,7 +52,7 @@ type Config struct {
 	Map string `json:"map,omitempty"`
 	// Batch is the number of photos per run of the model; 0 means the model's
 	// fixed batch size, or if it has none the fastest of 1, 2 and 4 that give the
-	// same bits.
+	// same bits, and 32 with a provider other than cpu.
 	Batch int `json:"batch"`
 	// Side is the input side in pixels for models that leave it open; 0 accepts
 	// the side of each call.

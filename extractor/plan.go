@@ -1,11 +1,13 @@
 package extractor
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
 )
 
 // A plan is how one model is fed and read, decided from the file alone.
@@ -138,8 +140,12 @@ func (p *plan) readInputShape(in onnx.Value, cfg Config) error {
 	if p.side, err = chooseSide(in, height, width, cfg.Side); err != nil {
 		return err
 	}
+	if cfg.Provider != string(ort.CPU) {
+		p.batch, err = chooseBatch(shape[0], cfg.Batch, acceleratorBatch)
+		return err
+	}
 	p.free = shape[0] == onnx.Free && cfg.Batch == 0 && p.side != 0
-	p.batch, err = chooseBatch(shape[0], cfg.Batch)
+	p.batch, err = chooseBatch(shape[0], cfg.Batch, 1)
 	return err
 }
 
@@ -183,10 +189,15 @@ func chooseSide(in onnx.Value, height, width int64, want int) (int, error) {
 	return int(side), nil
 }
 
-func chooseBatch(fixed int64, want int) (int, error) {
+// acceleratorBatch is the number of photos a run on a GPU and the like, of a model that
+// leaves it free. All runs have that one shape: for each shape a library searches its
+// kernels again (seconds with CUDA), and one photo does not fill the device.
+const acceleratorBatch = 32
+
+func chooseBatch(fixed int64, want, standard int) (int, error) {
 	switch {
 	case fixed == onnx.Free:
-		return max(want, 1), nil
+		return cmp.Or(want, standard), nil
 	case fixed > maxBatch:
 		return 0, fmt.Errorf("fixed batch of %d: more than %d", fixed, maxBatch)
 	case want != 0 && int64(want) != fixed:

@@ -185,6 +185,27 @@ func TestBatches(t *testing.T) {
 	}
 }
 
+// TestAcceleratorBatch: away from the CPU all runs of a model have one shape.
+func TestAcceleratorBatch(t *testing.T) {
+	for _, c := range []struct {
+		provider    string
+		fixed       int64
+		batch, want int
+		free        bool
+	}{
+		{"cpu", onnx.Free, 0, 1, true}, {"cpu", onnx.Free, 8, 8, false}, {"cpu", 4, 0, 4, false},
+		{"cuda", onnx.Free, 0, acceleratorBatch, false}, {"cuda", onnx.Free, 8, 8, false}, {"cuda", 4, 0, 4, false},
+	} {
+		cfg := DefaultConfig()
+		cfg.Provider, cfg.Batch = c.provider, c.batch
+		var p plan
+		in := onnx.Value{Name: "input", HasShape: true, Shape: []int64{c.fixed, 3, 4, 4}}
+		if err := p.readInputShape(in, cfg); err != nil || p.batch != c.want || p.free != c.free {
+			t.Errorf("%+v: batch %d, free %t, %v", c, p.batch, p.free, err)
+		}
+	}
+}
+
 // TestSizes: photos share a run only of a model that gives each the embedding it has
 // alone. Others are run one by one, also those that cannot run on several.
 func TestSizes(t *testing.T) {

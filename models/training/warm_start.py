@@ -27,7 +27,7 @@ def pairs(backbone):
 @torch.no_grad()
 def load(backbone, path, images):
     """The weights of the file at `path` into `backbone`; batch norm from `images` (N×3×S×S uint8)."""
-    constants = {c.name: torch.from_numpy(numpy_helper.to_array(c).astype(np.float32))
+    constants = {c.name: torch.from_numpy(numpy_helper.to_array(c).astype(np.float32)).to(images.device)
                  for c in onnx.load(path).graph.initializer}
     hooks = []
     for name, pair in pairs(backbone):
