@@ -347,7 +347,7 @@ func (r imageRows) Each(ctx context.Context, emit func(Item) error) (Outcome, er
 		}
 		return emit(item)
 	})
-	said.log(r.embedder.options.Log)
+	said.log(r.embedder.options.Log, counts.Inferred)
 	if err != nil {
 		return Outcome{Counts: counts}, err
 	}

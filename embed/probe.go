@@ -9,10 +9,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-90d10d51/pipeline/embed/cache"
-	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -97,8 +94,7 @@ func (e *Embedder) probe() (Probes, error) {
 	var all Probes
 	for _, name := range probeNames() {
 		v, err := e.probePicture(pre, name)
-		var overflow *extractor.NonFiniteError
-		if errors.As(err, &overflow) {
+		if errors.Is(err, errNotFinite) {
 			return nil, nil
 		}
 		if err != nil {
@@ -118,14 +114,17 @@ func (e *Embedder) probePicture(pre *preprocess.Preprocessor, name string) ([]fl
 	if v, hit := e.cache.Get(hash); hit {
 		return v, nil
 	}
-	side := e.spec.Side()
-	pixels, d := make([]float32, 3*side*side), e.Dim()
-	if err := pre.Tensor(context.Background(), pixels, file); err != nil {
+	pixels, rows, err := tensors(context.Background(), pre, file)
+	if err != nil {
 		return nil, err
 	}
-	v := make([]float32, d)
-	if err := e.extractor.Extract(blas32.General{Rows: 1, Cols: d, Stride: d, Data: v}, pixels); err != nil {
+	x := dense.New32(rows, e.Dim())
+	if err := extract(e.extractor, x, pixels); err != nil {
 		return nil, err
+	}
+	v := meanRow(x, 0, rows)
+	if !dense.Finite32(v) {
+		return nil, errNotFinite
 	}
 	return v, e.cache.Put(hash, v)
 }
