@@ -111,6 +111,7 @@ func Open(o Options) (*Embedder, error) {
 	if e.probes, err = e.probe(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
+	e.checkReference()
 	return e, nil
 }
 

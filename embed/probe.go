@@ -83,6 +83,31 @@ func cosineOf(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
+// leastReferenceCosine is the least cosine of the features of the reference photo and those
+// published with the network. Decoders make 0.999 of it.
+const leastReferenceCosine = 0.99
+
+// checkReference warns if the features of the reference photo, the first probe picture, are
+// not those that Python found for the network as it was published.
+func (e *Embedder) checkReference() {
+	if of := e.reference(); of < leastReferenceCosine {
+		e.options.Log.Warn("the features of the reference photo are not those that are published with the network: "+
+			"try another build of ONNX Runtime, or extractor.provider=cpu", "backbone", e.file.Name, "cosine", of)
+	}
+}
+
+// reference returns the cosine of the first values of the first probe picture's embedding and
+// the published ones; 1 where none are published for these settings, or for this picture's
+// pixels.
+func (e *Embedder) reference() float64 {
+	entry := e.file.Entry
+	if entry == nil || len(e.probes) < len(entry.Reference) || len(entry.Reference) == 0 ||
+		e.settings.Output != entry.Output || e.spec.Geometry() != entry.Preprocess.Geometry() {
+		return 1
+	}
+	return cosineOf(e.probes[:len(entry.Reference)], entry.Reference)
+}
+
 // probe embeds the probe pictures, through the cache. The memory for images does
 // not limit it: the largest takes 11 MiB. It returns nil for a backbone that
 // overflows on them.
