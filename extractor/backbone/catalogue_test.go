@@ -151,8 +151,9 @@ func TestEveryEntryFromAMirror(t *testing.T) {
 		e.URLs = standIn(e.Name, &e.SHA256, &e.Bytes, e.URLs)
 		if e.Text != nil {
 			text := *e.Text
+			words := &text.Tokenizer
 			text.URLs = standIn(e.Name+" text", &text.SHA256, &text.Bytes, text.URLs)
-			text.Tokenizer.URLs = standIn(e.Name+" words", &text.Tokenizer.SHA256, &text.Tokenizer.Bytes, text.Tokenizer.URLs)
+			words.URLs = standIn(e.Name+" words", &words.SHA256, &words.Bytes, words.URLs)
 			e.Text = &text
 		}
 		dirs := Dirs{Cache: t.TempDir()}
