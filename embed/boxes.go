@@ -44,7 +44,8 @@ func (w *worker) boxes(todo []claimed) error {
 		c := todo[i]
 		c.remark = remark
 		added++
-		ended = w.add(&c, tensor)
+		err := w.row(&c, tensor)
+		ended = w.add(c, err)
 		return ended
 	})
 	if ended != nil || err == nil {

@@ -2,12 +2,12 @@ package embed
 
 import (
 	"context"
-	"errors"
+	"slices"
 	"sync"
 
 	"github.com/seed-90d10d51/pipeline/embed/cache"
-	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // EmbedContents embeds images that are in memory, such as those of requests, and
@@ -15,53 +15,62 @@ import (
 // beside a pass over files. What it computes is not stored; what is stored is found.
 func (e *Embedder) EmbedContents(ctx context.Context, files [][]byte) ([]Item, error) {
 	items := make([]Item, len(files))
-	size := 3 * e.spec.Side() * e.spec.Side()
 	for first := 0; first < len(files); first += e.extractor.Batch() {
-		part := files[first:min(first+e.extractor.Batch(), len(files))]
-		pixels := make([]float32, len(part)*size)
-		todo := e.decode(ctx, pixels, items[first:first+len(part)], part)
-		x := dense.New32(len(todo), e.Dim())
-		if len(todo) == 0 {
-			continue
-		}
-		var oneBad *extractor.NonFiniteError // which rows are is seen below
-		if err := e.extractor.Extract(x, pixels[:len(todo)*size]); err != nil && !errors.As(err, &oneBad) {
+		last := min(first+e.extractor.Batch(), len(files))
+		if err := e.embedPart(ctx, items[first:last], files[first:last]); err != nil {
 			return nil, err
-		}
-		for k, i := range todo {
-			if row := dense.Row32(x, k); dense.Finite32(row) {
-				items[first+i].Vector = row
-			} else {
-				items[first+i].Err = errNotFinite
-			}
 		}
 	}
 	return items, ctx.Err()
 }
 
-// decode fills pixels with those of the files whose embeddings are not stored, and
-// returns which these are.
-func (e *Embedder) decode(ctx context.Context, pixels []float32, items []Item, files [][]byte) (todo []int) {
+// embedPart decodes files at the same time and computes them together.
+func (e *Embedder) embedPart(ctx context.Context, items []Item, files [][]byte) error {
+	pixels, rows := make([][]float32, len(files)), make([]int, len(files))
+	var group sync.WaitGroup
 	for i, file := range files {
 		items[i].Hash = cache.HashOf(file)
-		if v, ok := e.cache.Get(items[i].Hash); ok {
-			items[i].Vector, items[i].Cached = v, true
-		} else {
-			todo = append(todo, i)
+		if items[i].Vector, items[i].Cached = e.cache.Get(items[i].Hash); !items[i].Cached {
+			group.Go(func() { pixels[i], rows[i], items[i].Err = tensors(ctx, e.pre, file) })
 		}
-	}
-	size := 3 * e.spec.Side() * e.spec.Side()
-	var group sync.WaitGroup
-	for k, i := range todo {
-		group.Go(func() { items[i].Err = e.pre.Tensor(ctx, pixels[k*size:(k+1)*size], files[i]) })
 	}
 	group.Wait()
-	var good []int
-	for k, i := range todo {
-		if items[i].Err == nil {
-			copy(pixels[len(good)*size:(len(good)+1)*size], pixels[k*size:(k+1)*size])
-			good = append(good, i)
+	all := 0
+	for i := range items {
+		if items[i].Err != nil {
+			pixels[i], rows[i] = nil, 0
 		}
+		all += rows[i]
 	}
-	return good
+	if all == 0 {
+		return nil
+	}
+	x := dense.New32(all, e.Dim())
+	if err := extract(e.extractor, x, slices.Concat(pixels...)); err != nil {
+		return err
+	}
+	row := 0
+	for i, n := range rows {
+		if n == 0 {
+			continue
+		}
+		if v := meanRow(x, row, n); dense.Finite32(v) {
+			items[i].Vector = v
+		} else {
+			items[i].Err = errNotFinite
+		}
+		row += n
+	}
+	return nil
+}
+
+// tensors returns those of the squares that stand for a picture, one after the other.
+func tensors(ctx context.Context, pre *preprocess.Preprocessor, file []byte) (pixels []float32, rows int, err error) {
+	side := pre.Spec().Side()
+	err = pre.Tensors(ctx, file, func(tensor func([]float32) error) error {
+		rows++
+		pixels = append(pixels, make([]float32, 3*side*side)...)
+		return tensor(pixels[len(pixels)-3*side*side:])
+	})
+	return pixels, rows, err
 }

@@ -111,6 +111,7 @@ func Open(o Options) (*Embedder, error) {
 	if e.probes, err = e.probe(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
+	e.checkReference()
 	return e, nil
 }
 
@@ -347,7 +348,7 @@ func (r imageRows) Each(ctx context.Context, emit func(Item) error) (Outcome, er
 		}
 		return emit(item)
 	})
-	said.log(r.embedder.options.Log)
+	said.log(r.embedder.options.Log, counts.Inferred)
 	if err != nil {
 		return Outcome{Counts: counts}, err
 	}

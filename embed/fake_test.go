@@ -31,16 +31,18 @@ var errNotAPhoto = errors.New("not a photo")
 // "IMG".
 type fakePreprocessor struct{ calls *atomic.Int64 }
 
-func (p fakePreprocessor) Tensor(_ context.Context, dst []float32, file []byte) error {
+func (p fakePreprocessor) Tensors(_ context.Context, file []byte, use func(func(dst []float32) error) error) error {
 	p.calls.Add(1)
 	if !bytes.HasPrefix(file, []byte("IMG")) {
 		return errNotAPhoto
 	}
 	h := cache.HashOf(file)
-	for i := range dst {
-		dst[i] = float32(h[i])
-	}
-	return nil
+	return use(func(dst []float32) error {
+		for i := range dst {
+			dst[i] = float32(h[i])
+		}
+		return nil
+	})
 }
 
 // Boxes derives pixels from the file and the box.

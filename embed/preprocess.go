@@ -2,6 +2,7 @@ package embed
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -39,6 +40,9 @@ type Preprocess struct {
 	Std           []float64 `mapstructure:"std" json:"std"`
 	// Orientation applies the EXIF orientation of photos.
 	Orientation bool `mapstructure:"orientation" json:"orientation"`
+	// View is what the network sees of a photo that is not square: "" as the backbone or the
+	// model has it, else preprocess.ViewCrop, ViewSqueeze, ViewPad or ViewViews.
+	View string `mapstructure:"view" json:"view"`
 	// JPEG is "auto" (libjpeg-turbo where it is installed), "go" or "turbo". A
 	// model may use another decoder than the one that it was trained with, see
 	// Provenance.Compatible; without Probes it needs its own.
@@ -61,6 +65,10 @@ func DefaultPreprocess() Preprocess {
 func (p Preprocess) Validate() error {
 	if p.JPEG != JPEGAuto && p.JPEG != JPEGGo && p.JPEG != JPEGTurbo {
 		return fmt.Errorf("jpeg: %q is not one of auto, go, turbo", p.JPEG)
+	}
+	if ways := []string{preprocess.ViewCrop, preprocess.ViewSqueeze, preprocess.ViewPad,
+		preprocess.ViewViews}; p.View != "" && !slices.Contains(ways, p.View) {
+		return fmt.Errorf("view: %q is not one of %s", p.View, strings.Join(ways, ", "))
 	}
 	if _, err := p.Budget(); err != nil {
 		return err
@@ -132,6 +140,13 @@ func (p Preprocess) override(spec *preprocess.Spec) {
 	set(&spec.Size, p.Size, 0)
 	set(&spec.Crop, p.Crop, 0)
 	set(&spec.Interpolation, p.Interpolation, "")
+	switch p.View {
+	case "":
+	case preprocess.ViewCrop:
+		spec.View = ""
+	default:
+		spec.View = p.View
+	}
 	if len(p.Mean) == 3 {
 		copy(spec.Mean[:], p.Mean)
 	}

@@ -9,10 +9,7 @@ import (
 	"fmt"
 	"math"
 
-	"gonum.org/v1/gonum/blas/blas32"
-
 	"github.com/seed-90d10d51/pipeline/embed/cache"
-	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -86,6 +83,31 @@ func cosineOf(a, b []float32) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
+// leastReferenceCosine is the least cosine of the features of the reference photo and those
+// published with the network. Decoders make 0.999 of it.
+const leastReferenceCosine = 0.99
+
+// checkReference warns if the features of the reference photo, the first probe picture, are
+// not those that Python found for the network as it was published.
+func (e *Embedder) checkReference() {
+	if of := e.reference(); of < leastReferenceCosine {
+		e.options.Log.Warn("the features of the reference photo are not those that are published with the network: "+
+			"try another build of ONNX Runtime, or extractor.provider=cpu", "backbone", e.file.Name, "cosine", of)
+	}
+}
+
+// reference returns the cosine of the first values of the first probe picture's embedding and
+// the published ones; 1 where none are published for these settings, or for this picture's
+// pixels.
+func (e *Embedder) reference() float64 {
+	entry := e.file.Entry
+	if entry == nil || len(e.probes) < len(entry.Reference) || len(entry.Reference) == 0 ||
+		e.settings.Output != entry.Output || e.spec.Geometry() != entry.Preprocess.Geometry() {
+		return 1
+	}
+	return cosineOf(e.probes[:len(entry.Reference)], entry.Reference)
+}
+
 // probe embeds the probe pictures, through the cache. The memory for images does
 // not limit it: the largest takes 11 MiB. It returns nil for a backbone that
 // overflows on them.
@@ -97,8 +119,7 @@ func (e *Embedder) probe() (Probes, error) {
 	var all Probes
 	for _, name := range probeNames() {
 		v, err := e.probePicture(pre, name)
-		var overflow *extractor.NonFiniteError
-		if errors.As(err, &overflow) {
+		if errors.Is(err, errNotFinite) {
 			return nil, nil
 		}
 		if err != nil {
@@ -118,14 +139,17 @@ func (e *Embedder) probePicture(pre *preprocess.Preprocessor, name string) ([]fl
 	if v, hit := e.cache.Get(hash); hit {
 		return v, nil
 	}
-	side := e.spec.Side()
-	pixels, d := make([]float32, 3*side*side), e.Dim()
-	if err := pre.Tensor(context.Background(), pixels, file); err != nil {
+	pixels, rows, err := tensors(context.Background(), pre, file)
+	if err != nil {
 		return nil, err
 	}
-	v := make([]float32, d)
-	if err := e.extractor.Extract(blas32.General{Rows: 1, Cols: d, Stride: d, Data: v}, pixels); err != nil {
+	x := dense.New32(rows, e.Dim())
+	if err := extract(e.extractor, x, pixels); err != nil {
 		return nil, err
+	}
+	v := meanRow(x, 0, rows)
+	if !dense.Finite32(v) {
+		return nil, errNotFinite
 	}
 	return v, e.cache.Put(hash, v)
 }

@@ -197,8 +197,10 @@ func differences(one, other preprocess.Spec, where string) []string {
 	return out
 }
 
+// fields returns the JSON fields of a spec, also those that it leaves out.
 func fields(s preprocess.Spec) map[string]json.RawMessage {
-	out := map[string]json.RawMessage{}
+	out := map[string]json.RawMessage{"view": json.RawMessage(`"` + preprocess.ViewCrop + `"`),
+		"heif_thumbnail": json.RawMessage("false")}
 	if raw, err := json.Marshal(s); err == nil {
 		_ = json.Unmarshal(raw, &out) // what Marshal wrote is JSON
 	}

@@ -28,8 +28,18 @@ func (r remarks) add(item Item) {
 	r[item.Remark] = of
 }
 
-func (r remarks) log(to *slog.Logger) {
+// manyHidden is the share of photos from which it is worth saying that the crop hides much.
+const manyHidden = 4
+
+// log says what was remarked on photos, of which images were computed.
+func (r remarks) log(to *slog.Logger, images int) {
 	for _, text := range slices.Sorted(maps.Keys(r)) {
+		if text == preprocess.RemarkHidden {
+			if manyHidden*r[text].n >= images {
+				to.Info(string(text), "photos", r[text].n, "of", images)
+			}
+			continue
+		}
 		to.Warn(string(text), "photos", r[text].n, "first", r[text].first)
 	}
 }

@@ -19,9 +19,10 @@ import (
 // A Preprocessor turns the bytes of an image file into network input. It is
 // safe for concurrent use and retains neither slice.
 type Preprocessor interface {
-	// Tensor fills dst, which has length 3·side·side (CHW). It may wait for
-	// memory until ctx ends.
-	Tensor(ctx context.Context, dst []float32, file []byte) error
+	// Tensors decodes the file once and calls use for each square that stands for the
+	// picture, with a function that fills a slice of length 3·side·side (CHW). It may wait for
+	// memory until ctx ends. An error of use ends it.
+	Tensors(ctx context.Context, file []byte, use func(tensor func(dst []float32) error) error) error
 	// Boxes decodes the file once and calls use for each box, in order, with a function
 	// that writes its input. An error of use ends it.
 	Boxes(ctx context.Context, file []byte, boxes []preprocess.Box,

@@ -1,8 +1,10 @@
 package embed
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -18,7 +20,8 @@ import (
 type worker struct {
 	*run
 	extractor Extractor
-	pixels    []float32 // batch×3×side×side
+	pixels    []float32 // rows×3×side×side, or more
+	rows      int       // of pixels that are filled
 	batch     []claimed
 	file      []byte // reused between files
 }
@@ -28,6 +31,7 @@ type claimed struct {
 	place
 	hash   cache.Hash
 	remark preprocess.Remark
+	rows   int // of the batch: the squares that stand for the picture
 }
 
 // loop works until the samples end. A worker that holds an unfinished batch
@@ -166,20 +170,31 @@ func (w *worker) resolve(j job, h cache.Hash) error {
 		return w.boxes(todo)
 	}
 	c := todo[0]
-	ctx := preprocess.WithRemarks(w.ctx, func(r preprocess.Remark) { c.remark = r })
-	return w.add(&c, func(dst []float32) error { return w.Preprocessor.Tensor(ctx, dst, w.file) })
+	ctx := preprocess.WithRemarks(w.ctx, func(r preprocess.Remark) { c.remark = cmp.Or(c.remark, r) })
+	err := w.Preprocessor.Tensors(ctx, w.file, func(tensor func([]float32) error) error { return w.row(&c, tensor) })
+	return w.add(c, err)
 }
 
-// add adds what tensor writes to the batch. tensor may set the remark of c.
-func (w *worker) add(c *claimed, tensor func(dst []float32) error) error {
+// row adds what tensor writes to the rows of c, the next in the batch.
+func (w *worker) row(c *claimed, tensor func(dst []float32) error) error {
 	size := 3 * w.Side * w.Side
-	at := len(w.batch) * size
-	if err := tensor(w.pixels[at : at+size]); err != nil {
+	at := (w.rows + c.rows) * size
+	if len(w.pixels) < at+size {
+		w.pixels = append(w.pixels, make([]float32, size)...)
+	}
+	c.rows++
+	return tensor(w.pixels[at : at+size])
+}
+
+// add adds c to the batch, unless err says why it has no rows, and computes the batch once it
+// is full.
+func (w *worker) add(c claimed, err error) error {
+	if err != nil {
 		w.land(c.place, Item{Hash: c.hash, Err: err})
 		return nil
 	}
-	w.batch = append(w.batch, *c)
-	if len(w.batch) == w.extractor.Batch() {
+	w.batch = append(w.batch, c)
+	if w.rows += c.rows; w.rows >= w.extractor.Batch() {
 		return w.flush()
 	}
 	return nil
@@ -201,23 +216,51 @@ func (w *worker) prepare() error {
 
 // flush computes the batch and delivers its items.
 func (w *worker) flush() error {
-	n := len(w.batch)
-	if n == 0 {
+	if w.rows == 0 {
 		return nil
 	}
-	d := w.extractor.Dim()
-	x := blas32.General{Rows: n, Cols: d, Stride: d, Data: make([]float32, n*d)}
-	var oneBad *extractor.NonFiniteError // keep finds every bad row
-	if err := w.extractor.Extract(x, w.pixels[:n*3*w.Side*w.Side]); err != nil && !errors.As(err, &oneBad) {
+	x := dense.New32(w.rows, w.extractor.Dim())
+	if err := extract(w.extractor, x, w.pixels[:w.rows*3*w.Side*w.Side]); err != nil {
 		return fmt.Errorf("compute embeddings: %w", err)
 	}
-	for i, c := range w.batch {
-		if err := w.keep(c, x.Data[i*d:(i+1)*d:(i+1)*d]); err != nil {
+	row := 0
+	for _, c := range w.batch {
+		if err := w.keep(c, meanRow(x, row, c.rows)); err != nil {
+			return err
+		}
+		row += c.rows
+	}
+	w.batch, w.rows = w.batch[:0], 0
+	return nil
+}
+
+// extract computes the rows of x, as many at once as e takes. A row that is not finite is no
+// error: meanRow shows it.
+func extract(e Extractor, x blas32.General, pixels []float32) error {
+	size := len(pixels) / x.Rows
+	for from := 0; from < x.Rows; from += e.Batch() {
+		to := min(from+e.Batch(), x.Rows)
+		part := blas32.General{Rows: to - from, Cols: x.Cols, Stride: x.Stride, Data: x.Data[from*x.Stride:]}
+		var oneBad *extractor.NonFiniteError
+		if err := e.Extract(part, pixels[from*size:to*size]); err != nil && !errors.As(err, &oneBad) {
 			return err
 		}
 	}
-	w.batch = w.batch[:0]
 	return nil
+}
+
+// meanRow returns the mean of n rows of x; of one row, the row itself.
+func meanRow(x blas32.General, first, n int) []float32 {
+	mean := slices.Clip(dense.Row32(x, first))
+	for i := 1; i < n; i++ {
+		for j, v := range dense.Row32(x, first+i) {
+			mean[j] += v
+		}
+	}
+	for j := range mean {
+		mean[j] /= float32(n)
+	}
+	return mean
 }
 
 // errNotFinite fails one item rather than the run: half-precision models

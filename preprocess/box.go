@@ -55,7 +55,7 @@ func (b Box) check() error {
 func (p *Preprocessor) Boxes(ctx context.Context, file []byte, boxes []Box,
 	use func(i int, tensor func(dst []float32) error) error) error {
 	return p.boxes(ctx, file, boxes, use, func(square raster) (raster, geometry) {
-		return square, p.spec.geometry(square.size())
+		return square, p.spec.geometry(square.size()) // with any Spec.View there is one square
 	})
 }
 

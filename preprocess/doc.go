@@ -4,6 +4,9 @@
 //
 //	bytes ─ identify ─ wait for memory ─ decode rows ─ (orient) ─ resize+crop ─ (v/255−mean)/std ─▶ CHW float32
 //
+// Of a picture that is not square a backbone sees the centre crop, or as Spec.View says the
+// whole of it squeezed or with bars, or several squares, whose embeddings are averaged.
+//
 // A Spec holds everything that changes pixels and has a fingerprint; a
 // Preprocessor applies it and is safe for concurrent use. Decode returns the
 // 8-bit RGB picture itself, Thumbnail a small JPEG for reports.

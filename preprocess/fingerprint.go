@@ -22,6 +22,8 @@ const (
 	chromaVersion = 1
 	// resizerVersion covers the resize and the rounding of sizes and crops.
 	resizerVersion = 1
+	// squaresVersion covers where Squeeze, Pad and Views put their squares.
+	squaresVersion = 1
 	// scaledVersion covers when, and by how much, photos are decoded at reduced
 	// size.
 	scaledVersion = 2
@@ -71,8 +73,12 @@ func (s Spec) canonical(goVersion string) string {
 
 // settings returns the canonical text of all fields but the decoder.
 func (s Spec) settings() string {
-	return fmt.Sprintf("resize %q\nsize %d\ncrop %d\ninterpolation %q\nmean %s\nstd %s\norientation %t\n",
+	text := fmt.Sprintf("resize %q\nsize %d\ncrop %d\ninterpolation %q\nmean %s\nstd %s\norientation %t\n",
 		s.Resize, s.Size, s.Crop, s.Interpolation, exactFloats(s.Mean), exactFloats(s.Std), s.Orientation)
+	if s.View != "" {
+		text += fmt.Sprintf("view %q %d\n", s.View, squaresVersion)
+	}
+	return text
 }
 
 // goRelease shortens "go1.26.8" to "1.26": patch releases do not change

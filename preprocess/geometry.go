@@ -24,7 +24,10 @@ type extent struct{ start, length float64 }
 // (center_crop's int(round(…))).
 func (s Spec) geometry(width, height int) geometry {
 	g := geometry{width: s.Size, height: s.Size, side: s.Side()}
-	if s.Resize == ResizeShorter {
+	switch {
+	case s.View == ViewSqueeze || s.View == ViewPad:
+		g.width, g.height = g.side, g.side
+	case s.Resize == ResizeShorter || s.View == ViewViews:
 		if width <= height {
 			g.height = s.Size * height / width
 		} else {
@@ -41,7 +44,7 @@ func (s Spec) geometry(width, height int) geometry {
 // row and column where by does not divide its sides; Pillow's draft mode leaves
 // that out and may be off by a pixel of the result.
 func (s Spec) geometryIn(r raster, n plan, orientation int) geometry {
-	if n.by <= 1 {
+	if n.by <= 1 || s.View == ViewPad { // with bars, half a pixel less does not matter
 		return s.geometry(r.size())
 	}
 	w, h := n.width, n.height

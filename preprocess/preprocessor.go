@@ -59,18 +59,22 @@ func (p *Preprocessor) Spec() Spec { return p.spec }
 // float32 values, channel by channel (R, G, B), rows from the top. It first
 // waits until the Budget has the memory. Errors about the file wrap one of
 // ErrEmpty, ErrFormat, ErrTooLarge, ErrTruncated, ErrCorrupt; dst is then
-// unspecified. If ctx ends while it waits, the error is ctx's.
+// unspecified. If ctx ends while it waits, the error is ctx's. Of several squares
+// (Tensors) it is the first.
 //
 // Cost: the decoder's, plus one pass over the pixels that the crop keeps.
 func (p *Preprocessor) Tensor(ctx context.Context, dst []float32, file []byte) error {
 	if err := p.checkLength(dst); err != nil {
 		return err
 	}
-	return p.decode(ctx, file, p.spec.Size, p.upright(file, func(w, h int) int64 {
-		return p.spec.geometry(w, h).bytes(p.filter, w, h)
-	}, func(r raster, n plan, orientation int, s *resampler) {
-		p.resampleTo(dst, r, p.spec.geometryIn(r, n, orientation), s)
-	}))
+	first := true
+	return p.Tensors(ctx, file, func(tensor func(dst []float32) error) error {
+		if !first {
+			return nil
+		}
+		first = false
+		return tensor(dst)
+	})
 }
 
 // A consumer uses a decoded picture.
@@ -153,8 +157,7 @@ func (p *Preprocessor) fromImage(dst []float32, img *Image) error {
 	}
 	s := p.scratch.Get().(*resampler)
 	defer p.scratch.Put(s)
-	p.resampleTo(dst, img, p.spec.geometry(img.size()), s)
-	return nil
+	return p.show(dst, img, p.spec.geometry(img.size()), s)
 }
 
 func (p *Preprocessor) checkLength(dst []float32) error {

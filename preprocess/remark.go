@@ -15,6 +15,10 @@ const (
 	// RemarkFloat means that the file does not say which of its numbers is white.
 	RemarkFloat Remark = "TIFF photos have numbers of floating point; 1 is taken as white, or 255 or 65535 where " +
 		"numbers are larger"
+	// RemarkHidden means that the centre crop shows less than three quarters of what it shows of
+	// a square picture.
+	RemarkHidden Remark = "photos lose more than a quarter of their area to the centre crop; to show all of it, " +
+		"train with --set preprocess.view=squeeze, pad or views"
 	// RemarkEnd means that the end of the file is missing, and little of the picture.
 	RemarkEnd Remark = "photos are damaged at their end; what is missing of the picture is grey or black"
 )

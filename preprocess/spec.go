@@ -50,6 +50,8 @@ type Spec struct {
 	// Orientation applies the EXIF orientation first. It should be on for
 	// users' photos, and off to match torchvision's loader.
 	Orientation bool `json:"orientation"`
+	// View is "" for the centre crop, ViewSqueeze, ViewPad or ViewViews.
+	View string `json:"view,omitempty"`
 	// JPEG is "" for Go's decoder, or TurboJPEG of a native one, which decodes
 	// large photos at reduced size.
 	JPEG string `json:"jpeg,omitempty"`
@@ -118,6 +120,8 @@ func (s Spec) Validate() error {
 		return fieldError("crop", s.Crop, fmt.Sprintf("1 to size (%d) when resize is \"shorter\"", s.Size))
 	case s.Interpolation != Bicubic && s.Interpolation != Bilinear:
 		return fieldError("interpolation", fmt.Sprintf("%q", s.Interpolation), `"bicubic" or "bilinear"`)
+	case s.View != "" && s.View != ViewSqueeze && s.View != ViewPad && s.View != ViewViews:
+		return fieldError("view", fmt.Sprintf("%q", s.View), `"" (centre crop), "squeeze", "pad" or "views"`)
 	}
 	for c := range 3 {
 		if m := s.Mean[c]; math.IsNaN(m) || math.Abs(m) > 255 {

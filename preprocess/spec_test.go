@@ -76,6 +76,9 @@ func changes() map[string]func(*Spec) {
 		"mean[1]":       func(s *Spec) { s.Mean[1] = math.Nextafter(s.Mean[1], 1) },
 		"std[2]":        func(s *Spec) { s.Std[2] = math.Nextafter(s.Std[2], 1) },
 		"orientation":   func(s *Spec) { s.Orientation = !s.Orientation },
+		"view":          func(s *Spec) { s.View = ViewSqueeze },
+		"view ":         func(s *Spec) { s.View = ViewPad },
+		"view  ":        func(s *Spec) { s.View = ViewViews },
 	}
 }
 
@@ -132,6 +135,7 @@ func TestValidateNamesTheField(t *testing.T) {
 		"crop ":         func(s *Spec) { s.Crop = 0 },
 		"crop  ":        func(s *Spec) { s.Crop = -1 },
 		"interpolation": func(s *Spec) { s.Interpolation = "lanczos" },
+		"view":          func(s *Spec) { s.View = ViewCrop },
 		"mean[2]":       func(s *Spec) { s.Mean[2] = math.NaN() },
 		"mean[0]":       func(s *Spec) { s.Mean[0] = math.Inf(1) },
 		"std[0]":        func(s *Spec) { s.Std[0] = 0 },

@@ -56,6 +56,11 @@ func (v View) Tensor(ctx context.Context, dst []float32, file []byte) error {
 	}))
 }
 
+// Tensors is like Preprocessor.Tensors, for the view: it is always one square.
+func (v View) Tensors(ctx context.Context, file []byte, use func(tensor func(dst []float32) error) error) error {
+	return use(func(dst []float32) error { return v.Tensor(ctx, dst, file) })
+}
+
 // window draws the crop and the mirroring from a hash of the file's content.
 func (v View) window(r raster, file []byte) *window {
 	sum := sha256.Sum256(file)

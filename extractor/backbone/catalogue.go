@@ -41,6 +41,9 @@ type Entry struct {
 	Output string `yaml:"output"`
 	// Dimension is the length d of an embedding.
 	Dimension int `yaml:"dimension"`
+	// Reference are the first values of the embedding of the reference photo, the first probe
+	// picture of package embed, computed in Python; none where the file could not be run.
+	Reference []float32 `yaml:"reference"`
 	// Preprocess is the preprocessing that the network was trained with.
 	Preprocess preprocess.Spec `yaml:"preprocess"`
 	// Text is the other side of a network of photos and texts; nil if there is none.
@@ -123,6 +126,9 @@ func (e Entry) validate() error {
 	}
 	if e.Licence == "" || e.StatedAt == "" {
 		return errors.New("licence and stated_at are required")
+	}
+	if len(e.Reference) > e.Dimension || len(e.Reference) > 0 && e.Untried {
+		return fmt.Errorf("reference: %d values of %d, untried %t", len(e.Reference), e.Dimension, e.Untried)
 	}
 	if e.Package != nil {
 		if err := e.Package.validate(); err != nil {

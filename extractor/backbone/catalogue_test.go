@@ -2,9 +2,13 @@ package backbone
 
 import (
 	"bytes"
+	"net/http"
+	"net/url"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/models"
 )
@@ -101,4 +105,67 @@ func FuzzParseCatalogue(f *testing.F) {
 			}
 		}
 	})
+}
+
+// TestEveryEntryFromAMirror pulls a stand-in for each file that the catalogue has an address of
+// from a server of this machine, under the published paths, first addresses being gone.
+func TestEveryEntryFromAMirror(t *testing.T) {
+	entries, err := Catalogue()
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, gone, asked := map[string][]byte{}, map[string]bool{}, map[string]bool{}
+	var mu sync.Mutex
+	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		asked[r.URL.Path] = true
+		if gone[r.URL.Path] {
+			http.NotFound(w, r)
+			return
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(files[r.URL.Path]))
+	})
+	standIn := func(name string, sha *string, size *int64, urls []string) []string {
+		content := tinyONNX(name, "")
+		mirrored := make([]string, len(urls))
+		for i, address := range urls {
+			u, err := url.Parse(address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files[u.Path], gone[u.Path] = content, i < len(urls)-1
+			mirrored[i] = s.URL + u.Path
+		}
+		if *sha = hashOf(content); *size != 0 {
+			*size = int64(len(content))
+		}
+		return mirrored
+	}
+	pulls := 0
+	for _, e := range entries {
+		if len(e.URLs) == 0 {
+			continue
+		}
+		pulls++
+		e.URLs = standIn(e.Name, &e.SHA256, &e.Bytes, e.URLs)
+		if e.Text != nil {
+			text := *e.Text
+			words := &text.Tokenizer
+			text.URLs = standIn(e.Name+" text", &text.SHA256, &text.Bytes, text.URLs)
+			words.URLs = standIn(e.Name+" words", &words.SHA256, &words.Bytes, words.URLs)
+			e.Text = &text
+		}
+		dirs := Dirs{Cache: t.TempDir()}
+		if _, err := Pull(t.Context(), e, PullOptions{Dir: dirs.Cache}); err != nil || !dirs.Pulled(e) {
+			t.Errorf("%s: %v", e.Name, err)
+			continue
+		}
+		if f, err := pulled(e, dirs); err != nil || !bytes.Equal(f.Bytes(), tinyONNX(e.Name, "")) {
+			t.Errorf("%s: %v", e.Name, err)
+		}
+	}
+	if pulls < 10 || len(asked) != len(files) {
+		t.Errorf("%d entries are pulled, %d of %d addresses asked", pulls, len(asked), len(files))
+	}
 }

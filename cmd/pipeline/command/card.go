@@ -83,7 +83,7 @@ Half or more of the held-out photos of these classes were named wrongly: {{range
 | settings | {{text .Settings}} |
 | network | {{with .Provenance.Backbone}}{{if .SHA256}}{{text .Name}}, SHA-256 {{.SHA256}}{{else}}unknown{{end}}{{end}} |
 | embedding | {{.Provenance.Dim}} values |
-| pixels | {{with .Provenance.Preprocess}}{{.Resize}} side {{.Size}}, crop {{.Crop}}, {{.Interpolation}}{{else}}unknown{{end}} |
+| pixels | {{with .Provenance.Preprocess}}{{.Resize}} side {{.Size}}, crop {{.Crop}}{{with .View}} ({{.}}){{end}}, {{.Interpolation}}{{else}}unknown{{end}} |
 `))
 
 // printCard prints a model card.

@@ -188,6 +188,9 @@ func (l *lines) backbone(m *model.Model) {
 	if p := m.Provenance.Preprocess; p != nil {
 		l.add("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop,
 			p.Interpolation, p.Mean, p.Std, p.Orientation)
+		if p.View != "" {
+			l.add("           %s instead of the centre crop", p.View)
+		}
 	}
 	if t := m.Provenance.Text; t != nil {
 		l.add("texts      by the network with SHA-256 %s, tokenizer %s, %d tokens, %s", t.SHA256, t.Tokenizer, t.Length,
