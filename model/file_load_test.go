@@ -118,6 +118,9 @@ func TestLoadRefusesInconsistentFiles(t *testing.T) {
 		"class range":    func(c *container.File) { c.Tensors[classTensor].I64[3] = 4 },
 		"class negative": func(c *container.File) { c.Tensors[classTensor].I64[3] = -1 },
 		"quantile order": func(c *container.File) { c.Tensors[noveltyTensor].F64[3] = 1e9 },
+		"other quantiles": func(c *container.File) {
+			c.Tensors[otherTensor] = safetensors.Tensor{Shape: []int{1}, F64: []float64{1}}
+		},
 		"quantiles": func(c *container.File) {
 			c.Tensors[noveltyTensor] = safetensors.Tensor{Shape: []int{1}, F64: []float64{1}}
 		},

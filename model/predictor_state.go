@@ -24,6 +24,7 @@ const (
 const (
 	noveltyTensor = noveltyPrefix + "novelty"
 	fewTensor     = noveltyPrefix + "novelty_few"
+	otherTensor   = noveltyPrefix + "novelty_other"
 )
 
 // predictorState holds the settings of a saved Predictor.
@@ -77,7 +78,10 @@ func (p *Predictor) Save() (classifier.State, error) {
 	if tensors == nil {
 		tensors = make(map[string]classifier.Tensor)
 	}
-	for name, q := range map[string][]float64{noveltyTensor: p.Calibration.Quantiles, fewTensor: p.Calibration.Few} {
+	held := p.Calibration.Novelty
+	for name, q := range map[string][]float64{
+		noveltyTensor: held.Quantiles, fewTensor: held.Few, otherTensor: held.Other,
+	} {
 		if q != nil {
 			tensors[name] = classifier.Tensor{Shape: []int{len(q)}, F64: slices.Clone(q)}
 		}
@@ -167,7 +171,7 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 }
 
 // loadNovelty completes n with its quantiles, which exist unless there is a
-// reason why not.
+// reason why not; models of 0.1 have none of another occasion.
 func loadNovelty(n *calibration.Novelty, s classifier.State, fitted bool) error {
 	var err error
 	if fitted && n.Reason == "" {
@@ -177,6 +181,11 @@ func loadNovelty(n *calibration.Novelty, s classifier.State, fitted bool) error 
 	}
 	if n.Shots != 0 {
 		if n.Few, err = s.Float64(fewTensor, calibration.Quantiles); err != nil {
+			return err
+		}
+	}
+	if _, ok := s.Tensors[otherTensor]; ok {
+		if n.Other, err = s.Float64(otherTensor, calibration.Quantiles); err != nil {
 			return err
 		}
 	}

@@ -83,6 +83,11 @@ func TestOccasionsOutliveTheFile(t *testing.T) {
 		t.Fatalf("like these %.3f, of another occasion %.3f", found.Accuracy, found.Elsewhere)
 	}
 	kept := loaded(m)
+	limit, err := kept.Threshold(0.05)
+	away, ok := kept.Predictor.Calibration.Novelty.Elsewhere(limit)
+	if err != nil || !ok || away < 0.1 {
+		t.Errorf("of photos of another occasion %.3f are turned away, %v, %v", away, ok, err)
+	}
 	if b, ok := kept.Examples(); !ok || !slices.Equal(b.Taken, days(0, 20).Taken) {
 		t.Errorf("%d times of %d photos came back", len(b.Taken), len(b.Labels))
 	}

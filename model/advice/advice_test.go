@@ -119,3 +119,34 @@ func TestExpected(t *testing.T) {
 		}
 	}
 }
+
+// TestRejected: a share of --reject is of photos like those learned, and what is known of others
+// is said.
+func TestRejected(t *testing.T) {
+	known := make([]float64, calibration.Quantiles)
+	other := make([]float64, calibration.Quantiles)
+	for i := range known {
+		known[i], other[i] = float64(i), float64(i+100)
+	}
+	like := calibration.Calibration{Source: calibration.LeftOut, Samples: 200,
+		Novelty: calibration.Novelty{Quantiles: known}}
+	bursts, once := like, like
+	bursts.Other, once.Once = other, true
+	for _, c := range []struct {
+		name  string
+		found calibration.Calibration
+		share float64
+		want  string
+	}{
+		{"like", like, 0.05, ""},
+		{"bursts", bursts, 0.05, "--reject 0.05 turns away about 5 % of the photos that are like those learned, and " +
+			"of those of another occasion 15 % or more"},
+		{"one occasion", once, 0.05, "--reject 0.05 is for photos like those learned; how many of another occasion " +
+			"it turns away cannot be known"},
+		{"nothing rejected", bursts, 0, ""},
+	} {
+		if got := advice.Rejected(learned(t, c.found, 3, 3), c.share); got != c.want {
+			t.Errorf("%s: %q", c.name, got)
+		}
+	}
+}

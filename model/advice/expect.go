@@ -68,6 +68,25 @@ func Expected(m *model.Model) []string {
 	return lines
 }
 
+// Rejected says of which photos a share of --reject is turned away, if photos of another
+// occasion differ; "" if not, or if nothing is rejected.
+func Rejected(m *model.Model, share float64) string {
+	c := m.Predictor.Calibration
+	threshold, err := m.Threshold(share)
+	if err != nil || share == 0 {
+		return ""
+	}
+	if other, ok := c.Novelty.Elsewhere(threshold); ok {
+		return fmt.Sprintf("--reject %g turns away about %.2g %% of the photos that are like those learned, and of "+
+			"those of another occasion %.2g %% or more", share, 100*share, 100*max(share, other))
+	}
+	if c.Once {
+		return fmt.Sprintf("--reject %g is for photos like those learned; how many of another occasion it turns away "+
+			"cannot be known", share)
+	}
+	return ""
+}
+
 // single returns the number of classes that have one image, so that none was held out.
 func single(m *model.Model) (n int) {
 	for _, c := range m.ClassSizes() {

@@ -256,10 +256,10 @@ func TestFoldsOfACountingHead(t *testing.T) {
 			head, err := fresh()
 			return balanced{head, asked}, err
 		}})
-	if err != nil || c.Samples != 15 || len(asked) != 3+unseenFolds {
+	if err != nil || c.Samples != 15 || len(asked) != 3+5 {
 		t.Fatalf("%d samples in %d fits, %v", c.Samples, len(asked), err)
 	}
-	for range 3 { // the classes are left out afterwards
+	for range 3 { // the five classes are left out afterwards
 		for _, g := range classifier.GroupByClass(<-asked) {
 			if len(g.Rows) != 2 {
 				t.Errorf("a fold leaves %d examples of %s", len(g.Rows), g.Class)
@@ -501,10 +501,29 @@ func TestBurstsAreHeldOutWhole(t *testing.T) {
 		if math.Abs(got.Elsewhere-elsewhere) > c.off {
 			t.Errorf("elsewhere %.3f, in truth %.3f", got.Elsewhere, elsewhere)
 		}
+		threshold, err := got.Threshold(0.1, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		away := exceeding(asked(t, head, other), threshold)
+		if said, ok := got.Novelty.Elsewhere(threshold); !ok || said < 0.15 || math.Abs(said-away) > c.off {
+			t.Errorf("of another occasion %.3f are turned away, in truth %.3f", said, away)
+		}
 		if like := accuracyOf(t, head, same); math.Abs(got.Accuracy-like) > 0.05 {
 			t.Errorf("like these %.3f, in truth %.3f", got.Accuracy, like)
 		}
 	}
+}
+
+// exceeding returns the share of values above a limit.
+func exceeding(values []float64, limit float64) float64 {
+	n := 0.0
+	for _, v := range values {
+		if v > limit {
+			n++
+		}
+	}
+	return n / float64(len(values))
 }
 
 // bursts draws photos of classes: each burst has a place of its own in its class.

@@ -48,7 +48,7 @@
 // grows with its examples, so that a left-out example loses to rivals that have
 // all of theirs. One example of every class is left out at a time.
 //
-// New classes. LeftOut also leaves out whole classes, in five parts, and PseudoSessions asks
+// New classes. LeftOut also leaves out whole classes, in ten parts, and PseudoSessions asks
 // about later classes before they are learned: the novelty of these examples beside that of
 // known ones gives the probability that an example is of no known class (Unseen).
 //

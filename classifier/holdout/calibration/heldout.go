@@ -60,6 +60,7 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 		if worse(apart.many.accuracy(), c.Accuracy, apart.classes) {
 			told = apart
 			c.Elsewhere = apart.many.accuracy()
+			c.Other = noveltyOf(apart.many.novelty, nil).Quantiles
 		}
 	}
 	// With later classes, an example that has the label of another is compared with its own.
@@ -196,6 +197,7 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 		if worse(apart.groups.accuracy(), all.accuracy(), len(apart.groups)) {
 			all, d = apart, *groups
 			c.Elsewhere = apart.accuracy()
+			c.Other = apart.evenly(groups.of).Quantiles
 		}
 	}
 	unseen, err := t.unseen(ctx, singles.slow)

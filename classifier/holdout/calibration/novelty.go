@@ -23,6 +23,9 @@ type Novelty struct {
 	// there are none.
 	Few   []float64 `json:"-"`
 	Shots int       `json:"shots,omitempty"`
+	// Other are those with groups of like examples held out whole, as photos of another
+	// occasion; nil unless there is a Calibration.Elsewhere.
+	Other []float64 `json:"-"`
 	// Unseen tells how probable it is that an example is of no class that was learned; nil
 	// if there was too little to fit it to.
 	Unseen *Unseen `json:"new,omitempty"`
@@ -45,7 +48,7 @@ func noveltyOf(held, weights []float64) Novelty {
 
 // Check returns an error unless the quantiles are complete.
 func (n Novelty) Check() error {
-	for _, q := range [][]float64{n.Quantiles, n.Few} {
+	for _, q := range [][]float64{n.Quantiles, n.Few, n.Other} {
 		if q != nil && (len(q) != Quantiles || !slices.IsSorted(q) || slices.ContainsFunc(q, notFinite)) {
 			return fmt.Errorf("%d quantiles, or not ascending finite numbers", len(q))
 		}
@@ -55,7 +58,7 @@ func (n Novelty) Check() error {
 			return err
 		}
 	}
-	if (n.Few != nil) != (n.Shots > 0) || n.Few != nil && n.Quantiles == nil {
+	if (n.Few != nil) != (n.Shots > 0) || (n.Few != nil || n.Other != nil) && n.Quantiles == nil {
 		return fmt.Errorf("%d shots do not match the quantiles present", n.Shots)
 	}
 	return nil
@@ -82,6 +85,15 @@ func (n Novelty) Threshold(p, few float64) (float64, error) {
 		return quantile(n.Quantiles, 1-p), nil
 	}
 	return n.mixed(p, min(few, 1)), nil
+}
+
+// Elsewhere returns the share of known-class examples of another occasion that exceed a
+// threshold; ok is false if nothing is known of them.
+func (n Novelty) Elsewhere(threshold float64) (share float64, ok bool) {
+	if len(n.Other) != Quantiles {
+		return 0, false
+	}
+	return above(n.Other, threshold), true
 }
 
 // mixed finds the threshold by bisection, to the last bit.

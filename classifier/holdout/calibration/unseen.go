@@ -99,19 +99,27 @@ func platt(known, unseen []sighting) (slope, offset float64) {
 	return slope, offset
 }
 
-// unseenFolds is the number of parts in which classes are left out. A head that knows a
-// fifth fewer classes finds what it has not learned newer than one that knows all; ten
-// parts would halve that difference, which is not worth five more fits.
-const unseenFolds = 5
+// Classes are left out in unseenParts parts, of which as many are asked about as hold
+// unseenClasses. A head that knows a fifth fewer classes finds what it has not learned newer
+// than one that knows all; with a tenth fewer half of that is gone, and twenty parts gain no
+// more (docs/log/novelty.md).
+const (
+	unseenParts   = 10
+	unseenClasses = 100
+	slowParts     = 5 // of a Slow head, which is asked about one
+)
 
 // unseen returns how new the examples of classes look that a head has not learned. Classes
 // that follow each other by name are left out apart, so that the varieties of a thing are not
-// new together. Of a slow head one part is left out. Cost: unseenFolds fits.
+// new together. Cost: up to unseenParts fits.
 func (t Task) unseen(ctx context.Context, slow bool) ([]sighting, error) {
 	classes := episodes.Classes(t.Sessions)
-	parts := min(unseenFolds, len(classes))
-	if parts < 3 {
+	if len(classes) < 3 {
 		return nil, nil // what one class is like says nothing of others
+	}
+	parts := min(unseenParts, len(classes))
+	if slow {
+		parts = min(slowParts, len(classes))
 	}
 	d := deal{}
 	for _, session := range t.Sessions {
@@ -122,7 +130,7 @@ func (t Task) unseen(ctx context.Context, slow bool) ([]sighting, error) {
 			d.held[at.Session][at.Row] = c % parts
 		}
 	}
-	if slow {
+	if parts = min(parts, (unseenClasses*parts+len(classes)-1)/len(classes)); slow {
 		parts = 1
 	}
 	found := make([][]sighting, parts)

@@ -3,6 +3,7 @@ package calibration
 import (
 	"context"
 	"math"
+	"sync"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -35,6 +36,35 @@ func TestProbabilityOfBeingNew(t *testing.T) {
 		}
 		if t.Logf("%d examples: off by %.3f", n, off); off > most || flat < 0.4 {
 			t.Errorf("%d examples: probabilities of being new are off by %.3f; of no use, by %.3f", n, off, flat)
+		}
+	}
+}
+
+// A head that is asked lacks a tenth of the classes, or one if there are fewer, and with many
+// classes a hundred are enough.
+func TestPartsOfClasses(t *testing.T) {
+	for _, c := range []struct {
+		classes, heads, lacking, examples int
+		slow                              bool
+	}{{2, 0, 0, 0, false}, {4, 4, 1, 8, false}, {30, 10, 3, 60, false}, {200, 5, 20, 200, false}, {30, 1, 6, 12, true}} {
+		var mu sync.Mutex
+		var heads []classifier.Learner
+		task := Task{Sessions: []episodes.Episode{newWorld(1, 3, 1).session(0, c.classes, 2)}}
+		task.Fresh = func() (classifier.Learner, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			head, err := fresh()
+			heads = append(heads, head)
+			return head, err
+		}
+		found, err := task.unseen(context.Background(), c.slow)
+		if err != nil || len(heads) != c.heads || len(found) != c.examples {
+			t.Errorf("%d classes: %d heads, %d examples, %v", c.classes, len(heads), len(found), err)
+		}
+		for _, head := range heads {
+			if n := c.classes - len(head.Classes()); n != c.lacking {
+				t.Errorf("%d classes: a head lacks %d", c.classes, n)
+			}
 		}
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 	"github.com/seed-90d10d51/pipeline/label/report"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
 
@@ -38,7 +39,7 @@ decided on the page of serve is the class of an image, whatever its folder says.
 	predictionsFlag(cmd)
 	boxFlags(cmd)
 	backboneFlag(cmd)
-	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
+	cmd.Flags().Float64("reject", 0, "`share` of photos like those learned that may be rejected as unknown")
 	config.Bind(cmd.Flags(), "reject", "label.reject")
 	jsonFlag(cmd.Flags(), "write all results as JSON, shares from 0 to 1")
 	reportFlag(cmd.Flags(), "report", "write report.html into a folder")
@@ -102,6 +103,9 @@ func (a *app) eval(ctx context.Context, file string) (err error) {
 	if known, unknown := evaluation.Known, evaluation.Unknown; a.config.Label.Reject > 0 {
 		a.say("rejected           %d of %d known, %d of %d unknown", known.Rejected, known.Rows, unknown.Rejected,
 			unknown.Rows)
+		if note := advice.Rejected(m, a.config.Label.Reject); note != "" {
+			a.say("                   %s", note)
+		}
 	}
 	if a.json != "" {
 		if err := a.writeFile(a.json, result.WriteJSON); err != nil {

@@ -106,6 +106,9 @@ func rejectionLines(m *model.Model) (l lines) {
 	default:
 		l.add("rejection  calibrated on %d held-out images", c.Samples)
 	}
+	if note := advice.Rejected(m, 0.05); note != "" {
+		l.add("           %s", note)
+	}
 	if n, bytes := m.Predictor.Kept(); n > 0 {
 		l.add("keeps      %s to calibrate and to forget exactly, %.1f MB; forget removes them",
 			plural(n, "embedding", "embeddings"), float64(bytes)/1e6)

@@ -22,6 +22,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/report"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -67,7 +68,7 @@ embeddings.npy, from 0.`,
 	standard := label.DefaultConfig()
 	cmd.Flags().StringSlice("format", standard.Format, "results: "+strings.Join(label.Formats(), ", "))
 	cmd.Flags().Int("top-k", standard.TopK, "`number` of ranked classes in the column top_k")
-	cmd.Flags().Float64("reject", 0, "`share` of known-class images that may be rejected as unknown")
+	cmd.Flags().Float64("reject", 0, "`share` of photos like those learned that may be rejected as unknown")
 	cmd.Flags().Bool("adapt", false, "adapt classes of few images to the photos first (plda)")
 	cmd.Flags().Float64("events", 0, "label photos of one camera together that are at most so many `seconds` apart")
 	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
@@ -164,6 +165,10 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	}
 	if job.Threshold, err = m.Threshold(c.Reject); err != nil {
 		return job, err
+	}
+	if note := advice.Rejected(m, c.Reject); note != "" {
+		a.say("%s", note)
+		job.Notes = append(job.Notes, note)
 	}
 	if c.Adapt {
 		head, err := adapt.Fit(ctx, m, in)
