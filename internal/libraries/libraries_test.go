@@ -389,8 +389,9 @@ func TestProgress(t *testing.T) {
 	npm(t, `mkfifo "$FIFO"; printf 1234567 >"$TMPDIR/part"; read x <"$FIFO"; cp "$PACKAGE" made-thing-1.2.3.tgz`, good)
 	fifo := filepath.Join(t.TempDir(), "fifo")
 	t.Setenv("FIFO", fifo)
+	t.Chdir(t.TempDir())
 	want := target(t)
-	want.PackageBytes = int64(len(good))
+	want.Dir, want.PackageBytes = "stick", int64(len(good))
 	goOn := sync.OnceFunc(func() { _ = os.WriteFile(fifo, []byte("\n"), 0) })
 	told := 0
 	err := NPM(t.Context(), want, func(done, total int64) {

@@ -60,6 +60,9 @@ func through(ctx context.Context, programs []string, wanted Target, progress Pro
 	if err != nil {
 		return err
 	}
+	if wanted.Dir, err = filepath.Abs(wanted.Dir); err != nil { // as the program runs elsewhere
+		return err
+	}
 	if err := prepare(wanted.Dir); err != nil {
 		return err
 	}
