@@ -94,7 +94,7 @@ dist-test: ## build the archive twice, compare, check what it needs, and run its
 	@scripts/dist/test.sh
 
 .PHONY: windows-test
-windows-test: setup ## build the zip for Windows and run it under Wine beside a build for Linux; takes minutes
+windows-test: setup test-setup ## build the zip for Windows and run it under Wine beside a build for Linux; takes minutes
 	@scripts/dist/wine.sh
 
 .PHONY: arm64-test

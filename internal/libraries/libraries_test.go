@@ -18,6 +18,7 @@ import (
 	"regexp"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/ulikunitz/xz"
@@ -287,7 +288,7 @@ func TestNPM(t *testing.T) {
 			npm(t, c.script, c.bytes)
 			want := target(t)
 			var found []Target
-			err := NPM(t.Context(), want)
+			err := NPM(t.Context(), want, nil)
 			if err == nil {
 				found = []Target{want}
 			}
@@ -323,7 +324,7 @@ esac`
 			file, ok := l.For("linux/amd64-musl")
 			want := Target{Library: l, File: file, Dir: t.TempDir()}
 			var found []Target
-			err := Pip(t.Context(), want)
+			err := Pip(t.Context(), want, nil)
 			if err == nil {
 				found = []Target{want}
 			}
@@ -333,7 +334,7 @@ esac`
 		})
 	}
 	t.Setenv("PATH", t.TempDir())
-	if err := Pip(t.Context(), target(t)); !errors.Is(err, exec.ErrNotFound) {
+	if err := Pip(t.Context(), target(t), nil); !errors.Is(err, exec.ErrNotFound) {
 		t.Errorf("without pip: %v", err)
 	}
 }
@@ -373,12 +374,35 @@ func TestNPMCancelled(t *testing.T) {
 	npm(t, `trap 'exit 130' INT; mkfifo fifo; : >"$STARTED"; read x <fifo`, nil)
 	t.Setenv("STARTED", started)
 	want, ended := target(t), make(chan error)
-	go func() { ended <- NPM(ctx, want) }()
+	go func() { ended <- NPM(ctx, want, nil) }()
 	for !exists(started) {
 		runtime.Gosched()
 	}
 	cancel()
 	expect(t, want, nil, <-ended, "cancel")
+}
+
+// TestProgress: what npm has stored so far is told while it works, wherever it keeps its
+// temporary files.
+func TestProgress(t *testing.T) {
+	good := archive(t, "package/x64/libthing.so.1", right)
+	npm(t, `mkfifo "$FIFO"; printf 1234567 >"$TMPDIR/part"; read x <"$FIFO"; cp "$PACKAGE" made-thing-1.2.3.tgz`, good)
+	fifo := filepath.Join(t.TempDir(), "fifo")
+	t.Setenv("FIFO", fifo)
+	t.Chdir(t.TempDir())
+	want := target(t)
+	want.Dir, want.PackageBytes = "stick", int64(len(good))
+	goOn := sync.OnceFunc(func() { _ = os.WriteFile(fifo, []byte("\n"), 0) })
+	told := 0
+	err := NPM(t.Context(), want, func(done, total int64) {
+		if told++; told == 1 && done != 0 || total != want.PackageBytes {
+			t.Errorf("%d of %d", done, total)
+		}
+		if done == 7 {
+			goOn()
+		}
+	})
+	expect(t, want, []Target{want}, err)
 }
 
 // TestPins: the pins are complete, and no two files of a library have the same size,

@@ -34,9 +34,13 @@ step "the archive beside a build for this machine"
 (cd "$work" && python3 "$OLDPWD/$here/arm64.py" "$qemu" "$work/root" "$work"/pipeline-*/pipeline "$work/x64")
 
 step "the tests of what computes"
-# Each of these has passed so; QEMU takes minutes for a method.
-: "${PACKAGES:=./classifier ./classifier/checkpoint ./classifier/holdout ./classifier/ppca ./classifier/kit/exemplars ./gp/kernel ./gp/polyagamma ./gp/quadrature}"
-ONNXRUNTIME_LIB=$(echo "$work"/pipeline-*/lib/libonnxruntime.so.1) \
+# Each of these has passed so, in one to 150 seconds of processor time.
+: "${PACKAGES:=./classifier ./classifier/checkpoint ./classifier/holdout ./classifier/kit/exemplars ./classifier/kit/gauss
+	./classifier/kit/lowrank ./classifier/kit/moments ./classifier/ncm ./classifier/plda ./classifier/ppca
+	./dkl ./dkl/bound ./gp ./gp/kernel ./gp/polyagamma ./gp/quadrature ./gp/vargp ./gptree
+	./internal/neighbours ./preprocess}"
+lib=$(echo "$work"/pipeline-*/lib)
+ONNXRUNTIME_LIB=$lib/libonnxruntime.so.1 TURBOJPEG_LIB=$lib/libturbojpeg.so.0 \
 	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=$(compiler_for aarch64-linux-gnu.2.28) \
 	go test -short -vet=off -p 1 -timeout 30m -exec "$qemu -L $work/root" $PACKAGES
 step "done"

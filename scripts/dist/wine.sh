@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Runs the zip for Windows under Wine, in an empty prefix: the demo, the commands of
 # README, a server that is asked and killed, commands that are killed, or told to end,
-# while they write, and files that another program holds. Everything must be as a run on
-# Linux says, by the same decoder.
+# while they write, files that another program holds, and the start page in a browser.
+# Everything must be as a run on Linux says, by the same decoder.
 #
 # usage: wine.sh      builds the zip first; needs Wine 8 or newer (Debian: wine64)
 set -euo pipefail
@@ -50,4 +50,7 @@ for each in hold console; do
 	.dist/cc-x86_64-windows-gnu -O1 -o "$work/$each.exe" "$here/windows/$each.c"
 done
 (cd "$work" && python3 "$here/windows.py" "$wine" "$work"/pipeline-*/pipeline.exe "$work/linux" "$work")
+
+step "its start page in a browser"
+WINE=$wine PIPELINE_WINDOWS=$(echo "$work"/pipeline-*/pipeline.exe) go test -count=1 -v -run TestStartPageOfWindows ./scripts/dist
 step "done"

@@ -21,8 +21,8 @@ export async function listNetworks() {
   const first = all.find(({ name }) => name === before) ?? all.find(({ here }) => here);
   const here = all.filter((n) => n.here);
   const others = all.filter((n) => !n.here);
-  const more = element("details", {}, element("summary", {}, "Networks that can be obtained"),
-    ...others.map((n) => row(n, false)));
+  const more = element("details", { open: byId("networks").querySelector("details")?.open ?? false },
+    element("summary", {}, "Networks that can be obtained"), ...others.map((n) => row(n, false)));
   byId("networks").replaceChildren(...here.map((n) => row(n, n === first)), more);
   byId("missing").hidden = missing === null;
   byId("missing").textContent = missing === null ? "" : "No network runs on this machine yet: " + missing;

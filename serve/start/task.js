@@ -51,14 +51,18 @@ export function showTask(task) {
   shown = task.running ? "running" : "done";
 }
 
-function words({ running, error, cancelled, unit, done, total }) {
+function words({ kind, running, error, cancelled, unit, done, total }) {
   if (running) {
     return amount(unit, done, total);
   }
   if (error) {
     return error;
   }
-  return cancelled ? "Cancelled. What was done is kept: begin it again to go on." : "Done.";
+  if (cancelled) {
+    const lost = kind === "setup" || kind === "network"; // what npm or pip had fetched
+    return lost ? "Cancelled." : "Cancelled. What was done is kept: begin it again to go on.";
+  }
+  return "Done.";
 }
 
 function amount(unit, done, total) {

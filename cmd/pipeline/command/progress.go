@@ -75,7 +75,14 @@ func (p *progress) finish() {
 	}
 }
 
-func (p *progress) set(done, _ int64) {
+// set says how much is done; total is 0 or less if nobody knows how much there is.
+func (p *progress) set(done, total int64) {
+	if total > 0 && total != p.total { // what is obtained may be larger than what is made of it
+		p.total = total
+		if p.bar != nil {
+			p.bar.ChangeMax64(total)
+		}
+	}
 	if p.bar != nil {
 		_ = p.bar.Set64(done)
 	}

@@ -235,8 +235,8 @@ func (s *setup) obtainNPM(ctx context.Context, all []*setupLibrary) {
 			continue
 		}
 		fmt.Fprintf(s.stderr, "fetching %s (%d MB) with npm\n", l.Release(), (l.PackageBytes+999_999)/1_000_000)
-		p := s.bars.bar("", -1)
-		l.err = libraries.NPM(ctx, l.target)
+		p := s.bars.transfer(l.PackageBytes)
+		l.err = libraries.NPM(ctx, l.target, p.set)
 		p.finish()
 		if l.err == nil {
 			l.State = libraryInstalled

