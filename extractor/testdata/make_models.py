@@ -160,3 +160,11 @@ for key, value in (("location", "../../../etc/passwd"), ("offset", "0"), ("lengt
     e = external.external_data.add()
     e.key, e.value = key, value
 save("external", [conv()] + POOL, [image(["n", 3, 4, 4])], [out("features", ["n", 4])], [external])
+
+# A loop without an end, after the pooled colours.
+carried = h.make_tensor_value_info("value", T.FLOAT, None)
+body = h.make_graph([h.make_node("Identity", ["go"], ["on"]), h.make_node("Sin", ["value"], ["next"])], "body",
+                    [h.make_tensor_value_info("round", T.INT64, []), h.make_tensor_value_info("go", T.BOOL, []), carried],
+                    [h.make_tensor_value_info("on", T.BOOL, []), h.make_tensor_value_info("next", T.FLOAT, None)])
+save("endless", [conv()] + POOL[:1] + [h.make_node("Flatten", ["pooled"], ["own"]), h.make_node("Loop", ["", "yes", "own"], ["features"], body=body)],
+     [image(["n", 3, 4, 4])], [out("features", ["n", 4])], [const("k", KERNEL), const("yes", True, np.bool_)])

@@ -1,10 +1,12 @@
 package ort
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	onnxruntime "github.com/yalue/onnxruntime_go"
 )
@@ -13,6 +15,18 @@ import (
 // concurrent use and lives for the life of the process.
 type Runtime struct {
 	library Library
+	until   context.Context // ends the runs of sessions; nil for those that nothing ends
+	longest time.Duration   // that a run may take, if until is set
+}
+
+// longestRun is more than the largest networks take for some photos on a busy machine.
+const longestRun = 10 * time.Minute
+
+// Until returns the library for networks that are not trusted to come to an end: the sessions
+// that it makes stop before their next operator when ctx is done, and fail after ten minutes in one run.
+// Without a ctx (nil) nothing ends them.
+func (rt *Runtime) Until(ctx context.Context) *Runtime {
+	return &Runtime{library: rt.library, until: ctx, longest: longestRun}
 }
 
 // process holds the only Runtime: ONNX Runtime and its binding are process-wide

@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -11,6 +12,7 @@ import (
 
 // A Session is a loaded model. Run is safe for concurrent use; Close is not.
 type Session struct {
+	rt      *Runtime
 	session *onnxruntime.DynamicAdvancedSession
 }
 
@@ -33,7 +35,7 @@ func (rt *Runtime) NewSession(model []byte, inputs, outputs []string, p Provider
 	if err != nil {
 		return nil, rt.explainLoad(err)
 	}
-	return &Session{session: s}, nil
+	return &Session{rt: rt, session: s}, nil
 }
 
 func sessionOptions() (*onnxruntime.SessionOptions, error) {
@@ -79,6 +81,9 @@ var sourceLocation = regexp.MustCompile(`/\S*\.(?:h|cc):\d+ [^\n]*?\)(?: const)?
 // firstLine strips the library's stack traces and source locations from error
 // messages.
 func firstLine(err error) error {
+	if err == nil {
+		return nil
+	}
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	text = strings.TrimPrefix(text, "Error creating C session: ")
 	return errors.New(strings.TrimSpace(sourceLocation.ReplaceAllString(text, "")))
@@ -86,21 +91,43 @@ func firstLine(err error) error {
 
 // Run computes outputs from inputs, in the order given to NewSession. Their
 // shapes must match the model's.
-func (s *Session) Run(inputs, outputs []*Tensor) error {
-	if err := s.session.Run(values(inputs), values(outputs)); err != nil {
-		return firstLine(err)
-	}
-	return nil
-}
+func (s *Session) Run(inputs, outputs []*Tensor) error { return s.run(values(inputs), values(outputs)) }
 
 // Shape runs a session with one output, which must be float32, and returns the shape of
 // the output.
 func (s *Session) Shape(inputs ...*Tensor) ([]int64, error) {
 	out := make([]onnxruntime.Value, 1)
-	if err := s.session.Run(values(inputs), out); err != nil {
-		return nil, firstLine(err)
+	if err := s.run(values(inputs), out); err != nil {
+		return nil, err
 	}
 	return out[0].GetShape(), out[0].Destroy()
+}
+
+func (s *Session) run(inputs, outputs []onnxruntime.Value) error {
+	if s.rt.until == nil {
+		return firstLine(s.session.Run(inputs, outputs))
+	}
+	ctx, cancel := context.WithTimeoutCause(s.rt.until, s.rt.longest, fmt.Errorf(
+		"no result after %v: it does not come to an end, or is far too large for this machine", s.rt.longest))
+	defer cancel()
+	options, err := onnxruntime.NewRunOptions()
+	if err != nil {
+		return firstLine(err)
+	}
+	defer options.Destroy()
+	told := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
+		_ = options.Terminate() // fails without options only
+	})
+	err = s.session.RunWithOptions(inputs, outputs, options)
+	if !stop() {
+		<-told // no longer uses options
+		if err != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return firstLine(err)
 }
 
 // Close frees the model; the session must not be running or be used again.
