@@ -6,7 +6,6 @@ import (
 	"errors"
 	"io/fs"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"runtime/metrics"
 	"slices"
@@ -16,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // Bounds of what a damaged file may cost. The files of the tests have at most some hundred
@@ -61,7 +61,7 @@ func openProgress(t *testing.T, dir string) *progress {
 		return p
 	}
 	p.path = filepath.Join(dir, strings.NewReplacer("/", "-", ".", "").Replace(t.Name())+".json")
-	data, err := os.ReadFile(p.path)
+	data, err := regularfile.Read(p.path, 1<<20)
 	if err == nil {
 		err = json.Unmarshal(data, p)
 	}

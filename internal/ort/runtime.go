@@ -9,6 +9,8 @@ import (
 	"time"
 
 	onnxruntime "github.com/yalue/onnxruntime_go"
+
+	"github.com/seed-90d10d51/pipeline/internal/hostmem"
 )
 
 // A Runtime is the loaded library with its environment. It is safe for
@@ -89,8 +91,30 @@ func load(lib Library) (*Runtime, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ONNX Runtime library %s cannot be loaded: %w; %s", path, err, Remedy)
 	}
+	if err := boundMemory(networkMemory()); err != nil {
+		return nil, fmt.Errorf("ONNX Runtime library %s: the memory of networks: %w", path, err)
+	}
 	lib.Path, lib.Version = path, onnxruntime.GetVersion()
 	return &Runtime{library: lib}, nil
+}
+
+// networkMemory is what networks may take for their weights and values, in bytes: three
+// quarters of the machine's memory, since a system that has promised more ends the process without a word;
+// 0 (no bound) where that is not known.
+func networkMemory() int64 { return hostmem.Total() / 4 * 3 }
+
+// boundMemory gives all sessions one pool of memory that grows up to a number of bytes.
+func boundMemory(bytes int64) error {
+	pool, err := onnxruntime.NewArenaCfg(int(bytes), -1, -1, -1)
+	if err != nil {
+		return err
+	}
+	defer pool.Destroy()
+	info, err := onnxruntime.GetMemoryInfo()
+	if err != nil {
+		return err
+	}
+	return onnxruntime.CreateAndRegisterAllocator(info, pool)
 }
 
 // forbidTelemetry must run before loading: as soon as they start, the official

@@ -50,6 +50,7 @@ func sessionOptions() (*onnxruntime.SessionOptions, error) {
 		o.SetGraphOptimizationLevel(onnxruntime.GraphOptimizationLevelEnableAll),
 		o.SetMemPattern(true),
 		o.SetCpuMemArena(true),
+		o.AddSessionConfigEntry("session.use_env_allocators", "1"), // see boundMemory
 		o.SetLogSeverityLevel(onnxruntime.LoggingLevelFatal),
 	)
 	if err != nil {
@@ -105,7 +106,7 @@ func (s *Session) Shape(inputs ...*Tensor) ([]int64, error) {
 
 func (s *Session) run(inputs, outputs []onnxruntime.Value) error {
 	if s.rt.until == nil {
-		return firstLine(s.session.Run(inputs, outputs))
+		return explainRun(s.session.Run(inputs, outputs))
 	}
 	ctx, cancel := context.WithTimeoutCause(s.rt.until, s.rt.longest, fmt.Errorf(
 		"no result after %v: it does not come to an end, or is far too large for this machine", s.rt.longest))
@@ -127,7 +128,16 @@ func (s *Session) run(inputs, outputs []onnxruntime.Value) error {
 			return context.Cause(ctx)
 		}
 	}
-	return firstLine(err)
+	return explainRun(err)
+}
+
+// explainRun adds to the usual reason why a network is too large.
+func explainRun(err error) error {
+	err = firstLine(err)
+	if err == nil || !strings.Contains(err.Error(), "is smaller than requested bytes") {
+		return err
+	}
+	return fmt.Errorf("%w (networks may take three quarters of the memory)", err)
 }
 
 // Close frees the model; the session must not be running or be used again.
