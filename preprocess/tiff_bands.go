@@ -147,14 +147,6 @@ func (t *bands) bandsOfBlock() int {
 	return t.samples
 }
 
-// blockBytes is the size of a block, decompressed.
-func (t *bands) blockBytes() int64 {
-	if t.chroma != nil {
-		return t.chroma.bytes(t.blocks)
-	}
-	return pixels(t.blocks.width, t.blocks.height) * int64(t.bandsOfBlock()*t.bytesPer)
-}
-
 func (t *bands) open(ctx context.Context) (raster, error) {
 	n, planes := t.blocks.across*t.blocks.down, t.planes()
 	if len(t.offsets) < n*planes || len(t.counts) < n*planes {
@@ -164,11 +156,7 @@ func (t *bands) open(ctx context.Context) (raster, error) {
 	size := slots * t.bytesPer
 	pix := make([]byte, size*t.width*t.height)
 	block := make([]byte, t.blockBytes())
-	var convert func(block []byte) []byte
-	if t.chroma != nil {
-		convert = t.chroma.converter(t.blocks)
-	}
-	read := readQuota(t.file)
+	read, convert := readQuota(t.file), t.chroma.converter(t.blocks)
 	var missing, row int64 = 0, int64(t.blocks.width * t.bandsOfBlock() * t.bytesPer)
 	for i := range n * planes {
 		if err := cmp.Or(ctx.Err(), read.Take(int64(max(0, t.counts[i])))); err != nil {
@@ -178,9 +166,7 @@ func (t *bands) open(ctx context.Context) (raster, error) {
 		if err != nil && !isTruncated(err) {
 			return nil, err
 		}
-		if t.chroma != nil {
-			got = convert(got)
-		}
+		got = convert(got)
 		got = got[:int64(len(got))/row*row]
 		rows := min(t.blocks.height, t.height-i%n/t.blocks.across*t.blocks.height)
 		missing += max(0, int64(rows)-int64(len(got))/row)

@@ -23,6 +23,14 @@ func readChroma(file []byte, t *bands) *chroma {
 	return c
 }
 
+// blockBytes is the size of a block, decompressed.
+func (t *bands) blockBytes() int64 {
+	if t.chroma != nil {
+		return t.chroma.bytes(t.blocks)
+	}
+	return pixels(t.blocks.width, t.blocks.height) * int64(t.bandsOfBlock()*t.bytesPer)
+}
+
 // bytes is the size of a block.
 func (c *chroma) bytes(b blocks) int64 {
 	return pixels(c.units(b.width, c.across), c.units(b.height, c.down)) * int64(c.across*c.down+2)
@@ -31,8 +39,11 @@ func (c *chroma) bytes(b blocks) int64 {
 func (c *chroma) units(n, factor int) int { return (n + factor - 1) / factor }
 
 // converter returns what turns a block into pixels, of the rows of which it has all units; they
-// are valid until the next.
+// are valid until the next. Other pictures (nil) stay as they are.
 func (c *chroma) converter(b blocks) func(block []byte) []byte {
+	if c == nil {
+		return func(block []byte) []byte { return block }
+	}
 	size, across := c.across*c.down+2, c.units(b.width, c.across)
 	out := make([]byte, 3*b.width*b.height)
 	luma, blend := make([]byte, b.width), make([]uint32, b.width)
