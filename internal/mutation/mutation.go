@@ -17,8 +17,10 @@ import (
 )
 
 // envCount is the environment variable with the number of files per test, envState the one with a
-// folder in which a test notes how far it came, so that a long run may be ended and go on later.
+// folder in which a test notes how far it came, so that a long run may be ended and go on later, and envOne
+// the one with the number of a file that is tried alone.
 const (
+	envOne   = "PIPELINE_MUTATION"
 	envCount = "PIPELINE_MUTATIONS"
 	envState = "PIPELINE_MUTATIONS_STATE"
 )
@@ -40,11 +42,14 @@ func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
 	if testing.Short() {
 		n = usual / 10
 	}
-	if text := os.Getenv(envCount); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil || n < 0 {
-			t.Fatalf("%s=%q is not a number of files", envCount, text)
+	n = number(t, envCount, n)
+	if one := number(t, envOne, -1); one >= 0 {
+		c, err := measure(one, func() error { return guarded(one, try) })
+		t.Logf("file %d: %v, %.1f MiB", one, c.Time, float64(c.Bytes)/(1<<20))
+		if err != nil {
+			t.Error(err)
 		}
+		return
 	}
 	done := openProgress(t, os.Getenv(envState))
 	for done.Tried < n {
@@ -61,6 +66,20 @@ func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
 	}
 	done.report(t, try)
 	done.save(t)
+}
+
+// number returns that of an environment variable, or otherwise.
+func number(t *testing.T, variable string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		t.Fatalf("%s=%q is not a number of files", variable, text)
+	}
+	return n
 }
 
 func guarded(i int, try func(i int, rng *rand.Rand) error) (err error) {

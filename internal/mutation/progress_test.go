@@ -46,6 +46,18 @@ func TestALongRunGoesOn(t *testing.T) {
 	}
 }
 
+func TestOneFileAlone(t *testing.T) {
+	t.Setenv(envOne, "17")
+	var tried []int
+	Each(t, 5, func(i int, _ *rand.Rand) error {
+		tried = append(tried, i)
+		return nil
+	})
+	if !slices.Equal(tried, []int{17}) {
+		t.Errorf("tried %v", tried)
+	}
+}
+
 func TestFailuresAreKept(t *testing.T) {
 	p := &progress{path: filepath.Join(t.TempDir(), "TestFailuresAreKept.json")}
 	p.measured(7, func() error { return errors.New("no picture") })
