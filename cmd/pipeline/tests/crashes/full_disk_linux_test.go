@@ -118,6 +118,7 @@ func (w writer) fill(t *testing.T, l *commandtest.Bed, disk string) {
 			rooms = append(rooms, room)
 		}
 	}
+	t.Logf("%d pages", pages)
 	for _, room := range slices.Compact(rooms) {
 		begin()
 		remount(t, disk, 0, fmt.Sprintf("size=%d", (used+room)*os.Getpagesize()))
