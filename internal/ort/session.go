@@ -19,8 +19,43 @@ type Session struct {
 // NewSession loads a model from its bytes, which it does not retain. The
 // session computes the named outputs from the named inputs on the calling
 // goroutine, with all graph optimisations. Cost: optimising the graph,
-// typically 0.1–1 s.
+// typically 0.1–1 s. What is computed beforehand, such as the product of two constants, can take
+// longer, and the library cannot be stopped in it: if Until's context ends, it is left to itself.
 func (rt *Runtime) NewSession(model []byte, inputs, outputs []string, p Provider) (*Session, error) {
+	if rt.until == nil {
+		return rt.newSession(model, inputs, outputs, p)
+	}
+	ctx, cancel := rt.limit()
+	defer cancel()
+	type opened struct {
+		session *Session
+		err     error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		s, err := rt.newSession(model, inputs, outputs, p)
+		done <- opened{s, err}
+	}()
+	select {
+	case o := <-done:
+		return o.session, o.err
+	case <-ctx.Done():
+		go func() {
+			if o := <-done; o.err == nil {
+				_ = o.session.Close() // nobody uses it
+			}
+		}()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// limit returns the context of one use of a network.
+func (rt *Runtime) limit() (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(rt.until, rt.longest, fmt.Errorf(
+		"no result after %v: it does not come to an end, or is far too large for this machine", rt.longest))
+}
+
+func (rt *Runtime) newSession(model []byte, inputs, outputs []string, p Provider) (*Session, error) {
 	options, err := sessionOptions()
 	if err != nil {
 		return nil, fmt.Errorf("session options: %w", err)
@@ -108,8 +143,7 @@ func (s *Session) run(inputs, outputs []onnxruntime.Value) error {
 	if s.rt.until == nil {
 		return explainRun(s.session.Run(inputs, outputs))
 	}
-	ctx, cancel := context.WithTimeoutCause(s.rt.until, s.rt.longest, fmt.Errorf(
-		"no result after %v: it does not come to an end, or is far too large for this machine", s.rt.longest))
+	ctx, cancel := s.rt.limit()
 	defer cancel()
 	options, err := onnxruntime.NewRunOptions()
 	if err != nil {

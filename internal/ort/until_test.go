@@ -28,7 +28,13 @@ func TestEndlessNetwork(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancelled, limited := rt.Until(ctx), rt.Until(t.Context())
-	limited.longest = time.Millisecond
+	in, err := rt.NewTensor(1, 3, 4, 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	open := func(rt *Runtime) (*Session, error) {
+		return rt.NewSession(network, []string{"input"}, []string{"features"}, CPU)
+	}
 	for _, c := range []struct {
 		rt    *Runtime
 		begin func()
@@ -36,22 +42,32 @@ func TestEndlessNetwork(t *testing.T) {
 	}{
 		{limited, func() {}, func(err error) bool { return strings.Contains(err.Error(), "no result after 1ms") }},
 		{cancelled, func() { go cancel() }, func(err error) bool { return errors.Is(err, context.Canceled) }},
-		{cancelled, func() {}, func(err error) bool { return errors.Is(err, context.Canceled) }}, // before it begins
 	} {
-		s, err := c.rt.NewSession(network, []string{"input"}, []string{"features"}, CPU)
+		s, err := open(c.rt)
 		if err != nil {
 			t.Fatal(err)
 		}
-		in, err := rt.NewTensor(1, 3, 4, 4)
-		if err != nil {
-			t.Fatal(err)
+		if c.rt == limited {
+			limited.longest = time.Millisecond
 		}
 		c.begin()
-		if _, err = s.Shape(in); err == nil || !c.want(err) {
-			t.Errorf("%v", err)
+		for range 2 { // while it runs, and before it does
+			if _, err = s.Shape(in); err == nil || !c.want(err) {
+				t.Errorf("%v", err)
+			}
 		}
-		if err := errors.Join(in.Close(), s.Close()); err != nil {
+		if err := s.Close(); err != nil {
 			t.Error(err)
 		}
+	}
+	for range 20 { // one that is opened all the same is closed
+		if s, err := open(cancelled); err == nil {
+			_ = s.Close()
+		} else if !errors.Is(err, context.Canceled) {
+			t.Error(err)
+		}
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
 	}
 }
