@@ -25,8 +25,8 @@ type Runtime struct {
 const longestRun = 10 * time.Minute
 
 // Until returns the library for networks that are not trusted to come to an end: the sessions
-// that it makes stop before their next operator when ctx is done, and fail after ten minutes in one run; a file is opened that long, too.
-// Without a ctx (nil) nothing ends them.
+// that it makes stop before their next operator when ctx is done, and fail after ten minutes in one run;
+// opening a file may take as long. Without a ctx (nil) nothing ends them.
 func (rt *Runtime) Until(ctx context.Context) *Runtime {
 	return &Runtime{library: rt.library, until: ctx, longest: longestRun}
 }
