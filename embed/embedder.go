@@ -34,6 +34,9 @@ type Options struct {
 	Threads int
 	// Library is the path of ONNX Runtime's shared library; "" searches for it.
 	Library string
+	// Until, unless nil, ends the runs of networks when it is done. One that has not computed an
+	// embedding after ten minutes fails then.
+	Until context.Context
 	// ToolVersion is recorded in the Provenance.
 	ToolVersion string
 	// Log receives warnings; nil is silent.
@@ -228,7 +231,7 @@ func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extr
 		return nil, err
 	}
 	e := &Embedder{options: o, file: file, settings: settings}
-	if e.extractor, err = extractor.Open(runtime, file.Bytes(), file.Name, settings); err != nil {
+	if e.extractor, err = extractor.Open(runtime.Until(o.Until), file.Bytes(), file.Name, settings); err != nil {
 		return nil, err
 	}
 	if err := e.prepare(wanted, jpeg); err != nil {

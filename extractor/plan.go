@@ -21,9 +21,11 @@ type plan struct {
 	free   bool   // the side is fixed, but the batch is not, by model or configuration
 
 	tensor string // what is read, by the name shown to users
-	scores string // why that seems to be the scores of classes, if its last layer can be left out
-	model  []byte // the file, with that tensor as an output
-	output string // its name there, float32
+	// registers reports that weights are named as registers, and none as a class token.
+	registers bool
+	scores    string // why that seems to be the scores of classes, if its last layer can be left out
+	model     []byte // the file, with that tensor as an output
+	output    string // its name there, float32
 }
 
 func makePlan(m *onnx.Model, cfg Config) (plan, error) {
@@ -52,6 +54,7 @@ func makePlan(m *onnx.Model, cfg Config) (plan, error) {
 			return plan{}, err
 		}
 	}
+	p.registers = m.HasWeight(isRegister) && !m.HasWeight(isClassToken)
 	if cfg.Output == "" {
 		p.scores = scoresOf(m, p.tensor)
 	}

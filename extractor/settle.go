@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -157,6 +158,10 @@ func (e *Extractor) settleTokens(s Settlement, dims []int64, side int) (Settleme
 		return s, nil
 	}
 	for _, more := range specialTokens {
+		if isGrid(tokens-more, side) && e.plan.registers {
+			return s, fmt.Errorf("%s, and by the names of its weights registers but no class token: "+
+				"set extractor.pool to mean, or extractor.output to another tensor", name)
+		}
 		if isGrid(tokens-more, side) {
 			s.Guessed = true
 			s.Why = fmt.Sprintf("%s, %d more than a square of %d×%d patches: the first, the class token", name, more,
@@ -171,6 +176,19 @@ func (e *Extractor) settleTokens(s Settlement, dims []int64, side int) (Settleme
 // specialTokens are the numbers of tokens before the patches: a class token, with one of
 // distillation, or with 4, 8 or 16 registers.
 var specialTokens = [...]int{1, 2, 5, 9, 17}
+
+// isRegister and isClassToken know what PyTorch's libraries (timm, transformers, DINOv2) name them,
+// such as reg_token; exporters keep the names of weights that are not folded.
+func isRegister(weight string) bool {
+	name := strings.ToLower(weight)
+	return strings.Contains(name, "reg_token") || strings.Contains(name, "register_token")
+}
+
+func isClassToken(weight string) bool {
+	name := strings.ToLower(weight)
+	return strings.Contains(name, "cls_token") || strings.Contains(name, "class_token") ||
+		strings.Contains(name, "class_embedding")
+}
 
 // isGrid reports whether tokens are the patches, or groups of them, of a square picture.
 func isGrid(tokens, side int) bool {

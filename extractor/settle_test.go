@@ -42,6 +42,7 @@ func TestSettle(t *testing.T) {
 	}
 	for model, want := range map[string]string{
 		"map": "Set extractor.map to chw or hwc", "tokens_odd": "set extractor.pool",
+		"tokens_register": "registers but no class token: set extractor.pool to mean",
 	} {
 		if _, err := openTiny(t, model, nil).Settle(); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %q", model, err, want)

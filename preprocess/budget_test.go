@@ -29,6 +29,7 @@ func matrix(t *testing.T) map[string][]byte {
 		"progressive.jpg":      imagebomb.Progressive(w, h, 3, 64),
 		"cmyk progressive.jpg": imagebomb.Progressive(w, h, 4, 64),
 		"one strip.tif":        imagebomb.TIFF(w, h, h, 3*w*h), "strips.tif": imagebomb.TIFF(w, h, 1, 3*w),
+		"chroma.tif":              chromaTIFF(w, h),
 		"too much in a strip.tif": imagebomb.TIFF(w, h, h, 20*w*h),
 		"wide.png":                imagebomb.PNG(w*h, 1, imagebomb.RGB, 8, false),
 		"tall.png":                imagebomb.PNG(1, w*h, imagebomb.RGB, 8, false),

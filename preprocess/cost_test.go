@@ -27,7 +27,7 @@ func TestCostOfDamagedImages(t *testing.T) {
 	}
 	byFormat := map[string][][]byte{
 		".tif": {imagebomb.Shared(10, 300, 100), imagebomb.Tiles(300, 300, 16), imagebomb.Bands(50, 9, 20, 9),
-			imagebomb.PackBits(100, 100, 1)},
+			imagebomb.PackBits(100, 100, 1), chromaTIFF(33, 33)},
 		".jpg":  {imagebomb.Progressive(200, 200, 3, 20), imagebomb.Baseline(300, 300), imagebomb.Restarts(100, 100)},
 		".png":  {imagebomb.PNG(300, 300, imagebomb.RGBA, 16, true)},
 		".heic": {imagebomb.Grid{Columns: 8, Rows: 8, Items: 2, Extents: 2, DataBytes: 99}.HEIC()},

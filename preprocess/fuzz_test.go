@@ -21,6 +21,7 @@ func FuzzDecode(f *testing.F) {
 	for _, file := range bombs() {
 		f.Add(file)
 	}
+	f.Add(chromaTIFF(9, 9))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		img, err := Decode(t.Context(), file, fuzzBudget(), true)
 		if err != nil {

@@ -53,7 +53,7 @@ func planTIFF(file []byte, b *Budget) (p plan, err error) {
 		if j := readTIFFJPEG(file, t); j != nil {
 			return j.plan(tiffTags(file), b)
 		}
-		if t.photometric != photoYCbCr && (!t.usual || t.isCut() && t.decompresses()) {
+		if t.chroma != nil || t.photometric != photoYCbCr && (!t.usual || t.isCut() && t.decompresses()) {
 			return t.plan(tiffTags(file), b)
 		}
 	}

@@ -53,6 +53,7 @@ type bands struct {
 	float                  bool
 	usual                  bool // x/image/tiff reads it
 	alpha                  int  // index of the alpha channel, −1 if there is none
+	chroma                 *chroma
 	blocks                 blocks
 	offsets, counts        []int
 }
@@ -92,6 +93,9 @@ func readBands(file []byte) *bands {
 	if tags[tagTileWidth] != nil {
 		t.offsets, t.counts = tags[tagTileOffsets], tags[tagTileByteCounts]
 	}
+	if t.photometric == photoYCbCr {
+		t.chroma = readChroma(file, t)
+	}
 	return t
 }
 
@@ -122,12 +126,13 @@ func (t *bands) plan(tags map[int]int, b *Budget) (p plan, err error) {
 	if err := t.blocks.check(b); err != nil {
 		return p, err
 	}
-	block := pixels(t.blocks.width, t.blocks.height) * int64(t.bandsOfBlock()*t.bytesPer)
+	block := t.blockBytes()
 	const whole = 4 // times the Budget: what may be decompressed of bands that are not used
 	if all := pixels(t.blocks.across, t.blocks.down) * int64(t.planes()); all > whole*b.bytes/block {
 		return p, fmt.Errorf("decode TIFF: %w: it has %d bands of %d×%d pixels; leave out those that are not colours",
 			ErrTooLarge, t.samples, t.width, t.height)
 	}
+	block = max(block, pixels(t.blocks.width, t.blocks.height)*int64(t.bandsOfBlock())) // of chroma
 	return plan{width: t.width, height: t.height, open: t.open,
 		bytes: slots*int64(t.bytesPer)*pixels(t.width, t.height) + 3*block + decompressorBytes}, nil
 }
@@ -150,8 +155,8 @@ func (t *bands) open(ctx context.Context) (raster, error) {
 	}
 	size := slots * t.bytesPer
 	pix := make([]byte, size*t.width*t.height)
-	block := make([]byte, t.blocks.width*t.blocks.height*t.bandsOfBlock()*t.bytesPer)
-	read := readQuota(t.file)
+	block := make([]byte, t.blockBytes())
+	read, convert := readQuota(t.file), t.chroma.converter(t.blocks)
 	var missing, row int64 = 0, int64(t.blocks.width * t.bandsOfBlock() * t.bytesPer)
 	for i := range n * planes {
 		if err := cmp.Or(ctx.Err(), read.Take(int64(max(0, t.counts[i])))); err != nil {
@@ -161,6 +166,7 @@ func (t *bands) open(ctx context.Context) (raster, error) {
 		if err != nil && !isTruncated(err) {
 			return nil, err
 		}
+		got = convert(got)
 		got = got[:int64(len(got))/row*row]
 		rows := min(t.blocks.height, t.height-i%n/t.blocks.across*t.blocks.height)
 		missing += max(0, int64(rows)-int64(len(got))/row)
@@ -184,7 +190,7 @@ func (t *bands) planes() int {
 
 // wanted is the number of the first channels that are used.
 func (t *bands) wanted() int {
-	own := map[int]int{photoRGB: 3, photoCMYK: 4}[t.photometric]
+	own := map[int]int{photoRGB: 3, photoCMYK: 4, photoYCbCr: 3}[t.photometric]
 	return max(1, own, t.alpha+1)
 }
 

@@ -215,3 +215,52 @@ func TestCaseOfExtraBand(t *testing.T) {
 		t.Errorf("error %v, remarked %t", err, remarked)
 	}
 }
+
+// chromaTIFF returns a grey picture of strips of 16 rows, with one chroma for four pixels.
+func chromaTIFF(width, height int) []byte {
+	tags := picture(8, 3, photoYCbCr, tiffTag{tagRowsPerStrip, []int{16}},
+		tiffTag{tagCompression, []int{compressionDeflate}})
+	tags[0].values, tags[1].values = []int{width}, []int{height}
+	strip := packed(bytes.Repeat([]byte{128}, 6*8*((width+1)/2))...)
+	return tiffFile(tags, slices.Repeat([][]byte{strip}, (height+15)/16)...)
+}
+
+// TestTIFFChroma: luma and chroma without JPEG. Each file is grey but for one unit, which is red.
+func TestTIFFChroma(t *testing.T) {
+	subsampling := func(across, down int) tiffTag { return tiffTag{tagSubsampling, []int{across, down}} }
+	chroma := func(width, height int, more ...tiffTag) []tiffTag {
+		tags := picture(8, 3, photoYCbCr, more...)
+		tags[0].values, tags[1].values = []int{width}, []int{height}
+		return tags
+	}
+	red, two, four := []byte{254, 0, 0}, []byte{2, 2, 2}, []byte{4, 4, 4}
+	grey := func(v byte) []byte { return []byte{v, v, v} }
+	deflate := tiffTag{tagCompression, []int{compressionDeflate}}
+	cut := tiffFile(chroma(1, 8, subsampling(1, 1)), slices.Repeat([]byte{9, 128, 128}, 7))
+	for name, c := range map[string]struct {
+		file []byte
+		want []byte
+	}{
+		"all samples": {tiffFile(chroma(2, 1, subsampling(1, 1)), []byte{76, 85, 255, 2, 128, 128}),
+			slices.Concat(red, two)},
+		"halves, by default": {tiffFile(chroma(3, 2), []byte{1, 2, 3, 4, 128, 128, 76, 0, 76, 0, 85, 255}),
+			slices.Concat(grey(1), two, red, grey(3), four, red)},
+		"halves across, packed": {tiffFile(chroma(2, 2, subsampling(2, 1), deflate),
+			packed(2, 4, 128, 128, 76, 76, 85, 255)),
+			slices.Concat(two, four, red, red)},
+		"an odd height": {tiffFile(chroma(1, 3, subsampling(1, 2)), []byte{76, 76, 85, 255, 2, 9, 128, 128}),
+			slices.Concat(red, red, two)},
+		"the last row is missing": {cut, slices.Concat(slices.Repeat(grey(9), 7), grey(0))},
+	} {
+		m, err := Decode(t.Context(), c.file, DefaultBudget(), true)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+		} else if !bytes.Equal(m.Pix, c.want) {
+			t.Errorf("%s: %v, want %v", name, m.Pix, c.want)
+		}
+	}
+	if _, err := Decode(t.Context(), tiffFile(chroma(2, 1, subsampling(3, 0)), make([]byte, 9)), DefaultBudget(),
+		true); err == nil {
+		t.Error("three samples across are read")
+	}
+}

@@ -82,7 +82,7 @@ func Open(c Config, photos embed.Provenance, o embed.Options) (*Side, error) {
 	if c.Length != 0 {
 		set.Length = c.Length
 	}
-	encoder, err := textencoder.Open(runtime, found.Network, found.Name, words, set)
+	encoder, err := textencoder.Open(runtime.Until(o.Until), found.Network, found.Name, words, set)
 	if err != nil {
 		return nil, err
 	}

@@ -93,18 +93,20 @@ save("map_last", [SMALL, h.make_node("Transpose", ["map"], ["last"], perm=[0, 2,
      [out("last", ["n", 2, 2, 4])], [const("k", KERNEL)])
 
 
-# Tokens with some before those of the pixels, all of which are their mean.
-def tokens_with(name, more):
+# Tokens with some before those of the pixels, all of which are their mean, plus a weight of zeros.
+def tokens_with(name, more, weight="blocks.cls_token"):
     save(name,
          [conv(), h.make_node("Reshape", ["map", "shape"], ["columns"]), h.make_node("Transpose", ["columns"], ["pixels"], perm=[0, 2, 1]),
-          h.make_node("ReduceMean", ["pixels"], ["mean"], axes=[1], keepdims=1),
-          h.make_node("Concat", ["mean"] * more + ["pixels"], ["tokens"], axis=1)],
-         [image(["n", 3, 4, 4])], [out("tokens", ["n", 16 + more, 4])], [const("k", KERNEL), const("shape", [0, 4, -1], np.int64)])
+          h.make_node("ReduceMean", ["pixels"], ["mean"], axes=[1], keepdims=1), h.make_node("Add", ["mean", weight], ["special"]),
+          h.make_node("Concat", ["special"] * more + ["pixels"], ["tokens"], axis=1)],
+         [image(["n", 3, 4, 4])], [out("tokens", ["n", 16 + more, 4])],
+         [const("k", KERNEL), const("shape", [0, 4, -1], np.int64), const(weight, np.zeros((1, 1, 4)))])
 
 
 tokens_with("tokens_class", 1)
 tokens_with("tokens_registers", 5)
 tokens_with("tokens_odd", 3)
+tokens_with("tokens_register", 1, "blocks.reg_token")
 
 # An image and a text encoder in one graph.
 save("pair",
@@ -160,3 +162,11 @@ for key, value in (("location", "../../../etc/passwd"), ("offset", "0"), ("lengt
     e = external.external_data.add()
     e.key, e.value = key, value
 save("external", [conv()] + POOL, [image(["n", 3, 4, 4])], [out("features", ["n", 4])], [external])
+
+# A loop without an end, after the pooled colours.
+carried = h.make_tensor_value_info("value", T.FLOAT, None)
+body = h.make_graph([h.make_node("Identity", ["go"], ["on"]), h.make_node("Sin", ["value"], ["next"])], "body",
+                    [h.make_tensor_value_info("round", T.INT64, []), h.make_tensor_value_info("go", T.BOOL, []), carried],
+                    [h.make_tensor_value_info("on", T.BOOL, []), h.make_tensor_value_info("next", T.FLOAT, None)])
+save("endless", [conv()] + POOL[:1] + [h.make_node("Flatten", ["pooled"], ["own"]), h.make_node("Loop", ["", "yes", "own"], ["features"], body=body)],
+     [image(["n", 3, 4, 4])], [out("features", ["n", 4])], [const("k", KERNEL), const("yes", True, np.bool_)])

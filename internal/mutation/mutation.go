@@ -11,44 +11,75 @@ import (
 	"runtime/debug"
 	"slices"
 	"strconv"
-	"sync/atomic"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// envCount is the environment variable with the number of files per test.
-const envCount = "PIPELINE_MUTATIONS"
+// envCount is the environment variable with the number of files per test, envState the one with a
+// folder in which a test notes how far it came, so that a long run may be ended and go on later, and envOne
+// the one with the number of a file that is tried alone.
+const (
+	envOne   = "PIPELINE_MUTATION"
+	envCount = "PIPELINE_MUTATIONS"
+	envState = "PIPELINE_MUTATIONS_STATE"
+)
 
-// mostFailures is the number of failures that Each reports in full.
-const mostFailures = 20
+// mostFailures is the number of failures that Each reports in full, filesAtOnce that of the files
+// after which it notes how far it came.
+const (
+	mostFailures = 20
+	filesAtOnce  = 4096
+)
 
 // Each calls try for 0, 1, … in parallel, envCount times or, if that is not set,
 // usual times, a tenth of it in short runs, and then once more for those that cost most. rng depends on i
 // alone. An error or a panic fails the test, which names i, and so does a file that takes more than ten seconds
-// or 1 GiB; try must not use t.
+// or 1 GiB; try must not use t. With envState it goes on where an earlier run ended.
 func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
 	t.Helper()
 	n := usual
 	if testing.Short() {
 		n = usual / 10
 	}
-	if text := os.Getenv(envCount); text != "" {
-		var err error
-		if n, err = strconv.Atoi(text); err != nil || n < 0 {
-			t.Fatalf("%s=%q is not a number of files", envCount, text)
+	n = number(t, envCount, n)
+	if one := number(t, envOne, -1); one >= 0 {
+		c, err := measure(one, func() error { return guarded(one, try) })
+		t.Logf("file %d: %v, %.1f MiB", one, c.Time, float64(c.Bytes)/(1<<20))
+		if err != nil {
+			t.Error(err)
 		}
+		return
 	}
-	var failed atomic.Int64
-	var costs worst
-	dense.Parallel(n, func(i int) {
-		err := costs.measured(i, func() error { return guarded(i, try) })
-		if err != nil && failed.Add(1) <= mostFailures {
-			t.Errorf("file %d: %v", i, err)
-		}
-	})
-	t.Logf("%d damaged files, %d failures; the costliest by themselves:", n, failed.Load())
-	costs.report(t, try)
+	done := openProgress(t, os.Getenv(envState))
+	for done.Tried < n {
+		from, some := done.Tried, min(n-done.Tried, filesAtOnce)
+		dense.Parallel(some, func(i int) {
+			done.measured(from+i, func() error { return guarded(from+i, try) })
+		})
+		done.Tried += some
+		done.save(t)
+	}
+	t.Logf("%d damaged files, %d failures; the costliest by themselves:", done.Tried, len(done.Failed))
+	for _, f := range done.Failed[:min(len(done.Failed), mostFailures)] {
+		t.Errorf("file %d: %s", f.File, f.Error)
+	}
+	done.report(t, try)
+	done.save(t)
+}
+
+// number returns that of an environment variable, or otherwise.
+func number(t *testing.T, variable string, otherwise int) int {
+	t.Helper()
+	text := os.Getenv(variable)
+	if text == "" {
+		return otherwise
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		t.Fatalf("%s=%q is not a number of files", variable, text)
+	}
+	return n
 }
 
 func guarded(i int, try func(i int, rng *rand.Rand) error) (err error) {

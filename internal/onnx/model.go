@@ -132,6 +132,16 @@ func (m *Model) Output(name string) (Value, bool) {
 	return Value{}, false
 }
 
+// HasWeight reports whether a weight of the main graph has a name that is accepted.
+func (m *Model) HasWeight(accepted func(name string) bool) bool {
+	for name := range m.constants {
+		if accepted(name) {
+			return true
+		}
+	}
+	return false
+}
+
 // HasTensor reports whether the main graph computes a tensor of that name.
 func (m *Model) HasTensor(name string) bool {
 	_, ok := m.producer[name]

@@ -1,18 +1,34 @@
 package ort
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
 	"sync"
+	"time"
 
 	onnxruntime "github.com/yalue/onnxruntime_go"
+
+	"github.com/seed-90d10d51/pipeline/internal/hostmem"
 )
 
 // A Runtime is the loaded library with its environment. It is safe for
 // concurrent use and lives for the life of the process.
 type Runtime struct {
 	library Library
+	until   context.Context // ends the runs of sessions; nil for those that nothing ends
+	longest time.Duration   // that a run may take, if until is set
+}
+
+// longestRun is more than the largest networks take for some photos on a busy machine.
+const longestRun = 10 * time.Minute
+
+// Until returns the library for networks that are not trusted to come to an end: the sessions
+// that it makes stop before their next operator when ctx is done, and fail after ten minutes in one run;
+// opening a file may take as long. Without a ctx (nil) nothing ends them.
+func (rt *Runtime) Until(ctx context.Context) *Runtime {
+	return &Runtime{library: rt.library, until: ctx, longest: longestRun}
 }
 
 // process holds the only Runtime: ONNX Runtime and its binding are process-wide
@@ -75,8 +91,30 @@ func load(lib Library) (*Runtime, error) {
 	if err != nil {
 		return nil, fmt.Errorf("ONNX Runtime library %s cannot be loaded: %w; %s", path, err, Remedy)
 	}
+	if err := boundMemory(networkMemory()); err != nil {
+		return nil, fmt.Errorf("ONNX Runtime library %s: the memory of networks: %w", path, err)
+	}
 	lib.Path, lib.Version = path, onnxruntime.GetVersion()
 	return &Runtime{library: lib}, nil
+}
+
+// networkMemory is what networks may take for their weights and values, in bytes: three
+// quarters of the machine's memory, since a system that has promised more ends the process without a word;
+// 0 (no bound) where that is not known.
+func networkMemory() int64 { return hostmem.Total() / 4 * 3 }
+
+// boundMemory gives all sessions one pool of memory that grows up to a number of bytes.
+func boundMemory(bytes int64) error {
+	pool, err := onnxruntime.NewArenaCfg(int(bytes), -1, -1, -1)
+	if err != nil {
+		return err
+	}
+	defer pool.Destroy()
+	info, err := onnxruntime.GetMemoryInfo()
+	if err != nil {
+		return err
+	}
+	return onnxruntime.CreateAndRegisterAllocator(info, pool)
 }
 
 // forbidTelemetry must run before loading: as soon as they start, the official

@@ -2,6 +2,7 @@ package ort_test
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -11,6 +12,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/hostmem"
+	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 )
@@ -283,4 +286,35 @@ func truncatedCopy(t *testing.T, whole string, size int64) string {
 		t.Fatal(err)
 	}
 	return path
+}
+
+// TestNetworkThatTakesTheMachine: what is more than the machine has is refused before the
+// system is asked, which may promise it and end the process later.
+func TestNetworkThatTakesTheMachine(t *testing.T) {
+	total := hostmem.Total()
+	if total == 0 {
+		t.Skip("how much memory there is is not known here")
+	}
+	g := onnx.NewGraph("")
+	x := g.Node("ReduceMax", []string{g.Input("x", onnx.Float32, 4)}, onnx.Int("keepdims", 1))
+	g.Output("y", g.Op("Expand", x, g.Int64s(total/4, 2)), onnx.Float32, onnx.Free, 2)
+	model, err := g.Model("test", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	rt := orttest.Open(t)
+	s, err := rt.NewSession(model, []string{"x"}, []string{"y"}, ort.CPU)
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := rt.NewTensor(4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := s.Shape(in); err == nil || !strings.Contains(err.Error(), "three quarters of the memory") {
+		t.Error(err)
+	}
+	if err := errors.Join(in.Close(), s.Close()); err != nil {
+		t.Error(err)
+	}
 }

@@ -1,6 +1,7 @@
 package ort
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"regexp"
@@ -11,14 +12,50 @@ import (
 
 // A Session is a loaded model. Run is safe for concurrent use; Close is not.
 type Session struct {
+	rt      *Runtime
 	session *onnxruntime.DynamicAdvancedSession
 }
 
 // NewSession loads a model from its bytes, which it does not retain. The
 // session computes the named outputs from the named inputs on the calling
 // goroutine, with all graph optimisations. Cost: optimising the graph,
-// typically 0.1–1 s.
+// typically 0.1–1 s. What is computed beforehand, such as the product of two constants, can take
+// longer, and the library cannot be stopped in it: if Until's context ends, it is left to itself.
 func (rt *Runtime) NewSession(model []byte, inputs, outputs []string, p Provider) (*Session, error) {
+	if rt.until == nil {
+		return rt.newSession(model, inputs, outputs, p)
+	}
+	ctx, cancel := rt.limit()
+	defer cancel()
+	type opened struct {
+		session *Session
+		err     error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		s, err := rt.newSession(model, inputs, outputs, p)
+		done <- opened{s, err}
+	}()
+	select {
+	case o := <-done:
+		return o.session, o.err
+	case <-ctx.Done():
+		go func() {
+			if o := <-done; o.err == nil {
+				_ = o.session.Close() // nobody uses it
+			}
+		}()
+		return nil, context.Cause(ctx)
+	}
+}
+
+// limit returns the context of one use of a network.
+func (rt *Runtime) limit() (context.Context, context.CancelFunc) {
+	return context.WithTimeoutCause(rt.until, rt.longest, fmt.Errorf(
+		"no result after %v: it does not come to an end, or is far too large for this machine", rt.longest))
+}
+
+func (rt *Runtime) newSession(model []byte, inputs, outputs []string, p Provider) (*Session, error) {
 	options, err := sessionOptions()
 	if err != nil {
 		return nil, fmt.Errorf("session options: %w", err)
@@ -33,7 +70,7 @@ func (rt *Runtime) NewSession(model []byte, inputs, outputs []string, p Provider
 	if err != nil {
 		return nil, rt.explainLoad(err)
 	}
-	return &Session{session: s}, nil
+	return &Session{rt: rt, session: s}, nil
 }
 
 func sessionOptions() (*onnxruntime.SessionOptions, error) {
@@ -48,6 +85,7 @@ func sessionOptions() (*onnxruntime.SessionOptions, error) {
 		o.SetGraphOptimizationLevel(onnxruntime.GraphOptimizationLevelEnableAll),
 		o.SetMemPattern(true),
 		o.SetCpuMemArena(true),
+		o.AddSessionConfigEntry("session.use_env_allocators", "1"), // see boundMemory
 		o.SetLogSeverityLevel(onnxruntime.LoggingLevelFatal),
 	)
 	if err != nil {
@@ -79,6 +117,9 @@ var sourceLocation = regexp.MustCompile(`/\S*\.(?:h|cc):\d+ [^\n]*?\)(?: const)?
 // firstLine strips the library's stack traces and source locations from error
 // messages.
 func firstLine(err error) error {
+	if err == nil {
+		return nil
+	}
 	text, _, _ := strings.Cut(err.Error(), "\n")
 	text = strings.TrimPrefix(text, "Error creating C session: ")
 	return errors.New(strings.TrimSpace(sourceLocation.ReplaceAllString(text, "")))
@@ -86,21 +127,51 @@ func firstLine(err error) error {
 
 // Run computes outputs from inputs, in the order given to NewSession. Their
 // shapes must match the model's.
-func (s *Session) Run(inputs, outputs []*Tensor) error {
-	if err := s.session.Run(values(inputs), values(outputs)); err != nil {
-		return firstLine(err)
-	}
-	return nil
-}
+func (s *Session) Run(inputs, outputs []*Tensor) error { return s.run(values(inputs), values(outputs)) }
 
 // Shape runs a session with one output, which must be float32, and returns the shape of
 // the output.
 func (s *Session) Shape(inputs ...*Tensor) ([]int64, error) {
 	out := make([]onnxruntime.Value, 1)
-	if err := s.session.Run(values(inputs), out); err != nil {
-		return nil, firstLine(err)
+	if err := s.run(values(inputs), out); err != nil {
+		return nil, err
 	}
 	return out[0].GetShape(), out[0].Destroy()
+}
+
+func (s *Session) run(inputs, outputs []onnxruntime.Value) error {
+	if s.rt.until == nil {
+		return explainRun(s.session.Run(inputs, outputs))
+	}
+	ctx, cancel := s.rt.limit()
+	defer cancel()
+	options, err := onnxruntime.NewRunOptions()
+	if err != nil {
+		return firstLine(err)
+	}
+	defer options.Destroy()
+	told := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(told)
+		_ = options.Terminate() // fails without options only
+	})
+	err = s.session.RunWithOptions(inputs, outputs, options)
+	if !stop() {
+		<-told // no longer uses options
+		if err != nil {
+			return context.Cause(ctx)
+		}
+	}
+	return explainRun(err)
+}
+
+// explainRun adds to the usual reason why a network is too large.
+func explainRun(err error) error {
+	err = firstLine(err)
+	if err == nil || !strings.Contains(err.Error(), "is smaller than requested bytes") {
+		return err
+	}
+	return fmt.Errorf("%w (networks may take three quarters of the memory)", err)
 }
 
 // Close frees the model; the session must not be running or be used again.

@@ -13,6 +13,9 @@ import (
 // are.
 const mostEdits = 4
 
+// longestName bounds the names that are compared, in bytes: a comparison takes the cube of their length.
+const longestName = 100
+
 // Nearest returns the candidate with the fewest edits from name, ignoring case,
 // or "" if it takes more than one edit in three letters, or more than four.
 // Without such a candidate, it is the first that begins with name, if that has
@@ -20,6 +23,9 @@ const mostEdits = 4
 func Nearest(name string, candidates []string) string {
 	best, fewest := "", min(max(1, len([]rune(name))/3), mostEdits)+1
 	for _, c := range candidates {
+		if max(len(name), len(c)) > longestName {
+			continue
+		}
 		if n := edits(name, c); n < fewest {
 			best, fewest = c, n
 		}

@@ -1,6 +1,9 @@
 package suggest
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestNearest(t *testing.T) {
 	methods := []string{"gpr", "gptree", "hppca", "lda", "ncm", "plda", "ppca-online", "sbm"}
@@ -24,5 +27,16 @@ func TestNearest(t *testing.T) {
 	}
 	if got := Hint("Car", []string{"Apple"}); got != "" {
 		t.Error(got)
+	}
+}
+
+// TestLongNamesCostNothing: a name may come from a file, and be as long as that.
+func TestLongNamesCostNothing(t *testing.T) {
+	long := strings.Repeat("x", 1<<20)
+	if got := Nearest(long, []string{long + "y", "xx"}); got != long+"y" { // by its beginning
+		t.Errorf("%d letters", len(got))
+	}
+	if got := Nearest("x"+long, []string{"y" + long}); got != "" {
+		t.Errorf("%d letters", len(got))
 	}
 }

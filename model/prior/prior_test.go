@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/embed"
@@ -212,6 +213,9 @@ func FuzzLoad(f *testing.F) {
 	f.Add(document, 0, float32(1), 0)
 	f.Add(strings.Replace(document, `"dim":5`, `"dim":2147483647`, 1), 3, float32(math.NaN()), 40)
 	f.Fuzz(func(t *testing.T, document string, at int, value float32, byteAt int) {
+		if !utf8.ValidString(document) { // cannot be written
+			return
+		}
 		changed := *p
 		changed.within = append([]float32{}, p.within...)
 		changed.within[uint(at)%uint(len(p.within))] = value

@@ -36,6 +36,8 @@ import (
 // read and write. Nothing changes them.
 type app struct {
 	config config.Config
+	// until ends networks that are running.
+	until  context.Context
 	flags  *pflag.FlagSet
 	log    *slog.Logger
 	stdin  io.Reader
@@ -86,7 +88,7 @@ func open(cmd *cobra.Command) (*app, error) {
 	}
 	log := newLog(cmd.ErrOrStderr(), c)
 	return &app{
-		json: asJSON, report: report,
+		json: asJSON, report: report, until: cmd.Context(),
 		config: c, flags: flags, log: log, notes: &notes{log: log, said: map[string]bool{}},
 		bars:  bars{out: cmd.ErrOrStderr(), shown: !c.Quiet && c.Log == "text" && atTerminal(cmd.ErrOrStderr())},
 		stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(),
@@ -120,7 +122,7 @@ func (a *app) options() embed.Options {
 		Backbone: c.Backbone, SetUp: libraries.NetworkDirs(), Extractor: c.Extractor, Preprocess: c.Preprocess,
 		Cache: c.Cache, Threads: c.Workers(),
 		Library: c.Runtime.Library, ToolVersion: version, Log: a.log,
-		Progress: a.bars.images,
+		Progress: a.bars.images, Until: a.until,
 	}
 }
 

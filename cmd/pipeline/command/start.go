@@ -108,13 +108,14 @@ func openBrowser(address string) error {
 }
 
 // during returns the app of a task of the start page, with settings and a report of its own:
-// it says to the task what a command says to a terminal, and its matrix products end with
-// ctx.
+// it says to the task what a command says to a terminal, and its matrix products and
+// networks end with ctx.
 func (a *app) during(ctx context.Context, task *serve.Task, c config.Config, report string) *app {
 	c.List, c.Features = "", ""
 	log := slog.New(remarks{out: task, level: slog.LevelInfo})
 	return &app{
-		config: c, report: report, flags: a.flags, log: log, notes: &notes{log: log, said: map[string]bool{}},
+		config: c, until: ctx, report: report, flags: a.flags,
+		log: log, notes: &notes{log: log, said: map[string]bool{}},
 		stdin: a.stdin, stdout: task, stderr: task, bars: bars{watch: task.Progress},
 		products: productsUntil(ctx, c),
 	}

@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // TestSecondSignal ends a command that does not heed the first one, here because
@@ -81,4 +83,20 @@ func writes(t *testing.T, pid int) bool {
 		}
 	}
 	return false
+}
+
+// TestEndlessNetwork: one signal ends a command whose network has a loop without an end.
+func TestEndlessNetwork(t *testing.T) {
+	l := commandtest.New(t)
+	network := filepath.Join(testenv.ModuleRoot(t), "extractor", "testdata", "endless.onnx")
+	cmd, stderr := l.Process(l.Path("cache"), "embed", "--images", l.Photos(l.Path("photos"), 16, 2, "a"), "--backbone",
+		network, "--out", l.Path("out"))
+	loaded := func() bool { // it runs at once then
+		maps, _ := os.ReadFile(fmt.Sprintf("/proc/%d/maps", cmd.Process.Pid))
+		return strings.Contains(string(maps), "libonnxruntime")
+	}
+	if code := l.SignalWhen(cmd, syscall.SIGINT, loaded); code != command.ExitInterrupted ||
+		!strings.Contains(stderr.String(), "interrupted") {
+		t.Errorf("exit code %d\n%s", code, stderr)
+	}
 }
