@@ -46,7 +46,10 @@ func TestPartsOfClasses(t *testing.T) {
 	for _, c := range []struct {
 		classes, heads, lacking, examples int
 		slow                              bool
-	}{{2, 0, 0, 0, false}, {4, 4, 1, 8, false}, {30, 10, 3, 60, false}, {200, 5, 20, 200, false}, {30, 1, 6, 12, true}} {
+	}{
+		{2, 0, 0, 0, false}, {4, 4, 1, 8, false}, {30, 10, 3, 60, false}, {200, 5, 20, 200, false},
+		{30, 1, 6, 12, true},
+	} {
 		var mu sync.Mutex
 		var heads []classifier.Learner
 		task := Task{Sessions: []episodes.Episode{newWorld(1, 3, 1).session(0, c.classes, 2)}}
