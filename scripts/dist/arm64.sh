@@ -37,7 +37,7 @@ step "the tests of what computes"
 # Each of these has passed so, in one to 150 seconds of processor time.
 : "${PACKAGES:=./classifier ./classifier/checkpoint ./classifier/holdout ./classifier/kit/exemplars ./classifier/kit/gauss
 	./classifier/kit/lowrank ./classifier/kit/moments ./classifier/ncm ./classifier/plda ./classifier/ppca
-	./dkl ./dkl/bound ./gp ./gp/kernel ./gp/polyagamma ./gp/quadrature ./gp/vargp ./gptree
+	./dkl ./dkl/internal/bound ./gp ./gp/kernel ./gp/polyagamma ./gp/quadrature ./gp/vargp ./gptree
 	./internal/neighbours ./preprocess}"
 lib=$(echo "$work"/pipeline-*/lib)
 ONNXRUNTIME_LIB=$lib/libonnxruntime.so.1 TURBOJPEG_LIB=$lib/libturbojpeg.so.0 \
