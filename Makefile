@@ -122,6 +122,10 @@ exports: setup ## export random-weight CLIP, ResNet-50 and DINOv2, and run the p
 bench: setup ## run the benchmarks; takes minutes
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+.PHONY: tables
+tables: setup test-setup build ## make the tables of docs/results again, TABLES (all) of those that DATA has the data for; takes hours
+	"$(or $(PIPELINE_PYTHON),$(CURDIR)/.testenv/python/bin/python)" scripts/tables.py $(if $(DATA),--data "$(DATA)") $(TABLES)
+
 .PHONY: stories
 stories: setup test-setup ## let three people teach in a browser with CLASSES (100) of mini-ImageNet's test photos; takes minutes
 	PIPELINE_STORIES=$(or $(CLASSES),100) $(GOTEST) -count=1 -v -timeout 60m -run '^TestStories$$' ./cmd/pipeline/tests/serving

@@ -1,0 +1,70 @@
+package scripts
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// stand-in for the program: notes its arguments, and fails for --config gpr_toy while the file "broken" is there.
+const standIn = `#!/bin/sh
+case "$*" in --version) echo "pipeline version test"; exit;; esac
+echo "$*" >>"$(dirname "$0")/calls"
+echo a table
+case "$*" in *gpr_toy*) [ ! -e "$(dirname "$0")/broken" ] || { echo no memory >&2; exit 1; };; esac
+`
+
+// TestTables: what was made is not made again, what failed is, and what has no data is named.
+func TestTables(t *testing.T) {
+	python, dir := python(t), t.TempDir()
+	program, out := filepath.Join(dir, "pipeline"), filepath.Join(dir, "out")
+	if err := os.WriteFile(program, []byte(standIn), 0o700); err != nil { //nolint:gosec // a program
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "broken"), "")
+	tables := func(want int, names ...string) string {
+		t.Helper()
+		args := append([]string{"tables.py", "--pipeline", program, "--out", out, "--data", dir}, names...)
+		cmd := exec.Command(python, args...)
+		said, _ := cmd.CombinedOutput()
+		if got := cmd.ProcessState.ExitCode(); got != want {
+			t.Errorf("%s: exit status %d, not %d: %s", names, got, want, said)
+		}
+		return string(said)
+	}
+	calls := func() int { return strings.Count(read(t, dir, "calls"), "\n") }
+
+	if said := tables(1, "vargp_toy", "gpr_toy"); !strings.Contains(said, "gpr_toy: exit status 1; see ") ||
+		!strings.Contains(said, "1 of 2 tables") || calls() != 2 {
+		t.Error(said)
+	}
+	if got := read(t, out, "gpr_toy", "log.txt"); got != "no memory\n" {
+		t.Errorf("the log has %q", got)
+	}
+	if err := os.Remove(filepath.Join(dir, "broken")); err != nil {
+		t.Fatal(err)
+	}
+	if said := tables(0, "vargp_toy", "gpr_toy"); !strings.Contains(said, "2 of 2 tables") || calls() != 3 {
+		t.Error(said)
+	}
+	if got := read(t, out, "vargp_toy", "out.txt"); got != "a table\n" {
+		t.Errorf("the output is %q", got)
+	}
+	for _, word := range []string{`"seconds": `, "pipeline version test", "--config vargp_toy"} {
+		if !strings.Contains(read(t, out, "vargp_toy", "done.json"), word) {
+			t.Errorf("done.json lacks %s", word)
+		}
+	}
+	if said := tables(0, "--list", "gpr_toy"); !strings.Contains(said, "made 20") {
+		t.Error(said)
+	}
+	if said := tables(3, "sessions_vit"); !strings.Contains(said, "mini_vit: left out, needs mini_imagenet, vit_tiny.onnx") ||
+		!strings.Contains(said, "sessions_vit: left out, needs index_lists/mini_imagenet, mini_vit") || calls() != 3 {
+		t.Error(said)
+	}
+	if said := tables(1, "no_such"); !strings.Contains(said, `no table 'no_such'`) {
+		t.Error(said)
+	}
+}
