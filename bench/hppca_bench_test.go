@@ -14,7 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
-	"github.com/seed-90d10d51/pipeline/internal/research/experiment/hierarchy"
+	"github.com/seed-90d10d51/pipeline/research/experiment/hierarchy"
 )
 
 // BenchmarkHPPCA scores images with the hierarchy and with the flat ppca head

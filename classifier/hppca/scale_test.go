@@ -19,10 +19,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
-	"github.com/seed-90d10d51/pipeline/internal/research/experiment"
-	"github.com/seed-90d10d51/pipeline/internal/research/experiment/hierarchy"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/experiment/hierarchy"
 )
 
 // TestScale trains, saves, loads and predicts as many classes as ImageNet-10k

@@ -12,8 +12,7 @@ import (
 
 const module = "github.com/seed-90d10d51/pipeline/"
 
-// layers lists the folders from the ground up: those of the top level, and those in
-// internal that stand on more than internal. A package imports
+// layers lists the top-level folders from the ground up. A package imports
 // packages of its own folder and of folders on lower layers, never of folders
 // on its own layer or above: so no import runs upward, and no folders import
 // each other in a cycle. Test files may import anything.
@@ -27,9 +26,8 @@ var layers = [][]string{
 	{"method"},
 	{"model"},
 	{"label"},
-	{"teach", "internal/research"},
+	{"teach", "research"},
 	{"serve"},
-	{"internal/config"},
 	{"cmd", "scripts"},
 }
 
@@ -50,14 +48,14 @@ func TestNoImportRunsUpward(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		folder := folderOf(file)
+		folder, _, _ := strings.Cut(file, "/")
 		layer := layerOf(folder)
 		if layer < 0 {
 			t.Errorf("%s: the folder %s is on no layer; add it in internal/archtest/imports_test.go", file, folder)
 			continue
 		}
 		for _, imported := range projectImports(t, file) {
-			other := folderOf(imported)
+			other, _, _ := strings.Cut(imported, "/")
 			switch below := layerOf(other); {
 			case other == folder:
 			case below >= layer:
@@ -68,15 +66,6 @@ func TestNoImportRunsUpward(t *testing.T) {
 			}
 		}
 	}
-}
-
-// folderOf returns the folder of layers that a file or package is in, or that of the top level.
-func folderOf(path string) string {
-	top, rest, _ := strings.Cut(path, "/")
-	if second, _, _ := strings.Cut(rest, "/"); layerOf(top+"/"+second) >= 0 {
-		return top + "/" + second
-	}
-	return top
 }
 
 func layerOf(folder string) int {

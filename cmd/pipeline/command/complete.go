@@ -7,14 +7,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/configs"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/internal/config"
-	"github.com/seed-90d10d51/pipeline/internal/research/fscil/benchmark"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
 )
 
 // completions makes the shell offer the values of flags and the arguments of every

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 )
 
 // TestCompletion: the shell is offered methods, backbones, keys and classes, and

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/internal/research/fscil/benchmark"
-	"github.com/seed-90d10d51/pipeline/internal/research/table"
+	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
+	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
 func newDatasets() *cobra.Command {

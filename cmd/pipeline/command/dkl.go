@@ -5,10 +5,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/internal/config"
-	"github.com/seed-90d10d51/pipeline/internal/research/training"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/research/training"
 )
 
 // dklFlags adds the flags of deep kernel learning.

@@ -15,8 +15,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/internal/research/experiment"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
 )
 
 // The exit codes are part of the command-line interface.

@@ -8,9 +8,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/internal/config"
-	"github.com/seed-90d10d51/pipeline/internal/research/experiment"
-	"github.com/seed-90d10d51/pipeline/internal/research/experiment/kind"
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/experiment/kind"
 )
 
 func newExperiment() *cobra.Command {

@@ -16,9 +16,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
-	"github.com/seed-90d10d51/pipeline/internal/research/training"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
+	"github.com/seed-90d10d51/pipeline/research/training"
 )
 
 // A forgetting holds the flags of pipeline forget.

@@ -8,12 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/config"
-	"github.com/seed-90d10d51/pipeline/internal/research/experiment"
-	"github.com/seed-90d10d51/pipeline/internal/research/fscil"
-	"github.com/seed-90d10d51/pipeline/internal/research/fscil/benchmark"
-	"github.com/seed-90d10d51/pipeline/internal/research/fscil/runner"
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/fscil"
+	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
+	"github.com/seed-90d10d51/pipeline/research/fscil/runner"
 )
 
 func newFSCIL() *cobra.Command {

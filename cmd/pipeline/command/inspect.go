@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
-	"github.com/seed-90d10d51/pipeline/internal/config"
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"

@@ -9,12 +9,12 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/internal/config"
-	"github.com/seed-90d10d51/pipeline/internal/research/training"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
+	"github.com/seed-90d10d51/pipeline/research/training"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 

@@ -1,0 +1,193 @@
+package gpr
+
+import (
+	"context"
+	"fmt"
+	"image/color"
+	"math"
+	"strconv"
+
+	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/classifier/gpr"
+	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/table"
+)
+
+// The toy: classes of clusters with this many examples and this standard
+// deviation, in a square of side 2·reach.
+const (
+	toyExamples = 12
+	toySpan     = 0.3
+	toyReach    = 2
+)
+
+// toySteps are the clusters that arrive in each step: the first two classes,
+// more of the first one, and a new class.
+func toySteps() [][]toyCluster {
+	return [][]toyCluster{{{0, -1, 1}, {1, 1, 1}}, {{0, -1, -1}}, {{2, 1, -1}}}
+}
+
+type toyCluster struct {
+	class int
+	x, y  float64
+}
+
+// Toy is Fig. 1.
+type Toy struct {
+	Steps []ToyStep `json:"steps"`
+}
+
+// ToyStep is the state after a step.
+type ToyStep struct {
+	Examples [][2]float64 `json:"examples"` // all so far
+	Classes  []int        `json:"classes"`  // of each
+	// Scores are the predictive means (eq. 2) of each known class, Var the
+	// predictive variance (eq. 3), at the points of the grid.
+	Scores [][]float64 `json:"-"`
+	Var    []float64   `json:"-"`
+	// Off is the largest difference in Scores from a batch fit.
+	Off float64 `json:"off"`
+}
+
+// toy adds the examples of one step after the other to a regression.
+func (c Config) toy(ctx context.Context, env experiment.Env) (*Toy, error) {
+	how := method.Get[gpr.Config](env.Heads, "gpr").Update
+	r, err := unfitted(env, how)
+	if err != nil {
+		return nil, err
+	}
+	rng := random.Stream(env.Seed, "experiment/gpr/toy")
+	out := &Toy{}
+	var step ToyStep
+	for _, clusters := range toySteps() {
+		known := r.Outputs()
+		for _, k := range clusters {
+			for range toyExamples {
+				step.Examples = append(step.Examples,
+					[2]float64{k.x + toySpan*rng.NormFloat64(), k.y + toySpan*rng.NormFloat64()})
+				step.Classes = append(step.Classes, k.class)
+			}
+		}
+		x, t := step.data()
+		n := r.Len()
+		if n > 0 && t.Cols > known { // the examples so far are not of the new classes
+			if err := r.AddOutputs(ctx, columns(dense.Rows(t, 0, n), known)); err != nil {
+				return nil, err
+			}
+		}
+		if err := r.Add(ctx, dense.Rows(x, n, x.Rows), dense.Rows(t, n, t.Rows)); err != nil {
+			return nil, err
+		}
+		batch, err := unfitted(env, engine.Cholesky)
+		if err != nil {
+			return nil, err
+		}
+		if err := batch.Add(ctx, x, t); err != nil {
+			return nil, err
+		}
+		if err := step.score(r, batch, experiment.Grid(c.Grid, toyReach)); err != nil {
+			return nil, err
+		}
+		out.Steps = append(out.Steps, step)
+	}
+	return out, nil
+}
+
+// data returns all examples (n×2) and their targets of ±1 (n×C).
+func (s ToyStep) data() (x, t blas64.General) {
+	most := 0
+	for _, c := range s.Classes {
+		most = max(most, c)
+	}
+	x, t = dense.New(len(s.Classes), 2), dense.New(len(s.Classes), most+1)
+	for i, c := range s.Classes {
+		copy(dense.Row(x, i), s.Examples[i][:])
+		for k := range most + 1 {
+			dense.Row(t, i)[k] = -1
+		}
+		dense.Row(t, i)[c] = 1
+	}
+	return x, t
+}
+
+// columns returns the columns of m from the given one on, sharing its memory.
+func columns(m blas64.General, from int) blas64.General {
+	return blas64.General{Rows: m.Rows, Cols: m.Cols - from, Stride: m.Stride, Data: m.Data[from:]}
+}
+
+func (s *ToyStep) score(r, batch *engine.Regression, at blas64.General) error {
+	mean, want := dense.New(at.Rows, r.Outputs()), dense.New(at.Rows, r.Outputs())
+	s.Var = make([]float64, at.Rows)
+	if err := r.Mean(mean, at); err != nil {
+		return err
+	}
+	if err := batch.Mean(want, at); err != nil {
+		return err
+	}
+	s.Scores, s.Off = make([][]float64, r.Outputs()), 0
+	for k := range s.Scores {
+		for i := range at.Rows {
+			s.Scores[k] = append(s.Scores[k], dense.Row(mean, i)[k])
+			s.Off = max(s.Off, math.Abs(dense.Row(mean, i)[k]-dense.Row(want, i)[k]))
+		}
+	}
+	return r.Variance(s.Var, at)
+}
+
+// addToy draws one row per step: the score of each class, from −1 to 1, and the
+// predictive standard deviation.
+func (c Config) addToy(o *experiment.Outcome, t Toy) {
+	last := t.Steps[len(t.Steps)-1]
+	steps := table.Table{
+		Name: "toy", Title: "Learning step by step (Fig. 1)",
+		Note:   "off is the largest difference in a score between the updated regression and a batch fit.",
+		Header: []string{"step", "examples", "classes", "off"},
+	}
+	most := 0.0
+	for i, s := range t.Steps {
+		steps.Add(strconv.Itoa(i+1), strconv.Itoa(len(s.Examples)), strconv.Itoa(len(s.Scores)),
+			fmt.Sprintf("%.0e", s.Off))
+		for _, v := range s.Var {
+			most = max(most, math.Sqrt(v))
+		}
+	}
+	var rows []chart.Row
+	for i, s := range t.Steps {
+		var row []chart.Panel
+		for k := range last.Scores {
+			p := chart.Panel{Title: fmt.Sprintf("class %d", k+1)}
+			if k < len(s.Scores) {
+				p.Z = experiment.Field(c.Grid, func(at int) float64 { return min(max(0, (1+s.Scores[k][at])/2), 1) })
+				p.Points = s.points()
+			} else {
+				p.Title += " (unknown)"
+				p.Z = experiment.Field(c.Grid, func(int) float64 { return math.NaN() })
+			}
+			row = append(row, p)
+		}
+		row = append(row, chart.Panel{Title: fmt.Sprintf("deviation, 0 … %.2f", most), Points: s.points(),
+			Z: experiment.Field(c.Grid, func(at int) float64 { return math.Sqrt(s.Var[at]) / most })})
+		rows = append(rows, chart.Row{Label: fmt.Sprintf("step %d", i+1), Panels: row})
+	}
+	o.Figures = append(o.Figures, chart.Panels("fig1",
+		"Scores of incremental GP regression · toy: more examples of class 1, then class 3", -toyReach, toyReach,
+		[]string{"−1", "0", "1"}, rows))
+	o.Tables = append(o.Tables, steps)
+}
+
+// points returns the examples, one colour per class.
+func (s ToyStep) points() []chart.Points {
+	colours := []color.NRGBA{{220, 60, 60, 255}, {80, 170, 255, 255}, {230, 60, 230, 255}}
+	out := make([]chart.Points, len(s.Scores))
+	for i, c := range s.Classes {
+		out[c].Colour = colours[c%len(colours)]
+		out[c].XY = append(out[c].XY, s.Examples[i])
+	}
+	return out
+}

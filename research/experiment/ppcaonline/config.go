@@ -1,0 +1,159 @@
+package ppcaonline
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
+)
+
+// Config describes the data, the grid and the figure.
+type Config struct {
+	// Figure is 1, 2, 3 or 4.
+	Figure int `mapstructure:"figure" json:"figure"`
+	// D and Q shape the data and the models.
+	D int `mapstructure:"d" json:"d"`
+	Q int `mapstructure:"q" json:"q"`
+	// Classes is the number of classes; Train and Test count examples of all
+	// classes together.
+	Classes int `mapstructure:"classes" json:"classes"`
+	Train   int `mapstructure:"train" json:"train"`
+	Test    int `mapstructure:"test" json:"test"`
+	// CentroidNoise is the standard deviation of the noise added to a centroid.
+	CentroidNoise float64 `mapstructure:"centroid_noise" json:"centroid_noise"`
+	// Seeds is the number of runs.
+	Seeds int `mapstructure:"seeds" json:"seeds"`
+	// Gamma are the factors of γ; the first is the paper's for plain online EM
+	// and the step policy, the last its factor for the class policy.
+	Gamma []float64 `mapstructure:"gamma" json:"gamma"`
+	// Exponent is the exponent of γ and β.
+	Exponent float64 `mapstructure:"exponent" json:"exponent"`
+	// Beta are the factors of β to choose from.
+	Beta []float64 `mapstructure:"beta" json:"beta"`
+	// Fisher and RStep are the forms of the R-step.
+	Fisher []string `mapstructure:"fisher" json:"fisher"`
+	RStep  []string `mapstructure:"rstep" json:"rstep"`
+	// Every is the number of steps between two points of a curve.
+	Every int `mapstructure:"every" json:"every"`
+}
+
+// DefaultConfig returns the paper's settings for Figure 1.
+func DefaultConfig() Config {
+	return Config{
+		Figure: 1, D: 16, Q: 3, Classes: 4, Train: 3200, Test: 800, CentroidNoise: 0.1, Seeds: 5,
+		Gamma: []float64{0.9, 0.5}, Exponent: 0.9, Beta: []float64{0.01, 0.1, 1, 10, 100},
+		Fisher: []string{engine.Exact, engine.Paper}, RStep: []string{engine.Paper, engine.ByFisher, engine.Identity},
+		Every: 50,
+	}
+}
+
+// Validate returns an error that names the first field out of range.
+func (c Config) Validate() error {
+	err := cmp.Or(
+		setting.Int("figure", c.Figure, 1, 4),
+		setting.Int("d", c.D, 2, 1024),
+		setting.Int("q", c.Q, 1, min(64, c.D-1)),
+		setting.Int("classes", c.Classes, 2, 26),
+		setting.Int("train", c.Train, 2*c.Classes, 1e6),
+		setting.Int("test", c.Test, c.Classes, 1e6),
+		setting.Int("seeds", c.Seeds, 1, 1000),
+		setting.Int("every", c.Every, 1, 1e6),
+		oneOf("fisher", c.Fisher, engine.Exact, engine.Paper),
+		oneOf("rstep", c.RStep, engine.Paper, engine.ByFisher, engine.Identity),
+	)
+	if err != nil {
+		return err
+	}
+	if !(c.CentroidNoise >= 0 && c.CentroidNoise <= 100) {
+		return fmt.Errorf("centroid_noise: %g is outside 0 … 100", c.CentroidNoise)
+	}
+	if len(c.Gamma) == 0 || len(c.Beta) == 0 {
+		return fmt.Errorf("gamma and beta: give at least one value of each")
+	}
+	for _, s := range c.grid() {
+		if err := s.config(c.Exponent).Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func oneOf(name string, values []string, allowed ...string) error {
+	what := strings.Join(allowed, ", ")
+	if len(values) == 0 {
+		return fmt.Errorf("%s: is empty; the values are %s", name, what)
+	}
+	return experiment.Each(name, values, "one of "+what, func(v string) bool { return slices.Contains(allowed, v) })
+}
+
+// A variant is one way to learn.
+type variant struct {
+	Policy string  `json:"policy"`
+	Fisher string  `json:"fisher,omitempty"`
+	RStep  string  `json:"rstep,omitempty"`
+	Gamma  float64 `json:"gamma"`
+	Beta   float64 `json:"beta"`
+}
+
+func (s variant) config(exponent float64) engine.Config {
+	c := engine.DefaultConfig()
+	c.Policy, c.Gamma, c.Beta = s.Policy, s.Gamma, s.Beta
+	c.GammaExponent, c.BetaExponent = exponent, exponent
+	c.Fisher, c.RStep = cmp.Or(s.Fisher, c.Fisher), cmp.Or(s.RStep, c.RStep)
+	return c
+}
+
+// form returns the setting without its β.
+func (s variant) form() variant {
+	s.Beta = 0
+	return s
+}
+
+// forms returns all settings without their β; for every γ, plain online EM
+// comes first. With identity the Fisher information is not used.
+func (c Config) forms() []variant {
+	var forms []variant
+	for _, gamma := range c.Gamma {
+		forms = append(forms, variant{Policy: engine.None, Gamma: gamma})
+		for _, policy := range c.policies() {
+			for _, rstep := range c.RStep {
+				if rstep == engine.Identity {
+					forms = append(forms, variant{Policy: policy, RStep: rstep, Gamma: gamma})
+					continue
+				}
+				for _, fisher := range c.Fisher {
+					forms = append(forms, variant{Policy: policy, Fisher: fisher, RStep: rstep, Gamma: gamma})
+				}
+			}
+		}
+	}
+	return forms
+}
+
+// policies returns the policies that the figure compares with none.
+func (c Config) policies() []string {
+	if c.Figure == 1 {
+		return []string{engine.Step} // no class ends
+	}
+	return []string{engine.Step, engine.Class}
+}
+
+// grid returns all settings with every β.
+func (c Config) grid() []variant {
+	var grid []variant
+	for _, f := range c.forms() {
+		if f.Policy == engine.None {
+			grid = append(grid, f)
+			continue
+		}
+		for _, beta := range c.Beta {
+			f.Beta = beta
+			grid = append(grid, f)
+		}
+	}
+	return grid
+}

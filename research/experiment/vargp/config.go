@@ -1,0 +1,139 @@
+package vargp
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/gp/vargp"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
+)
+
+// Sources of the tasks' data.
+const (
+	Toy      = "toy"
+	Features = "features"
+	Split    = "split"
+	Permuted = "permuted"
+)
+
+// Protocols.
+const (
+	Own   = "own"
+	Paper = "paper"
+)
+
+// Config holds the tasks, the variants and the settings of training.
+type Config struct {
+	// Data is "toy", "features", "split" or "permuted", Folder the folder of
+	// IDX files.
+	Data   string `mapstructure:"data" json:"data"`
+	Folder string `mapstructure:"folder" json:"-"`
+	// Tasks is the number of tasks, Classes the number in each; 0 means that
+	// the data determine them (toy, split and permuted).
+	Tasks   int `mapstructure:"tasks" json:"tasks"`
+	Classes int `mapstructure:"classes" json:"classes"`
+	// Train and Test are the most examples per class, 0 for all; Validation is
+	// the share of the training examples that is held out.
+	Train      int     `mapstructure:"train" json:"train"`
+	Test       int     `mapstructure:"test" json:"test"`
+	Validation float64 `mapstructure:"validation" json:"validation"`
+	// Variants are the methods to compare, each with Seeds runs.
+	Variants []vargp.Variant `mapstructure:"variants" json:"variants"`
+	Seeds    int             `mapstructure:"seeds" json:"-"`
+	// Inducing is M, the inducing inputs per task; Sweep lists further values
+	// for the first variant (Fig. 9).
+	Inducing int   `mapstructure:"inducing" json:"-"`
+	Sweep    []int `mapstructure:"sweep" json:"-"`
+	// Search chooses the rate, M and β before the runs.
+	Search Search `mapstructure:"search" json:"-"`
+	// Protocol is "own" or "paper".
+	Protocol string `mapstructure:"protocol" json:"protocol"`
+	// Normalize scales inputs to length 1. Lengthscale is the initial
+	// length-scale; 0 means the spread of the first task.
+	Normalize   bool    `mapstructure:"normalize" json:"normalize"`
+	Lengthscale float64 `mapstructure:"lengthscale" json:"lengthscale"`
+	// Grid is the number of points per side of the toy's pictures.
+	Grid int `mapstructure:"grid" json:"-"`
+	// Checkpoint is the number of epochs between saves of the training state.
+	Checkpoint int `mapstructure:"checkpoint" json:"-"`
+	// Config holds the settings of the model; the variant, the protocol and the
+	// seed of a run determine those that are not settings here.
+	vargp.Config `mapstructure:",squash"`
+}
+
+// DefaultConfig returns the toy with the paper's M, all variants, five seeds.
+func DefaultConfig() Config {
+	d := vargp.DefaultConfig()
+	d.Network, d.Epochs, d.Patience = []int{}, 500, 50
+	d.Variant, d.Stopping, d.Start = "", "", "" // not settings here
+	return Config{
+		Data: Toy, Tasks: 2, Classes: 2, Train: 100, Test: 100, Validation: 0.1, Variants: vargp.Variants(), Seeds: 5,
+		Inducing: 20, Sweep: []int{}, Protocol: Own, Grid: 60, Checkpoint: 20, Config: d,
+		Search: Search{Rate: []float64{0.001, 0.01}, Inducing: []int{40, 200}, Beta: []float64{1, 10}},
+	}
+}
+
+// Validate returns an error that names the first field out of range.
+func (c Config) Validate() error {
+	err := cmp.Or(
+		setting.OneOf("data", c.Data, Toy, Features, Split, Permuted),
+		setting.OneOf("protocol", c.Protocol, Own, Paper),
+		setting.Int("tasks", c.Tasks, 1, 1000),
+		setting.Int("classes", c.Classes, 1, 1000),
+		setting.Int("train", c.Train, 0, 1<<24),
+		setting.Int("test", c.Test, 0, 1<<24),
+		setting.Int("seeds", c.Seeds, 1, 1000),
+		setting.Int("inducing", c.Inducing, 1, 1<<12),
+		setting.Int("grid", c.Grid, 2, 1000),
+		setting.Int("checkpoint", c.Checkpoint, 1, 1e6),
+		experiment.EachWithin("sweep", c.Sweep, 1, 1<<12),
+		setting.Float("validation", c.Validation, 0, 0.9),
+		c.Search.validate(),
+	)
+	if err != nil {
+		return err
+	}
+	if c.Data == Toy && c.Tasks*c.Classes > len(clouds) {
+		return fmt.Errorf("classes: the toy has at most %d in all, not %d", len(clouds), c.Tasks*c.Classes)
+	}
+	if c.Search.Draws > 0 && c.Validation == 0 {
+		return fmt.Errorf("search: nothing is held out to choose by; set validation above 0, or search.draws to 0")
+	}
+	if c.Lengthscale != 0 && !(c.Lengthscale >= 1e-6 && c.Lengthscale <= 1e6) {
+		return fmt.Errorf("lengthscale: %g is neither 0 (from the data) nor within 1e-6 … 1e6", c.Lengthscale)
+	}
+	known := vargp.Variants()
+	if len(c.Variants) == 0 {
+		return fmt.Errorf("variants: is empty; the values are %v", known)
+	}
+	if err := experiment.Each("variants", c.Variants, fmt.Sprintf("one of %v", known),
+		func(v vargp.Variant) bool { return slices.Contains(known, v) }); err != nil {
+		return err
+	}
+	for _, v := range c.Variants {
+		if err := c.model(v, 0).Validate(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// model returns the settings of a run's model.
+func (c Config) model(v vargp.Variant, seed uint64) vargp.Config {
+	m := c.Config
+	m.Variant, m.Seed, m.Stopping, m.Start = v, seed, vargp.Best, vargp.FromPrior
+	if c.Protocol == Paper {
+		m.Stopping, m.Start = vargp.AsPaper, vargp.FromIdentity
+	}
+	return m
+}
+
+// classesInAll returns the number of classes after the last task.
+func (c Config) classesInAll() int {
+	if c.Data == Permuted {
+		return c.Classes
+	}
+	return c.Tasks * c.Classes
+}

@@ -1,0 +1,272 @@
+package vargp
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/stat"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
+	"github.com/seed-90d10d51/pipeline/gp/vargp"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/research/experiment"
+)
+
+// A step is the state after a task.
+type step struct {
+	// Model is the model, Heads the head of each class, −1 for classes not yet
+	// seen.
+	Model vargp.Snapshot `json:"model"`
+	Heads []int          `json:"heads"`
+	// Accuracy and Entropy are those on the test examples of each task.
+	Accuracy []float64 `json:"accuracy"`
+	Entropy  []float64 `json:"entropy"`
+	// Epochs is the number of epochs, Kept the one whose parameters were kept.
+	Epochs int `json:"epochs"`
+	Kept   int `json:"kept"`
+}
+
+// A Result is one run in results.json. Values are fractions.
+type Result struct {
+	Variant  vargp.Variant `json:"variant"`
+	Inducing int           `json:"inducing"`
+	Run      int           `json:"run"`
+	// Accuracy and Entropy have one row per task learned and one column per
+	// task tested.
+	Accuracy [][]float64 `json:"accuracy"`
+	Entropy  [][]float64 `json:"entropy"`
+	Epochs   []int       `json:"epochs"`
+
+	steps []step
+}
+
+// final returns the accuracy on all tasks after the last one.
+func (r Result) final() float64 { return r.after(len(r.Accuracy) - 1) }
+
+// after returns the mean accuracy on the tasks so far.
+func (r Result) after(task int) float64 {
+	return stat.Mean(r.Accuracy[task][:task+1], nil)
+}
+
+// A runner holds the state shared by all runs.
+type runner struct {
+	Config
+	env experiment.Env
+	src source
+	// prefix precedes the names of the parts.
+	prefix string
+}
+
+// Run searches for hyper-parameters, if wanted, and then runs everything, with as
+// many runs at a time as there are cores.
+func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
+	src, err := c.source(env)
+	if err != nil {
+		return experiment.Outcome{}, err
+	}
+	r := runner{Config: c, env: env, src: src}
+	trials, err := r.search(ctx)
+	if err != nil {
+		return experiment.Outcome{}, err
+	}
+	var plans []plan
+	for _, v := range c.Variants {
+		plans = append(plans, plan{v, r.Inducing})
+	}
+	for _, m := range c.Sweep {
+		if m != r.Inducing {
+			plans = append(plans, plan{c.Variants[0], m})
+		}
+	}
+	results := make([]Result, len(plans)*c.Seeds)
+	err = parallel(ctx, len(results), func(ctx context.Context, i int) (err error) {
+		results[i], err = r.follow(ctx, plans[i/c.Seeds], i%c.Seeds)
+		return err
+	})
+	if err != nil {
+		return experiment.Outcome{}, err
+	}
+	return r.outcome(results, trials)
+}
+
+// parallel calls do for 0 … n−1. The first error stops the others and is returned.
+func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) error) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	err := dense.ParallelErr(n, func(i int) error {
+		err := do(ctx, i)
+		if err != nil {
+			cancel(err)
+		}
+		return err
+	})
+	if err != nil {
+		return context.Cause(ctx)
+	}
+	return nil
+}
+
+// A plan is a variant with a number of inducing inputs.
+type plan struct {
+	variant  vargp.Variant
+	inducing int
+}
+
+// follow takes a variant through the tasks of a run. Each task is a part.
+func (r runner) follow(ctx context.Context, p plan, run int) (Result, error) {
+	same := r.Config
+	same.Variants = nil // other variants do not change this one
+	out := Result{Variant: p.variant, Inducing: p.inducing, Run: run + 1}
+	var before step
+	for task := range r.Tasks {
+		name := fmt.Sprintf("%s%s_m%d_run%d_task%d", r.prefix, p.variant, p.inducing, run+1, task+1)
+		of := []any{r.src.of, same, p.variant, p.inducing, run, task}
+		now, err := experiment.Part(ctx, r.env, name, of, func() (step, error) {
+			draft, err := experiment.Draft[vargp.Checkpoint](r.env, name, of)
+			if err != nil {
+				return step{}, err
+			}
+			return r.learn(ctx, p, before, draft, run, task)
+		})
+		if err != nil {
+			return out, err
+		}
+		out.steps = append(out.steps, now)
+		out.Accuracy, out.Entropy, out.Epochs = append(out.Accuracy, now.Accuracy), append(out.Entropy, now.Entropy),
+			append(out.Epochs, now.Epochs)
+		before = now
+	}
+	return out, nil
+}
+
+// every is the number of epochs between progress notes.
+const every = 50
+
+// learn learns a task, resuming from its draft if there is one, and tests all
+// tasks.
+func (r runner) learn(ctx context.Context, p plan, before step, draft checkpoint.Part[vargp.Checkpoint], run,
+	task int) (step, error) {
+	l, err := r.src.at(run, task)
+	if err != nil {
+		return step{}, err
+	}
+	m, heads, err := r.begin(p, before, l, run, task)
+	if err != nil {
+		return step{}, err
+	}
+	valid := l.valid
+	if r.Protocol == Paper {
+		for earlier := range task {
+			old, err := r.src.at(run, earlier)
+			if err != nil {
+				return step{}, err
+			}
+			valid.join(old.valid)
+		}
+	}
+	headsOf := func(classes []int) []int {
+		out := make([]int, len(classes))
+		for i, c := range classes {
+			out[i] = heads[c]
+		}
+		return out
+	}
+	k := vargp.Task{
+		X: l.train.x, Y: headsOf(l.train.y), ValidX: valid.x, ValidY: headsOf(valid.y),
+		Resume: draft.Load(), Save: draft.Save, SaveEvery: r.Checkpoint,
+		Progress: func(e vargp.Epoch) {
+			if r.env.Note != nil && e.Number%every == 0 {
+				r.env.Note("training", "variant", p.variant, "run", run+1, "task", task+1, "epoch", e.Number, "of",
+					e.Of, "nll", math.Round(e.NLL), "accuracy", e.Accuracy)
+			}
+		},
+	}
+	for g := range m.Groups() {
+		order := random.Stream(r.env.Seed, "experiment/vargp/inducing", run, task, g).Perm(len(l.train.y))
+		k.Inputs = append(k.Inputs, dense.Gather(l.train.x, order[:min(p.inducing, len(order))]))
+	}
+	trace, err := m.Learn(ctx, k)
+	if err == nil {
+		err = draft.Remove()
+	}
+	if err != nil {
+		return step{}, err
+	}
+	now := step{Model: m.Snapshot(), Heads: heads, Epochs: len(trace.Epochs), Kept: trace.Kept}
+	return now, r.test(&now, m, run)
+}
+
+// begin returns the model to train on a task, either new or the previous
+// task's, with heads for the task's classes, and the head of each class.
+func (r runner) begin(p plan, before step, l lesson, run, task int) (m *vargp.Model, heads []int, err error) {
+	cfg, d := r.model(p.variant, r.env.Seed+uint64(run)), l.train.x.Cols
+	heads = slices.Clone(before.Heads)
+	switch {
+	case task > 0:
+		m, err = vargp.Restore(cfg, d, before.Model)
+	case r.Protocol == Paper:
+		for class := range r.classesInAll() {
+			heads = append(heads, class)
+		}
+		m, err = vargp.New(cfg, d, len(heads), cmp.Or(r.Lengthscale, 1))
+	default:
+		heads = slices.Repeat([]int{-1}, r.classesInAll())
+		m, err = vargp.New(cfg, d, 1, cmp.Or(r.Lengthscale, 1))
+	}
+	if err == nil && task == 0 && r.Lengthscale == 0 {
+		err = m.StartAtSpread(l.train.x)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	if r.env.Backend != nil {
+		m = m.On(r.env.Backend)
+	}
+	for _, class := range l.train.y {
+		if heads[class] < 0 {
+			heads[class] = m.Split(0)
+		}
+	}
+	return m, heads, nil
+}
+
+// test tests all tasks. The prediction is the most probable class among those
+// seen so far.
+func (r runner) test(now *step, m *vargp.Model, run int) error {
+	q, err := m.Predictor()
+	if err != nil {
+		return err
+	}
+	for task := range r.Tasks {
+		l, err := r.src.at(run, task)
+		if err != nil {
+			return err
+		}
+		lp := dense.New(l.test.x.Rows, m.Heads())
+		if err := q.LogProb(lp, l.test.x); err != nil {
+			return err
+		}
+		accuracy, entropy := 0.0, 0.0
+		for i, class := range l.test.y {
+			row := dense.Row(lp, i)
+			entropy += classifier.Entropy(row) / math.Log(float64(len(row)))
+			best := -1
+			for _, h := range now.Heads {
+				if h >= 0 && (best < 0 || row[h] > row[best]) {
+					best = h
+				}
+			}
+			if h := now.Heads[class]; h >= 0 && best == h {
+				accuracy++
+			}
+		}
+		n := float64(len(l.test.y))
+		now.Accuracy, now.Entropy = append(now.Accuracy, accuracy/n), append(now.Entropy, entropy/n)
+	}
+	return nil
+}

@@ -1,0 +1,107 @@
+package runner
+
+import (
+	"bytes"
+	"image/png"
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/internal/chart/charttest"
+	"github.com/seed-90d10d51/pipeline/research/fscil"
+)
+
+func result(method string, runs int, accuracies ...float64) fscil.Result {
+	r := fscil.Result{Info: fscil.Info{Dataset: "mini_imagenet", Method: method, Track: fscil.BaseOnly}, Runs: runs}
+	for i, a := range accuracies {
+		s := fscil.SessionResult{Session: i + 1, Accuracy: a, Base: a}
+		if runs > 1 {
+			sem := 0.02
+			s.AccuracySEM = &sem
+		}
+		if i > 0 {
+			s.Novel, s.Harmonic = &accuracies[i], &accuracies[i]
+		}
+		r.Sessions = append(r.Sessions, s)
+	}
+	return r
+}
+
+// TestFigures: every figure is a picture of its size and the same each time,
+// even with hardly anything to draw.
+func TestFigures(t *testing.T) {
+	published, err := fscil.Published("mini_imagenet", fscil.BaseOnly)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, results := range map[string][]fscil.Result{
+		"two heads":    {result("a", 1, 0.9, 0.8, 0.7), result("b", 3, 0.8, 0.75, 0.72)},
+		"one session":  {result("a", 1, 0.5)},
+		"all the same": {result("a", 1, 0, 0)},
+	} {
+		drawn := figures(results, published)
+		if len(drawn) != 3 {
+			t.Fatalf("%s: %d figures", name, len(drawn))
+		}
+		for _, f := range drawn {
+			check(t, f, name)
+		}
+		first, err := drawn[0].Encode("png")
+		if err != nil {
+			t.Fatal(err)
+		}
+		again := figures(results, published)
+		if second, err := again[0].Encode("png"); err != nil || !bytes.Equal(first, second) {
+			t.Errorf("%s: drawn twice, the picture differs (%v)", name, err)
+		}
+	}
+}
+
+func check(t *testing.T, f chart.Figure, name string) {
+	t.Helper()
+	charttest.Legible(t, f.Name+" of "+name, f)
+	picture, err := f.Encode("png")
+	if err != nil {
+		t.Fatal(err)
+	}
+	img, err := png.Decode(bytes.NewReader(picture))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := int(math.Round(float64(f.Width) / 72 * 96)); math.Abs(float64(img.Bounds().Dx()-want)) > 1 {
+		t.Errorf("%s of %s is %d pixels wide, want %d", f.Name, name, img.Bounds().Dx(), want)
+	}
+	svg, err := f.Encode("svg")
+	if err != nil || !strings.Contains(string(svg), "<svg") {
+		t.Errorf("%s of %s as SVG: %v", f.Name, name, err)
+	}
+	if strings.Contains(string(svg), "NaN") {
+		t.Errorf("%s of %s has a NaN in it", f.Name, name)
+	}
+}
+
+func TestClassMap(t *testing.T) {
+	run := fscil.RunDetails{
+		Classes:       [][]string{{"a", "b"}, {"c"}},
+		ClassAccuracy: [][]float64{{1, 0.5}, {0.9, 0.4, 0.2}},
+	}
+	f := classMap(result("a", 1, 0.9, 0.8), run)
+	check(t, f, "classes")
+	many := fscil.RunDetails{}
+	for s := range 100 {
+		many.Classes = append(many.Classes, []string{"c"})
+		many.ClassAccuracy = append(many.ClassAccuracy, make([]float64, s+1))
+	}
+	check(t, classMap(result("a", 1, 0.9), many), "classes of 100 sessions")
+	g := grades{run.ClassAccuracy}
+	if g.Z(0, 2) != 1 || g.Z(1, 0) != 0.2 || !math.IsNaN(g.Z(0, 0)) {
+		t.Error("the first class is not in the top row")
+	}
+	if _, err := classMap(result("a", 1, 0.9), fscil.RunDetails{}).Encode("svg"); err == nil {
+		t.Error("a map of nothing was drawn")
+	}
+	if _, err := f.Encode("bmp"); err == nil {
+		t.Error("an unknown format was written")
+	}
+}
