@@ -124,7 +124,7 @@ bench: setup ## run the benchmarks; takes minutes
 
 .PHONY: tables
 tables: setup test-setup build ## make the tables of docs/results again, TABLES (all) of those that DATA has the data for; takes hours
-	"$(or $(PIPELINE_PYTHON),$(CURDIR)/.testenv/python/bin/python)" scripts/tables.py $(if $(DATA),--data "$(DATA)") $(TABLES)
+	"$(or $(PYTHON),$(CURDIR)/.testenv/python/bin/python)" scripts/tables.py $(if $(DATA),--data "$(DATA)") $(TABLES)
 
 .PHONY: stories
 stories: setup test-setup ## let three people teach in a browser with CLASSES (100) of mini-ImageNet's test photos; takes minutes

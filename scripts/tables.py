@@ -11,6 +11,7 @@ again; remove its folder for that. A run that was stopped goes on where it stopp
 
 FOLDER has any of mini_imagenet, index_lists/mini_imagenet, caltech101_10, clip_vitb32, clip_vitb32_text (features and
 texts of CLIP), vit_tiny.onnx, mobilenetv2.onnx, and shelves and clothing (features; docs/results/promises.md).
+Tables beside other programs need the Python packages of those: PYTHON=FILE names a Python that has them.
 Exit status: 0 if all went well, 1 if a command failed, 3 if data were missing for some.
 """
 
@@ -99,6 +100,7 @@ def make(o, table):
     """Run the commands of a table and return whether all went well."""
     folder, begun = o.out / table.name, time.monotonic()
     folder.mkdir(parents=True, exist_ok=True)
+    (o.out / "features").mkdir(exist_ok=True)
     with open(folder / "out.txt", "wb") as out, open(folder / "log.txt", "ab") as log:
         for command in table.commands(o):
             print(f"{table.name}: {shlex.join(command)}", flush=True)
