@@ -28,7 +28,7 @@ func (r remarks) add(item Item) {
 	r[item.Remark] = of
 }
 
-// manyHidden is the share of photos from which it is worth saying that the crop hides much.
+// manyHidden: that the crop hides much is worth a line if it does so in one photo of this many.
 const manyHidden = 4
 
 // log says what was remarked on photos, of which images were computed.

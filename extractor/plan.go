@@ -143,12 +143,12 @@ func (p *plan) readInputShape(in onnx.Value, cfg Config) error {
 	if p.side, err = chooseSide(in, height, width, cfg.Side); err != nil {
 		return err
 	}
-	if cfg.Provider != string(ort.CPU) {
-		p.batch, err = chooseBatch(shape[0], cfg.Batch, acceleratorBatch)
-		return err
+	standard := acceleratorBatch
+	if cfg.Provider == string(ort.CPU) {
+		standard = 1
+		p.free = shape[0] == onnx.Free && cfg.Batch == 0 && p.side != 0
 	}
-	p.free = shape[0] == onnx.Free && cfg.Batch == 0 && p.side != 0
-	p.batch, err = chooseBatch(shape[0], cfg.Batch, 1)
+	p.batch, err = chooseBatch(shape[0], cfg.Batch, standard)
 	return err
 }
 

@@ -158,11 +158,11 @@ func (e *Extractor) settleTokens(s Settlement, dims []int64, side int) (Settleme
 		return s, nil
 	}
 	for _, more := range specialTokens {
-		if isGrid(tokens-more, side) && e.plan.registers {
-			return s, fmt.Errorf("%s, and by the names of its weights registers but no class token: "+
-				"set extractor.pool to mean, or extractor.output to another tensor", name)
-		}
 		if isGrid(tokens-more, side) {
+			if e.plan.registers {
+				return s, fmt.Errorf("%s, and by the names of its weights registers but no class token: "+
+					"set extractor.pool to mean, or extractor.output to another tensor", name)
+			}
 			s.Guessed = true
 			s.Why = fmt.Sprintf("%s, %d more than a square of %d×%d patches: the first, the class token", name, more,
 				root(tokens-more), root(tokens-more))

@@ -117,10 +117,11 @@ func (t Task) unseen(ctx context.Context, slow bool) ([]sighting, error) {
 	if len(classes) < 3 {
 		return nil, nil // what one class is like says nothing of others
 	}
-	parts := min(unseenParts, len(classes))
+	parts, asked := min(unseenParts, len(classes)), unseenParts
 	if slow {
-		parts = min(slowParts, len(classes))
+		parts, asked = min(slowParts, len(classes)), 1
 	}
+	asked = min(asked, parts, (unseenClasses*parts+len(classes)-1)/len(classes))
 	d := deal{}
 	for _, session := range t.Sessions {
 		d.held = append(d.held, make([]int, len(session.Y)))
@@ -130,11 +131,8 @@ func (t Task) unseen(ctx context.Context, slow bool) ([]sighting, error) {
 			d.held[at.Session][at.Row] = c % parts
 		}
 	}
-	if parts = min(parts, (unseenClasses*parts+len(classes)-1)/len(classes)); slow {
-		parts = 1
-	}
-	found := make([][]sighting, parts)
-	err := dense.ParallelErr(parts, func(f int) error {
+	found := make([][]sighting, asked)
+	err := dense.ParallelErr(asked, func(f int) error {
 		fold, err := t.without(ctx, d.held, f)
 		if err == nil {
 			found[f], err = fold.sightings()

@@ -19,19 +19,12 @@ func newStats() *cobra.Command {
 		Use:   "stats",
 		Short: "Collect class statistics on many machines and merge them",
 		Long: `Some methods need only the count, mean and covariance of each class, not the images:
-lda, ncm, plda, plda+, ppca, ppca-eb. Collect these statistics on several machines, each with
+` + strings.Join(methodsWith[moments.Learner](), ", ") + `. Collect these statistics on several machines, each with
 a part of the images, and merge them in any order: the result is exactly the
 statistics of all images, for pipeline train --stats and pipeline learn --stats.
 
 An image counted on two machines counts once if one of the two files still has the
-embeddings of its class. Otherwise the files cannot be merged.` + strings.Join(methodsWith[moments.Learner](), ", ") + `. Collect these statistics on several machines, each with
-a part of the images, and merge them in any order: the result is exactly the
-statistics of all images. pipeline train --stats trains a model on them, pipeline
-learn --stats adds them to a model.
-
-An image counted on two machines counts once if one of the two files still has the
-embeddings of its class, which it stores for classes of at most as many images as
-an embedding has values. Otherwise the files cannot be merged.`,
+embeddings of its class. Otherwise the files cannot be merged.`,
 		Example: "  pipeline stats collect --images shard1 --out 1.stats",
 	}, newStatsCollect(), newStatsMerge())
 }

@@ -53,8 +53,8 @@ func unpacked(t *testing.T, platform string, others ...string) string {
 	return root
 }
 
-// TestDescribe: a bill is valid CycloneDX for each platform, has what is linked, built in
-// and beside the program, and is identical on every run.
+// TestDescribe: for each platform the bill of materials is valid CycloneDX, lists what is linked
+// in, built in and shipped beside the program, and is the same on every run.
 func TestDescribe(t *testing.T) {
 	t.Chdir(testenv.ModuleRoot(t))
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")

@@ -99,7 +99,7 @@ func TestStartBegins(t *testing.T) {
 	}
 	s.well("v1/export", map[string]any{"formats": []string{"csv"}, "report": true})
 	s.well("v1/begin", begin("names.project", "names", "class", `a "b", c`))
-	for status := (servedStatus{}); !status.Model.Ready; { // the model of names scores the photos beside
+	for status := (servedStatus{}); !status.Model.Ready; { // the model of names scores the photos in the background
 		s.ask("GET", "photos/v1/status", nil, &status)
 	}
 	if now := s.done("v1/export", map[string]any{"formats": []string{"parquett"}}); now.Task.Error == nil {
