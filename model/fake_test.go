@@ -192,8 +192,9 @@ func faked(create func() (classifier.Learner, error)) *Model {
 		panic(err)
 	}
 	return &Model{
-		Method:     "fake",
-		Predictor:  &Predictor{Head: head, temperature: temperature.Config{Temperature: 1}, fresh: create},
+		Method: "fake",
+		Predictor: &Predictor{Head: head,
+			recipe: recipe{temperature: temperature.Config{Temperature: 1}, fresh: create}},
 		HeadConfig: json.RawMessage(`{"tau":1}`), Seed: 7, ToolVersion: "test",
 		Provenance: embed.Provenance{
 			Backbone: embed.Backbone{Name: "resnet <tiny>", SHA256: "abc", Path: "r.onnx"}, ExtractorFingerprint: "ef",

@@ -225,16 +225,14 @@ func (m *Model) addSamples(c container.File) error {
 	}
 	n := m.SampleCount()
 	content, class := make(classstats.Hashes, 0, n), make([]int64, 0, n)
-	for _, s := range m.Sessions {
-		for _, id := range s.Samples {
-			i, ok := column[id.Class]
-			if !ok {
-				return fmt.Errorf("session %d has a sample of class %q, which the head does not have", s.Index,
-					id.Class)
-			}
-			content = append(content, id.Content)
-			class = append(class, i)
+	for at, id := range m.Sessions.samples() {
+		i, ok := column[id.Class]
+		if !ok {
+			return fmt.Errorf("session %d has a sample of class %q, which the head does not have",
+				m.Sessions[at].Index, id.Class)
 		}
+		content = append(content, id.Content)
+		class = append(class, i)
 	}
 	c.Tensors[contentTensor] = content.Tensor()
 	c.Tensors[classTensor] = safetensors.Tensor{Shape: []int{n}, I64: class}

@@ -106,11 +106,9 @@ func sameClass(classes []string, name string) string {
 
 func (m *Model) forgetClasses(ctx context.Context, names map[string]bool, how Forgetting) (Forgotten, error) {
 	gone := map[SampleID][]float32{}
-	for _, s := range m.Sessions {
-		for _, id := range s.Samples {
-			if names[id.Class] {
-				gone[id] = nil
-			}
+	for _, id := range m.Sessions.samples() {
+		if names[id.Class] {
+			gone[id] = nil
 		}
 	}
 	words := m.Predictor.Words()
@@ -201,7 +199,8 @@ func (m *Model) forget(ctx context.Context, gone map[SampleID][]float32, how For
 		}
 		return Forgotten{}, err
 	}
-	m.dropSamples(gone)
+	m.Choice, m.changed = m.choiceWithout(gone), true
+	m.Sessions.drop(gone, m.Classes())
 	if trace == "" {
 		return Forgotten{Way: Subtracted, Samples: len(gone)}, nil
 	}
@@ -248,7 +247,7 @@ func (m *Model) trace(gone map[SampleID][]float32) string {
 
 // findLearned resolves empty labels and returns each learned sample once.
 func (m *Model) findLearned(b Batch) (rows []int, ids []SampleID, err error) {
-	known := m.index()
+	known := m.Sessions.index()
 	seen := map[SampleID]bool{}
 	var missing []string
 	for i, label := range b.Labels {
@@ -274,16 +273,4 @@ func (m *Model) findLearned(b Batch) (rows []int, ids []SampleID, err error) {
 		return nil, nil, &NotLearnedError{missing}
 	}
 	return rows, ids, nil
-}
-
-// dropSamples removes the records; sessions keep their index even if empty.
-func (m *Model) dropSamples(gone map[SampleID][]float32) {
-	m.Choice = m.choiceWithout(gone)
-	classes := set(m.Classes())
-	for i := range m.Sessions {
-		s := &m.Sessions[i]
-		s.Samples = slices.DeleteFunc(s.Samples, func(id SampleID) bool { _, ok := gone[id]; return ok })
-		s.NewClasses = slices.DeleteFunc(s.NewClasses, func(c string) bool { return !classes[c] })
-	}
-	m.changed = true
 }

@@ -49,7 +49,7 @@ func (l sessionRows) labels() []string {
 // learns the sessions without them. The error wraps a *MissingRowsError if
 // embeddings are missing; on error m is unchanged.
 func (m *Model) learnWithout(ctx context.Context, gone map[SampleID][]float32, how Forgetting) (Forgotten, error) {
-	lessons := m.without(gone)
+	lessons := m.Sessions.without(gone)
 	subtracted, err := m.prepare(ctx, lessons, gone, how)
 	if err != nil {
 		return Forgotten{}, err
@@ -84,22 +84,6 @@ func (m *Model) learnWithout(ctx context.Context, gone map[SampleID][]float32, h
 	return f, nil
 }
 
-// without returns the sessions without some samples; those with nothing left
-// vanish.
-func (m *Model) without(gone map[SampleID][]float32) []sessionRows {
-	var rest []sessionRows
-	for _, s := range m.Sessions {
-		s.Samples = slices.DeleteFunc(slices.Clone(s.Samples), func(id SampleID) bool { _, ok := gone[id]; return ok })
-		switch n := len(rest); {
-		case len(s.Samples) > 0:
-			rest = append(rest, sessionRows{Session: s})
-		case s.Refreshed && n > 0:
-			rest[n-1].Refreshed = true
-		}
-	}
-	return rest
-}
-
 // keepsProjection reports whether training on the base session would give the
 // projection that there is, or again decide against one.
 func (m *Model) keepsProjection(base sessionRows) bool {
@@ -127,7 +111,7 @@ func (m *Model) learnAgain(ctx context.Context, next *Predictor, lessons []sessi
 		maps.Copy(taught, set(y))
 		var err error
 		if l.classes != nil {
-			err = next.learnClasses(ctx, m.Method, l.classes)
+			err = next.learnMoments(ctx, next.Head.(moments.Learner), l.classes)
 		} else {
 			more := keeps && i+1 < len(lessons) && lessons[i+1].classes == nil
 			err = next.learn(ctx, episodes.Episode{X: l.x, Y: y, Taken: l.taken}, more)
@@ -143,20 +127,6 @@ func (m *Model) learnAgain(ctx context.Context, next *Predictor, lessons []sessi
 		sessions = append(sessions, l.Session)
 	}
 	return sessions, nil
-}
-
-// learnClasses learns a session from statistics.
-func (p *Predictor) learnClasses(ctx context.Context, method string, classes []classstats.Class) error {
-	var names []string
-	var stats []*moments.Moments
-	for _, c := range classes {
-		names, stats = append(names, c.Name), append(stats, c.Moments)
-	}
-	head, ok := p.Head.(moments.Learner)
-	if !ok {
-		return fmt.Errorf("%s learns only from examples: %w", method, classifier.ErrUnsupported)
-	}
-	return p.learnMoments(ctx, head, names, stats)
 }
 
 // prepare gives every lesson its embeddings or, where it was learned from
@@ -316,15 +286,13 @@ func (m *Model) ownStatistics() []classstats.Class {
 	}
 	m.restoreStatistics()
 	content, sessions := map[string][]Hash{}, map[string]int{}
-	for i, s := range m.Sessions {
-		for _, id := range s.Samples {
-			if len(content[id.Class]) > 0 && sessions[id.Class] != i {
-				sessions[id.Class] = -1
-				continue
-			}
-			content[id.Class] = append(content[id.Class], id.Content)
-			sessions[id.Class] = i
+	for i, id := range m.Sessions.samples() {
+		if len(content[id.Class]) > 0 && sessions[id.Class] != i {
+			sessions[id.Class] = -1
+			continue
 		}
+		content[id.Class] = append(content[id.Class], id.Content)
+		sessions[id.Class] = i
 	}
 	var classes []classstats.Class
 	for _, name := range m.Classes() {

@@ -97,7 +97,7 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 		return Outcome{}, fmt.Errorf("learn: %w", err)
 	}
 	b = b.spelled(m.Classes())
-	p := b.plan(m.index())
+	p := b.plan(m.Sessions.index())
 	if !p.Changed() {
 		return p.Outcome, nil
 	}
@@ -131,12 +131,8 @@ func (m *Model) checkPrior(samples []SampleID, x blas32.General) error {
 // record adds a session to the history and sets the class lists of o.
 func (m *Model) record(o *Outcome, before, labels []string, s Session) {
 	o.NewClasses, o.MoreOf = split(m.Classes(), before, labels)
-	if n := len(m.Sessions); n > 0 {
-		s.Index = m.Sessions[n-1].Index + 1
-	}
 	s.NewClasses = slices.Clone(o.NewClasses)
-	m.Sessions = append(m.Sessions, s)
-	m.changed = true
+	m.Sessions, m.changed = m.Sessions.with(s), true
 }
 
 // Refresh recomputes what the head derives from its classes, such as

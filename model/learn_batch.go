@@ -88,46 +88,6 @@ func (b Batch) taken(which []int) []holdout.Taken {
 	return holdout.Told(out)
 }
 
-// An index maps a content to the classes it was learned as.
-type index struct {
-	first map[Hash]string
-	// more holds the other classes of the few contents that have several.
-	more map[Hash][]string
-}
-
-func newIndex(size int) index { return index{make(map[Hash]string, size), map[Hash][]string{}} }
-
-func (m *Model) index() index {
-	ix := newIndex(m.SampleCount())
-	for _, s := range m.Sessions {
-		for _, id := range s.Samples {
-			ix.add(id)
-		}
-	}
-	return ix
-}
-
-func (ix index) add(id SampleID) {
-	if _, ok := ix.first[id.Content]; ok {
-		ix.more[id.Content] = append(ix.more[id.Content], id.Class)
-		return
-	}
-	ix.first[id.Content] = id.Class
-}
-
-func (ix index) has(id SampleID) bool {
-	c, ok := ix.first[id.Content]
-	return ok && (c == id.Class || slices.Contains(ix.more[id.Content], id.Class))
-}
-
-func (ix index) classes(content Hash) []string {
-	c, ok := ix.first[content]
-	if !ok {
-		return nil
-	}
-	return append([]string{c}, ix.more[content]...)
-}
-
 // listed joins up to ten names and counts the rest.
 func listed(names []string) string {
 	const most = 10

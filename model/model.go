@@ -35,22 +35,6 @@ type (
 	SampleID = classstats.SampleID
 )
 
-// A Session is what one successful Learn added, less what was forgotten since.
-type Session struct {
-	// Index counts from 0, the base session.
-	Index int
-	// NewClasses are the classes that this session added, in column order.
-	NewClasses []string
-	// Samples are the learned samples, in input order.
-	Samples []SampleID
-	// FromStatistics reports that it was learned from class statistics, Refreshed
-	// that Refresh was called after it.
-	FromStatistics, Refreshed bool
-}
-
-// Count returns the number of samples.
-func (s Session) Count() int { return len(s.Samples) }
-
 // A Model is a Predictor and its history. It is safe for concurrent use except
 // during Learn, a Forget method or Save.
 type Model struct {
@@ -73,7 +57,7 @@ type Model struct {
 	// ToolVersion is the version of the program that last changed the model;
 	// the caller sets it after a Learn that added something.
 	ToolVersion string
-	Sessions    []Session
+	Sessions    History
 	// KeepStatistics makes Save write the side file, for heads that have one.
 	KeepStatistics bool
 	// Traces reports that the model keeps traces of what it forgot approximately.
@@ -153,20 +137,14 @@ func (m *Model) ClassSizes() []ClassInfo {
 				out[i].Session = s.Index
 			}
 		}
-		for _, id := range s.Samples {
-			if i, ok := column[id.Class]; ok {
-				out[i].Samples++
-			}
+	}
+	for _, id := range m.Sessions.samples() {
+		if i, ok := column[id.Class]; ok {
+			out[i].Samples++
 		}
 	}
 	return out
 }
 
 // SampleCount returns the number of learned samples.
-func (m *Model) SampleCount() int {
-	n := 0
-	for _, s := range m.Sessions {
-		n += s.Count()
-	}
-	return n
-}
+func (m *Model) SampleCount() int { return m.Sessions.count() }

@@ -51,19 +51,21 @@ type Predictor struct {
 	// session.
 	Calibration calibration.Calibration
 
-	// Settings of the base session.
+	recipe
+	kept *keptExamples
+	base baseClasses
+}
+
+// A recipe is what the base session and each calibration are made by.
+type recipe struct {
 	temperature temperature.Config
 	dkl         *dkl.Settings // nil for no projection
 	env         dkl.TrainEnv
 	seed        uint64
 	// uncalibrated leaves out the calibration if T is given.
 	uncalibrated bool
-	// fresh returns unfitted heads with the settings of this one.
+	// fresh returns unfitted heads.
 	fresh func() (classifier.Learner, error)
-	kept  *keptExamples
-	// base are the classes of the base session that are left. It is never changed,
-	// only replaced.
-	base map[string]bool
 }
 
 var (
@@ -80,8 +82,8 @@ func NewPredictor(s Settings) (*Predictor, error) {
 	if err := s.OldShare.Validate(); err != nil {
 		return nil, err
 	}
-	p := &Predictor{temperature: s.Temperature, OldShare: s.OldShare, env: s.Env, seed: s.Seed,
-		uncalibrated: s.WithoutCalibration}
+	p := &Predictor{OldShare: s.OldShare, recipe: recipe{temperature: s.Temperature, env: s.Env, seed: s.Seed,
+		uncalibrated: s.WithoutCalibration}}
 	p.env.Backend = s.Backend
 	if s.DKL != nil {
 		if s.Prior != nil {
@@ -144,7 +146,7 @@ func (p *Predictor) Score(dst blas64.General, novelty []float64, x blas32.Genera
 // temper turns the log-probabilities of a head (n×C) into those of the Predictor.
 func (p *Predictor) temper(logProb blas64.General) {
 	p.Temperature.Apply(logProb)
-	p.applyShare(logProb)
+	p.OldShare.logPrior(p.Classes(), p.base).apply(logProb)
 }
 
 // checkScores returns an error if a score is not a number. No head computes one
@@ -204,7 +206,7 @@ func (p *Predictor) learn(ctx context.Context, s episodes.Episode, more bool) er
 	if err := next.Head.Learn(ctx, z, y); err != nil {
 		return err
 	}
-	next.Temperature = next.Temperature.With(next.laterShare())
+	next.Temperature = next.Temperature.With(next.base.later(next.Classes()))
 	*p = *next
 	return nil
 }
@@ -214,7 +216,7 @@ func (p *Predictor) learnBase(ctx context.Context, s episodes.Episode, more bool
 	err := next.teachBase(ctx, s.X, s.Y)
 	if err == nil {
 		next.kept = newKeptExamples(s)
-		next.startedWith(next.Classes())
+		next.base = set(next.Classes())
 		if !more || !next.kept.complete() {
 			err = next.calibrateBase(ctx, s)
 		}
@@ -241,10 +243,10 @@ func (p *Predictor) unfitted() (classifier.Learner, error) {
 	return p.newHead()
 }
 
-func (p *Predictor) newHead() (classifier.Learner, error) {
-	head, err := p.fresh()
+func (r *recipe) newHead() (classifier.Learner, error) {
+	head, err := r.fresh()
 	if err == nil {
-		classifier.UseBackend(head, p.env.Backend)
+		classifier.UseBackend(head, r.env.Backend)
 	}
 	return head, err
 }
@@ -261,8 +263,7 @@ func (p *Predictor) Views() int {
 // untrained returns a Predictor with the settings of p that has learned nothing.
 // It stores trainings in c unless that is nil.
 func (p *Predictor) untrained(c classifier.Checkpoint) (*Predictor, error) {
-	next := &Predictor{temperature: p.temperature, OldShare: p.OldShare, dkl: p.dkl, env: p.env, seed: p.seed,
-		uncalibrated: p.uncalibrated, fresh: p.fresh}
+	next := &Predictor{OldShare: p.OldShare, recipe: p.recipe}
 	if c != nil {
 		next.fresh = func() (classifier.Learner, error) {
 			head, err := p.fresh()
@@ -316,11 +317,11 @@ func (p *Predictor) forgotten(ctx context.Context, rest *keptExamples) error {
 		return nil
 	}
 	next := p.calibratedOn(rest)
-	next.base = onlyOf(p.base, p.Classes())
+	next.base = p.base.of(p.Classes())
 	if err := next.calibrate(ctx); err != nil {
 		return err
 	}
-	next.Temperature = next.Temperature.With(next.laterShare())
+	next.Temperature = next.Temperature.With(next.base.later(next.Classes()))
 	*p = *next
 	return nil
 }
@@ -364,7 +365,7 @@ func (p *Predictor) Export(g *onnx.Graph, x string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	return p.shareGraph(g, p.Temperature.Graph(g, logProb)), nil
+	return p.OldShare.logPrior(p.Classes(), p.base).graph(g, p.Temperature.Graph(g, logProb)), nil
 }
 
 // UseBackend implements classifier.BackendUser.

@@ -15,7 +15,7 @@ import (
 
 // LearnedAs returns a function that returns the classes that a content was learned as,
 // none for one that was not learned. It does not follow later changes of m.
-func (m *Model) LearnedAs() func(content Hash) []string { return m.index().classes }
+func (m *Model) LearnedAs() func(content Hash) []string { return m.Sessions.index().classes }
 
 // LeaveOut calls visit with everything that m has learned, and what a model with the
 // same settings says of it that has not: log p(class | x) in nats, in the order of
@@ -41,7 +41,7 @@ func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32,
 	visit func(id SampleID, logProb []float64, novelty float64)) error {
 	p, kept, lacking := m.Predictor, m.keptRows(), &MissingRowsError{}
 	var sessions []episodes.Episode
-	lessons := m.without(nil)
+	lessons := m.Sessions.without(nil)
 	for _, l := range lessons {
 		l.gather(kept, rows, m.Dim(), lacking)
 		if lacking.Missing > 0 {

@@ -35,46 +35,31 @@ func (s OldShare) Validate() error {
 	return nil
 }
 
-// logPrior returns the logarithms of what a share multiplies the probabilities of the
+// logPrior returns the logarithms of what the share multiplies the probabilities of the
 // classes by, nil for nothing: without a share, or unless there are base classes and
 // later ones.
-func (p *Predictor) logPrior() []float64 {
-	classes, old := p.Classes(), p.old()
+func (s OldShare) logPrior(classes []string, base baseClasses) logPrior {
+	old := base.among(classes)
 	later := len(classes) - old
-	if p.OldShare == 0 || old == 0 || later == 0 {
+	if s == 0 || old == 0 || later == 0 {
 		return nil
 	}
-	out := make([]float64, len(classes))
+	out := make(logPrior, len(classes))
 	for i, c := range classes {
-		if p.base[c] {
-			out[i] = math.Log(float64(p.OldShare) / float64(old))
+		if base[c] {
+			out[i] = math.Log(float64(s) / float64(old))
 		} else {
-			out[i] = math.Log((1 - float64(p.OldShare)) / float64(later))
+			out[i] = math.Log((1 - float64(s)) / float64(later))
 		}
 	}
 	return out
 }
 
-// old returns the number of classes of the base session that are left.
-func (p *Predictor) old() int {
-	n := 0
-	for _, c := range p.Classes() {
-		if p.base[c] {
-			n++
-		}
-	}
-	return n
-}
+// A logPrior has a summand for the log-probability of each class, or is nil.
+type logPrior []float64
 
-// laterShare returns the share of the classes that later sessions brought; 0 of none.
-func (p *Predictor) laterShare() float64 {
-	n := len(p.Classes())
-	return float64(n-p.old()) / float64(max(n, 1))
-}
-
-// applyShare changes log-probabilities (n×C) by the share.
-func (p *Predictor) applyShare(logProb blas64.General) {
-	prior := p.logPrior()
+// apply changes log-probabilities (n×C).
+func (prior logPrior) apply(logProb blas64.General) {
 	if prior == nil {
 		return
 	}
@@ -85,23 +70,39 @@ func (p *Predictor) applyShare(logProb blas64.General) {
 	}
 }
 
-// shareGraph is applyShare for the tensor of an ONNX graph.
-func (p *Predictor) shareGraph(g *onnx.Graph, logProb string) string {
-	prior := p.logPrior()
+// graph is apply for the tensor of an ONNX graph.
+func (prior logPrior) graph(g *onnx.Graph, logProb string) string {
 	if prior == nil {
 		return logProb
 	}
 	return classifier.LogSoftmaxGraph(g, g.Op("Add", g.Cast(logProb, onnx.Float64), g.Float64s(prior, 1, len(prior))))
 }
 
-// startedWith sets the classes of the base session.
-func (p *Predictor) startedWith(classes []string) { p.base = set(classes) }
+// baseClasses are the classes of the base session that are left. They are never changed,
+// only replaced.
+type baseClasses map[string]bool
 
-// onlyOf returns the names that are among the classes.
-func onlyOf(names map[string]bool, classes []string) map[string]bool {
-	out := make(map[string]bool, len(names))
+// among returns how many of the classes are of the base session.
+func (b baseClasses) among(classes []string) int {
+	n := 0
 	for _, c := range classes {
-		if names[c] {
+		if b[c] {
+			n++
+		}
+	}
+	return n
+}
+
+// later returns the share of the classes that later sessions brought; 0 of none.
+func (b baseClasses) later(classes []string) float64 {
+	return float64(len(classes)-b.among(classes)) / float64(max(len(classes), 1))
+}
+
+// of returns those that are among the classes.
+func (b baseClasses) of(classes []string) baseClasses {
+	out := make(baseClasses, len(b))
+	for _, c := range classes {
+		if b[c] {
 			out[c] = true
 		}
 	}

@@ -66,7 +66,7 @@ func TestOldShareStays(t *testing.T) {
 	save(t, m, path)
 	back, test := mustLoad(t, path), noisy(3, 4, "ant", "cat")
 	if back.Predictor.OldShare != 0.8 ||
-		!reflect.DeepEqual(back.Predictor.base, map[string]bool{"bee": true, "cat": true}) {
+		!reflect.DeepEqual(back.Predictor.base, baseClasses{"bee": true, "cat": true}) {
 		t.Errorf("loaded: share %g, base classes %v", back.Predictor.OldShare, back.Predictor.base)
 	}
 	if !reflect.DeepEqual(m.Predictor.base, back.Predictor.base) ||

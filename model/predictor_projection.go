@@ -47,9 +47,13 @@ func (p *Predictor) teachBase(ctx context.Context, x blas32.General, y []string)
 	if p.dkl == nil {
 		return p.Head.Learn(ctx, x, y)
 	}
-	trained, err := p.trainProjection(ctx, x, y)
-	if err != nil {
-		return err
+	var trained dkl.Trained
+	if p.Projection == nil && p.Comparison == nil { // nothing is decided yet
+		var err error
+		if trained, p.Comparison, err = p.trainProjection(ctx, x, y); err != nil {
+			return err
+		}
+		p.Projection = trained.Projection
 	}
 	z, err := p.project(x)
 	if err != nil {
@@ -58,38 +62,32 @@ func (p *Predictor) teachBase(ctx context.Context, x blas32.General, y []string)
 	return p.dkl.Teach(ctx, p.Head, trained, z, y)
 }
 
-// trainProjection trains the projection and returns what it was trained with, nothing
-// if it has been decided or does not pay.
-func (p *Predictor) trainProjection(ctx context.Context, x blas32.General, y []string) (none dkl.Trained, _ error) {
-	if p.Projection != nil || p.Comparison != nil {
-		return none, nil
-	}
+// trainProjection returns a trained projection, none if it does not pay, and what it was
+// compared with, nil for nothing.
+func (r *recipe) trainProjection(ctx context.Context, x blas32.General, y []string) (none dkl.Trained, c *Comparison,
+	err error) {
 	if err := classifier.CheckExamples(x, y, 0); err != nil {
-		return none, fmt.Errorf("dkl: learn: %w", err)
+		return none, nil, fmt.Errorf("dkl: learn: %w", err)
 	}
-	if p.dkl.Training.Keep == dkl.KeepEvidence {
-		c, err := p.compare(ctx, x, y)
+	if r.dkl.Training.Keep == dkl.KeepEvidence {
+		found, err := r.compare(ctx, x, y)
 		if err != nil {
-			return none, fmt.Errorf("compare with and without the projection: %w", err)
+			return none, nil, fmt.Errorf("compare with and without the projection: %w", err)
 		}
-		p.Comparison = &c
+		c = &found
 		if !c.pays() {
-			p.say("the projection does not pay and is left out", c)
-			return none, nil
+			r.say("the projection does not pay and is left out", found)
+			return none, c, nil
 		}
-		p.say("the projection pays and is kept", c)
+		r.say("the projection pays and is kept", found)
 	}
-	trained, err := dkl.Train(ctx, p.dkl.Training, p.dkl.Tree, p.env, x, y)
-	if err != nil {
-		return none, err
-	}
-	p.Projection = trained.Projection
-	return trained, nil
+	trained, err := dkl.Train(ctx, r.dkl.Training, r.dkl.Tree, r.env, x, y)
+	return trained, c, err
 }
 
-func (p *Predictor) say(message string, c Comparison) {
-	if p.env.Say != nil {
-		p.env.Say(message, "why", c.String())
+func (r *recipe) say(message string, c Comparison) {
+	if r.env.Say != nil {
+		r.env.Say(message, "why", c.String())
 	}
 }
 
@@ -102,18 +100,17 @@ const (
 // compare teaches heads a part of the base session, behind a projection trained on
 // that part and without, and asks both about the rest. Cost: a training on the part,
 // which is smaller than the one on all of it, and two fits.
-func (p *Predictor) compare(ctx context.Context, x blas32.General, y []string) (Comparison, error) {
-	plan, err := p.parts(x, y)
+func (r *recipe) compare(ctx context.Context, x blas32.General, y []string) (Comparison, error) {
+	plan, err := r.parts(x, y)
 	if err != nil {
 		return Comparison{}, err
 	}
-	set := *p.dkl
+	set, trial := *r.dkl, *r
 	set.Training.Keep = dkl.KeepAlways
-	env := p.env
-	env.Train = env.Try
+	trial.dkl, trial.temperature, trial.uncalibrated = &set, temperature.Config{Temperature: 1}, true
+	trial.env.Train = trial.env.Try
 	with, err := answers(ctx, plan, x, y, func() (classifier.Learner, error) {
-		next := &Predictor{temperature: temperature.Config{Temperature: 1}, dkl: &set, env: env, seed: p.seed,
-			uncalibrated: true, fresh: p.fresh}
+		next := &Predictor{recipe: trial}
 		head, err := next.newHead()
 		next.Head = head
 		return next, err
@@ -121,7 +118,7 @@ func (p *Predictor) compare(ctx context.Context, x blas32.General, y []string) (
 	if err != nil {
 		return Comparison{}, err
 	}
-	without, err := answers(ctx, plan, x, y, p.newHead)
+	without, err := answers(ctx, plan, x, y, r.newHead)
 	if err != nil {
 		return Comparison{}, err
 	}
@@ -131,13 +128,13 @@ func (p *Predictor) compare(ctx context.Context, x blas32.General, y []string) (
 // parts divides the base session into what is learned and what is held out: by a
 // pseudo-session, which also shows what the projection does to later classes, or
 // by a fold where classes are too small for that, as in package calibration.
-func (p *Predictor) parts(x blas32.General, y []string) (*episodes.Plan, error) {
+func (r *recipe) parts(x blas32.General, y []string) (*episodes.Plan, error) {
 	most := 0
 	for _, g := range classifier.GroupByClass(y) {
 		most = max(most, len(g.Rows))
 	}
 	if most > calibration.MaxPerClass {
-		cfg := episodes.Seeded(p.seed)
+		cfg := episodes.Seeded(r.seed)
 		cfg.Splits, cfg.TestPerClass = 1, comparedPerClass
 		plan, err := episodes.NewPlan(episodes.Episode{X: x, Y: y}, cfg)
 		if little := (*episodes.TooLittleError)(nil); !errors.As(err, &little) {

@@ -106,12 +106,12 @@ func (p *Predictor) Save() (classifier.State, error) {
 // its head, and fresh returns unfitted heads with the same settings.
 func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifier.Learner, error),
 	fresh func() (classifier.Learner, error)) (*Predictor, error) {
-	var set predictorState
-	if err := s.Decode(&set); err != nil {
+	var saved predictorState
+	if err := s.Decode(&saved); err != nil {
 		return nil, err
 	}
-	head := classifier.State{Settings: set.Head, Tensors: map[string]classifier.Tensor{}}
-	own := classifier.State{Settings: set.Projection, Tensors: map[string]classifier.Tensor{}}
+	head := classifier.State{Settings: saved.Head, Tensors: map[string]classifier.Tensor{}}
+	own := classifier.State{Settings: saved.Projection, Tensors: map[string]classifier.Tensor{}}
 	for name, t := range s.Tensors {
 		if short, ok := strings.CutPrefix(name, projectionPrefix); ok {
 			own.Tensors[short] = t
@@ -120,23 +120,23 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 		}
 	}
 	p := &Predictor{
-		temperature: temperature.Config{Temperature: set.Temperature}, Temperature: set.Fit, OldShare: set.OldShare,
-		Calibration:  set.Calibration,
-		uncalibrated: set.Uncalibrated, seed: set.Seed, dkl: set.DKL, Comparison: set.Comparison, fresh: fresh,
+		Temperature: saved.Fit, OldShare: saved.OldShare, Calibration: saved.Calibration, Comparison: saved.Comparison,
+		recipe: recipe{temperature: temperature.Config{Temperature: saved.Temperature},
+			uncalibrated: saved.Uncalibrated, seed: saved.Seed, dkl: saved.DKL, fresh: fresh},
 	}
 	var err error
 	if p.Head, err = loadHead(head); err != nil {
 		return nil, err
 	}
 	fitted := len(p.Classes()) > 0
-	if err := set.OldShare.Validate(); err != nil {
+	if err := saved.OldShare.Validate(); err != nil {
 		return nil, err
 	}
-	if n := set.BaseClasses; n < 0 || n > len(p.Classes()) {
+	if n := saved.BaseClasses; n < 0 || n > len(p.Classes()) {
 		return nil, fmt.Errorf("%d of %d classes are of the base session", n, len(p.Classes()))
 	}
 	if fitted {
-		p.startedWith(p.Classes()[:set.BaseClasses])
+		p.base = set(p.Classes()[:saved.BaseClasses])
 	}
 	if err := p.Temperature.Check(p.temperature, fitted); err != nil {
 		return nil, err
@@ -149,7 +149,7 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 			return nil, err
 		}
 	}
-	switch there := len(set.Projection) > 0; {
+	switch there := len(saved.Projection) > 0; {
 	case there != (fitted && p.dkl != nil && (p.Comparison == nil || p.Comparison.pays())), p.Comparison != nil &&
 		!(fitted && p.dkl != nil):
 		return nil, fmt.Errorf("dkl: the projection is missing or not expected")
@@ -157,7 +157,7 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 		if err := own.CheckUnfitted(); err != nil {
 			return nil, err
 		}
-		p.kept, err = loadKept(s, p.Classes(), p.Dim(), set.KeepsAll)
+		p.kept, err = loadKept(s, p.Classes(), p.Dim(), saved.KeepsAll)
 		return p, err
 	}
 	if p.Projection, err = dkl.Load(own); err != nil {
@@ -166,7 +166,7 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 	if p.Projection.Dim() != p.Head.Dim() {
 		return nil, fmt.Errorf("dkl: the projection has %d dimensions, the head %d", p.Projection.Dim(), p.Head.Dim())
 	}
-	p.kept, err = loadKept(s, p.Classes(), p.Dim(), set.KeepsAll)
+	p.kept, err = loadKept(s, p.Classes(), p.Dim(), saved.KeepsAll)
 	return p, err
 }
 

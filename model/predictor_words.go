@@ -151,10 +151,8 @@ func (p *Predictor) withWords(ctx context.Context, w *gauss.Words) (*Predictor, 
 func (m *Model) taught() []string {
 	learned := map[string]bool{}
 	if m.Predictor.Words() != nil {
-		for _, s := range m.Sessions {
-			for _, id := range s.Samples {
-				learned[id.Class] = true
-			}
+		for _, id := range m.Sessions.samples() {
+			learned[id.Class] = true
 		}
 	}
 	return m.Predictor.taught(learned)

@@ -23,40 +23,30 @@ func (m *Model) RenameClass(class, to string) error {
 	if err := r.Rename(class, to); err != nil {
 		return err
 	}
-	rename := func(names []string) []string {
-		names = slices.Clone(names)
-		for i, name := range names {
-			if name == class {
-				names[i] = to
-			}
-		}
-		return names
-	}
-	for i := range m.Sessions {
-		s := &m.Sessions[i]
-		if joins {
-			s.NewClasses = slices.DeleteFunc(slices.Clone(s.NewClasses),
-				func(name string) bool { return name == class })
-		}
-		s.NewClasses, s.Samples = rename(s.NewClasses), slices.Clone(s.Samples)
-		for k := range s.Samples {
-			if s.Samples[k].Class == class {
-				s.Samples[k].Class = to
-			}
-		}
-	}
-	m.Predictor.renamed(rename)
+	m.Sessions.rename(class, to, joins)
+	m.Predictor.rename(class, to)
 	m.changed = true
 	return nil
 }
 
-// renamed renames classes in what is known about them.
-func (p *Predictor) renamed(rename func([]string) []string) {
+// renamed returns a copy of names with to in place of class.
+func renamed(names []string, class, to string) []string {
+	names = slices.Clone(names)
+	for i, name := range names {
+		if name == class {
+			names[i] = to
+		}
+	}
+	return names
+}
+
+// rename renames a class in what is known about it besides the head.
+func (p *Predictor) rename(class, to string) {
 	c := &p.Calibration
-	c.Weak = slices.Compact(slices.Sorted(slices.Values(rename(c.Weak))))
+	c.Weak = slices.Compact(slices.Sorted(slices.Values(renamed(c.Weak, class, to))))
 	confusions := slices.Clone(c.Confusions)
 	for i, pair := range confusions {
-		names := rename([]string{pair.Class, pair.As})
+		names := renamed([]string{pair.Class, pair.As}, class, to)
 		confusions[i].Class, confusions[i].As = names[0], names[1]
 	}
 	c.Confusions = slices.DeleteFunc(confusions, func(pair calibration.Confusion) bool { return pair.Class == pair.As })
@@ -65,7 +55,7 @@ func (p *Predictor) renamed(rename func([]string) []string) {
 	}
 	next := &keptExamples{all: p.kept.all, sessions: slices.Clone(p.kept.sessions)}
 	for i := range next.sessions {
-		next.sessions[i].Y = rename(next.sessions[i].Y)
+		next.sessions[i].Y = renamed(next.sessions[i].Y, class, to)
 	}
 	p.kept = next
 }

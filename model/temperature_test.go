@@ -230,7 +230,7 @@ func behind(t *testing.T, cfg temperature.Config, unfitted func() (classifier.Le
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Predictor{Head: head, temperature: cfg, fresh: unfitted}
+	return &Predictor{Head: head, recipe: recipe{temperature: cfg, fresh: unfitted}}
 }
 
 func learnedOn(t *testing.T, cfg temperature.Config, x blas32.General, y []string,

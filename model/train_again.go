@@ -21,12 +21,10 @@ func (m *Model) Examples() (b Batch, ok bool) {
 	}
 	d := m.Dim()
 	b.X = blas32.General{Cols: d, Stride: d}
-	for _, s := range m.Sessions {
-		for _, id := range s.Samples {
-			b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, rows[id].x...)
-			b.Taken = append(b.Taken, rows[id].taken)
-			b.Labels, b.Content = append(b.Labels, id.Class), append(b.Content, id.Content)
-		}
+	for _, id := range m.Sessions.samples() {
+		b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, rows[id].x...)
+		b.Taken = append(b.Taken, rows[id].taken)
+		b.Labels, b.Content = append(b.Labels, id.Class), append(b.Content, id.Content)
 	}
 	b.Taken = holdout.Told(b.Taken)
 	return b, true

@@ -64,17 +64,16 @@ func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, e
 	if err != nil {
 		return Outcome{}, err
 	}
-	known := m.index()
+	known := m.Sessions.index()
 	rest, err := s.Except(known.has)
 	if err != nil {
 		return Outcome{}, err
 	}
 	var o Outcome
 	var names []string
-	var stats []*moments.Moments
 	var samples []SampleID
 	for _, c := range rest {
-		names, stats = append(names, c.Name), append(stats, c.Moments)
+		names = append(names, c.Name)
 		for _, h := range c.Content {
 			id := SampleID{Content: h, Class: c.Name}
 			samples = append(samples, id)
@@ -95,7 +94,7 @@ func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, e
 	}
 	m.restoreStatistics()
 	before := slices.Clone(m.Classes())
-	if err := m.Predictor.learnMoments(ctx, learner, names, stats); err != nil {
+	if err := m.Predictor.learnMoments(ctx, learner, rest); err != nil {
 		return Outcome{}, m.explain(err)
 	}
 	m.record(&o, before, names, Session{Samples: samples, FromStatistics: true})
@@ -103,15 +102,19 @@ func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, e
 }
 
 // learnMoments learns a session from statistics with the head of p.
-func (p *Predictor) learnMoments(ctx context.Context, head moments.Learner, names []string,
-	stats []*moments.Moments) error {
+func (p *Predictor) learnMoments(ctx context.Context, head moments.Learner, classes []classstats.Class) error {
+	var names []string
+	var stats []*moments.Moments
+	for _, c := range classes {
+		names, stats = append(names, c.Name), append(stats, c.Moments)
+	}
 	base := len(p.Classes()) == 0
 	if err := head.LearnMoments(ctx, names, stats); err != nil {
 		return err
 	}
 	p.kept = nil // the examples are not at hand
 	if base {
-		p.startedWith(p.Classes())
+		p.base = set(p.Classes())
 		p.Calibration = calibration.Calibration{Novelty: calibration.Novelty{Reason: noHeldOut}}
 		p.Temperature, _ = p.temperature.Value(func() (*temperature.Value, error) {
 			return &temperature.Value{T: 1, Fallback: episodes.NoExamples}, nil
