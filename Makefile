@@ -122,6 +122,11 @@ exports: setup ## export random-weight CLIP, ResNet-50 and DINOv2, and run the p
 bench: setup ## run the benchmarks; takes minutes
 	$(GO) test -run '^$$' -bench . -benchmem ./...
 
+.PHONY: bench-beside
+bench-beside: setup ## run the benchmarks of PACKAGES (all) of the commit BASE and of this checkout in turn, and print ratios
+	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
+	python3 scripts/bench_beside.py build "$(BASE)" "$$folder" $(PACKAGES) && python3 scripts/bench_beside.py run "$$folder"
+
 .PHONY: tables
 tables: setup test-setup build ## make the tables of docs/results again, TABLES (all) of those that DATA has the data for; takes hours
 	"$(or $(PYTHON),$(CURDIR)/.testenv/python/bin/python)" scripts/tables.py $(if $(DATA),--data "$(DATA)") $(TABLES)
