@@ -12,10 +12,9 @@
 //
 //	embedding x ──▶ projection g_θ ──▶ head ──▶ temperature T ──▶ log p(c|x), novelty
 //
-// The base session trains the optional projection (package dkl), trains the
-// head, fits T (package classifier/temperature), and calibrates the novelty
-// threshold. Both fits hold out examples in episodes (package
-// classifier/episodes) of the projected rows. Later sessions only train the
+// The base session trains the optional projection (package dkl), trains the head, fits T,
+// and calibrates the novelty threshold. Both fits hold out examples (package
+// classifier/holdout/calibration) of the projected rows. Later sessions only train the
 // head. Optional abilities of a head are found by type assertion.
 //
 // # File

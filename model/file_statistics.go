@@ -1,6 +1,7 @@
 package model
 
 import (
+	"context"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -24,8 +25,8 @@ const (
 type statistics struct {
 	model   string // path of the MODEL that the pointer is relative to
 	pointer *statisticsPointer
-	// tried means that the head has the side file's statistics, or that problem
-	// is why not.
+	// tried means that the head has the side file's statistics, or that problem is why
+	// not, so that operations that need the exact statistics fail.
 	tried   bool
 	problem error
 }
@@ -50,30 +51,38 @@ func (m *Model) StatisticsPath() string {
 	return statisticsPath(m.statistics.model, *m.statistics.pointer)
 }
 
-// statisticsProblem returns why operations that need the exact statistics fail;
-// nil if the statistics are loaded, not needed, or not yet looked for (Learn
-// and the Forget methods look).
-func (m *Model) statisticsProblem() error { return m.statistics.problem }
-
-// restoreStatistics reads the side file into the head, once. A failure is
-// remembered: the head works without them, and refuses what needs them.
-func (m *Model) restoreStatistics() {
-	keeper, ok := m.Predictor.Head.(classifier.StatisticsKeeper)
-	if !ok || m.statistics.tried || m.statistics.model == "" {
+// restore reads the side file into the head, once. A failure is remembered: the head
+// works without the statistics, and refuses what needs them.
+func (s *statistics) restore(head classifier.Learner) {
+	keeper, ok := head.(classifier.StatisticsKeeper)
+	if !ok || s.tried || s.model == "" {
 		return // not needed, or the head learned everything itself
 	}
-	m.statistics.tried = true
-	if m.statistics.pointer == nil {
-		m.statistics.problem = fmt.Errorf("%w: the model was saved without them", classifier.ErrNoStatistics)
+	s.tried = true
+	if s.pointer == nil {
+		s.problem = fmt.Errorf("%w: the model was saved without them", classifier.ErrNoStatistics)
 		return
 	}
-	if err := m.readStatistics(keeper); err != nil {
-		m.statistics.problem = fmt.Errorf("%w: side file %s: %w", classifier.ErrNoStatistics, m.StatisticsPath(), err)
+	side := statisticsPath(s.model, *s.pointer)
+	if err := readStatistics(side, s.pointer.SHA256, keeper); err != nil {
+		s.problem = fmt.Errorf("%w: side file %s: %w", classifier.ErrNoStatistics, side, err)
 	}
 }
 
-func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
-	f, size, err := regularfile.Open(m.StatisticsPath())
+// explain adds to a head's error why its statistics are missing, unless the
+// error has a different cause.
+func (s *statistics) explain(err error) error {
+	for _, other := range []error{context.Canceled, context.DeadlineExceeded, classifier.ErrUnknownClass} {
+		if s.problem == nil || errors.Is(err, other) {
+			return err
+		}
+	}
+	return fmt.Errorf("%w (%w)", err, s.problem)
+}
+
+// readStatistics reads the side file with the given hash into a head.
+func readStatistics(side, sha256 string, keeper classifier.StatisticsKeeper) error {
+	f, size, err := regularfile.Open(side)
 	if errors.Is(err, os.ErrNotExist) {
 		return fmt.Errorf("it is missing")
 	}
@@ -85,7 +94,7 @@ func (m *Model) readStatistics(keeper classifier.StatisticsKeeper) error {
 	if err != nil {
 		return err
 	}
-	if hex.EncodeToString(written.SHA256[:]) != m.statistics.pointer.SHA256 {
+	if hex.EncodeToString(written.SHA256[:]) != sha256 {
 		return fmt.Errorf("%w: it does not belong to this model", ErrAltered)
 	}
 	tensors, err := container.Read(file, headPrefix)
@@ -103,7 +112,7 @@ func (m *Model) saveStatistics(path, other string) (*statisticsPointer, error) {
 	if !ok || !m.KeepStatistics {
 		return nil, nil
 	}
-	m.restoreStatistics()
+	m.statistics.restore(m.Predictor.Head)
 	if m.statistics.problem != nil && !m.changed {
 		return m.statistics.pointer, nil // the file may come back
 	}

@@ -48,7 +48,7 @@ func TestFinishForgetting(t *testing.T) {
 			if _, err := os.Stat(path + previousSuffix); (err == nil) != (c.removed == 1) {
 				t.Errorf("the previous version: %v", err)
 			}
-			if string(contents(t, path)) != string(before) || mustLoad(t, path).statisticsProblem() != nil {
+			if string(contents(t, path)) != string(before) || mustLoad(t, path).statistics.problem != nil {
 				t.Error("the model was changed")
 			}
 			if n := len(names(t, filepath.Dir(path))); n != 5-c.removed {

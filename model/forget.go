@@ -119,17 +119,7 @@ func (m *Model) forgetClasses(ctx context.Context, names map[string]bool, how Fo
 		m.changed = true
 		return Forgotten{Way: Subtracted}, m.Predictor.forgotten(ctx, m.Predictor.kept)
 	}
-	f, err := m.forgetLearned(ctx, names, gone, how)
-	if err != nil && words != nil {
-		err = errors.Join(err, m.Predictor.Head.(gauss.WordUser).UseWords(words))
-	}
-	return f, err
-}
-
-// forgetLearned forgets classes that have samples.
-func (m *Model) forgetLearned(ctx context.Context, names map[string]bool, gone map[SampleID][]float32,
-	how Forgetting) (Forgotten, error) {
-	return m.forget(ctx, gone, how, func() error {
+	f, err := removal{m, gone, how}.do(ctx, func() error {
 		if _, ok := m.Predictor.Head.(classifier.Forgetter); !ok {
 			return fmt.Errorf("%s has no means of its own to forget: %w", m.Method, classifier.ErrUnsupported)
 		}
@@ -140,6 +130,10 @@ func (m *Model) forgetLearned(ctx context.Context, names map[string]bool, gone m
 		}
 		return nil
 	})
+	if err != nil && words != nil {
+		err = errors.Join(err, m.Predictor.Head.(gauss.WordUser).UseWords(words))
+	}
+	return f, err
 }
 
 // ForgetSamples removes single samples, as ForgetClass does; a class that loses
@@ -159,7 +153,7 @@ func (m *Model) forgetSamples(ctx context.Context, b Batch, how Forgetting) (For
 		return Forgotten{}, err
 	}
 	b = b.spelled(m.Classes())
-	rows, ids, err := m.findLearned(b)
+	rows, ids, err := m.Sessions.index().find(b)
 	if err != nil {
 		return Forgotten{}, err
 	}
@@ -167,7 +161,7 @@ func (m *Model) forgetSamples(ctx context.Context, b Batch, how Forgetting) (For
 	for i, id := range ids {
 		labels[i], gone[id] = id.Class, dense.Row32(x, i)
 	}
-	return m.forget(ctx, gone, how, func() error {
+	return removal{m, gone, how}.do(ctx, func() error {
 		if _, ok := m.Predictor.Head.(classifier.SampleForgetter); !ok {
 			return fmt.Errorf("%s has no means of its own to forget single samples: %w", m.Method,
 				classifier.ErrUnsupported)
@@ -176,14 +170,19 @@ func (m *Model) forgetSamples(ctx context.Context, b Batch, how Forgetting) (For
 	})
 }
 
-// forget forgets some samples, with their embeddings where these are known;
-// subtract does so by the head's own means.
-func (m *Model) forget(ctx context.Context, gone map[SampleID][]float32, how Forgetting,
-	subtract func() error) (Forgotten, error) {
-	trace := m.trace(gone)
+// A removal is what a call is to make a model forget.
+type removal struct {
+	*Model
+	gone map[SampleID][]float32 // with their embeddings where these are known
+	how  Forgetting
+}
+
+// do forgets; subtract does so by the head's own means.
+func (r removal) do(ctx context.Context, subtract func() error) (Forgotten, error) {
+	trace := r.trace()
 	var missing *MissingRowsError
-	if !how.Approximate {
-		f, err := m.learnWithout(ctx, gone, how)
+	if !r.how.Approximate {
+		f, err := r.learnRest(ctx)
 		switch {
 		case err == nil || !errors.As(err, &missing):
 			return f, err
@@ -191,34 +190,34 @@ func (m *Model) forget(ctx context.Context, gone map[SampleID][]float32, how For
 			return Forgotten{}, fmt.Errorf("%s, so that the rest has to be learned again, but %w", trace, missing)
 		}
 	}
-	m.restoreStatistics()
+	r.statistics.restore(r.Predictor.Head)
 	if err := subtract(); err != nil {
-		err = m.explain(err)
+		err = r.statistics.explain(err)
 		if missing != nil {
 			err = fmt.Errorf("%w; to learn the rest again, %w", err, missing)
 		}
 		return Forgotten{}, err
 	}
-	m.Choice, m.changed = m.choiceWithout(gone), true
-	m.Sessions.drop(gone, m.Classes())
+	r.Choice, r.changed = r.choice(), true
+	r.Sessions.drop(r.gone, r.Classes())
 	if trace == "" {
-		return Forgotten{Way: Subtracted, Samples: len(gone)}, nil
+		return Forgotten{Way: Subtracted, Samples: len(r.gone)}, nil
 	}
-	m.Traces = len(m.Classes()) > 0
-	return Forgotten{Way: Approximated, Samples: len(gone)}, nil
+	r.Traces = len(r.Classes()) > 0
+	return Forgotten{Way: Approximated, Samples: len(r.gone)}, nil
 }
 
 // trace says what the head's own means of forgetting would leave behind, "" for
 // nothing. What classes share comes from the base session; a class otherwise
 // depends only on its own samples.
-func (m *Model) trace(gone map[SampleID][]float32) string {
+func (r removal) trace() string {
 	learned, forgotten := map[string]int{}, map[string]int{}
 	base, touched := true, false
-	for _, s := range m.Sessions {
+	for _, s := range r.Sessions {
 		here := 0
 		for _, id := range s.Samples {
 			learned[id.Class]++
-			if _, ok := gone[id]; ok {
+			if _, ok := r.gone[id]; ok {
 				forgotten[id.Class]++
 				here++
 			}
@@ -233,44 +232,28 @@ func (m *Model) trace(gone map[SampleID][]float32) string {
 		}
 		base = base && len(s.Samples) == 0
 	}
-	p := m.Predictor
+	p := r.Predictor
 	if p.kept == nil && (p.Calibration.Source == calibration.LeftOut || p.Calibration.Source == calibration.Simulated) {
 		return "the model was calibrated with what is to be forgotten"
 	}
 	for class, n := range forgotten {
-		if all := learned[class]; p.kept != nil && n < all && all > mostKept(len(learned), m.Dim()) {
+		if all := learned[class]; p.kept != nil && n < all && all > mostKept(len(learned), r.Dim()) {
 			return "the model is calibrated on a part of each class, which has to be chosen again"
 		}
 	}
 	return ""
 }
 
-// findLearned resolves empty labels and returns each learned sample once.
-func (m *Model) findLearned(b Batch) (rows []int, ids []SampleID, err error) {
-	known := m.Sessions.index()
-	seen := map[SampleID]bool{}
-	var missing []string
-	for i, label := range b.Labels {
-		if label == "" {
-			classes := known.classes(b.Content[i])
-			if len(classes) > 1 {
-				return nil, nil, fmt.Errorf("%s was learned as %s: give the label", b.name(i), listed(classes))
-			}
-			if len(classes) == 1 {
-				label = classes[0]
-			}
-		}
-		id := SampleID{Content: b.Content[i], Class: label}
-		switch {
-		case !known.has(id):
-			missing = append(missing, b.name(i))
-		case !seen[id]:
-			seen[id] = true
-			rows, ids = append(rows, i), append(ids, id)
+// choice returns the choice once some samples are forgotten: the method
+// stays, as if it had been given, but nothing that was measured on ther.
+func (r removal) choice() *Choice {
+	if len(r.Sessions) == 0 || r.Sessions[0].Index != 0 {
+		return r.Choice
+	}
+	for _, id := range r.Sessions[0].Samples {
+		if _, ok := r.gone[id]; ok {
+			return r.Choice.withoutTrials()
 		}
 	}
-	if len(missing) > 0 {
-		return nil, nil, &NotLearnedError{missing}
-	}
-	return rows, ids, nil
+	return r.Choice
 }

@@ -45,85 +45,85 @@ func (l sessionRows) labels() []string {
 	return y
 }
 
-// learnWithout makes m the model that has never seen some samples: a new one
-// learns the sessions without them. The error wraps a *MissingRowsError if
-// embeddings are missing; on error m is unchanged.
-func (m *Model) learnWithout(ctx context.Context, gone map[SampleID][]float32, how Forgetting) (Forgotten, error) {
-	lessons := m.Sessions.without(gone)
-	subtracted, err := m.prepare(ctx, lessons, gone, how)
+// learnRest makes the model the one that has never seen what is gone: a new Predictor
+// learns the sessions without it. The error wraps a *MissingRowsError if embeddings are
+// missing; on error the model is unchanged.
+func (r removal) learnRest(ctx context.Context) (Forgotten, error) {
+	lessons := r.Sessions.without(r.gone)
+	subtracted, err := r.prepare(ctx, lessons)
 	if err != nil {
 		return Forgotten{}, err
 	}
-	next, err := m.Predictor.untrained(how.Checkpoint)
+	next, err := r.Predictor.untrained(r.how.Checkpoint)
 	if err != nil {
 		return Forgotten{}, err
 	}
 	products := next.env.Backend
-	next.env = how.Env
+	next.env = r.how.Env
 	next.env.Backend = products
 	switch {
 	case len(lessons) == 0:
-	case m.keepsProjection(lessons[0]):
-		next.Projection, next.Comparison = m.Predictor.Projection, m.Predictor.Comparison
+	case r.keepsProjection(lessons[0]):
+		next.Projection, next.Comparison = r.Predictor.Projection, r.Predictor.Comparison
 	case next.Views() > 0 && next.env.Views == nil:
 		return Forgotten{}, fmt.Errorf("the projection has to be trained again, on %d augmented views of every "+
 			"image: give the images with --images", next.Views())
 	}
-	sessions, err := m.learnAgain(ctx, next, lessons)
+	sessions, err := next.learnAll(ctx, lessons, r.Dim())
 	if err != nil {
 		return Forgotten{}, fmt.Errorf("learn the rest again: %w", err)
 	}
-	next.fresh = m.Predictor.fresh
-	f := Forgotten{Way: Relearned, Samples: len(gone), Learned: m.SampleCount() - len(gone)}
+	next.fresh = r.Predictor.fresh
+	f := Forgotten{Way: Relearned, Samples: len(r.gone), Learned: r.SampleCount() - len(r.gone)}
 	if subtracted {
 		f.Way = Subtracted
 	}
-	m.Choice = m.choiceWithout(gone)
-	m.Predictor, m.Sessions, m.Traces, m.changed = next, sessions, false, true
-	m.statistics.tried, m.statistics.problem = true, nil // the head has all of them
+	r.Choice = r.choice()
+	r.Predictor, r.Sessions, r.Traces, r.changed = next, sessions, false, true
+	r.statistics.tried, r.statistics.problem = true, nil // the head has all of them
 	return f, nil
 }
 
 // keepsProjection reports whether training on the base session would give the
 // projection that there is, or again decide against one.
-func (m *Model) keepsProjection(base sessionRows) bool {
-	p := m.Predictor
-	if p.Projection == nil && p.Comparison == nil || m.Traces || p.Projection != nil && p.dkl.HandsOver(p.Head) {
+func (r removal) keepsProjection(base sessionRows) bool {
+	p := r.Predictor
+	if p.Projection == nil && p.Comparison == nil || r.Traces || p.Projection != nil && p.dkl.HandsOver(p.Head) {
 		return false
 	}
-	first := slices.IndexFunc(m.Sessions, func(s Session) bool { return s.Count() > 0 })
-	return slices.Equal(m.Sessions[first].Samples, base.Samples)
+	first := slices.IndexFunc(r.Sessions, func(s Session) bool { return s.Count() > 0 })
+	return slices.Equal(r.Sessions[first].Samples, base.Samples)
 }
 
-// learnAgain teaches next the lessons and returns their sessions.
-func (m *Model) learnAgain(ctx context.Context, next *Predictor, lessons []sessionRows) ([]Session, error) {
+// learnAll learns the lessons, of embeddings of d values, and returns their sessions.
+func (p *Predictor) learnAll(ctx context.Context, lessons []sessionRows, d int) (History, error) {
 	classes := map[string]bool{}
 	for _, l := range lessons {
 		for _, id := range l.Samples {
 			classes[id.Class] = true
 		}
 	}
-	keeps := mostKept(len(classes), m.Dim()) >= 2
-	var sessions []Session
+	keeps := mostKept(len(classes), d) >= 2
+	var sessions History
 	taught := map[string]bool{}
 	for i, l := range lessons {
-		before, y := next.taught(taught), l.labels()
+		before, y := p.taught(taught), l.labels()
 		maps.Copy(taught, set(y))
 		var err error
 		if l.classes != nil {
-			err = next.learnMoments(ctx, next.Head.(moments.Learner), l.classes)
+			err = p.learnMoments(ctx, p.Head.(moments.Learner), l.classes)
 		} else {
 			more := keeps && i+1 < len(lessons) && lessons[i+1].classes == nil
-			err = next.learn(ctx, episodes.Episode{X: l.x, Y: y, Taken: l.taken}, more)
+			err = p.learn(ctx, episodes.Episode{X: l.x, Y: y, Taken: l.taken}, more)
 		}
-		if r, ok := next.Head.(classifier.Refresher); ok && err == nil && l.Refreshed {
+		if r, ok := p.Head.(classifier.Refresher); ok && err == nil && l.Refreshed {
 			err = r.Refresh(ctx)
 		}
 		if err != nil {
 			return nil, err
 		}
 		l.Index = i
-		l.NewClasses, _ = split(next.Classes(), before, y)
+		l.NewClasses, _ = split(p.Classes(), before, y)
 		sessions = append(sessions, l.Session)
 	}
 	return sessions, nil
@@ -131,14 +131,13 @@ func (m *Model) learnAgain(ctx context.Context, next *Predictor, lessons []sessi
 
 // prepare gives every lesson its embeddings or, where it was learned from
 // statistics, these. It reports whether any of them were subtracted from others.
-func (m *Model) prepare(ctx context.Context, lessons []sessionRows, gone map[SampleID][]float32,
-	how Forgetting) (subtracted bool, err error) {
-	rows := m.keptRows()
+func (r removal) prepare(ctx context.Context, lessons []sessionRows) (subtracted bool, err error) {
+	rows := r.Predictor.kept.bySample(r.Sessions)
 	missing := map[Hash]bool{}
 	for i := range lessons {
 		l := &lessons[i]
 		if l.FromStatistics {
-			if l.classes, err = m.subtract(l.Session, gone, how.Statistics); err != nil {
+			if l.classes, err = r.subtract(l.Session); err != nil {
 				return false, err
 			}
 			subtracted = subtracted || l.classes != nil
@@ -150,51 +149,21 @@ func (m *Model) prepare(ctx context.Context, lessons []sessionRows, gone map[Sam
 		}
 	}
 	var found map[Hash][]float32
-	if len(missing) > 0 && how.Rows != nil {
-		if found, err = how.Rows(ctx, maps.Clone(missing)); err != nil {
+	if len(missing) > 0 && r.how.Rows != nil {
+		if found, err = r.how.Rows(ctx, maps.Clone(missing)); err != nil {
 			return false, err
 		}
 	}
 	lacking := &MissingRowsError{}
 	for i := range lessons {
 		if l := &lessons[i]; l.classes == nil {
-			l.gather(rows, found, m.Dim(), lacking)
+			l.gather(rows, found, r.Dim(), lacking)
 		}
 	}
 	if lacking.Missing > 0 {
 		return false, lacking
 	}
-	return subtracted, m.collect(lessons)
-}
-
-// A keptRow is the embedding of a sample, and when the photo was taken.
-type keptRow struct {
-	x     []float32
-	taken holdout.Taken
-}
-
-// keptRows returns the embeddings that the model keeps, if these are all that it
-// learned.
-func (m *Model) keptRows() map[SampleID]keptRow {
-	k := m.Predictor.kept
-	if !k.complete() {
-		return nil
-	}
-	rows := make(map[SampleID]keptRow, m.SampleCount())
-	at := 0
-	for _, s := range m.Sessions {
-		if s.Count() == 0 {
-			continue
-		}
-		if at == len(k.sessions) || !slices.Equal(k.sessions[at].Y, sessionRows{Session: s}.labels()) {
-			return nil // equal embeddings of two sessions were forgotten approximately
-		}
-		for i, id := range s.Samples {
-			rows[id] = keptRow{k.row(position{at, i}), k.sessions[at].TakenAt(i)}
-		}
-		at++
-	}
-	return rows
+	return subtracted, r.collect(lessons)
 }
 
 // gather sets x to the embeddings of the samples, or adds to what is lacking.
@@ -221,10 +190,10 @@ func (l *sessionRows) gather(rows map[SampleID]keptRow, found map[Hash][]float32
 
 // collect replaces the embeddings of sessions that were learned from statistics
 // by their statistics.
-func (m *Model) collect(lessons []sessionRows) error {
+func (r removal) collect(lessons []sessionRows) error {
 	for i := range lessons {
 		l := &lessons[i]
-		head, ok := m.Predictor.Head.(moments.Learner)
+		head, ok := r.Predictor.Head.(moments.Learner)
 		if !ok || !l.FromStatistics || l.classes != nil {
 			continue
 		}
@@ -244,15 +213,14 @@ func (m *Model) collect(lessons []sessionRows) error {
 
 // subtract returns the statistics of a session without what is gone, nil if
 // neither the given statistics nor those of the head have the session.
-func (m *Model) subtract(s Session, gone map[SampleID][]float32,
-	given []*classstats.Stats) ([]classstats.Class, error) {
-	head, ok := m.Predictor.Head.(moments.Learner)
+func (r removal) subtract(s Session) ([]classstats.Class, error) {
+	head, ok := r.Predictor.Head.(moments.Learner)
 	if !ok {
 		return nil, nil
 	}
-	sources := [][]classstats.Class{m.ownStatistics()}
-	for _, g := range given {
-		if err := m.Accepts(g.Source()); err != nil {
+	sources := [][]classstats.Class{r.ownStatistics()}
+	for _, g := range r.how.Statistics {
+		if err := r.Accepts(g.Source()); err != nil {
 			return nil, err
 		}
 		if g.Unit != head.TakesUnit() {
@@ -270,7 +238,7 @@ func (m *Model) subtract(s Session, gone map[SampleID][]float32,
 		rest[id] = true
 	}
 	for _, all := range sources {
-		if classes, err := reduced(all, rest, gone, head.TakesUnit()); classes != nil || err != nil {
+		if classes, err := reduced(all, rest, r.gone, head.TakesUnit()); classes != nil || err != nil {
 			return classes, err
 		}
 	}
@@ -279,14 +247,14 @@ func (m *Model) subtract(s Session, gone map[SampleID][]float32,
 
 // ownStatistics returns the statistics that the head keeps of classes, as far as
 // these were learned in a single session.
-func (m *Model) ownStatistics() []classstats.Class {
-	head, ok := m.Predictor.Head.(moments.Keeper)
+func (r removal) ownStatistics() []classstats.Class {
+	head, ok := r.Predictor.Head.(moments.Keeper)
 	if !ok {
 		return nil
 	}
-	m.restoreStatistics()
+	r.statistics.restore(r.Predictor.Head)
 	content, sessions := map[string][]Hash{}, map[string]int{}
-	for i, id := range m.Sessions.samples() {
+	for i, id := range r.Sessions.samples() {
 		if len(content[id.Class]) > 0 && sessions[id.Class] != i {
 			sessions[id.Class] = -1
 			continue
@@ -295,7 +263,7 @@ func (m *Model) ownStatistics() []classstats.Class {
 		sessions[id.Class] = i
 	}
 	var classes []classstats.Class
-	for _, name := range m.Classes() {
+	for _, name := range r.Classes() {
 		if stats := head.Moments(name); stats != nil && sessions[name] >= 0 {
 			classes = append(classes, classstats.Class{Name: name, Moments: stats, Content: content[name]})
 		}

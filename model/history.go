@@ -1,6 +1,7 @@
 package model
 
 import (
+	"fmt"
 	"iter"
 	"slices"
 )
@@ -136,4 +137,33 @@ func (ix index) classes(content Hash) []string {
 		return nil
 	}
 	return append([]string{c}, ix.more[content]...)
+}
+
+// find resolves the empty labels of b and returns each of its samples once.
+func (ix index) find(b Batch) (rows []int, ids []SampleID, err error) {
+	seen := map[SampleID]bool{}
+	var missing []string
+	for i, label := range b.Labels {
+		if label == "" {
+			classes := ix.classes(b.Content[i])
+			if len(classes) > 1 {
+				return nil, nil, fmt.Errorf("%s was learned as %s: give the label", b.name(i), listed(classes))
+			}
+			if len(classes) == 1 {
+				label = classes[0]
+			}
+		}
+		id := SampleID{Content: b.Content[i], Class: label}
+		switch {
+		case !ix.has(id):
+			missing = append(missing, b.name(i))
+		case !seen[id]:
+			seen[id] = true
+			rows, ids = append(rows, i), append(ids, id)
+		}
+	}
+	if len(missing) > 0 {
+		return nil, nil, &NotLearnedError{missing}
+	}
+	return rows, ids, nil
 }

@@ -2,7 +2,6 @@ package model
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -105,11 +104,11 @@ func (m *Model) Learn(ctx context.Context, b Batch) (Outcome, error) {
 	if err := m.checkPrior(p.samples, x); err != nil {
 		return Outcome{}, fmt.Errorf("learn: %w", err)
 	}
-	m.restoreStatistics()
+	m.statistics.restore(m.Predictor.Head)
 	before := m.taught()
 	s := episodes.Episode{X: x, Y: p.labels, Taken: b.taken(p.rows)}
 	if err := m.Predictor.learn(ctx, s, false); err != nil {
-		return Outcome{}, fmt.Errorf("learn: %w", m.explain(err))
+		return Outcome{}, fmt.Errorf("learn: %w", m.statistics.explain(err))
 	}
 	m.record(&p.Outcome, before, p.labels, Session{Samples: p.samples})
 	return p.Outcome, nil
@@ -173,16 +172,4 @@ func set(names []string) map[string]bool {
 		s[n] = true
 	}
 	return s
-}
-
-// explain adds to a head's error why its statistics are missing, unless the
-// error has a different cause.
-func (m *Model) explain(err error) error {
-	problem := m.statisticsProblem()
-	for _, other := range []error{context.Canceled, context.DeadlineExceeded, classifier.ErrUnknownClass} {
-		if problem == nil || errors.Is(err, other) {
-			return err
-		}
-	}
-	return fmt.Errorf("%w (%w)", err, problem)
 }

@@ -133,6 +133,35 @@ func (k *keptExamples) withoutRows(x blas32.General, y []string) *keptExamples {
 	return k.without(drop)
 }
 
+// A keptRow is the embedding of a sample, and when the photo was taken.
+type keptRow struct {
+	x     []float32
+	taken holdout.Taken
+}
+
+// bySample returns the embeddings by what they were learned as, nil unless all of the
+// history is kept.
+func (k *keptExamples) bySample(h History) map[SampleID]keptRow {
+	if !k.complete() {
+		return nil
+	}
+	rows := make(map[SampleID]keptRow, h.count())
+	at := 0
+	for _, s := range h {
+		if s.Count() == 0 {
+			continue
+		}
+		if at == len(k.sessions) || !slices.Equal(k.sessions[at].Y, sessionRows{Session: s}.labels()) {
+			return nil // equal embeddings of two sessions were forgotten approximately
+		}
+		for i, id := range s.Samples {
+			rows[id] = keptRow{k.row(position{at, i}), k.sessions[at].TakenAt(i)}
+		}
+		at++
+	}
+	return rows
+}
+
 // size returns the number of embeddings and their size in bytes.
 func (k *keptExamples) size() (rows, bytes int) {
 	if k == nil {

@@ -39,7 +39,7 @@ func (m *Model) LeaveOut(ctx context.Context, rows map[Hash][]float32,
 
 func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32,
 	visit func(id SampleID, logProb []float64, novelty float64)) error {
-	p, kept, lacking := m.Predictor, m.keptRows(), &MissingRowsError{}
+	p, kept, lacking := m.Predictor, m.Predictor.kept.bySample(m.Sessions), &MissingRowsError{}
 	var sessions []episodes.Episode
 	lessons := m.Sessions.without(nil)
 	for _, l := range lessons {

@@ -18,7 +18,7 @@ func (m *Model) RenameClass(class, to string) error {
 	if !ok {
 		return fmt.Errorf("rename class %q: %s: %w", class, m.Method, classifier.ErrUnsupported)
 	}
-	m.restoreStatistics()
+	m.statistics.restore(m.Predictor.Head)
 	joins := slices.Contains(m.Classes(), to)
 	if err := r.Rename(class, to); err != nil {
 		return err

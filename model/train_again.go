@@ -15,7 +15,7 @@ func (m *Model) Examples() (b Batch, ok bool) {
 	if m.SampleCount() == 0 {
 		return Batch{X: dense.New32(0, m.Dim())}, true
 	}
-	rows := m.keptRows()
+	rows := m.Predictor.kept.bySample(m.Sessions)
 	if rows == nil || m.Traces {
 		return Batch{}, false
 	}

@@ -182,20 +182,6 @@ func why(chosen string, trials []Trial) string {
 		"(standard error %.1f)", chosen, 100*own.Accuracy, own.Against, 100*own.Gain, 100*own.Error)
 }
 
-// choiceWithout returns the choice once some samples are forgotten: the method
-// stays, as if it had been given, but nothing that was measured on them.
-func (m *Model) choiceWithout(gone map[SampleID][]float32) *Choice {
-	if len(m.Sessions) == 0 || m.Sessions[0].Index != 0 {
-		return m.Choice
-	}
-	for _, id := range m.Sessions[0].Samples {
-		if _, ok := gone[id]; ok {
-			return m.Choice.withoutTrials()
-		}
-	}
-	return m.Choice
-}
-
 // withoutTrials returns the choice for a model of other examples: a rule, or nothing.
 func (c *Choice) withoutTrials() *Choice {
 	if c == nil || c.Trials != nil {

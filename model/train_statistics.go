@@ -92,10 +92,10 @@ func (m *Model) learnStats(ctx context.Context, s *classstats.Stats) (Outcome, e
 	if err := m.checkPrior(samples, blas32.General{}); err != nil {
 		return Outcome{}, err
 	}
-	m.restoreStatistics()
+	m.statistics.restore(m.Predictor.Head)
 	before := slices.Clone(m.Classes())
 	if err := m.Predictor.learnMoments(ctx, learner, rest); err != nil {
-		return Outcome{}, m.explain(err)
+		return Outcome{}, m.statistics.explain(err)
 	}
 	m.record(&o, before, names, Session{Samples: samples, FromStatistics: true})
 	return o, nil
