@@ -85,7 +85,7 @@
 // spread over many clusters: Config.RootBias shifts its decision,
 // Config.RootLengthscale gives it a separate length-scale, and Config.Calibrate
 // chooses both by episodes inside the base session (package
-// classifier/episodes).
+// classifier/holdout/episodes).
 //
 // With the zero mean, novelty is the variance of the latent function relative to its prior, averaged
 // over the path to the most probable class. With a linear kernel on inputs of
