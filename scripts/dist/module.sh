@@ -5,7 +5,7 @@
 # names of its files. Other modules come from this machine's module cache or its proxy.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
-version=v${VERSION:-0.1.1}
+version=v${VERSION:-$(sed -n 's/^var version = "\(.*\)"$/\1/p' cmd/pipeline/command/root.go)}
 module=$(go list -m)
 work=$(mktemp -d)
 trap 'chmod -R u+w "$work"; rm -rf "$work"' EXIT

@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"os"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -176,6 +178,11 @@ func TestVersion(t *testing.T) {
 	if code := command.Run(context.Background(), []string{"--version"}, &stdout, &stderr); code != command.ExitDone ||
 		!strings.Contains(stdout.String(), command.Version()) {
 		t.Errorf("exit code %d, %q", code, stdout.String())
+	}
+	changes, err := os.ReadFile("../../../CHANGELOG.md")
+	if newest := regexp.MustCompile(`(?m)^## ([0-9.]+) \(`).FindSubmatch(changes); err != nil || newest == nil ||
+		string(newest[1]) != command.Version() {
+		t.Errorf("the newest version in CHANGELOG.md is %s, the program's %s; %v", newest, command.Version(), err)
 	}
 }
 

@@ -2,6 +2,7 @@ package models
 
 import (
 	"flag"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -19,8 +20,16 @@ var kept = flag.String("keep", "", "write the files of this `version` into testd
 
 const keptFiles = "testdata/kept"
 
-// keep writes what the present version writes: a model of every method, what it labels,
-// and statistics. Feature folders of other programs never change.
+// lists are what label writes in each format that a list is read from; imagefolder has pictures
+// beside its list.
+var lists = map[string]string{
+	"csv": "labels.csv", "jsonl": "labels.jsonl", "parquet": "labels.parquet", "coco": "coco/instances.json",
+	"imagefolder": "imagefolder/metadata.jsonl", "label-studio": "label-studio/tasks.json",
+	"camtrap-dp": "camtrap-dp/observations.csv",
+}
+
+// keep writes what the present version writes: a model of every method and of one behind a
+// projection, what they label, statistics, a prior, a feature folder and lists.
 func keep(l *commandtest.Bed, dir string) {
 	l.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -30,14 +39,31 @@ func keep(l *commandtest.Bed, dir string) {
 	if err := os.CopyFS(features, os.DirFS(l.Foreign(4))); err != nil {
 		l.Fatal(err)
 	}
-	for _, m := range method.Methods() {
-		model := filepath.Join(dir, m.Name+".model")
-		l.Must("train", "--features", features, "--classifier", m.Name, "--out", model, "--set",
-			"classifier.vargp.epochs=20")
+	teach := func(name string, args ...string) {
+		model := filepath.Join(dir, name+".model")
+		l.Must(append(args, "--features", features, "--out", model, "--set", "classifier.vargp.epochs=20")...)
 		l.Must("label", model, "--features", features, "--out", l.Path("kept"))
-		l.Write(filepath.Join(dir, m.Name+".csv"), l.Read(l.Path("kept"), "labels.csv"))
+		l.Write(filepath.Join(dir, name+".csv"), l.Read(l.Path("kept"), "labels.csv"))
+	}
+	for _, m := range method.Methods() {
+		teach(m.Name, "train", "--classifier", m.Name)
+	}
+	teach("projected", commandtest.Quickly("train", "--classifier", "plda")...)
+	if err := os.RemoveAll(filepath.Join(dir, "projected.model.dkl")); err != nil { // pictures of the training
+		l.Fatal(err)
 	}
 	l.Must("stats", "collect", "--features", features, "--out", filepath.Join(dir, "classes.stats"))
+	model, images := l.Trained()
+	for format, list := range lists {
+		l.Must("label", model, "--images", images, "--format", format, "--out", l.Path(format), "--set",
+			"label.file_times=true") // which camtrap-dp demands
+		l.Write(filepath.Join(dir, list), l.Read(l.Path(format), list))
+	}
+	l.Must("embed", "--images", images, "--out", l.Path("embedded"))
+	if err := os.CopyFS(filepath.Join(dir, "embedded"), os.DirFS(l.Path("embedded"))); err != nil {
+		l.Fatal(err)
+	}
+	l.Must("prior", "--features", features, "--out", filepath.Join(dir, "classes.prior"))
 }
 
 // TestKeptFiles: files of every earlier version are read, models of then label as they
@@ -72,6 +98,39 @@ func TestKeptFiles(t *testing.T) {
 			l.Must("learn", model, "--features", l.Path("more"))
 		}
 		l.Must("train", "--stats", filepath.Join(dir, "classes.stats"), "--out", l.Path("of-stats.model"))
+		if version.Name() != "0.1" { // which left them out
+			readsKept(l, dir)
+		}
+	}
+}
+
+// readsKept reads the prior, the feature folder and the lists of a version: each list teaches
+// all 24 photos of the drawn folder, and the class of each.
+func readsKept(l *commandtest.Bed, dir string) {
+	l.Helper()
+	out := l.Path("read.model")
+	_, images := l.Trained()
+	rows := l.Read(dir, "features", "embeddings.npy")
+	for i := len(rows) - 1; i >= len(rows)-4*4*12; i -= 4 {
+		rows[i] ^= 0x80 // of the other sign: other images than those of the prior
+	}
+	l.Write(l.Path("others", "embeddings.npy"), rows)
+	l.Write(l.Path("others", "samples.csv"), l.Read(dir, "features", "samples.csv"))
+	l.Must("train", "--prior", filepath.Join(dir, "classes.prior"), "--features", l.Path("others"), "--out", out)
+	l.Must("train", "--features", filepath.Join(dir, "embedded"), "--out", out)
+	for format, list := range lists {
+		file := filepath.Join(dir, list)
+		if format == "imagefolder" { // has the pictures
+			if err := os.CopyFS(filepath.Dir(file), os.DirFS(images)); err != nil {
+				l.Fatal(err)
+			}
+		}
+		l.Must("train", "--list", file, "--images", images, "--out", out, "--json", l.Path("read.json"))
+		taught := fmt.Sprint(l.Object(l.Path("read.json"))["classes"])
+		if want := "[map[class:kiwi samples:8 session:0] map[class:lime samples:8 session:0] " +
+			"map[class:plum samples:8 session:0]]"; taught != want {
+			l.Errorf("%s taught %s, want %s", list, taught, want)
+		}
 	}
 }
 
