@@ -67,7 +67,7 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	wrong := singles.both(cfg.NovelShare).Wrong()
 	v := temperature.Staged(&told.alone.likelihood, told.both(cfg.NovelShare), wrong)
 	v.Config = &cfg
-	c.Unseen = fitUnseen(alike(told.alone.novelty), alike(told.unseen))
+	c.Unseen = fitUnseen(alike(told.alone.novelty), alike(told.unseen), len(classes))
 	return v, c, nil
 }
 
@@ -204,7 +204,7 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	c.Unseen = fitUnseen(perClass(all.novelty, all.classes, d.of), unseen)
+	c.Unseen = fitUnseen(perClass(all.novelty, all.classes, d.of), unseen, singles.classes)
 	v := all.likelihood.MinimumWith(wrong)
 	c.Samples, c.Added = len(all.novelty), added(alikeApart, v.T)
 	c.Confusions, c.Weak = confusions(all.wrong, d.of), weak(all.wrong, d.of)

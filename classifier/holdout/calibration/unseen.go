@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
@@ -13,16 +14,22 @@ import (
 )
 
 // An Unseen tells how probable it is that an example is of no class that was learned: where
-// new and known examples are equally frequent, its log odds are Offset + Slope × novelty
-// (Platt 1999). Slope is not negative: what is more novel is more probably new.
+// new and known examples are equally frequent, its log odds are
+//
+//	Offset + Slope × novelty + Bend × |novelty − Middle|
+//
+// (Platt 1999, with a bend where both are equally probable). Slope is at least |Bend|: what is
+// more novel is more probably new.
 type Unseen struct {
 	Slope  float64 `json:"slope"`
 	Offset float64 `json:"offset"`
+	Bend   float64 `json:"bend,omitempty"`
+	Middle float64 `json:"middle,omitempty"`
 }
 
 // Check returns an error unless the numbers can be those of a fit.
 func (u Unseen) Check() error {
-	if notFinite(u.Offset) || notFinite(u.Slope) || u.Slope < 0 {
+	if slices.ContainsFunc([]float64{u.Slope, u.Offset, u.Bend, u.Middle}, notFinite) || u.Slope < math.Abs(u.Bend) {
 		return fmt.Errorf("%+v do not tell new from known examples", u)
 	}
 	return nil
@@ -31,19 +38,23 @@ func (u Unseen) Check() error {
 // P returns the probability that an example of some novelty is of no class that was
 // learned, if a share of the examples is, 0 to 1.
 func (u Unseen) P(novelty, share float64) float64 {
-	return 1 / (1 + math.Exp(-u.Offset-u.Slope*novelty)*(1-share)/share)
+	slope, beyond := u.Slope-u.Bend, novelty-u.Middle
+	if beyond > 0 {
+		slope = u.Slope + u.Bend
+	}
+	return 1 / (1 + math.Exp(-u.Offset-u.Slope*u.Middle-slope*beyond)*(1-share)/share)
 }
 
 // A sighting is how new an example looks to a head.
 type sighting struct{ novelty, weight float64 }
 
-// fitUnseen fits the log odds to known examples and to those of classes that were not
+// fitUnseen fits the log odds to known examples and to those of some classes that were not
 // learned. It is nil if there are too few of one.
-func fitUnseen(known, unseen []sighting) *Unseen {
+func fitUnseen(known, unseen []sighting, classes int) *Unseen {
 	if len(known) < minNovelty || len(unseen) < minNovelty {
 		return nil
 	}
-	// In units in which the ridge and the steps do not depend on the head.
+	// In units in which ridges and steps do not depend on the head.
 	var all []float64
 	for _, s := range slices.Concat(known, unseen) {
 		all = append(all, s.novelty)
@@ -52,12 +63,16 @@ func fitUnseen(known, unseen []sighting) *Unseen {
 	if notFinite(scale) || scale == 0 {
 		return &Unseen{}
 	}
-	slope, offset := platt(standard(known, mean, scale), standard(unseen, mean, scale))
-	u := &Unseen{Slope: slope / scale, Offset: offset - slope*mean/scale}
+	u := curve(standard(known, mean, scale), standard(unseen, mean, scale), classes)
+	u.Slope, u.Bend = u.Slope/scale, u.Bend/scale
+	u.Offset -= u.Slope * mean
+	if u.Bend != 0 {
+		u.Middle = mean + scale*u.Middle
+	}
 	if u.Check() != nil {
 		return &Unseen{} // novelty tells nothing
 	}
-	return u
+	return &u
 }
 
 // standard returns examples in other units, with weights whose sum is ½.
@@ -73,30 +88,72 @@ func standard(examples []sighting, mean, scale float64) []sighting {
 	return out
 }
 
-// ridge keeps the odds finite where the two kinds are apart.
-const ridge = 1e-3
+// ridge keeps the odds finite where the two kinds are apart, level that of the offset where
+// all are certain.
+const (
+	ridge = 1e-3
+	level = 1e-9
+)
 
-// platt returns the slope and the offset of the logistic curve, by Newton's method.
-func platt(known, unseen []sighting) (slope, offset float64) {
+// curve fits a straight line of log odds, and a bend where it crosses nought. Few classes say
+// little of a bend: before they are seen it is normal with mean 0 and deviation 1, and each
+// class counts as one known and one new example.
+func curve(known, unseen []sighting, classes int) Unseen {
+	line := []term{{func(x float64) float64 { return x }, ridge}, {func(float64) float64 { return 1 }, level}}
+	w := logistic(known, unseen, line)
+	straight, middle := Unseen{Slope: w[0], Offset: w[1]}, -w[1]/w[0]
+	below := func(s sighting) bool { return s.novelty < middle }
+	above := func(s sighting) bool { return s.novelty > middle }
+	if !(w[0] > 0 && slices.ContainsFunc(known, below) && slices.ContainsFunc(unseen, above)) {
+		return straight
+	}
+	away := term{func(x float64) float64 { return math.Abs(x - middle) }, 1 / float64(2*classes)}
+	w = logistic(known, unseen, append(line, away))
+	bent := Unseen{Slope: w[0], Offset: w[1], Bend: w[2], Middle: middle}
+	if bent.Check() != nil {
+		return straight
+	}
+	return bent
+}
+
+// A term of the log odds is a function of the novelty; ridge/2 times the square of its weight
+// is added to the loss.
+type term struct {
+	of    func(novelty float64) float64
+	ridge float64
+}
+
+// logistic returns the weights of terms whose sum is the log odds of an example to be unseen,
+// by Newton's method. The loss is the mean negative log-likelihood.
+func logistic(known, unseen []sighting, terms []term) []float64 {
+	w, x := mat.NewVecDense(len(terms), nil), mat.NewVecDense(len(terms), nil)
 	for range 50 {
-		ga, gb := ridge*slope, 0.0        // gradient
-		haa, hab, hbb := ridge, 0.0, 1e-9 // Hessian
+		gradient, hessian := mat.NewVecDense(len(terms), nil), mat.NewSymDense(len(terms), nil)
+		for j, t := range terms {
+			gradient.SetVec(j, t.ridge*w.AtVec(j))
+			hessian.SetSym(j, j, t.ridge)
+		}
 		for kind, examples := range [][]sighting{known, unseen} {
 			for _, s := range examples {
-				p := 1 / (1 + math.Exp(-offset-slope*s.novelty))
-				g, h := s.weight*(p-float64(kind)), s.weight*p*(1-p)
-				ga, gb = ga+g*s.novelty, gb+g
-				haa, hab, hbb = haa+h*s.novelty*s.novelty, hab+h*s.novelty, hbb+h
+				for j, t := range terms {
+					x.SetVec(j, t.of(s.novelty))
+				}
+				p := 1 / (1 + math.Exp(-mat.Dot(w, x)))
+				gradient.AddScaledVec(gradient, s.weight*(p-float64(kind)), x)
+				hessian.SymRankOne(hessian, s.weight*p*(1-p), x)
 			}
 		}
-		det := haa*hbb - hab*hab
-		da, db := (hbb*ga-hab*gb)/det, (haa*gb-hab*ga)/det
-		slope, offset = slope-da, offset-db
-		if math.Abs(da)+math.Abs(db) < 1e-10 {
+		var root mat.Cholesky
+		var step mat.VecDense
+		if !root.Factorize(hessian) || root.SolveVecTo(&step, gradient) != nil {
+			break
+		}
+		w.SubVec(w, &step)
+		if mat.Norm(&step, 1) < 1e-10 {
 			break
 		}
 	}
-	return slope, offset
+	return w.RawVector().Data
 }
 
 // Classes are left out in unseenParts parts, of which as many are asked about as hold

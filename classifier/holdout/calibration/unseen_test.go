@@ -3,6 +3,7 @@ package calibration
 import (
 	"context"
 	"math"
+	"math/rand/v2"
 	"sync"
 	"testing"
 
@@ -99,28 +100,68 @@ func calibrationError(u Unseen, known, unknown []float64, share float64) float64
 	return sum / float64(len(known)+len(unknown))
 }
 
-// The curve is that of logistic regression in which both kinds have half of the weight:
-// at its minimum the gradient is nought.
-func TestPlattIsLogisticRegression(t *testing.T) {
-	known := []sighting{{-3, 1}, {-1, 2}, {0, 1}, {2, 1}}
-	unseen := []sighting{{-1, 1}, {1, 1}, {4, 3}}
-	k, u := standard(known, 0, 1), standard(unseen, 0, 1)
-	slope, offset := platt(k, u)
-	loss := func(slope, offset float64) float64 {
-		sum := ridge * slope * slope / 2
-		for _, s := range k {
-			sum += s.weight * math.Log1p(math.Exp(offset+slope*s.novelty))
+// The curve is that of logistic regression in which both kinds have half of the weight: at its
+// minimum the gradient is nought.
+func TestCurveIsLogisticRegression(t *testing.T) {
+	known := standard([]sighting{{-3, 1}, {-1, 2}, {0, 1}, {2, 1}}, 0, 1)
+	unseen := standard([]sighting{{-1, 1}, {1, 1}, {4, 3}}, 0, 1)
+	const classes = 3
+	loss := func(u Unseen) float64 {
+		sum := ridge*u.Slope*u.Slope/2 + u.Bend*u.Bend/(2*classes)/2
+		for _, s := range known {
+			sum -= s.weight * math.Log1p(-u.P(s.novelty, 0.5))
 		}
-		for _, s := range u {
-			sum += s.weight * math.Log1p(math.Exp(-offset-slope*s.novelty))
+		for _, s := range unseen {
+			sum -= s.weight * math.Log(u.P(s.novelty, 0.5))
 		}
 		return sum
 	}
+	u := curve(known, unseen, classes)
+	if u.Bend == 0 || u.Middle == 0 {
+		t.Fatalf("no bend: %+v", u)
+	}
 	const h = 1e-5
-	da := (loss(slope+h, offset) - loss(slope-h, offset)) / (2 * h)
-	db := (loss(slope, offset+h) - loss(slope, offset-h)) / (2 * h)
-	if math.Abs(da) > 1e-8 || math.Abs(db) > 1e-8 {
-		t.Errorf("at %v, %v the gradient is %v, %v", slope, offset, da, db)
+	for name, of := range map[string]*float64{"slope": &u.Slope, "offset": &u.Offset, "bend": &u.Bend} {
+		at := *of
+		*of = at + h
+		more := loss(u)
+		*of = at - h
+		less := loss(u)
+		if *of = at; math.Abs(more-less)/(2*h) > 1e-8 {
+			t.Errorf("%+v: along %s the gradient is %v", u, name, (more-less)/(2*h))
+		}
+	}
+}
+
+// Where one part in twenty of what is known looks as new as what is not, the odds rise and then
+// stay; a straight line is off on both sides. Of a few classes it is not believed at once.
+func TestOddsBend(t *testing.T) {
+	var known, unseen []float64
+	rng := rand.New(rand.NewPCG(1, 1))
+	for i := range 2000 {
+		known, unseen = append(known, rng.NormFloat64()), append(unseen, 5+2*rng.NormFloat64())
+		if i%20 == 0 {
+			known[i] = unseen[i]
+		}
+	}
+	many, few := fitUnseen(alike(known), alike(unseen), 100), fitUnseen(alike(known), alike(unseen), 5)
+	w := logistic(standard(alike(known), 0, 1), standard(alike(unseen), 0, 1),
+		[]term{{func(x float64) float64 { return x }, 0}, {func(float64) float64 { return 1 }, 0}})
+	straight := Unseen{Slope: w[0], Offset: w[1]}
+	bent, line := calibrationError(*many, known, unseen, 0.5), calibrationError(straight, known, unseen, 0.5)
+	if bent > 0.035 || line < 1.5*bent {
+		t.Errorf("%+v is off by %.3f, a straight line by %.3f", many, bent, line)
+	}
+	if !(many.Bend < few.Bend && few.Bend < 0) {
+		t.Errorf("a hundred classes bend it by %v, five by %v", many.Bend, few.Bend)
+	}
+	last := 0.0
+	for v := -1e4; v < 1e4; v += 0.7 {
+		if p := many.P(v, 0.5); p >= last {
+			last = p
+		} else {
+			t.Fatalf("%v is newer, but less probably new: %v", v, p)
+		}
 	}
 }
 
@@ -131,22 +172,23 @@ func TestNoveltyThatTellsNothing(t *testing.T) {
 	for i := range low {
 		low[i], high[i] = float64(i), 100+float64(i)
 	}
-	if u := fitUnseen(alike(high), alike(low)); u == nil || u.P(50, 0.3) != 0.3 {
+	if u := fitUnseen(alike(high), alike(low), 10); u == nil || u.P(50, 0.3) != 0.3 {
 		t.Errorf("new examples are less novel than known ones: %+v", u)
 	}
-	if u := fitUnseen(alike(make([]float64, 30)), alike(make([]float64, 30))); u == nil || u.P(0, 0.3) != 0.3 {
+	if u := fitUnseen(alike(make([]float64, 30)), alike(make([]float64, 30)), 10); u == nil || u.P(0, 0.3) != 0.3 {
 		t.Errorf("all are equally novel: %+v", u)
 	}
-	if u := fitUnseen(alike(low), alike(high)); u == nil || u.P(10, 0.5) > 0.05 || u.P(120, 0.5) < 0.95 {
+	if u := fitUnseen(alike(low), alike(high), 10); u == nil || u.P(10, 0.5) > 0.05 || u.P(120, 0.5) < 0.95 {
 		t.Errorf("apart: %+v", u)
 	}
-	if u := fitUnseen(alike(low), alike(high[:10])); u != nil {
+	if u := fitUnseen(alike(low), alike(high[:10]), 10); u != nil {
 		t.Errorf("ten examples of new classes: %+v", u)
 	}
-	if u := (Unseen{1, 0}); u.P(-1e300, 0.5) != 0 || u.P(1e300, 0.5) != 1 {
+	if u := (Unseen{Slope: 1}); u.P(-1e300, 0.5) != 0 || u.P(1e300, 0.5) != 1 {
 		t.Error("far values are not certain")
 	}
-	for _, u := range []Unseen{{-1, 0}, {math.NaN(), 0}, {1, math.Inf(1)}} {
+	for _, u := range []Unseen{{Slope: -1}, {Slope: math.NaN()}, {Slope: 1, Offset: math.Inf(1)},
+		{Slope: 1, Bend: -2}, {Slope: 1, Middle: math.NaN()}} {
 		if u.Check() == nil {
 			t.Errorf("%+v passes", u)
 		}
