@@ -13,7 +13,8 @@ import (
 // hostileNames are of classes and photos; %s is the address of a foreign server.
 var hostileNames = []string{
 	`<img src=%s/1 onerror=hacked()>`, `"><script src=%s/2></script>`, `' onmouseover='hacked()' x='`,
-	"${hacked()}{{hacked()}}<%%= hacked() %%>", `</bdi></button></title><iframe src=%s/3>`, "\u202egnp.exe \u2066\u2067",
+	"${hacked()}{{hacked()}}<%%= hacked() %%>", `</bdi></button></title><iframe src=%s/3>`,
+	"\u202egnp.exe \u2066\u2067",
 	"__proto__", "constructor", "new\nline\ttab\x1b[2J", strings.Repeat("long", 2500), strings.Repeat("\u0300", 300),
 	`url(%s/4)`, `<style>@import "%s/5"; * { display: none }</style>`, `javascript:hacked()`,
 }
@@ -42,8 +43,8 @@ func TestHostileNamesOnThePage(t *testing.T) {
 				"requests elsewhere": `performance.getEntriesByType("resource").map((e) => e.name)` +
 					`.filter((u) => !u.startsWith(location.origin) && !u.startsWith("blob:"))`,
 				"dialogs off the screen": `Array.from(document.querySelectorAll("dialog[open]"))` +
-					`.map((d) => [d.id, d.getBoundingClientRect()]).filter(([, r]) => r.left < 0 || r.right > innerWidth || ` +
-					`r.bottom > innerHeight + 1).map((found) => JSON.stringify(found))`,
+					`.map((d) => [d.id, d.getBoundingClientRect()]).filter(([, r]) => r.left < 0 || ` +
+					`r.right > innerWidth || r.bottom > innerHeight + 1).map((found) => JSON.stringify(found))`,
 				"wider than their dialog": `Array.from(document.querySelectorAll("dialog[open]"))` +
 					`.filter((d) => d.scrollWidth > d.clientWidth).map((d) => d.id)`,
 				"scripts that ran": `window.hackedBy ? ["hacked"] : []`,
