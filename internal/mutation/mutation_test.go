@@ -14,7 +14,7 @@ func TestPanicsBecomeErrors(t *testing.T) {
 	}
 }
 
-// TestInsideKeepsTheBeginning: the first bytes stay in most copies, and every byte is reached by some.
+// TestInsideKeepsTheBeginning: most copies keep the first bytes; the beginning and the end are reached by some.
 func TestInsideKeepsTheBeginning(t *testing.T) {
 	file := bytes.Repeat([]byte("0123456789"), 100)
 	var first, last, stay int
