@@ -28,6 +28,10 @@ func TestMutatedLists(t *testing.T) {
 			`"annotations":[{"result":[{"value":{"choices":["x"]}}]}]}]`,
 		"coco": `{"images":[{"id":1,"file_name":"a.jpg"}],"annotations":[{"image_id":1,"category_id":2}],` +
 			`"categories":[{"id":2,"name":"cat"}]}`,
+		"camtrap": "observationID,mediaID,observationType,scientificName,observationTags\n" +
+			strings.Repeat("1,a.jpg,animal,cat,\n2,b.jpg,human,,a | class:lynx\n3,,blank,,\n", 20),
+		"boxes": `{"images":[{"id":1,"file_name":"a.jpg","width":9,"height":9}],` +
+			`"annotations":[{"image_id":1,"category_id":2,"bbox":[1,2,3,4]}],"categories":[{"id":2,"name":"cat"}]}`,
 		"cvat": `<annotations>` + strings.Repeat(`<image name="a.jpg"><tag label="cat"/></image>`, 20) +
 			`</annotations>`,
 		"parquet": string(parquetFile(t, 2, parquetRow{File: "a.jpg", Kind: &kind}, parquetRow{File: "b.jpg"},

@@ -15,16 +15,14 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/mutation"
-	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// A sealedFile is the content of a saved model.
+// A sealedFile is a saved model.
 type sealedFile struct {
 	name string
-	raw  []byte
-	container.File
+	mutation.Sealed
 }
 
 // oneOfEach returns a small model of each method, one with a temperature and one
@@ -37,10 +35,11 @@ func oneOfEach(t *testing.T) []sealedFile {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		raw := contents(t, savedAs(t, m))
-		f := sealedFile{name: name, raw: raw}
-		repack(t, raw, func(c *container.File) { f.File = *c })
-		all = append(all, f)
+		f, err := mutation.Unseal(contents(t, savedAs(t, m)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, sealedFile{name, f})
 	}
 	for _, m := range method.Methods() {
 		add(m.Name, settings(m.Name))
@@ -53,22 +52,6 @@ func oneOfEach(t *testing.T) []sealedFile {
 	projecting.DKL = &cfg
 	add("projection", projecting)
 	return all
-}
-
-// sealed returns the file with a correct checksum, nil if it cannot be written.
-func (f sealedFile) sealed() []byte {
-	var b bytes.Buffer
-	if _, err := safetensors.Write(&b, f.Tensors, f.Metadata); err != nil {
-		return nil
-	}
-	return b.Bytes()
-}
-
-// with returns a copy of the file with another tensor under a name.
-func (f sealedFile) with(name string, v safetensors.Tensor) sealedFile {
-	f.Tensors = maps.Clone(f.Tensors)
-	f.Tensors[name] = v
-	return f
 }
 
 // refused reports whether a file is refused, which may be nothing but an error;
@@ -113,9 +96,9 @@ func TestForgedModels(t *testing.T) {
 	tried, loaded := 0, map[string][]string{}
 	for _, f := range oneOfEach(t) {
 		for name := range f.Tensors {
-			for forgery, v := range forgeries(f.Tensors[name]) {
+			for forgery, v := range mutation.Forgeries(f.Tensors[name]) {
 				tried++
-				raw := f.with(name, v).sealed()
+				raw := f.With(name, v).Seal()
 				no, err := refused(raw)
 				if err != nil {
 					t.Errorf("%s: %s of %s: %v", f.name, forgery, name, err)
@@ -156,7 +139,7 @@ func TestForgedDocuments(t *testing.T) {
 			g := f
 			g.Metadata = maps.Clone(f.Metadata)
 			g.Metadata[container.DocumentKey] = string(text)
-			no, err := refused(g.sealed())
+			no, err := refused(g.Seal())
 			if err != nil {
 				t.Errorf("%s: %s: %v", f.name, where, err)
 			}
@@ -206,78 +189,13 @@ func forgedValues(where string, v any, use func(where string, forged any)) {
 	}
 }
 
-// forgeries returns the ways in which a tensor is forged.
-func forgeries(v safetensors.Tensor) map[string]safetensors.Tensor {
-	all := map[string]safetensors.Tensor{}
-	n := len(v.F32) + len(v.F64) + len(v.I64) + len(v.U8)
-	if n == 0 {
-		return all
-	}
-	for name, value := range map[string]float64{
-		"NaN": math.NaN(), "Inf": math.Inf(1), "-Inf": math.Inf(-1),
-		"-1": -1, "0": 0, "huge": math.MaxFloat32, "-huge": -math.MaxFloat32, "tiny": 1e-300,
-		"largest": math.MaxFloat64,
-	} {
-		w, ok := filled(v, value, n-1, n)
-		if ok {
-			all[name] = w
-		}
-		if w, ok = filled(v, value, 0, n); ok && !math.IsNaN(value) && !math.IsInf(value, 0) {
-			all["all "+name] = w
-		}
-	}
-	if len(v.Shape) == 0 {
-		return all
-	}
-	if rows := v.Shape[0]; rows > 0 {
-		w := v
-		w.Shape = slices.Clone(v.Shape)
-		w.Shape[0]--
-		keep := n / rows * (rows - 1)
-		w.F32, w.F64, w.I64, w.U8 = cutTo(v.F32, keep), cutTo(v.F64, keep), cutTo(v.I64, keep), cutTo(v.U8, keep)
-		all["one row less"] = w
-	}
-	flat := v
-	flat.Shape = append(slices.Clone(v.Shape), 1)
-	all["flat"] = flat
-	all["another type"] = safetensors.Tensor{Shape: v.Shape, U8: make([]byte, n)}
-	if v.U8 != nil {
-		all["another type"] = safetensors.Tensor{Shape: v.Shape, F64: make([]float64, n)}
-	}
-	return all
-}
-
-// filled returns the tensor with a value in the places from … to−1, false if its
-// type cannot hold the value or nothing changes.
-func filled(v safetensors.Tensor, value float64, from, to int) (safetensors.Tensor, bool) {
-	whole := !math.IsNaN(value) && math.Abs(value) < 1<<63 && value == math.Trunc(value)
-	changed := false
-	v.F32, v.F64, v.I64 = slices.Clone(v.F32), slices.Clone(v.F64), slices.Clone(v.I64)
-	for i := from; i < to; i++ {
-		switch {
-		case v.F32 != nil && (math.IsInf(value, 0) || !math.IsInf(float64(float32(value)), 0)):
-			changed = changed || v.F32[i] != float32(value)
-			v.F32[i] = float32(value)
-		case v.F64 != nil:
-			changed = changed || v.F64[i] != value
-			v.F64[i] = value
-		case v.I64 != nil && whole:
-			changed = changed || v.I64[i] != int64(value)
-			v.I64[i] = int64(value)
-		case v.I64 != nil && value == math.MaxFloat64:
-			changed, v.I64[i] = true, math.MaxInt64
-		}
-	}
-	return v, changed
-}
-
 // TestMutatedModels damages models, half of them behind the checksum: the file is
 // refused, or the model scores numbers.
 func TestMutatedModels(t *testing.T) {
 	all := oneOfEach(t)
 	var raws, documents [][]byte
 	for _, f := range all {
-		raws, documents = append(raws, f.raw), append(documents, []byte(f.Metadata[container.DocumentKey]))
+		raws, documents = append(raws, f.Raw), append(documents, []byte(f.Metadata[container.DocumentKey]))
 	}
 	var loaded atomic.Int64
 	mutation.Each(t, 1500, func(i int, rng *rand.Rand) error {
@@ -285,7 +203,7 @@ func TestMutatedModels(t *testing.T) {
 		raw := raws[which]
 		if i%2 == 0 {
 			raw = mutation.Bytes(rng, raw, raws)
-		} else if raw = forged(rng, all[which], documents); raw == nil {
+		} else if raw = all[which].Damaged(rng, container.DocumentKey, documents); raw == nil {
 			return nil
 		}
 		no, err := refused(raw)
@@ -298,66 +216,4 @@ func TestMutatedModels(t *testing.T) {
 		return nil
 	})
 	t.Logf("%d were loaded", loaded.Load())
-}
-
-// forged damages one to three tensors, the document, or both, and seals the file.
-func forged(rng *rand.Rand, f sealedFile, documents [][]byte) []byte {
-	names := slices.Sorted(maps.Keys(f.Tensors))
-	if kind := rng.IntN(4); kind > 0 {
-		for range 1 + rng.IntN(3) {
-			name := names[rng.IntN(len(names))]
-			f = f.with(name, forgedTensor(rng, f.Tensors[name]))
-		}
-	} else {
-		text := []byte(f.Metadata[container.DocumentKey])
-		if rng.IntN(2) == 0 {
-			text = mutation.Bytes(rng, text, documents)
-		} else {
-			text = forgedNumber(rng, text)
-		}
-		f.Metadata = maps.Clone(f.Metadata)
-		f.Metadata[container.DocumentKey] = strings.ToValidUTF8(string(text), "?")
-	}
-	return f.sealed()
-}
-
-func forgedTensor(rng *rand.Rand, v safetensors.Tensor) safetensors.Tensor {
-	if all := forgeries(v); rng.IntN(2) == 0 && len(all) > 0 {
-		return all[slices.Sorted(maps.Keys(all))[rng.IntN(len(all))]]
-	}
-	v.F32, v.F64, v.I64 = slices.Clone(v.F32), slices.Clone(v.F64), slices.Clone(v.I64)
-	for range 1 + rng.IntN(4) {
-		bits := rng.Uint64()
-		switch {
-		case len(v.F32) > 0:
-			v.F32[rng.IntN(len(v.F32))] = math.Float32frombits(uint32(bits))
-		case len(v.F64) > 0:
-			v.F64[rng.IntN(len(v.F64))] = math.Float64frombits(bits)
-		case len(v.I64) > 0:
-			v.I64[rng.IntN(len(v.I64))] += int64(bits%9) - 4
-		}
-	}
-	return v
-}
-
-// forgedNumber replaces a number of a JSON document.
-func forgedNumber(rng *rand.Rand, text []byte) []byte {
-	isDigit := func(b byte) bool { return b >= '0' && b <= '9' || b == '.' }
-	var starts []int
-	for i := 1; i < len(text); i++ {
-		if isDigit(text[i]) && strings.IndexByte(":[,-", text[i-1]) >= 0 {
-			starts = append(starts, i)
-		}
-	}
-	if len(starts) == 0 {
-		return text
-	}
-	from := starts[rng.IntN(len(starts))]
-	to := from
-	for to < len(text) && isDigit(text[to]) {
-		to++
-	}
-	values := []string{"0", "-1", "1", "2", "3", "1e-300", "1e300", "-1e300", "0.5", "4294967296",
-		"9223372036854775807"}
-	return slices.Concat(text[:from], []byte(values[rng.IntN(len(values))]), text[to:])
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/heif"
 	"github.com/seed-90d10d51/pipeline/internal/imagebomb"
 	"github.com/seed-90d10d51/pipeline/internal/mutation"
 )
@@ -21,10 +22,6 @@ func TestCostOfDamagedImages(t *testing.T) {
 	}
 	spec := Spec{Resize: ResizeShorter, Size: 12, Crop: 9, Interpolation: Bicubic, Std: [3]float64{1, 1, 1},
 		Orientation: true}
-	p, err := New(spec, DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
 	byFormat := map[string][][]byte{
 		".tif": {imagebomb.Shared(10, 300, 100), imagebomb.Tiles(300, 300, 16), imagebomb.Bands(50, 9, 20, 9),
 			imagebomb.PackBits(100, 100, 1), chromaTIFF(33, 33)},
@@ -38,11 +35,14 @@ func TestCostOfDamagedImages(t *testing.T) {
 			byFormat[format] = append(byFormat[format], file)
 		}
 	}
-	for format, files := range byFormat {
-		slices.SortFunc(files, bytes.Compare) // the maps have no order
-		t.Run(format, func(t *testing.T) {
+	cost := func(name string, files [][]byte, b *Budget, damaged damage) {
+		t.Run(name, func(t *testing.T) {
+			p, err := New(spec, b)
+			if err != nil {
+				t.Fatal(err)
+			}
 			mutation.Each(t, 200, func(i int, rng *rand.Rand) error {
-				file := mutation.Bytes(rng, files[rng.IntN(len(files))], files)
+				file := damaged(rng, files[rng.IntN(len(files))], files)
 				resealPNG(file)
 				dst := make([]float32, 3*spec.Crop*spec.Crop)
 				if err := p.Tensor(t.Context(), dst, file); err != nil && !hasKind(err) {
@@ -52,4 +52,29 @@ func TestCostOfDamagedImages(t *testing.T) {
 			})
 		})
 	}
+	for format, files := range byFormat {
+		slices.SortFunc(files, bytes.Compare) // the maps have no order
+		switch format {
+		case ".avif":
+			cost(format, files, portable(), mostlyInside)
+		case ".heic":
+			cost(format, files, portable(), mostlyInside)
+			if _, err := heif.Locate(); err == nil {
+				cost(format+" by libde265", files, DefaultBudget(), mostlyInside)
+			}
+		default:
+			cost(format, files, DefaultBudget(), mutation.Bytes)
+		}
+	}
+}
+
+// damage returns a file with some of its bytes changed, or taken from one of the others.
+type damage func(rng *rand.Rand, file []byte, others [][]byte) []byte
+
+// mostlyInside damages what is behind the first boxes three times out of four.
+func mostlyInside(rng *rand.Rand, file []byte, others [][]byte) []byte {
+	if rng.IntN(4) == 0 {
+		return mutation.Bytes(rng, file, others)
+	}
+	return mutation.Inside(rng, file, others)
 }

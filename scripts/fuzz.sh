@@ -39,6 +39,8 @@ damaged "$count" TestMutatedJournals ./teach
 damaged "$count" TestMutatedNetworks ./internal/onnx
 damaged "$count" TestMutatedMetadata ./internal/photometa
 damaged "$count" TestMutatedModels ./model
+damaged "$count" TestMutatedStatistics ./model/classstats
+damaged "$count" TestMutatedPriors ./model/prior
 damaged "$count" TestMutatedFolders ./embed/featdir
 
 if ((${#failed[@]})); then

@@ -70,10 +70,14 @@ func writeIfChanged(file string, data []byte) error {
 		return err
 	}
 	partial := file + ".partial"
-	if err := os.WriteFile(partial, data, 0o644); err != nil {
-		return err
+	err := os.WriteFile(partial, data, 0o644)
+	if err == nil {
+		err = atomicfile.Rename(partial, file)
 	}
-	return atomicfile.Rename(partial, file)
+	if err != nil {
+		_ = atomicfile.Remove(partial) // the first error counts
+	}
+	return err
 }
 
 // How many pictures there are of each class.

@@ -3,9 +3,11 @@ package heif
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"reflect"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -94,6 +96,26 @@ func TestManyParts(t *testing.T) {
 			if _, err := Parse(file, quota.New(32<<10)); !errors.Is(err, want) {
 				t.Errorf("%s: %d of them: %v, want %v", name, parts, err, want)
 			}
+		}
+	}
+}
+
+// TestGiantTile: a grid of one tile whose size is beyond AV1's is refused, whatever the grid's own size, since
+// its bytes cannot be counted.
+func TestGiantTile(t *testing.T) {
+	g := imagebomb.Grid{Columns: 1, Rows: 1, Items: 1, Extents: 1, Codec: AV1, DataBytes: 9}
+	file := g.HEIC()
+	side := []byte{0, 0, 0, 64}
+	size := slices.Concat([]byte("ispe\x00\x00\x00\x00"), side, side)
+	at := bytes.LastIndex(file, size)
+	if at < 0 || bytes.Index(file, size) == at {
+		t.Fatal("the file is another one")
+	}
+	for width, want := range map[uint32]error{64: nil, 1 << 16: nil, 1<<16 + 1: ErrDamaged, 1<<31 - 1: ErrDamaged} {
+		binary.BigEndian.PutUint32(file[at+8:], width)
+		p, err := Parse(file, quota.New(mostOfBoxes))
+		if !errors.Is(err, want) || err == nil && p.Bytes() < int64(width) {
+			t.Errorf("a tile %d pixels wide: %+v, %v", width, p, err)
 		}
 	}
 }

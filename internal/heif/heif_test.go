@@ -189,9 +189,7 @@ func TestMutatedBoxes(t *testing.T) {
 	}
 	slices.SortFunc(files, bytes.Compare)
 	mutation.Each(t, 40000, func(_ int, rng *rand.Rand) error {
-		file := files[rng.IntN(len(files))]
-		head := rng.IntN(min(len(file), 800))
-		file = slices.Concat(file[:head], mutation.Bytes(rng, file[head:], files))
+		file := mutation.Inside(rng, files[rng.IntN(len(files))], files)
 		if _, err := Parse(file, quota.New(mostOfBoxes)); err != nil && !known(err) {
 			return fmt.Errorf("unknown kind of error: %w", err)
 		}

@@ -17,8 +17,8 @@ import (
 )
 
 // envCount is the environment variable with the number of files per test, envState the one with a
-// folder in which a test notes how far it came, so that a long run may be ended and go on later, and envOne
-// the one with the number of a file that is tried alone.
+// folder in which a test notes how far it came, so that a long run may be ended, also by the deadline of
+// the tests, and go on later, and envOne the one with the number of a file that is tried alone.
 const (
 	envOne   = "PIPELINE_MUTATION"
 	envCount = "PIPELINE_MUTATIONS"
@@ -52,7 +52,7 @@ func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
 		return
 	}
 	done := openProgress(t, os.Getenv(envState))
-	for done.Tried < n {
+	for late := done.lateness(t.Deadline()); done.Tried < n && !late(); {
 		from, some := done.Tried, min(n-done.Tried, filesAtOnce)
 		dense.Parallel(some, func(i int) {
 			done.measured(from+i, func() error { return guarded(from+i, try) })
@@ -60,7 +60,7 @@ func Each(t *testing.T, usual int, try func(i int, rng *rand.Rand) error) {
 		done.Tried += some
 		done.save(t)
 	}
-	t.Logf("%d damaged files, %d failures; the costliest by themselves:", done.Tried, len(done.Failed))
+	t.Logf("%d of %d damaged files, %d failures; the costliest by themselves:", done.Tried, n, len(done.Failed))
 	for _, f := range done.Failed[:min(len(done.Failed), mostFailures)] {
 		t.Errorf("file %d: %s", f.File, f.Error)
 	}
@@ -107,6 +107,13 @@ func Bytes(rng *rand.Rand, file []byte, others [][]byte) []byte {
 		b = damage(rng, b, rng.IntN(span), others)
 	}
 	return b
+}
+
+// Inside is Bytes behind some of the first 800 bytes: for formats with long headers, of which one wrong
+// byte at the beginning hides the rest.
+func Inside(rng *rand.Rand, file []byte, others [][]byte) []byte {
+	head := rng.IntN(min(len(file), 800))
+	return slices.Concat(file[:head], Bytes(rng, file[head:], others))
 }
 
 func damage(rng *rand.Rand, b []byte, at int, others [][]byte) []byte {

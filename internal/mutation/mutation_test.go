@@ -14,6 +14,29 @@ func TestPanicsBecomeErrors(t *testing.T) {
 	}
 }
 
+// TestInsideKeepsTheBeginning: most copies keep the first bytes; the beginning and the end are reached by some.
+func TestInsideKeepsTheBeginning(t *testing.T) {
+	file := bytes.Repeat([]byte("0123456789"), 100)
+	var first, last, stay int
+	for i := range 2000 {
+		_ = guarded(i, func(_ int, rng *rand.Rand) error {
+			b := Inside(rng, file, [][]byte{file})
+			if !bytes.HasPrefix(b, file[:64]) {
+				first++
+			} else if bytes.HasPrefix(b, file[:400]) {
+				stay++
+			}
+			if !bytes.HasSuffix(b, file[900:]) {
+				last++
+			}
+			return nil
+		})
+	}
+	if first == 0 || first > 400 || last == 0 || stay < 700 {
+		t.Errorf("of 2000 copies %d differ in the first 64 bytes, %d in the last 100; %d keep 400", first, last, stay)
+	}
+}
+
 func TestBytesDependOnTheNumberAlone(t *testing.T) {
 	file := bytes.Repeat([]byte("0123456789"), 20)
 	others := [][]byte{file, {}, []byte("x")}

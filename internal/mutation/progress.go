@@ -85,6 +85,16 @@ func (p *progress) save(t *testing.T) {
 	}
 }
 
+// lateness returns a function that reports whether nine tenths of the time until the test's deadline have
+// passed. Without a folder to go on from, a test is never late.
+func (p *progress) lateness(deadline time.Time, limited bool) func() bool {
+	if p.path == "" || !limited {
+		return func() bool { return false }
+	}
+	end := deadline.Add(-time.Until(deadline) / 10)
+	return func() bool { return time.Now().After(end) }
+}
+
 // measured calls try and notes what it took and whether it failed.
 func (p *progress) measured(i int, try func() error) {
 	c, err := measure(i, try)

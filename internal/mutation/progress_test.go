@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // TestALongRunGoesOn: what an earlier run tried is not tried again, but for those that cost most.
@@ -55,6 +56,25 @@ func TestOneFileAlone(t *testing.T) {
 	})
 	if !slices.Equal(tried, []int{17}) {
 		t.Errorf("tried %v", tried)
+	}
+}
+
+func TestTimeEndsWhatCanGoOn(t *testing.T) {
+	kept, now := &progress{path: "x"}, time.Now()
+	for _, c := range []struct {
+		of       *progress
+		deadline time.Time
+		limited  bool
+		late     bool
+	}{
+		{kept, now.Add(-time.Hour), true, true},
+		{kept, now.Add(time.Hour), true, false},
+		{kept, time.Time{}, false, false},
+		{&progress{}, now.Add(-time.Hour), true, false},
+	} {
+		if late := c.of.lateness(c.deadline, c.limited); late() != c.late {
+			t.Errorf("%+v: late is %t", c, !c.late)
+		}
 	}
 }
 

@@ -1,10 +1,13 @@
 package report
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
 
@@ -64,6 +67,34 @@ func checkInert(t *testing.T, name string) {
 func TestHostileNamesAreInert(t *testing.T) {
 	for _, name := range hostileNames() {
 		checkInert(t, name)
+	}
+}
+
+// TestHostileNamesInABrowser: a report with all such names, one of them of 10 000 characters, runs no script of them,
+// asks for nothing and is no wider than a narrow screen, nor than a wide one.
+func TestHostileNamesInABrowser(t *testing.T) {
+	all := namePage("plain")
+	for _, name := range append(hostileNames(), strings.Repeat("long", 2500), "__proto__", "<img src=//[::1]/>") {
+		one := namePage(name)
+		all.Notes, all.Classes = append(all.Notes, name), append(all.Classes, one.Classes...)
+		all.Predictions, all.Errors = append(all.Predictions, one.Predictions...), append(all.Errors, one.Errors...)
+		all.Settings = append(all.Settings, one.Settings...)
+	}
+	file := filepath.Join(t.TempDir(), "report.html")
+	if err := os.WriteFile(file, []byte(render(t, all)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	p := testenv.Open(t, "file://"+filepath.ToSlash(file))
+	for _, width := range []int{1280, 390} {
+		p.View(width, 844, false)
+		var found []string
+		p.Eval(`[...performance.getEntriesByType("resource").map((e) => e.name).filter((u) => !u.startsWith("data:")),
+			...Array.from(document.querySelectorAll("iframe, body img[src]:not([src^='data:']), [onerror], [onmouseover]"))
+				.map((e) => e.outerHTML.slice(0, 99)),
+			...(document.documentElement.scrollWidth > innerWidth ? ["too wide"] : [])]`, &found)
+		if len(found) > 0 {
+			t.Errorf("%d pixels: %q", width, found)
+		}
 	}
 }
 

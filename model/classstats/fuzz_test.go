@@ -5,12 +5,15 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/mutation"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -18,12 +21,12 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
-// FuzzLoad: for any bytes Load returns statistics that can be merged, saved and
-// learned from, or an error.
-func FuzzLoad(f *testing.F) {
+// saved returns statistics of a full class and a thin one, as a file.
+func saved(tb testing.TB) []byte {
+	tb.Helper()
 	const d = 6
 	s := classstats.New(d, true)
-	for class, n := range map[string]int{"ant": 9, "bee": 3} { // full and thin
+	for class, n := range map[string]int{"ant": 9, "bee": 3} {
 		for i := range n {
 			row := make([]float32, d)
 			for j := range row {
@@ -33,18 +36,48 @@ func FuzzLoad(f *testing.F) {
 			id := classstats.SampleID{Class: class}
 			copy(id.Content[:], fmt.Sprint(class, i))
 			if _, err := s.Add(id, row); err != nil {
-				f.Fatal(err)
+				tb.Fatal(err)
 			}
 		}
 	}
-	path := filepath.Join(f.TempDir(), "s.stats")
+	path := filepath.Join(tb.TempDir(), "s.stats")
 	if err := s.Save(path); err != nil {
-		f.Fatal(err)
+		tb.Fatal(err)
 	}
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		f.Fatal(err)
+		tb.Fatal(err)
 	}
+	return raw
+}
+
+// TestMutatedStatistics damages statistics, half of them behind the checksum: they are refused, or can be merged,
+// saved and learned from.
+func TestMutatedStatistics(t *testing.T) {
+	f, err := mutation.Unseal(saved(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := [][]byte{[]byte(f.Metadata[container.DocumentKey])}
+	var read atomic.Int64
+	mutation.Each(t, 300, func(i int, rng *rand.Rand) error {
+		raw := f.Damaged(rng, container.DocumentKey, documents)
+		if i%2 == 0 {
+			raw = mutation.Bytes(rng, f.Raw, [][]byte{f.Raw})
+		}
+		ok, err := usable(raw)
+		if ok {
+			read.Add(1)
+		}
+		return err
+	})
+	t.Logf("%d could be read", read.Load())
+}
+
+// FuzzLoad: for any bytes Load returns statistics that can be merged, saved and
+// learned from, or an error.
+func FuzzLoad(f *testing.F) {
+	raw := saved(f)
 	file, err := safetensors.Open(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
 		f.Fatal(err)
@@ -79,13 +112,21 @@ func FuzzLoad(f *testing.F) {
 }
 
 func try(t *testing.T, raw []byte) {
+	if _, err := usable(raw); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// usable merges, encodes and learns from the statistics in a file, unless it is refused.
+func usable(raw []byte) (bool, error) {
 	s, err := classstats.Decode(bytes.NewReader(raw), int64(len(raw)))
 	if err != nil {
-		return
+		return false, nil
 	}
-	if err := s.Save(filepath.Join(t.TempDir(), "s.stats")); err != nil {
-		t.Fatal(err)
+	if err := s.Encodable(); err != nil {
+		return false, err
 	}
 	_, _, _ = model.TrainStats(context.Background(), model.Settings{Method: "plda", Heads: method.DefaultConfig()}, s)
 	_, _ = s.Merge(s)
+	return true, nil
 }

@@ -3,16 +3,20 @@ package prior
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"unicode/utf8"
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/mutation"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
@@ -194,6 +198,39 @@ func read(t testing.TB, file string) []byte {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// TestMutatedPriors damages a prior, half of the time behind its checksum: it is refused, or a covariance.
+func TestMutatedPriors(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "p.prior")
+	if err := made(t, set(t, "one", 4, "a", "bb")).Save(file); err != nil {
+		t.Fatal(err)
+	}
+	f, err := mutation.Unseal(read(t, file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := [][]byte{[]byte(f.Metadata[container.DocumentKey])}
+	var loaded atomic.Int64
+	mutation.Each(t, 1000, func(i int, rng *rand.Rand) error {
+		raw := f.Damaged(rng, container.DocumentKey, documents)
+		if i%2 == 0 {
+			raw = mutation.Bytes(rng, f.Raw, [][]byte{f.Raw})
+		}
+		p, err := open(bytes.NewReader(raw), int64(len(raw)))
+		if err != nil {
+			return nil
+		}
+		loaded.Add(1)
+		p.Count(p.content, nil)
+		for i := range p.Dim {
+			if v := p.Head().Within.Data[i*p.Dim+i]; !(v >= 0) {
+				return fmt.Errorf("a variance of %g", v)
+			}
+		}
+		return nil
+	})
+	t.Logf("%d were loaded", loaded.Load())
 }
 
 // FuzzLoad: for any bytes Load returns a prior that can be saved and used, or an

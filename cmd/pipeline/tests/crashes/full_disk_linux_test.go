@@ -1,7 +1,9 @@
 package crashes
 
 import (
+	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -11,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/teach/project"
 )
 
 // A writer is a command that writes into a folder.
@@ -30,12 +33,17 @@ func TestEveryWriterOnAFullDisk(t *testing.T) {
 	more := l.Photos(l.Path("more"), commandtest.SmallSide, 2, "fig")
 	l.Must("stats", "collect", "--images", images, "--out", l.Path("1.stats"))
 	l.Must("stats", "collect", "--images", more, "--out", l.Path("2.stats"))
+	features := l.Clouds(l.Path("features"))
 	disk := l.SmallDisk(t, "disk", 64<<20)
 	l.Write(filepath.Join(disk, "page"), []byte("a size of no page would be no limit"))
 	for name, w := range map[string]writer{
 		"train": {long: true, args: func(dir string) []string {
 			return []string{"train", "--images", images, "--out", dir + "/m.model"}
 		}},
+		"projection": {vary: []string{"checkpoint.safetensors", "training.csv", "training.png"},
+			args: func(dir string) []string {
+				return commandtest.Quickly("train", "--features", features, "--out", dir+"/m.model")
+			}},
 		"learn": {before: []string{model}, args: func(dir string) []string {
 			return []string{"learn", filepath.Join(dir, filepath.Base(model)), "--images", more}
 		}},
@@ -81,6 +89,68 @@ func TestEveryWriterOnAFullDisk(t *testing.T) {
 			continue // it writes as learn or rank does
 		}
 		t.Run(name, func(t *testing.T) { w.fill(t, l.With(t), disk) })
+	}
+}
+
+// TestDrawingOnAFullDisk: without room for its pictures the demo says why; those that have their name are whole, and
+// nothing else is left over.
+func TestDrawingOnAFullDisk(t *testing.T) {
+	l := commandtest.New(t)
+	disk := l.SmallDisk(t, "disk", 64<<10)
+	l.Refused(command.ExitFailed, []string{"generate demo images", "no space left"}, "demo", "--out", disk)
+	drawn := l.Tree(disk)
+	for file, content := range drawn {
+		if !strings.HasSuffix(content, "\xff\xd9") { // the last marker of a JPEG
+			t.Errorf("%s, of %d bytes, is no whole picture", file, len(content))
+		}
+	}
+	if len(drawn) == 0 {
+		t.Error("there was room for nothing")
+	}
+}
+
+// TestProjectOnAFullDisk: a project without room is none, one that moves its photos stays as it was, and both say why.
+func TestProjectOnAFullDisk(t *testing.T) {
+	l := commandtest.NewBare(t)
+	disk := l.SmallDisk(t, "disk", 1<<20)
+	before := filepath.Join(disk, "old.project")
+	recent := project.Recent{File: filepath.Join(disk, "settings", "recent.json")}
+	old, err := project.Create(project.Project{Dir: before, Images: l.Dir})
+	if err == nil {
+		err = recent.Add(before)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	tree := l.Tree(disk)
+	filler := filepath.Join(disk, "filler")
+	if err := os.WriteFile(filler, make([]byte, 2<<20), 0o600); err == nil {
+		t.Fatal("the disk is not small")
+	}
+	full := func(what string, err error) {
+		t.Helper()
+		if !errors.Is(err, syscall.ENOSPC) || !strings.Contains(err.Error(), disk) {
+			t.Errorf("%s: %v", what, err)
+		}
+	}
+	fresh := project.Project{Dir: filepath.Join(disk, "new.project"), Images: l.Dir}
+	_, err = project.Create(fresh)
+	full("a new project", err)
+	if project.Is(fresh.Dir) {
+		t.Error("a project without its file counts as one")
+	}
+	old.Images = disk
+	full("other photos", old.Save())
+	full("the list of projects", recent.Add(fresh.Dir))
+	l.NoLeftovers(disk)
+	if err := os.Remove(filler); err != nil {
+		t.Fatal(err)
+	}
+	if after := l.Tree(disk); !maps.Equal(after, tree) {
+		t.Errorf("before %v, now %v", tree, after)
+	}
+	if _, err := project.Create(fresh); err != nil {
+		t.Errorf("with room again: %v", err)
 	}
 }
 
@@ -141,6 +211,12 @@ func (w writer) fill(t *testing.T, l *commandtest.Bed, disk string) {
 	}
 	remount(t, disk, 0, "size=64m")
 	l.Must(args...)
+	after := l.Tree(dir)
+	for file, content := range want {
+		if after[file] != content && !w.varies(file) {
+			t.Errorf("with room again, %s is another file", file)
+		}
+	}
 }
 
 func (w writer) varies(file string) bool {

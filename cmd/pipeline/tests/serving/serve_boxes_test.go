@@ -71,7 +71,7 @@ func keyed(t testing.TB, rows [][]string, columns ...string) map[string]string {
 }
 
 // sizeOf returns the width and the height of a JPEG picture.
-func sizeOf(t *testing.T, picture string) (w, h int) {
+func sizeOf(t testing.TB, picture string) (w, h int) {
 	t.Helper()
 	c, err := jpeg.DecodeConfig(strings.NewReader(picture))
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 func TestServeOnAFullDisk(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("photos"), 32, 6, "a", "b")
-	disk := l.SmallDisk(t, "disk", 8<<20)
+	disk, cache := l.SmallDisk(t, "disk", 8<<20), l.SmallDisk(t, "cache", 8<<20)
 	model, filler := filepath.Join(disk, "m.model"), filepath.Join(disk, "filler")
 	s := serve(l, 12, model, "--images", images)
 	s.name()
@@ -52,9 +52,34 @@ func TestServeOnAFullDisk(t *testing.T) {
 	if n, problem := s.unsaved(); n != 0 || problem != "" {
 		t.Errorf("after saving %d decisions are unsaved, and the problem is %q", n, problem)
 	}
+	s.drawsWithoutRoom(cache)
 	s.ends()
 	if !strings.Contains(s.stderr.String(), "lacks decisions") {
 		t.Errorf("the start says nothing of unsaved decisions: %s", s.stderr)
 	}
 	knows(l, model, 12)
+}
+
+// drawsWithoutRoom: a thumbnail is shown whether there is room to keep it or not, and nothing is kept of half of one.
+func (s *served) drawsWithoutRoom(cache string) {
+	s.Helper()
+	ids, _ := s.photoIDs()
+	filler, kept := filepath.Join(cache, "filler"), filepath.Join(cache, "thumbnails", ids[0][:2], ids[0]+".jpg")
+	if err := os.WriteFile(filler, make([]byte, 8<<20), 0o600); err == nil {
+		s.Fatal("the disk is not small")
+	}
+	code, first := s.ask("GET", "/v1/images/"+ids[0]+"/thumb", "")
+	if w, _ := sizeOf(s.TB, first); code != http.StatusOK || w == 0 || s.Exists(kept) {
+		s.Errorf("without room: %d, %d pixels wide, kept: %t", code, w, s.Exists(kept))
+	}
+	s.NoLeftovers(filepath.Join(cache, "thumbnails"))
+	if err := os.Remove(filler); err != nil {
+		s.Fatal(err)
+	}
+	if code, again := s.ask("GET", "/v1/images/"+ids[0]+"/thumb", ""); code != http.StatusOK || again != first {
+		s.Errorf("with room again: %d, the same picture: %t", code, again == first)
+	}
+	if string(s.Read(kept)) != first {
+		s.Error("the thumbnail was not kept")
+	}
 }
