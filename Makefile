@@ -98,7 +98,7 @@ windows-test: setup test-setup ## build the zip for Windows and run it under Win
 	@scripts/dist/wine.sh
 
 .PHONY: arm64-test
-arm64-test: setup ## build the archive for arm64 and run it and the tests of what computes under QEMU; takes an hour
+arm64-test: setup ## build the archive for arm64 and run it, the tests of what computes and, with NETWORK=FILE, the demo under QEMU; takes an hour
 	@scripts/dist/arm64.sh
 
 .PHONY: vulncheck

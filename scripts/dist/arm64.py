@@ -1,6 +1,8 @@
 """Compares pipeline for arm64 under QEMU with a build for this machine, in the current folder.
 
-usage: arm64.py QEMU ROOT PIPELINE X64
+usage: arm64.py QEMU ROOT PIPELINE X64 [NETWORK]
+
+With NETWORK, an ONNX file, both run the whole demo with it.
 """
 
 import csv
@@ -13,9 +15,10 @@ import subprocess
 import sys
 import time
 
-QEMU, ROOT, PIPELINE, X64 = sys.argv[1:]
+QEMU, ROOT, PIPELINE, X64, *NETWORK = sys.argv[1:]
 ARM = (QEMU, "-L", ROOT, PIPELINE)
 HERE = (X64,)
+SAME = "path", "label", "rejected"  # columns of labels.csv
 CLASSES, PHOTOS = 3, 2  # of each part of the demo, and of a class: a photo takes seconds
 
 
@@ -69,6 +72,17 @@ def same_embeddings():
     print(f"          embeddings are equal to a cosine of 1 - {1 - worst:.1g}")
 
 
+def compare(ours, theirs):
+    """Fails unless the labels in two folders are equal, and the probabilities to 1e-3."""
+    worst, rows = 0.0, list(zip(labels(ours), labels(theirs), strict=True))
+    for a, b in rows:
+        assert [a[key] for key in SAME] == [b[key] for key in SAME], (a, b)
+        p, q = float(a["probability"] or 0), float(b["probability"] or 0)  # none for a rejected photo
+        worst = max(worst, abs(p - q))
+    assert worst <= 1e-3, f"probabilities differ by {worst}"
+    print(f"          {len(rows)} labels are equal, probabilities to {worst:.1g}")
+
+
 def same_labels():
     """Trains, learns and labels on both."""
     for program, name in (ARM, "arm64"), (HERE, "x64"):
@@ -76,12 +90,14 @@ def same_labels():
         run("train", "--images", "photos/base", "--out", model, program=program)
         run("learn", model, "--images", "photos/new", program=program)
         run("label", model, "--images", "photos/new", "--out", f"{name}-labels", program=program)
-    ours, theirs = labels("arm64-labels"), labels("x64-labels")
-    for a, b in zip(ours, theirs, strict=True):
-        assert (a["path"], a["label"]) == (b["path"], b["label"]), (a, b)
-    worst = max(abs(float(a["probability"]) - float(b["probability"])) for a, b in zip(ours, theirs, strict=True))
-    assert worst <= 1e-3, f"probabilities differ by {worst}"
-    print(f"          {len(ours)} labels are equal, probabilities to {worst:.1g}")
+    compare("arm64-labels", "x64-labels")
+
+
+def same_demo(network):
+    """Runs the whole demo on both, with a network that the caller chose."""
+    for program, out in (ARM, "arm64-demo"), (HERE, "x64-demo"):
+        run("demo", "--out", out, "--set", f"backbone={network}", program=program)
+    compare("arm64-demo/labels", "x64-demo/labels")
 
 
 decoders = {re.search("pixels [0-9a-f]+", run("doctor", program=program))[0] for program in (ARM, HERE)}
@@ -91,3 +107,5 @@ few("demo/images/base", "photos/base")
 few("demo/images/new", "photos/new")
 same_embeddings()
 same_labels()
+for network in NETWORK:
+    same_demo(network)

@@ -63,6 +63,13 @@ def compare(ours, theirs):
     print(f"          {len(ours)} labels are equal, probabilities to {worst:.1g}", flush=True)
 
 
+def demos():
+    """Runs the demo on both systems, on Linux too without what was embedded before."""
+    run("demo", "--out", "demo")
+    run("demo", "--out", "linux-demo", "--cache", "linux-cache", program=(LINUX,))
+    compare(rows("demo/labels"), rows("linux-demo/labels"))
+
+
 def commands():
     """Runs the same commands on both systems."""
     for name, program in ("windows", (WINE, EXE)), ("linux", (LINUX,)):
@@ -219,7 +226,7 @@ def served():
 
 decoders = {re.search("pixels [0-9a-f]+", run("doctor", program=program))[0] for program in ((WINE, EXE), (LINUX,))}
 assert len(decoders) == 1, f"not the same JPEG decoder: {decoders}; run pipeline setup"
-run("demo", "--out", "demo")
+demos()
 commands()
 names()
 held()
