@@ -28,7 +28,7 @@ func (r remarks) add(item Item) {
 	r[item.Remark] = of
 }
 
-// manyHidden: that the crop hides much is worth a line if it does so in one photo of this many.
+// A crop that hides much is mentioned if it does so in at least one photo out of manyHidden.
 const manyHidden = 4
 
 // log says what was remarked on photos, of which images were computed.

@@ -244,16 +244,14 @@ func (r removal) trace() string {
 	return ""
 }
 
-// choice returns the choice once some samples are forgotten: the method
-// stays, as if it had been given, but nothing that was measured on ther.
+// choice returns the choice once some samples are forgotten: the method stays, as if it
+// had been given, but nothing that was measured on them.
 func (r removal) choice() *Choice {
 	if len(r.Sessions) == 0 || r.Sessions[0].Index != 0 {
 		return r.Choice
 	}
-	for _, id := range r.Sessions[0].Samples {
-		if _, ok := r.gone[id]; ok {
-			return r.Choice.withoutTrials()
-		}
+	if slices.ContainsFunc(r.Sessions[0].Samples, in(r.gone)) {
+		return r.Choice.withoutTrials()
 	}
 	return r.Choice
 }

@@ -56,12 +56,17 @@ func (h History) with(s Session) History {
 	return append(h, s)
 }
 
+// in returns a function that reports whether a sample is among those gone.
+func in(gone map[SampleID][]float32) func(SampleID) bool {
+	return func(id SampleID) bool { _, ok := gone[id]; return ok }
+}
+
 // drop removes samples and the classes that are no longer among those left.
 func (h History) drop(gone map[SampleID][]float32, left []string) {
 	classes := set(left)
 	for i := range h {
 		s := &h[i]
-		s.Samples = slices.DeleteFunc(s.Samples, func(id SampleID) bool { _, ok := gone[id]; return ok })
+		s.Samples = slices.DeleteFunc(s.Samples, in(gone))
 		s.NewClasses = slices.DeleteFunc(s.NewClasses, func(c string) bool { return !classes[c] })
 	}
 }
@@ -89,7 +94,7 @@ func (h History) rename(class, to string, joins bool) {
 func (h History) without(gone map[SampleID][]float32) []sessionRows {
 	var rest []sessionRows
 	for _, s := range h {
-		s.Samples = slices.DeleteFunc(slices.Clone(s.Samples), func(id SampleID) bool { _, ok := gone[id]; return ok })
+		s.Samples = slices.DeleteFunc(slices.Clone(s.Samples), in(gone))
 		switch n := len(rest); {
 		case len(s.Samples) > 0:
 			rest = append(rest, sessionRows{Session: s})

@@ -200,13 +200,7 @@ func TestMutatedModels(t *testing.T) {
 	var loaded atomic.Int64
 	mutation.Each(t, 1500, func(i int, rng *rand.Rand) error {
 		which := rng.IntN(len(all))
-		raw := raws[which]
-		if i%2 == 0 {
-			raw = mutation.Bytes(rng, raw, raws)
-		} else if raw = all[which].Damaged(rng, container.DocumentKey, documents); raw == nil {
-			return nil
-		}
-		no, err := refused(raw)
+		no, err := refused(all[which].Mutated(i, rng, container.DocumentKey, raws, documents))
 		if err != nil {
 			return fmt.Errorf("%s: %w", all[which].name, err)
 		}

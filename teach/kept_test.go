@@ -1,15 +1,14 @@
 package teach
 
 import (
-	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
 	"time"
-)
 
-var kept = flag.String("keep", "", "write the files of this `version` into testdata, for later versions to read")
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
+)
 
 // of01 is the number of lines that 0.1 wrote.
 const of01 = 13
@@ -46,8 +45,8 @@ func keptLines() []Line {
 
 // TestKeptFiles: journals of every earlier version are read, and continued.
 func TestKeptFiles(t *testing.T) {
-	if *kept != "" {
-		file := filepath.Join("testdata", "kept", *kept+".journal")
+	testenv.Kept(t, func(dir string) {
+		file := filepath.Join(dir, "journal")
 		defer os.Remove(file + ".lock")
 		j := openedJournal(t, file)
 		for _, l := range keptLines() {
@@ -63,36 +62,23 @@ func TestKeptFiles(t *testing.T) {
 		if err := j.Close(); err != nil {
 			t.Fatal(err)
 		}
-	}
-	files, _ := filepath.Glob(filepath.Join("testdata", "kept", "*.journal"))
-	if len(files) == 0 {
-		t.Fatal("no kept files")
-	}
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		copied := filepath.Join(t.TempDir(), "journal")
-		if err := os.WriteFile(copied, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		j := openedJournal(t, copied)
+	}, func(version, dir string) {
+		j := openedJournal(t, filepath.Join(dir, "journal"))
 		want := keptLines()
-		if filepath.Base(file) == "0.1.journal" {
+		if version == "0.1" {
 			want = want[:of01]
 		}
 		for i, l := range j.lines {
 			l.Time = l.Time.UTC()
 			if i >= len(want) || !reflect.DeepEqual(l, want[i]) {
-				t.Errorf("%s: line %d is %+v", file, i+1, l)
+				t.Errorf("%s: line %d is %+v", version, i+1, l)
 			}
 		}
 		if len(j.lines) != len(want) || j.Dropped != "" || !reflect.DeepEqual(j.embedding(ID{5}), []float32{7, 1}) {
-			t.Errorf("%s: %d lines, %v, %s", file, len(j.lines), j.embedding(ID{5}), j.Dropped)
+			t.Errorf("%s: %d lines, %v, %s", version, len(j.lines), j.embedding(ID{5}), j.Dropped)
 		}
 		if _, err := j.append(Line{Do: Unlabel, Images: []ID{{1}}}); err != nil {
 			t.Error(err)
 		}
-	}
+	})
 }

@@ -53,6 +53,15 @@ func (s Sealed) With(name string, v safetensors.Tensor) Sealed {
 	return s
 }
 
+// Mutated returns the file damaged, every second time behind its checksum as Damaged does. Bytes and texts
+// are also taken from those of others; nil if it cannot be written.
+func (s Sealed) Mutated(i int, rng *rand.Rand, key string, others, texts [][]byte) []byte {
+	if i%2 == 0 {
+		return Bytes(rng, s.Raw, others)
+	}
+	return s.Damaged(rng, key, texts)
+}
+
 // Damaged returns the file with one to three tensors damaged, or the text under a key of the metadata, and a
 // correct checksum; nil if it cannot be written. Text is also taken from the others.
 func (s Sealed) Damaged(rng *rand.Rand, key string, others [][]byte) []byte {

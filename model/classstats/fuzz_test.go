@@ -61,10 +61,7 @@ func TestMutatedStatistics(t *testing.T) {
 	documents := [][]byte{[]byte(f.Metadata[container.DocumentKey])}
 	var read atomic.Int64
 	mutation.Each(t, 300, func(i int, rng *rand.Rand) error {
-		raw := f.Damaged(rng, container.DocumentKey, documents)
-		if i%2 == 0 {
-			raw = mutation.Bytes(rng, f.Raw, [][]byte{f.Raw})
-		}
+		raw := f.Mutated(i, rng, container.DocumentKey, [][]byte{f.Raw}, documents)
 		ok, err := usable(raw)
 		if ok {
 			read.Add(1)

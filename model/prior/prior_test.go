@@ -213,10 +213,7 @@ func TestMutatedPriors(t *testing.T) {
 	documents := [][]byte{[]byte(f.Metadata[container.DocumentKey])}
 	var loaded atomic.Int64
 	mutation.Each(t, 1000, func(i int, rng *rand.Rand) error {
-		raw := f.Damaged(rng, container.DocumentKey, documents)
-		if i%2 == 0 {
-			raw = mutation.Bytes(rng, f.Raw, [][]byte{f.Raw})
-		}
+		raw := f.Mutated(i, rng, container.DocumentKey, [][]byte{f.Raw}, documents)
 		p, err := open(bytes.NewReader(raw), int64(len(raw)))
 		if err != nil {
 			return nil

@@ -5,7 +5,6 @@ usage: arm64.py QEMU ROOT PIPELINE X64 [NETWORK]
 With NETWORK, an ONNX file, both run the whole demo with it.
 """
 
-import csv
 import math
 import os
 import re
@@ -15,10 +14,11 @@ import subprocess
 import sys
 import time
 
+from beside import compare
+
 QEMU, ROOT, PIPELINE, X64, *NETWORK = sys.argv[1:]
 ARM = (QEMU, "-L", ROOT, PIPELINE)
 HERE = (X64,)
-SAME = "path", "label", "rejected"  # columns of labels.csv
 CLASSES, PHOTOS = 3, 2  # of each part of the demo, and of a class: a photo takes seconds
 
 
@@ -57,12 +57,6 @@ def cosine(a, b):
     return sum(map(float.__mul__, a, b)) / math.sqrt(sum(x * x for x in a) * sum(x * x for x in b))
 
 
-def labels(folder):
-    """Returns what labels.csv says."""
-    with open(f"{folder}/labels.csv", newline="", encoding="utf-8") as file:
-        return list(csv.DictReader(file))
-
-
 def same_embeddings():
     """Embeds photos on both, with a cosine of at least 0.999."""
     for program, out in (ARM, "arm64-features"), (HERE, "x64-features"):
@@ -72,17 +66,6 @@ def same_embeddings():
     print(f"          embeddings are equal to a cosine of 1 - {1 - worst:.1g}")
 
 
-def compare(ours, theirs):
-    """Fails unless the labels in two folders are equal, and the probabilities to 1e-3."""
-    worst, rows = 0.0, list(zip(labels(ours), labels(theirs), strict=True))
-    for a, b in rows:
-        assert [a[key] for key in SAME] == [b[key] for key in SAME], (a, b)
-        p, q = float(a["probability"] or 0), float(b["probability"] or 0)  # none for a rejected photo
-        worst = max(worst, abs(p - q))
-    assert worst <= 1e-3, f"probabilities differ by {worst}"
-    print(f"          {len(rows)} labels are equal, probabilities to {worst:.1g}")
-
-
 def same_labels():
     """Trains, learns and labels on both."""
     for program, name in (ARM, "arm64"), (HERE, "x64"):
@@ -90,14 +73,14 @@ def same_labels():
         run("train", "--images", "photos/base", "--out", model, program=program)
         run("learn", model, "--images", "photos/new", program=program)
         run("label", model, "--images", "photos/new", "--out", f"{name}-labels", program=program)
-    compare("arm64-labels", "x64-labels")
+    compare("arm64-labels", "x64-labels", 1e-3)
 
 
 def same_demo(network):
     """Runs the whole demo on both, with a network that the caller chose."""
     for program, out in (ARM, "arm64-demo"), (HERE, "x64-demo"):
         run("demo", "--out", out, "--set", f"backbone={network}", program=program)
-    compare("arm64-demo/labels", "x64-demo/labels")
+    compare("arm64-demo/labels", "x64-demo/labels", 1e-3)
 
 
 decoders = {re.search("pixels [0-9a-f]+", run("doctor", program=program))[0] for program in (ARM, HERE)}

@@ -5,7 +5,6 @@ usage: windows.py WINE PIPELINE.EXE LINUX HELPERS
 HELPERS is a folder with the programs of scripts/dist/windows.
 """
 
-import csv
 import getpass
 import glob
 import json
@@ -16,6 +15,8 @@ import subprocess
 import sys
 import time
 import urllib.request
+
+from beside import compare, labels
 
 WINE, EXE, LINUX, HELPERS = sys.argv[1:]
 FAILED, INTERRUPTED = 1, 130  # exit codes
@@ -36,38 +37,17 @@ def run(*args, program=(WINE, EXE), want=0):
     return done.stdout + done.stderr
 
 
-def rows(folder):
-    """Returns what labels.csv says of each photo."""
-    with open(f"{folder}/labels.csv", newline="", encoding="utf-8") as file:
-        text = file.read()
-    assert "\r" not in text and "\\" not in text, f"{folder}: line ends or separators of Windows"
-    return {row["path"]: row for row in csv.DictReader(text.splitlines())}
-
-
 def folders(job):
     """Returns the photos in the class folders of a job."""
     top = f"{job}/by-class"
     return sorted(os.path.relpath(os.path.join(at, name), top) for at, _, names in os.walk(top) for name in names)
 
 
-def compare(ours, theirs):
-    """Fails unless the labels are equal, and the probabilities to 1e-5."""
-    assert list(ours) == list(theirs), "other photos, or in another order"
-    worst = 0.0
-    for path, row in ours.items():
-        other = theirs[path]
-        assert (row["label"], row["rejected"]) == (other["label"], other["rejected"]), f"{path}: {row}, Linux {other}"
-        p, q = float(row["probability"] or 0), float(other["probability"] or 0)  # none for a rejected photo
-        worst = max(worst, abs(p - q))
-    assert worst <= 1e-5, f"probabilities differ by {worst}"
-    print(f"          {len(ours)} labels are equal, probabilities to {worst:.1g}", flush=True)
-
-
 def demos():
     """Runs the demo on both systems, on Linux too without what was embedded before."""
     run("demo", "--out", "demo")
     run("demo", "--out", "linux-demo", "--cache", "linux-cache", program=(LINUX,))
-    compare(rows("demo/labels"), rows("linux-demo/labels"))
+    compare("demo/labels", "linux-demo/labels", 1e-5)
 
 
 def commands():
@@ -80,7 +60,7 @@ def commands():
         run("label", *labels, program=program, want=PARTIAL)
         run("label", *labels, program=program, want=PARTIAL)  # replaces the folders
         run("rank", *label, "--out", f"{name}.csv", program=program, want=PARTIAL)
-    compare(rows("windows-labels"), rows("linux-labels"))
+    compare("windows-labels", "linux-labels", 1e-5)
     assert folders("windows-labels") == folders("linux-labels"), "other class folders"
     run("embed", "--images", PHOTOS, "--out", "features", want=PARTIAL)
     run("embed", "--images", PHOTOS, "--out", "features", want=PARTIAL)
@@ -101,9 +81,9 @@ def names():
     os.makedirs(os.path.join(os.environ["WINEPREFIX"], "dosdevices/unc/server"))
     os.symlink(os.getcwd(), os.path.join(os.environ["WINEPREFIX"], "dosdevices/unc/server/share"))
     run("label", share + "windows.model", "--images", share + "named", "--out", share + "share-labels")
-    assert list(rows("named-labels")) == list(rows("drive-labels")) == list(rows("share-labels")) == sorted(
+    assert list(labels("named-labels")) == list(labels("drive-labels")) == list(labels("share-labels")) == sorted(
         f"{folder}/ünï.jpg" for folder in (deep, "bücher 写真 🐟")
-    ), rows("named-labels")
+    ), labels("named-labels")
 
 
 def start(*args):
@@ -172,7 +152,7 @@ def ended():
         print(f"{time.monotonic() - began:6.1f} s  {name}: exit code {process.returncode}", flush=True)
         assert process.returncode == INTERRUPTED and not temporary("ended"), temporary("ended")
     run(*label, want=PARTIAL)
-    compare(rows("ended"), rows("whole"))
+    compare("ended", "whole", 1e-5)
 
 
 def killed():
@@ -189,7 +169,7 @@ def killed():
             process.wait()
         run("inspect", "taught.model")
     run(*label, "killed", want=PARTIAL)
-    compare(rows("killed"), rows("whole"))
+    compare("killed", "whole", 1e-5)
     assert folders("killed") == folders("whole"), "the class folders of a killed run are others"
     left = [name for name in os.listdir("killed") if ".tmp-pipeline-" in name or ".replaced-" in name]
     print(f"          {2 * ROUNDS} commands were killed; left behind: {left}")

@@ -53,8 +53,8 @@ func unpacked(t *testing.T, platform string, others ...string) string {
 	return root
 }
 
-// TestDescribe: for each platform the bill of materials is valid CycloneDX, lists what is linked
-// in, built in and shipped beside the program, and is the same on every run.
+// TestDescribe: for each platform, the bill of materials is valid CycloneDX, lists everything
+// linked, embedded or shipped with the program, and does not change between runs.
 func TestDescribe(t *testing.T) {
 	t.Chdir(testenv.ModuleRoot(t))
 	t.Setenv("SOURCE_DATE_EPOCH", "1700000000")

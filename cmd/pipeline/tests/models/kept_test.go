@@ -1,7 +1,6 @@
 package models
 
 import (
-	"flag"
 	"fmt"
 	"math"
 	"os"
@@ -11,14 +10,9 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/method"
 )
-
-// keptFiles has a folder for each version of the program whose files later versions
-// read; docs/formats.md says what is promised. -keep adds one.
-var kept = flag.String("keep", "", "write the files of this `version` into testdata, for later versions to read")
-
-const keptFiles = "testdata/kept"
 
 // lists are what label writes in each format that a list is read from; imagefolder has pictures
 // beside its list.
@@ -32,9 +26,6 @@ var lists = map[string]string{
 // projection, what they label, statistics, a prior, a feature folder and lists.
 func keep(l *commandtest.Bed, dir string) {
 	l.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		l.Fatal(err)
-	}
 	features := filepath.Join(dir, "features")
 	if err := os.CopyFS(features, os.DirFS(l.Foreign(4))); err != nil {
 		l.Fatal(err)
@@ -70,18 +61,7 @@ func keep(l *commandtest.Bed, dir string) {
 // did then, and go on learning.
 func TestKeptFiles(t *testing.T) {
 	l := commandtest.New(t)
-	if *kept != "" {
-		keep(l, filepath.Join(keptFiles, *kept))
-	}
-	versions, err := os.ReadDir(keptFiles)
-	if err != nil || len(versions) == 0 {
-		t.Fatalf("no kept files: %v", err)
-	}
-	for _, version := range versions {
-		dir := l.Path(version.Name()) // a copy, which learns
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join(keptFiles, version.Name()))); err != nil {
-			t.Fatal(err)
-		}
+	testenv.Kept(t, func(dir string) { keep(l, dir) }, func(version, dir string) {
 		models, _ := filepath.Glob(filepath.Join(dir, "*.model"))
 		if len(models) < 10 {
 			t.Fatalf("%s: %d models", dir, len(models))
@@ -98,10 +78,10 @@ func TestKeptFiles(t *testing.T) {
 			l.Must("learn", model, "--features", l.Path("more"))
 		}
 		l.Must("train", "--stats", filepath.Join(dir, "classes.stats"), "--out", l.Path("of-stats.model"))
-		if version.Name() != "0.1" { // which left them out
+		if version != "0.1" { // which left them out
 			readsKept(l, dir)
 		}
-	}
+	})
 }
 
 // readsKept reads the prior, the feature folder and the lists of a version: each list teaches
