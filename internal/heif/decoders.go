@@ -146,5 +146,7 @@ func (p *Picture) sandboxBytes() int64 {
 	if p.depth > 8 {
 		perPixel = 32
 	}
-	return startBytes + 2*int64(len(p.file.file)) + perPixel*max(p.pixels, int64(p.Width)*int64(p.Height))
+	const most = 1 << 40 // more than any budget allows, and its bytes can be counted
+	pixels := min(max(p.pixels, int64(p.Width)*int64(p.Height)), most)
+	return startBytes + 2*int64(len(p.file.file)) + perPixel*pixels
 }

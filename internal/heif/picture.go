@@ -225,6 +225,10 @@ func (p *Picture) checkTiles(t *tile, rows int) error {
 		return damaged("tiles outside of the picture")
 	}
 	if t.coded == nil {
+		const mostSide = 1 << 16 // frame_width_minus_1 has 16 bits (AV1 specification, 5.5.1)
+		if t.width > mostSide || t.height > mostSide {
+			return damaged("AV1 tiles of %d×%d pixels", t.width, t.height)
+		}
 		return nil
 	}
 	s := newPlanes(t.width, t.height, t.coded.chroma)

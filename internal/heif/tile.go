@@ -50,10 +50,6 @@ func (m *meta) readAV1(it *item, t *tile) (err error) {
 	if t.width, t.height, err = m.size(it); err != nil {
 		return err
 	}
-	const mostSide = 1 << 16 // frame_width_minus_1 has 16 bits (AV1 specification, 5.5.1)
-	if t.width > mostSide || t.height > mostSide {
-		return damaged("AV1 of %d×%d pixels", t.width, t.height)
-	}
 	return m.willDecode(frames(data), int64(t.width)*int64(t.height))
 }
 
