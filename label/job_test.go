@@ -270,6 +270,31 @@ func TestErrorsNameTheImage(t *testing.T) {
 	}
 }
 
+// late refuses an image, or fails, when it is committed.
+type late struct{ err error }
+
+func (late) Put(label.Scored) error       { return nil }
+func (l late) Commit(embed.Outcome) error { return l.err }
+func (late) Abort()                       {}
+
+// TestRefusedAtTheEnd: what a sink could not finish is in errors.csv; what else goes wrong is an error of the run.
+func TestRefusedAtTheEnd(t *testing.T) {
+	job := newJob(t, table{"a.jpg": {1}, "b.jpg": {-1}}, t.TempDir())
+	job.Sinks = []label.Sink{late{label.Refused{{Path: "b.jpg", Err: errors.New("no right to write")}}}}
+	summary, err := job.Run(context.Background())
+	if err != nil || summary.Labelled != 2 || summary.Failed != 1 {
+		t.Fatalf("%d labelled, %d failed (%v), want 2 and 1", summary.Labelled, summary.Failed, err)
+	}
+	if got := readTable(t, filepath.Join(job.Out, "errors.csv")); len(got) != 1 || got[0][0] != "b.jpg" {
+		t.Errorf("errors.csv has %q", got)
+	}
+	full := errors.New("disk full")
+	job.Sinks = []label.Sink{late{full}}
+	if _, err := job.Run(context.Background()); !errors.Is(err, full) {
+		t.Errorf("a full disk: %v", err)
+	}
+}
+
 func TestOutputFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o644); err != nil {

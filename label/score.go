@@ -199,8 +199,9 @@ type Sink interface {
 	// Put takes one row. An *ItemError concerns this row only; any other error
 	// ends the pass.
 	Put(Scored) error
-	// Commit is called after the last row, with the outcome of the pass. Abort
-	// is always called, and does nothing after Commit.
+	// Commit is called after the last row, with the outcome of the pass. [Refused]
+	// concerns these images only, and the sinks after it see them in the outcome;
+	// any other error ends the pass. Abort is always called, and does nothing after Commit.
 	Commit(embed.Outcome) error
 	Abort()
 }
@@ -219,6 +220,11 @@ func (e *ItemError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the cause.
 func (e *ItemError) Unwrap() error { return e.Err }
+
+// Refused are images that a sink could not finish when it was committed.
+type Refused []dataset.Problem
+
+func (r Refused) Error() string { return fmt.Sprintf("%s: %v", r[0].Path, r[0].Err) }
 
 func abort(sinks []Sink) {
 	for _, s := range sinks {
@@ -264,8 +270,12 @@ func (p Pass) Run(ctx context.Context) (embed.Outcome, error) {
 	}
 	outcome.Problems = append(outcome.Problems, refused...)
 	for _, s := range p.Sinks {
-		if err == nil {
-			err = s.Commit(outcome)
+		if err != nil {
+			break
+		}
+		var late Refused
+		if err = s.Commit(outcome); errors.As(err, &late) {
+			outcome.Problems, err = append(outcome.Problems, late...), nil
 		}
 	}
 	return outcome, err

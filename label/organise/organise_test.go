@@ -278,7 +278,7 @@ func TestSidecarsOfBoxes(t *testing.T) {
 	}
 	s := NewSidecars(root, &dataset.BoxesFound{Photos: []dataset.BoxedPhoto{{Path: "a.jpg", Boxes: 3},
 		{Path: "new.jpg", Boxes: 1}, {Path: "half.jpg", Boxes: 2}, {Path: "broken.jpg", Boxes: 1},
-		{Path: "empty.jpg"}}})
+		{Path: "empty.jpg"}, {Path: "theirs.jpg"}}})
 	side := func(name string) string { return filepath.Join(root, name+".xmp") }
 	gone := func(name string) bool {
 		_, err := os.Lstat(side(name))
@@ -298,8 +298,11 @@ func TestSidecarsOfBoxes(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if err := s.Commit(embed.Outcome{}); err != nil {
-		t.Fatal(err)
+	write(t, side("theirs.jpg"), "<x/>")
+	var refused label.Refused
+	if err := s.Commit(embed.Outcome{}); !errors.As(err, &refused) || len(refused) != 1 ||
+		refused[0].Path != "theirs.jpg" {
+		t.Errorf("a foreign sidecar of an empty photo: %v", err)
 	}
 	if got := subjects(t, side("a.jpg")); !slices.Equal(got, []string{"owl", "person"}) {
 		t.Errorf("three boxes give %q", got)

@@ -158,14 +158,20 @@ func sidecar(classes []string) ([]byte, error) {
 // Commit removes the sidecars of empty photos, and writes those of photos of which a box
 // could not be read. All others are complete as soon as they are written.
 func (s *Sidecars) Commit(embed.Outcome) error {
+	var refused label.Refused
 	for _, photo := range slices.Sorted(maps.Keys(s.boxes)) {
 		if s.boxes[photo] > 0 && s.subjects[photo] == nil {
 			continue // nothing is known of it
 		}
 		var item *label.ItemError
-		if err := s.write(photo); err != nil && !errors.As(err, &item) {
+		if err := s.write(photo); errors.As(err, &item) {
+			refused = append(refused, dataset.Problem{Path: photo, Err: item})
+		} else if err != nil {
 			return err
 		}
+	}
+	if len(refused) > 0 {
+		return refused
 	}
 	return nil
 }
