@@ -2,6 +2,7 @@ package calibration
 
 import (
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -133,5 +134,8 @@ func added(groups []*cluster, T float64) float64 {
 			loss[i] -= (1-doubt)*own + doubt/others*(floats.Sum(logProb)-own)
 		}
 	}
-	return float64(floats.MinIdx(loss)) / addedSteps
+	// Copies fit all shares alike but for rounding, which must not choose one.
+	least := floats.Min(loss)
+	same := func(l float64) bool { return l <= least+1e-9*math.Abs(least) }
+	return float64(slices.IndexFunc(loss, same)) / addedSteps
 }
