@@ -43,6 +43,46 @@ func TestFirstPhotosEnd(t *testing.T) {
 	}
 }
 
+// TestTypedWhileTheViewComes: the first photos stay until those to check are here, so a name that is typed meanwhile
+// is that of the photo in sight, whole.
+func TestTypedWhileTheViewComes(t *testing.T) {
+	s, url := newStandIn(t, 158, false)
+	p := browse(t, url)
+	const heading = "document.getElementById('heading').textContent"
+	p.Wait("document.activeElement.id === 'grid' && " + settled)
+	var names []string
+	for _, photo := range s.photos {
+		if !slices.Contains(names, photo.truth) {
+			names = append(names, photo.truth)
+		}
+	}
+	enter := func(name string) []string { return append(strings.Split(name, ""), "Enter") }
+	p.Press(enter(names[0])...)
+	expectChange(t, p, s, "the first class", "label 1 "+names[0])
+	p.Wait(settled)
+	answered := s.answersLate() // so that the list that is held is that to check
+	p.Press(enter(names[1])...)
+	held := s.holds()
+	<-answered
+	<-held
+	expectChange(t, p, s, "the second class", "label 1 "+names[1])
+	id := evaluate[string](p, "document.querySelector('.tile.current').photo.id")
+	keys := enter(names[2])
+	p.Press(keys[:2]...)
+	<-held
+	p.Press(keys[2 : len(keys)-1]...)
+	p.Wait(settled)
+	p.Press("Enter")
+	expectChange(t, p, s, "typed meanwhile", "label 1 "+names[2])
+	s.mu.Lock()
+	got := s.find(id).label
+	s.mu.Unlock()
+	if got != names[2] {
+		t.Errorf("the photo that was in sight is %q, want %q", got, names[2])
+	}
+	p.Wait(heading + " === 'To check' && document.activeElement.id === 'grid' && " + settled)
+}
+
 // TestFocusIsNeverLost: no button that hides or disables itself leaves the keys to nobody.
 func TestFocusIsNeverLost(t *testing.T) {
 	_, url := newStandIn(t, 158, true)

@@ -67,12 +67,13 @@ const photoNaming = new Naming(byId("photo-naming"), names);
 
 // --- views
 
-function source(cursor, limit) {
+// source is that of the photos of the view, or of those to begin with.
+const source = (first) => (cursor, limit) => {
   const of = view === "class" ? shownClass : undefined;
   const its = view === "accepted" ? acceptance : undefined;
   const events = status?.events && view === "check" ? true : undefined;
-  return api.images({ ...searching, cursor, limit, view: beginning ? "start" : view, class: of, of: its, events });
-}
+  return api.images({ ...searching, cursor, limit, view: first ? "start" : view, class: of, of: its, events });
+};
 
 const begins = () => view === "check" && status !== null && !status.model.ready;
 
@@ -82,8 +83,11 @@ const outdated = () => beginning !== begins() || (view === "class" && shownClass
 // stage is where the photos are.
 const stage = () => (view === "map" ? map : grid);
 
-// show shows a view, of the photos of a source.
-async function show(next, from = source) {
+// occupied reports whether somebody is at work on the photos in sight.
+const occupied = () => isTyping() || large.isOpen() || selection.size > 0;
+
+// show shows a view, of the photos of a list.
+async function show(next, photos) {
   view = next;
   beginning = begins();
   followed = view === "group" ? "unknown" : "";
@@ -103,7 +107,7 @@ async function show(next, from = source) {
   byId("groups").replaceChildren();
   byId("grid").hidden = inGroups || view === "map";
   byId("map").hidden = view !== "map";
-  list = new PhotoList(from);
+  list = photos ?? new PhotoList(source(beginning));
   list.addEventListener("change", update);
   lead();
   advise();
@@ -121,6 +125,20 @@ async function show(next, from = source) {
 async function work(next) {
   await show(next);
   toPhotos();
+}
+
+// begin goes on from the first photos, or back to them, once the others are here: what somebody
+// types meanwhile is about a photo in sight.
+async function begin() {
+  const first = begins();
+  const photos = new PhotoList(source(first));
+  await photos.reach(0);
+  if (first !== begins()) {
+    reloadSoon();
+  } else if (view === "check" && !occupied()) {
+    await show(view, photos);
+    toPhotos();
+  }
 }
 
 // toPhotos gives the keys to the photos, or to the one that is seen large. Whoever began to
@@ -208,7 +226,9 @@ async function update() {
 // opened, and what stands under each of its photos.
 const kinds = {
   unknown: {
-    load: unknown, none: noneUnknown, single: guard(async (of) => show("group", fixed(await members(of)))),
+    load: unknown,
+    none: noneUnknown,
+    single: guard(async (of) => show("group", new PhotoList(fixed(await members(of))))),
   },
   duplicates: {
     load: () => duplicates(searching), none: noDuplicates,
@@ -278,8 +298,11 @@ function targets() {
   return one ? [one] : [];
 }
 
+const noPhoto = "There is no photo to name.";
+
 async function label(about, name) {
   if (about.length === 0) {
+    say(noPhoto);
     return;
   }
   await decideOn({ do: "label", class: name }, about);
@@ -526,7 +549,7 @@ async function showSimilar(found, selected) {
 // showPassing shows the photos of a source in a view that is left for the one before.
 async function showPassing(next, from) {
   back = view === "group" ? "unknown" : passing() ? back : view;
-  await show(next, from);
+  await show(next, from && new PhotoList(from));
 }
 
 function leave() {
@@ -588,8 +611,8 @@ async function reload() {
   afresh = false;
   await classes.load();
   recent = recent.filter((name) => classes.names.includes(name));
-  if (outdated() && !isTyping() && !large.isOpen() && selection.size === 0) {
-    await work(view);
+  if (outdated() && !occupied()) {
+    await (view === "check" ? begin() : work(view));
   } else if (!byId("groups").hidden) {
     await update();
   } else if (view === "map") {
@@ -698,7 +721,7 @@ function type(text) {
   if (current()) {
     (large.isOpen() ? photoNaming : naming).start(text);
   } else {
-    say(byId("groups").hidden ? "There is no photo to name." : "Click into the field of a group to name it.");
+    say(byId("groups").hidden ? noPhoto : "Click into the field of a group to name it.");
   }
 }
 

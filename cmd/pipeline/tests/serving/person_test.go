@@ -121,14 +121,12 @@ func (p *person) click(selector string) string {
 	return p.hears(func() { p.page.Click(selector) })
 }
 
-// open goes to a view and waits until it is there.
+// open goes to a view and waits until it is there, and first, where it takes one, the model.
 func (p *person) open(view, heading string) screen {
 	p.Helper()
 	p.page.Click("[data-view=" + view + "]")
+	p.page.Wait(fmt.Sprintf("document.getElementById('heading').textContent === %q", heading))
 	p.settles()
-	if now := p.look(); now.Heading != heading {
-		p.Fatalf("the page shows %q, not %q", now.Heading, heading)
-	}
 	return p.look()
 }
 
