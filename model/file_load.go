@@ -5,14 +5,17 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/internal/suggest"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
@@ -69,6 +72,9 @@ func withPrior(method string, head classifier.Learner, err error, p *gauss.Prior
 func load(path string, makes heads) (*Model, error) {
 	path = resolve(path)
 	f, size, err := regularfile.Open(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("load model: %w%s", err, suggest.Hint(filepath.Base(path), filesBeside(path)))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("load model: %w", err)
 	}
@@ -89,6 +95,18 @@ func resolve(path string) string {
 		return real
 	}
 	return path
+}
+
+// filesBeside returns the names of some files in the folder that would have path, without
+// journals and what belongs to them.
+func filesBeside(path string) (names []string) {
+	entries, _ := os.ReadDir(filepath.Dir(path)) // what there is helps, even if the rest cannot be read
+	for _, e := range entries[:min(len(entries), 1000)] {
+		if e.Type().IsRegular() && !strings.Contains(e.Name(), ".journal") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
 }
 
 // hintPrevious returns a hint to the previous version, if it is undamaged.

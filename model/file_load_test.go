@@ -3,6 +3,7 @@ package model
 import (
 	"bytes"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -182,5 +183,26 @@ func try(t *testing.T, raw []byte) {
 	_, _ = m.Threshold(0.5)
 	if _, err := m.encode(m.statistics.pointer); err != nil {
 		t.Fatalf("a loaded model cannot be encoded: %v", err)
+	}
+}
+
+// TestMistypedName: a MODEL that is not there is looked for under a similar name, but not
+// among journals.
+func TestMistypedName(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"animals.model", "birds.model.journal"} {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for typed, hint := range map[string]string{
+		"animal.model": `; did you mean "animals.model"?`, "animals": `; did you mean "animals.model"?`,
+		"birds.model": "", "none/animals.model": "",
+	} {
+		_, err := Load(filepath.Join(dir, typed))
+		if !errors.Is(err, fs.ErrNotExist) || !strings.HasSuffix(err.Error(), hint) ||
+			hint == "" && strings.Contains(err.Error(), "did you mean") {
+			t.Errorf("%s: %v, want %q", typed, err, hint)
+		}
 	}
 }

@@ -78,7 +78,7 @@ func newCamtrap(o Options) (label.Sink, error) {
 
 // errNoTime says why a photo is not in the package.
 var errNoTime = errors.New("neither its EXIF, a list nor its name says when it was taken, which Camtrap DP demands: " +
-	"it is not in camtrap-dp")
+	"left out of camtrap-dp, unless --set label.file_times=true takes the time of its file")
 
 // Put implements label.Sink.
 func (c *camtrap) Put(row label.Scored) error {

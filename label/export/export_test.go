@@ -35,9 +35,23 @@ func TestFormats(t *testing.T) {
 	if want := slices.Concat(tables, all); !slices.Equal(label.Formats(), want) {
 		t.Errorf("label.Formats has %q, the tests here %q", label.Formats(), want)
 	}
-	page, err := os.ReadFile(filepath.Join("..", "..", "docs", "formats-results.md"))
-	if err != nil {
-		t.Fatal(err)
+	text := func(file string) string {
+		b, err := os.ReadFile(filepath.FromSlash(file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(b)
+	}
+	page := text("../../docs/formats-results.md")
+	for _, place := range []string{
+		"doc.go", "../config.go", "../../configs/reference.yaml", "../../cmd/pipeline/command/label.go",
+		"../../serve/start/start.js",
+	} {
+		for _, name := range all {
+			if !strings.Contains(text(place), name) {
+				t.Errorf("%s does not name %s", place, name)
+			}
+		}
 	}
 	for _, name := range all {
 		sinks, err := export.Sinks([]string{name}, options(t.TempDir(), t.TempDir()))
@@ -48,7 +62,7 @@ func TestFormats(t *testing.T) {
 		if lists[name] == "" {
 			t.Errorf("%s is not read back", name)
 		}
-		if !strings.Contains(string(page), "| `"+name+"` |") {
+		if !strings.Contains(page, "| `"+name+"` |") {
 			t.Errorf("docs/formats-results.md has no row %s", name)
 		}
 	}

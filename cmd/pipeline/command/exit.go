@@ -140,13 +140,24 @@ func arguments(cmd *cobra.Command, args []string) error {
 		return nil
 	}
 	extra, hint := args[len(names)], ""
-	if strings.Contains(cmd.Use, "--images") {
+	switch images := cmd.Flags().Lookup("images"); {
+	case images != nil && images.Changed:
+		hint = "; put a name with spaces into quotes"
+	case strings.Contains(cmd.Use, "--images"):
 		if i := slices.IndexFunc(args, dataset.IsFolder); i >= 0 {
 			extra = args[i]
 		}
-		hint = fmt.Sprintf("; for a folder of images, write --images %s", extra)
+		hint = "; for a folder of images, write --images " + asTyped(extra)
 	}
 	return usagef("%s: unexpected argument %q%s\nusage: %s", cmd.CommandPath(), extra, hint, cmd.UseLine())
+}
+
+// asTyped returns a word as it is typed into a shell: in quotes if it would be several.
+func asTyped(word string) string {
+	if strings.ContainsAny(word, " \t()&;|<>'") {
+		return `"` + word + `"`
+	}
+	return word
 }
 
 // argumentNames returns those of the Use line: MODEL, or STATS... for any number.
@@ -180,9 +191,21 @@ func wrongFlag(cmd *cobra.Command, err error) error {
 		}
 		if nearest := suggest.Nearest(name, names); nearest != "" {
 			hint = fmt.Sprintf("did you mean --%s? %s", nearest, hint)
+		} else if others := commandsWith(cmd.Root(), name); len(others) > 0 {
+			hint = fmt.Sprintf("it belongs to %s; %s", strings.Join(others, ", "), hint)
 		}
 	}
 	return usagef("%s: %w; %s", cmd.CommandPath(), err, hint)
+}
+
+// commandsWith returns the commands that have a flag.
+func commandsWith(root *cobra.Command, flag string) (names []string) {
+	for _, c := range root.Commands() {
+		if c.LocalNonPersistentFlags().Lookup(flag) != nil {
+			names = append(names, c.CommandPath())
+		}
+	}
+	return names
 }
 
 // initial returns the shortest of the names that begin with a letter, or "".

@@ -231,7 +231,7 @@ func (in inputs) noteMerged(merged []dataset.Merged) {
 func (in inputs) noteFiles(left dataset.LeftOut) {
 	log := in.notes.log
 	if n := left.Files(); n > 0 {
-		log.Info("files that are no photos are skipped", "files", n, "suffixes", left.BySuffix())
+		log.Info("files in other formats are skipped", "files", n, "suffixes", left.BySuffix())
 	}
 	if left.Raw > 0 {
 		log.Info("raw photos are not read; export them as JPEG", "files", left.Raw)

@@ -247,12 +247,14 @@ func summaryLines(s label.Summary, boxed *dataset.BoxesFound, dir string) (l lin
 	}
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(s.Skipped)) {
-		if n := s.Skipped[kind]; kind != "filtered" { // those are not what was asked for
+		if n := s.Skipped[kind]; kind == "sidecar" {
+			kinds = append(kinds, fmt.Sprintf("%d text or sidecar", n))
+		} else if kind != "filtered" { // those are not what was asked for
 			kinds = append(kinds, fmt.Sprintf("%d %s", n, kind))
 		}
 	}
 	if len(kinds) > 0 {
-		l.add("skipped, as they are no images that can be read: %s", strings.Join(kinds, ", "))
+		l.add("skipped: %s", strings.Join(kinds, ", "))
 	}
 	return l
 }

@@ -42,6 +42,7 @@ func (b bars) bar(unit string, total int64, options ...progressbar.Option) *prog
 	if b.shown {
 		p.bar = progressbar.NewOptions64(total,
 			append(options, progressbar.OptionSetWriter(b.out), progressbar.OptionClearOnFinish())...)
+		p.bar.StartWithoutRender() // or time counts from the first image on, and its rate is absurd
 	}
 	p.tell(0)
 	return p

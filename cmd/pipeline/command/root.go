@@ -24,14 +24,14 @@ Everything on a page in the browser, from choosing a folder to exported labels:
 
   pipeline start
 
-See it work on drawn pictures, offline, in half a minute:
+See it work on drawn pictures, in half a minute:
 
   pipeline demo
 
 With your own photos, a few of each class in a folder of its own:
 
-  pipeline backbones pull dinov2-vits14
-  pipeline train --images photos/train --backbone dinov2-vits14 --out animals.model
+  pipeline setup
+  pipeline train --images photos/train --out animals.model
   pipeline label animals.model --images photos/holiday --out labels
   pipeline serve animals.model --images photos/holiday
 

@@ -172,6 +172,7 @@ func (a *app) startingPoint(file string) (e *embed.Embedder, fresh *model.Model,
 	case !errors.Is(err, fs.ErrNotExist):
 		return nil, nil, err
 	}
+	a.log.Info("there is no model to start from: the page begins without classes", "because", err)
 	if e, err = embed.Open(a.newOptions()); err != nil {
 		return nil, nil, err
 	}

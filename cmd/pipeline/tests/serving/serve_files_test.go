@@ -290,6 +290,9 @@ func TestServeWithoutItsJournal(t *testing.T) {
 	images := l.Photos(l.Path("photos"), 32, 6, "a", "b")
 	model, moved := l.Path("m.model"), l.Path("moved")
 	s := serve(l, 12, model, "--images", images)
+	if !strings.Contains(s.stderr.String(), "there is no model to start from") {
+		t.Errorf("it begins without a model and says %q", s.stderr)
+	}
 	ids, _ := s.photoIDs()
 	for i := range 5 {
 		s.decide(ids[i], []string{"a", "b"}[i%2])

@@ -1,0 +1,56 @@
+package command
+
+import (
+	"bytes"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+// TestFirstStepsAreTheREADMEs: what the program says when called alone are the commands
+// that the README begins with.
+func TestFirstStepsAreTheREADMEs(t *testing.T) {
+	readme, err := os.ReadFile("../../../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	commands := 0
+	for line := range strings.Lines(firstSteps) {
+		if step, ok := strings.CutPrefix(line, "  "); ok {
+			commands++
+			if !strings.Contains(string(readme), strings.TrimSpace(step)) {
+				t.Errorf("the README does not have %q", step)
+			}
+		}
+	}
+	if commands != 6 {
+		t.Errorf("%d commands, want 6", commands)
+	}
+}
+
+// TestRateCountsTheFirstImage: the time of the first image counts, too.
+func TestRateCountsTheFirstImage(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var screen bytes.Buffer
+		step, _ := bars{out: &screen, shown: true}.images(20)
+		time.Sleep(time.Second / 4) // of the test's own clock
+		step()
+		if !strings.Contains(screen.String(), "(1/20, 4 images/s)") {
+			t.Errorf("after one image in a quarter of a second the bar says %q", &screen)
+		}
+	})
+}
+
+// TestNotesAreNoSidecars: a text file beside the photos is called one.
+func TestNotesAreNoSidecars(t *testing.T) {
+	said := strings.Join(summaryLines(label.Summary{Skipped: map[string]int{
+		"sidecar": 2, "raw": 1, "filtered": 3,
+	}}, nil, "labels"), "\n")
+	if !strings.HasSuffix(said, "\nskipped: 1 raw, 2 text or sidecar") {
+		t.Error(said)
+	}
+}
