@@ -10,7 +10,7 @@ import (
 )
 
 // TestFirstPhotosEnd: with the second class the page shows what is to be checked, under its
-// heading, and the keys are those of its first photo. Whoever is typing meanwhile goes on.
+// heading, and the keys are those of the photo that was in sight. Whoever is typing meanwhile goes on.
 func TestFirstPhotosEnd(t *testing.T) {
 	s, url := newStandIn(t, 158, false)
 	p := browse(t, url)
@@ -32,14 +32,15 @@ func TestFirstPhotosEnd(t *testing.T) {
 	if got := evaluate[string](p, heading); got != "First photos" {
 		t.Errorf("while somebody names one of the first photos the page goes to %q", got)
 	}
+	id := evaluate[string](p, "document.querySelector('.tile.current').photo.id")
 	p.Press("Escape")
 	p.Wait(heading + " === 'To check' && document.activeElement.id === 'grid' && " + settled)
 	if got := evaluate[int](p, "Array.from(document.querySelectorAll('.tile'))"+
 		".filter((t) => t.photo.label || t.photo.prediction.length === 0).length"); got > 0 {
 		t.Errorf("of the photos to check %d are decided or have no prediction", got)
 	}
-	if !evaluate[bool](p, "document.querySelector('.tile').classList.contains('current')") {
-		t.Error("the first photo is not the current one")
+	if now := evaluate[string](p, "document.querySelector('.tile.current').photo.id"); now != id {
+		t.Error("the photo in sight is no more the current one")
 	}
 }
 

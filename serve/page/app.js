@@ -127,13 +127,17 @@ async function work(next) {
   toPhotos();
 }
 
-// begin goes on from the first photos, or back to them, once the others are here: what somebody
-// types meanwhile is about a photo in sight.
+// begin goes on from the first photos, or back to them, once the others are here. The photo in sight
+// comes first among them: what somebody is about to type is about that.
 async function begin() {
   const first = begins();
   const photos = new PhotoList(source(first));
+  const now = grid.photo;
   await photos.reach(0);
-  if (first !== begins()) {
+  if (now) {
+    photos.lead(now.event ? now : await api.image(now.id));
+  }
+  if (first !== begins() || grid.photo?.id !== now?.id) { // much has happened meanwhile
     reloadSoon();
   } else if (view === "check" && !occupied()) {
     await show(view, photos);

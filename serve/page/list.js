@@ -87,6 +87,13 @@ export class PhotoList extends EventTarget {
     this.#changed();
   }
 
+  // lead puts an item first, which may be on a later page.
+  lead(item) {
+    const have = this.items.length;
+    this.items = [item, ...this.items.filter(({ id }) => id !== item.id)];
+    this.total += this.#ended ? this.items.length - have : 0;
+  }
+
   // renew replaces an item by a newer version of it.
   renew(image) {
     const at = this.items.findIndex((item) => item.id === image.id);
