@@ -84,6 +84,30 @@ func TestTypedWhileTheViewComes(t *testing.T) {
 	p.Wait(heading + " === 'To check' && document.activeElement.id === 'grid' && " + settled)
 }
 
+// TestListBecomesShort: at the end of a list of which undo leaves a few, these are in sight.
+func TestListBecomesShort(t *testing.T) {
+	s, url := newStandIn(t, 158, true)
+	p := browse(t, url)
+	p.Wait("document.activeElement.id === 'grid' && " + settled)
+	p.Press("Enter")
+	p.Wait("said !== '' && " + settled)
+	p.Press("End")
+	p.Wait("document.getElementById('scroller').scrollTop > 0 && " + settled)
+	s.mu.Lock()
+	for _, photo := range s.photos[4:] {
+		s.undo[0].labels[photo.id] = [2]string{s.classes[0], "folder"}
+	}
+	s.mu.Unlock()
+	p.Press("Control+z")
+	p.Wait(settled + " && said.includes('Undone')")
+	if n := evaluate[int](p, "document.querySelectorAll('.tile').length"); n < 1 || n > 5 {
+		t.Errorf("%d photos are shown", n)
+	}
+	if !evaluate[bool](p, "document.querySelector('.tile.current') !== null") {
+		t.Error("no photo is the current one")
+	}
+}
+
 // TestFocusIsNeverLost: no button that hides or disables itself leaves the keys to nobody.
 func TestFocusIsNeverLost(t *testing.T) {
 	_, url := newStandIn(t, 158, true)

@@ -90,8 +90,10 @@ export class Grid extends EventTarget {
       return;
     }
     const rows = Math.ceil(this.#list.total / this.#columns);
-    const first = Math.max(0, Math.floor(this.#scroller.scrollTop / this.#row) - 1);
-    const last = Math.min(rows, Math.ceil((this.#scroller.scrollTop + this.#scroller.clientHeight) / this.#row) + 1);
+    const high = this.#scroller.clientHeight;
+    const top = Math.min(this.#scroller.scrollTop, Math.max(0, rows * this.#row - high)); // the list may be shorter now
+    const first = Math.max(0, Math.floor(top / this.#row) - 1);
+    const last = Math.min(rows, Math.ceil((top + high) / this.#row) + 1);
     this.#box.style.height = rows * this.#row + "px";
     this.#box.style.paddingTop = first * this.#row + "px";
     const from = first * this.#columns;
