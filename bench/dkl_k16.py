@@ -11,6 +11,7 @@ import argparse
 import csv
 import json
 import pathlib
+import statistics
 import subprocess
 import tempfile
 import time
@@ -27,8 +28,19 @@ FORMS = {
 }
 
 
-def trained(program, head, flags, seed, folder):
+def drawn(folder, seed):
+    """A temporary folder with what to learn and test."""
+    x, y = read(folder / ("val" if (folder / "val").exists() else f"shots{SHOTS}"))
+    rows = np.sort(pick(y, SHOTS, np.random.default_rng(seed)))
+    d = tempfile.TemporaryDirectory()
+    write(pathlib.Path(d.name) / "train", x[rows], y[rows])
+    write(pathlib.Path(d.name) / "test", *read(folder / "test"))
+    return d
+
+
+def trained(program, head, flags, seed, draw):
     """Accuracy in per cent, whether there is a projection, and the seconds of the training."""
+    folder = pathlib.Path(draw.name)
     model, report = folder / "m.model", folder / "eval.json"
     began = time.monotonic()
     command([program, "train", "--classifier", head, "--features", folder / "train", "--out", model, "--seed", seed,
@@ -36,7 +48,8 @@ def trained(program, head, flags, seed, folder):
     seconds = time.monotonic() - began
     command([program, "eval", model, "--features", folder / "test", "--json", report])
     told = subprocess.run([program, "inspect", model], capture_output=True, text=True, check=True).stdout
-    return 100 * json.loads(report.read_text())["accuracy"], "\nprojection" in told, seconds
+    kept = "\nprojection" in told and "\nprojection none" not in told
+    return 100 * json.loads(report.read_text())["accuracy"], kept, seconds
 
 
 def main():
@@ -47,22 +60,22 @@ def main():
     a.add_argument("--out", type=pathlib.Path, required=True)
     a.add_argument("--sets", type=pathlib.Path, nargs="+", required=True)
     args = a.parse_args()
+    columns = [f"{form}, seed {seed}" for form in FORMS for seed in args.seeds]
     with open(args.out, "w", newline="") as f:
         out = csv.writer(f, lineterminator="\n")
-        out.writerow(["set", "head", "seed", *FORMS, "kept", *(f"{form}, s" for form in FORMS)])
+        out.writerow(["set", "head", *columns, "kept", "seeds", *(f"{form}, s" for form in FORMS)])
         for folder in args.sets:
-            for seed in args.seeds:
-                x, y = read(folder / ("val" if (folder / "val").exists() else f"shots{SHOTS}"))
-                rows = np.sort(pick(y, SHOTS, np.random.default_rng(seed)))
-                with tempfile.TemporaryDirectory() as d:
-                    d = pathlib.Path(d)
-                    write(d / "train", x[rows], y[rows])
-                    write(d / "test", *read(folder / "test"))
-                    for head in args.heads.split(","):
-                        found = [trained(args.pipeline, head, flags, seed, d) for flags in FORMS.values()]
-                        out.writerow([folder.name, head, seed, *(f"{one[0]:.2f}" for one in found),
-                                      int(found[1][1]), *(f"{one[2]:.1f}" for one in found)])
-                        f.flush()
+            draws = {seed: drawn(folder, seed) for seed in args.seeds}
+            for head in args.heads.split(","):
+                found = {form: [trained(args.pipeline, head, flags, *draw) for draw in draws.items()]
+                         for form, flags in FORMS.items()}
+                accuracies = [f"{one[0]:.2f}" for form in FORMS for one in found[form]]
+                kept = sum(one[1] for one in found["by evidence"])
+                seconds = [f"{statistics.median(one[2] for one in found[form]):.0f}" for form in FORMS]
+                out.writerow([folder.name, head, *accuracies, kept, len(draws), *seconds])
+                f.flush()
+            for draw in draws.values():
+                draw.cleanup()
 
 
 if __name__ == "__main__":
