@@ -3,8 +3,8 @@
     python bench/dkl_k16.py --pipeline ./pipeline --out table.csv --sets SET...
 
 SET is as in fewshot_peer.py: the images come from val, or else from shots16, and all of test is tested. Seed S of the
-program learns the draw S of images. *by evidence* is the default of
---dkl; *forced* keeps the projection in any case, so its seconds are those of the training without the choice.
+program learns draw S of the images. *By evidence* is the default of --dkl; *forced* keeps the projection in any case,
+so its seconds are those of training without the choice.
 """
 
 import argparse

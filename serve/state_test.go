@@ -40,7 +40,7 @@ func TestFirstPhotosEnd(t *testing.T) {
 		t.Errorf("of the photos to check %d are decided or have no prediction", got)
 	}
 	if now := evaluate[string](p, "document.querySelector('.tile.current').photo.id"); now != id {
-		t.Error("the photo in sight is no more the current one")
+		t.Error("the photo in sight is no longer the current one")
 	}
 }
 

@@ -127,9 +127,9 @@ async function work(next) {
   toPhotos();
 }
 
-// begin goes on from the first photos, or back to them, once the others are here. The photo in sight
+// moveOn goes on from the first photos, or back to them, once the others are here. The photo in sight
 // comes first among them: what somebody is about to type is about that.
-async function begin() {
+async function moveOn() {
   const first = begins();
   const photos = new PhotoList(source(first));
   const now = grid.photo;
@@ -616,7 +616,7 @@ async function reload() {
   await classes.load();
   recent = recent.filter((name) => classes.names.includes(name));
   if (outdated() && !occupied()) {
-    await (view === "check" ? begin() : work(view));
+    await (view === "check" ? moveOn() : work(view));
   } else if (!byId("groups").hidden) {
     await update();
   } else if (view === "map") {

@@ -57,7 +57,7 @@ func TestAdds(t *testing.T) {
 // nothing, independent ones much, and too few groups tell nothing.
 func TestAdded(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	groups := func(n int, same bool) (out []*cluster) { // the same but for rounding
+	groups := func(n int, same bool) (out []*cluster) {
 		for range n {
 			g := &cluster{own: rng.IntN(4)}
 			row := make([]float32, 4)
@@ -68,7 +68,7 @@ func TestAdded(t *testing.T) {
 					}
 					row[g.own] += 0.25 // the log-ratio of two Gaussians at this distance
 				}
-				row[i%4] = math.Nextafter32(row[i%4], 9)
+				row[i%4] = math.Nextafter32(row[i%4], 9) // copies differ by rounding
 				g.logProb = append(g.logProb, append([]float32(nil), row...))
 			}
 			out = append(out, g)

@@ -45,7 +45,7 @@ func TestRateCountsTheFirstImage(t *testing.T) {
 	})
 }
 
-// TestNotesAreNoSidecars: a text file beside the photos is called one.
+// TestNotesAreNoSidecars: the summary does not call every skipped text file a sidecar.
 func TestNotesAreNoSidecars(t *testing.T) {
 	said := strings.Join(summaryLines(label.Summary{Skipped: map[string]int{
 		"sidecar": 2, "raw": 1, "filtered": 3,

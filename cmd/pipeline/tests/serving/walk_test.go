@@ -156,7 +156,6 @@ func (w *walk) setsAside() {
 		w.decided[w.files[one]] = aside.as
 	}
 	w.openClass("fruit; all of it")
-	w.settles() // scores that come between End and the look would leave no photo current
 	w.page.Press("End")
 	gone := w.current().Name
 	w.page.Click(on(gone) + " .tick")
