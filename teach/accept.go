@@ -3,8 +3,6 @@ package teach
 import (
 	"math"
 
-	"gonum.org/v1/gonum/stat/distuv"
-
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 )
@@ -77,17 +75,11 @@ func (o offer) expected(unseen *calibration.Unseen) (wrong, low, high float64) {
 }
 
 // checked returns how many of n predictions are wrong, after k of m others that were drawn
-// from the same ones were (Clopper and Pearson 1934, two-sided, 95 %).
+// from the same ones were.
 func checked(n, m, k int) (wrong, low, high float64) {
 	all, found := float64(n+m), float64(k)
 	share := (found + 0.5) / (float64(m) + 1)
-	lowShare, highShare := 0.0, 1.0
-	if k > 0 {
-		lowShare = distuv.Beta{Alpha: found, Beta: float64(m-k) + 1}.Quantile(0.025)
-	}
-	if k < m {
-		highShare = distuv.Beta{Alpha: found + 1, Beta: float64(m - k)}.Quantile(0.975)
-	}
+	lowShare, highShare := calibration.Interval(k, m)
 	left := func(share float64) float64 { return min(max(share*all-found, 0), float64(n)) }
 	return min(share*float64(n), left(highShare)), left(lowShare), left(highShare)
 }

@@ -79,8 +79,9 @@ func TestOn(t *testing.T) {
 // is shown only where there are many.
 func TestExpected(t *testing.T) {
 	known := calibration.Calibration{Source: calibration.LeftOut, Samples: 200, Accuracy: 0.876}
-	few, bursts := known, known
-	few.Samples, bursts.Elsewhere = 20, 0.613
+	few, bursts, all, most := known, known, known, known
+	few.Samples, bursts.Elsewhere, most.Samples, most.Accuracy = 20, 0.613, 1000, 0.996
+	all.Samples, all.Accuracy = 20, 1
 	for _, c := range []struct {
 		name  string
 		found calibration.Calibration
@@ -100,6 +101,15 @@ func TestExpected(t *testing.T) {
 		{"few", few, 3, []string{
 			"expect about 88 % of photos like these to be named correctly (from 20 left-out images, a rough " +
 				"estimate); guessing names 50 %",
+		}},
+		{"all of few", all, 3, []string{
+			"expect 83 % or more of photos like these to be named correctly (from 20 left-out images, none named " +
+				"wrongly, a rough estimate); guessing names 50 %",
+		}},
+		{"most of many", most, 3, []string{
+			"expect 98 % or more of photos like these to be named correctly (from 1000 left-out images); guessing " +
+				"names 50 %",
+			"probabilities are off by 4 points on average (ECE 0.042)",
 		}},
 		{"bursts", bursts, 3, []string{
 			"expect about 88 % of photos like these to be named correctly (from 200 left-out images); guessing names " +

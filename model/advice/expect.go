@@ -2,6 +2,7 @@ package advice
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
@@ -34,11 +35,14 @@ func Expected(m *model.Model) []string {
 	if c.Source == calibration.PseudoSessions {
 		on = fmt.Sprintf("base classes in trials on %d held-out images", c.Samples)
 	}
+	if c.Accuracy == 1 {
+		on += ", none named wrongly"
+	}
 	if Rough(c) || m.SampleCount() < 3*len(m.Classes()) { // leaving one of two out takes half of what is known
 		on += ", a rough estimate"
 	}
-	lines := []string{fmt.Sprintf("expect about %.0f %% of photos like these to be named correctly (from %s); "+
-		"guessing names %.2g %%", 100*c.Accuracy, on, 100/float64(len(m.Classes())))}
+	lines := []string{fmt.Sprintf("expect %s of photos like these to be named correctly (from %s); "+
+		"guessing names %.2g %%", Share(c), on, 100/float64(len(m.Classes())))}
 	if c.Elsewhere > 0 {
 		lines = append(lines,
 			fmt.Sprintf("many of the photos are alike, such as those of a burst: of photos of another "+
@@ -66,6 +70,15 @@ func Expected(m *model.Model) []string {
 		lines = append(lines, "more photos would help most: "+strings.Join(c.Weak[:min(5, len(c.Weak))], ", "))
 	}
 	return lines
+}
+
+// Share says how many of photos like those that were learned will be named correctly: "about
+// 88 %", or "83 % or more" where about as many as all would be promised.
+func Share(c calibration.Calibration) string {
+	if low, instead := c.AtLeast(); instead {
+		return fmt.Sprintf("%.0f %% or more", math.Floor(100*low))
+	}
+	return fmt.Sprintf("about %.0f %%", 100*c.Accuracy)
 }
 
 // Rejected says of which photos a share of --reject is turned away, if photos of another

@@ -175,6 +175,17 @@ def killed():
     print(f"          {2 * ROUNDS} commands were killed; left behind: {left}")
 
 
+def first_photo(images):
+    """Return the first photo that a server shows, which reads the folder after it began to answer."""
+    until = time.monotonic() + 120
+    while time.monotonic() < until:
+        with urllib.request.urlopen(images, timeout=60) as answer:
+            if photos := json.load(answer)["images"]:
+                return photos[0]
+        time.sleep(0.2)
+    sys.exit("the server shows no photo")
+
+
 def served():
     """Asks a server, decides, kills it as the task manager does, and finds the decision again."""
     for killing in True, False:
@@ -184,11 +195,9 @@ def served():
                 break
         else:
             sys.exit("the server gave no address")
-        ask = address[1] + "v1/images"
         with urllib.request.urlopen(address[0], timeout=60) as page:
             assert b"<html" in page.read().lower()
-        with urllib.request.urlopen(ask, timeout=60) as answer:
-            photo = json.load(answer)["images"][0]
+        photo = first_photo(address[1] + "v1/images")
         if killing:
             decision = {"do": "label", "class": "Fox", "images": [photo["id"]]}
             body = urllib.request.Request(

@@ -22,7 +22,7 @@ type card struct {
 	Samples, Smallest, Largest       int
 	Single                           int // classes with one image
 	Held                             calibration.Calibration
-	HeldBy                           string
+	Share, HeldBy                    string
 	Rough, Calibrated                bool
 	ECE                              float64
 	Temperature                      float64
@@ -51,7 +51,7 @@ Names what a photo shows: one of {{len .Classes}} classes, with a probability, o
 {{end}}
 ## Accuracy and calibration
 
-{{if .Held.Accuracy}}About **{{percent .Held.Accuracy}}** of photos of these classes are named correctly, as estimated {{.HeldBy}} ({{.Held.Samples}} photos). The estimate holds for
+{{if .Held.Accuracy}}Of photos of these classes **{{.Share}}** are named correctly, as estimated {{.HeldBy}} ({{.Held.Samples}} photos). The estimate holds for
 photos like those that were learned; measure on your own with ` + "`pipeline eval`" + `.{{else}}Unknown{{with .Held.Reason}}: {{.}}{{end}}. Measure it with ` + "`pipeline eval`" + `.{{end}}
 {{if .Calibrated}}
 Probabilities are calibrated on the same photos (temperature {{printf "%.3g" .Temperature}}){{if .ECE}}; they are off by {{percent .ECE}} on average{{end}}.
@@ -92,7 +92,8 @@ func (a *app) printCard(m *model.Model, file string) error {
 		Title: filepath.Base(file), Method: m.Method, Settings: string(m.HeadConfig), Classes: m.ClassSizes(),
 		Sessions: m.Sessions, Samples: m.SampleCount(),
 		Held: m.Predictor.Calibration, Rough: advice.Rough(m.Predictor.Calibration),
-		HeldBy: held(m.Predictor.Calibration.Source), Traces: m.Traces, Provenance: m.Provenance,
+		Share: advice.Share(m.Predictor.Calibration), HeldBy: held(m.Predictor.Calibration.Source),
+		Traces: m.Traces, Provenance: m.Provenance,
 		SHA256: m.SHA256(), Version: m.ToolVersion, Seed: m.Seed,
 	}
 	for _, row := range method.Methods() {
