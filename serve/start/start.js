@@ -42,7 +42,7 @@ async function look() {
   if (running) {
     watched = state.task.kind;
     timer = setTimeout(look, 300);
-  } else if (watched) {
+  } else if (state.task?.kind === watched) { // not the end of another, in an answer that was late
     const { kind, error, cancelled } = state.task;
     watched = "";
     if ((kind === "begin" || kind === "open") && !error && !cancelled && state.project) {
@@ -267,7 +267,7 @@ byId("stop").addEventListener("click", async () => {
   byId("stop").disabled = true;
 });
 
-addEventListener("pageshow", look); // also when the browser goes back to this page
+addEventListener("pageshow", ({ persisted }) => persisted && look()); // the browser goes back to this page
 await look();
 showFormats();
 listNetworks();

@@ -112,6 +112,42 @@ func (s *started) look(p *testenv.Page, axe, name string) {
 	}
 }
 
+// TestLateAnswer: what the page was told before an export began is not taken for its end, so
+// that the page does not go to the photos, as after the task before.
+func TestLateAnswer(t *testing.T) {
+	l := commandtest.New(t)
+	images := l.Photos(l.Path("photos"), 32, 4, "a", "b")
+	s := start(l)
+	s.well("v1/begin", map[string]any{"dir": l.Path("a.project"), "images": images, "network": "default",
+		"with": "folders", "examples": images})
+	page := testenv.Open(t, s.address)
+	page.Wait("document.querySelector('[name=format]') !== null")
+	page.Eval(`(() => {
+		const real = fetch;
+		window.begun = new Promise((yes) => { window.begin = yes; });
+		window.shown = 0;
+		window.fetch = async (path, ...rest) => {
+			const answer = await real(path, ...rest);
+			if (String(path).includes("state") && window.shown++ === 0) {
+				await window.begun; // told before the export, heard after it
+			}
+			if (String(path).includes("export")) {
+				setTimeout(window.begin);
+			}
+			return answer;
+		};
+		dispatchEvent(new PageTransitionEvent("pageshow", { persisted: true }));
+	})()`, nil)
+	page.Eval("document.querySelector('#export [type=submit]').click()", nil)
+	page.Wait("document.getElementById('task-state').textContent === 'Done.'")
+	page.Wait("window.shown > 1")
+	page.Click("#stop")
+	page.Wait("document.getElementById('ask').open")
+	page.Press("Enter")
+	page.Wait("document.getElementById('main').textContent.includes('has ended')")
+	s.ends()
+}
+
 // TestStartPage: from the start page to exported labels, without a command and with keys
 // alone; then the project is opened again, from the list and by its name, and everything is
 // as it was.
@@ -228,7 +264,7 @@ func TestStartPage(t *testing.T) {
 
 	// The other one is opened in another window: exports do not go into the folder of the first.
 	s.well("v1/open", map[string]any{"dir": l.Path("other.project"), "images": ""})
-	page.Eval("void dispatchEvent(new Event('pageshow'))", nil)
+	page.Eval("void dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))", nil)
 	page.Wait(fmt.Sprintf("document.getElementById('export-out').value === %q", l.Path("other.project", "exports")))
 	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
 		t.Fatal(err)
