@@ -27,22 +27,32 @@ async function act(path, json) {
 }
 
 let timer;
+let asked = 0;
 
+// look shows the answer to the last question: an earlier one may be late, and know nothing of
+// what has begun since.
 async function look() {
   clearTimeout(timer);
+  const turn = ++asked;
+  let now;
   try {
-    state = await ask("GET", "state");
+    now = await ask("GET", "state");
   } catch (error) {
-    if (!ended) {
+    if (turn === asked && !ended) {
       say(error.message, true);
+      timer = setTimeout(look, 10_000); // a machine that wakes up has lost its connections
     }
     return;
   }
+  if (turn !== asked) {
+    return;
+  }
+  state = now;
   const running = state.task?.running;
   if (running) {
     watched = state.task.kind;
     timer = setTimeout(look, 300);
-  } else if (state.task?.kind === watched) { // not the end of another, in an answer that was late
+  } else if (watched) {
     const { kind, error, cancelled } = state.task;
     watched = "";
     if ((kind === "begin" || kind === "open") && !error && !cancelled && state.project) {
@@ -58,6 +68,7 @@ async function look() {
 
 function show(running) {
   showTask(state.task);
+  showFormats();
   byId("lost").hidden = !state.lost || running;
   if (state.lost) {
     byId("lost-title").textContent = state.lost.name;
@@ -110,6 +121,9 @@ const formats = {
 };
 
 function showFormats() {
+  if (byId("formats").childElementCount > 0) { // some may be chosen
+    return;
+  }
   byId("formats").replaceChildren(...state.formats.map((name) => element("label", {},
     element("input", { type: "checkbox", name: "format", value: name, checked: name === "csv" }),
     element("span", {}, name, " ", element("small", {}, formats[name] ?? "")))));
@@ -269,7 +283,6 @@ byId("stop").addEventListener("click", async () => {
 
 addEventListener("pageshow", ({ persisted }) => persisted && look()); // the browser goes back to this page
 await look();
-showFormats();
 listNetworks();
 if (location.hash === "#export" && state.project) {
   byId("export-title").scrollIntoView();
