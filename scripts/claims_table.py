@@ -114,12 +114,9 @@ def mean(draws):
     return calibration_error(draws) if isinstance(draws[0], tuple) else np.mean(draws)
 
 
-def main():
-    kinds = {"new": new, "accept": accept, "wrong": wrong}
-    parser = arguments(__doc__, kinds)
-    parser.add_argument("--seeds", type=int, default=1)
-    args = parser.parse_args()
-    lines = []
+def measured(args, kind, method):
+    """Yield the name, the number of images to learn and the mean figures of each row of a table."""
+    args.method = method
     for name, parts, shots in cells(args):
         found = []
         for seed in range(args.seeds):
@@ -127,16 +124,29 @@ def main():
             learned, rest = divide(*parts[0], shots, rng)
             folder = parts[1] if len(parts) > 1 else rest
             with tempfile.TemporaryDirectory() as temp:
-                one = kinds[args.kind](args, pathlib.Path(temp), rng, learned, folder)
+                one = kind(args, pathlib.Path(temp), rng, learned, folder)
             if one:
                 found.append(one)
-        means = {key: mean([one[key] for one in found]) for key in found[0]}
-        if not lines:
-            lines = ["| set | K | " + " | ".join(means) + " |", "|---" * (2 + len(means)) + "|"]
-        digits = {"AUROC": 3, "off": 1, "over all draws": 1}
-        figures = [f"{v:.{digits.get(k, 0)}f}" for k, v in means.items()]
-        lines.append(f"| {name} | {shots} | " + " | ".join(figures) + " |")
-        print(lines[-1], flush=True)
+        yield name, shots, {key: mean([one[key] for one in found]) for key in found[0]}
+
+
+def main():
+    kinds = {"new": new, "accept": accept, "wrong": wrong}
+    parser = arguments(__doc__, kinds)
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--methods", nargs="+", help="instead of --method, with a column that names them")
+    args = parser.parse_args()
+    lines = []
+    for method in args.methods or [args.method]:
+        first = f"| `{method}` " if args.methods else ""
+        for name, shots, means in measured(args, kinds[args.kind], method):
+            if not lines:
+                columns = [*(["method"] if first else []), "set", "K", *means]
+                lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]
+            digits = {"AUROC": 3, "off": 1, "over all draws": 1}
+            figures = [f"{v:.{digits.get(k, 0)}f}" for k, v in means.items()]
+            lines.append(f"{first}| {name} | {shots} | " + " | ".join(figures) + " |")
+            print(lines[-1], flush=True)
     args.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
