@@ -12,34 +12,27 @@ def labels(folder):
     return {row["path"]: row for row in csv.DictReader(text.splitlines())}
 
 
-def at_threshold(rows):
-    """Returns the photo that is accepted and nearly was not, and that which is rejected and nearly was not."""
-    sides = {"false": [], "true": []}
-    for path, row in rows.items():
-        sides[row["rejected"]].append((float(row["novelty"]), path))
-    return {pick(side)[1] for pick, side in ((max, sides["false"]), (min, sides["true"])) if side}
-
-
-def compare(ours, theirs, most, rounded=False):
+def compare(ours, theirs, most, trained=False):
     """Fails unless the labels in two folders are equal, and the probabilities to most.
 
-    Embeddings that are rounded otherwise may move the threshold of rejection past the photo nearest to it.
+    Of two models that were trained, each on its processor, one photo in twenty may be rejected by one only: the last
+    bits of embeddings decide which photos were held out, and these the threshold.
     """
     ours, theirs = labels(ours), labels(theirs)
     assert list(ours) == list(theirs), "other photos, or in another order"
-    edge = at_threshold(ours) & at_threshold(theirs) if rounded else ()
     worst, moved = 0.0, []
     for path, row in ours.items():
         other = theirs[path]
         (best, p), (other_best, q) = (json.loads(each["top_k"])[0] for each in (row, other))
         assert best == other_best, f"{path}: {row}, {other}"
         worst = max(worst, abs(p - q))
-        if row["rejected"] == other["rejected"]:
-            assert row["label"] == other["label"], f"{path}: {row}, {other}"
-        else:
-            assert path in edge, f"{path}: {row}, {other}"
+        if row["rejected"] != other["rejected"]:
+            assert trained, f"{path}: {row}, {other}"
             moved.append(path)
+        else:
+            assert row["label"] == other["label"], f"{path}: {row}, {other}"
     assert worst <= most, f"probabilities differ by {worst}"
+    assert 20 * len(moved) <= len(ours), f"rejected by one only: {moved}"
     print(f"          {len(ours)} labels are equal, probabilities to {worst:.1g}", flush=True)
     if moved:
-        print(f"          at the threshold, and rejected by one of them: {moved[0]}", flush=True)
+        print(f"          rejected by one of two models only: {' '.join(moved)}", flush=True)
