@@ -22,6 +22,9 @@ func Interval(k, n int) (low, high float64) {
 // AtLeast returns the lower end of Accuracy's interval, and whether to state that instead:
 // twenty examples that were all named correctly do not make a head that is never wrong.
 func (c Calibration) AtLeast() (share float64, instead bool) {
-	low, _ := Interval(int(math.Round(c.Accuracy*float64(c.Samples))), c.Samples)
-	return low, c.Samples > 0 && c.Accuracy >= 0.995
+	if c.Samples <= 0 || !(c.Accuracy >= 0.995) {
+		return 0, false
+	}
+	low, _ := Interval(int(math.Round(min(c.Accuracy, 1)*float64(c.Samples))), c.Samples) // a MODEL may say anything
+	return low, true
 }

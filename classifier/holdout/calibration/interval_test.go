@@ -37,11 +37,15 @@ func TestAtLeast(t *testing.T) {
 	}{
 		{20, 1, math.Pow(0.025, 1.0/20), true},
 		{1000, 1, math.Pow(0.025, 1.0/1000), true},
-		{20, 0.95, 0.7513, false},
+		{20, 5, math.Pow(0.025, 1.0/20), true},
+		{1 << 50, 1, 1, true},
+		{20, 0.95, 0, false},
+		{20, math.NaN(), 0, false},
+		{-1, 1, 0, false},
 		{0, 0, 0, false},
 	} {
 		got, instead := calibration.Calibration{Samples: c.samples, Accuracy: c.accuracy}.AtLeast()
-		if math.Abs(got-c.want) > 1e-4 || instead != c.instead {
+		if math.Abs(got-c.want) > 1e-9 || instead != c.instead {
 			t.Errorf("%g of %d: %g, %t, want %g, %t", c.accuracy, c.samples, got, instead, c.want, c.instead)
 		}
 	}
