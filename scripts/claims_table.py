@@ -114,9 +114,8 @@ def mean(draws):
     return calibration_error(draws) if isinstance(draws[0], tuple) else np.mean(draws)
 
 
-def measured(args, kind, method):
+def measured(args, kind):
     """Yield the name, the number of images to learn and the mean figures of each row of a table."""
-    args.method = method
     for name, parts, shots in cells(args):
         found = []
         for seed in range(args.seeds):
@@ -138,8 +137,9 @@ def main():
     args = parser.parse_args()
     lines = []
     for method in args.methods or [args.method]:
+        args.method = method
         first = f"| `{method}` " if args.methods else ""
-        for name, shots, means in measured(args, kinds[args.kind], method):
+        for name, shots, means in measured(args, kinds[args.kind]):
             if not lines:
                 columns = [*(["method"] if first else []), "set", "K", *means]
                 lines = ["| " + " | ".join(columns) + " |", "|---" * len(columns) + "|"]

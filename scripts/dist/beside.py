@@ -3,6 +3,8 @@
 import csv
 import json
 
+PARTIAL = 3  # the exit code if a photo cannot be read; one of the demo's is damaged
+
 
 def labels(folder):
     """Returns what labels.csv says of each photo, in its order."""
@@ -15,7 +17,7 @@ def labels(folder):
 def compare(ours, theirs, most, trained=False):
     """Fails unless the labels in two folders are equal, and the probabilities to most.
 
-    Of two models that were trained, each on its processor, one photo in twenty may be rejected by one only: the last
+    Of two models that were trained, each on its processor, one photo in fifty may be rejected by one only: the last
     bits of embeddings decide which photos were held out, and these the threshold.
     """
     ours, theirs = labels(ours), labels(theirs)
@@ -32,7 +34,7 @@ def compare(ours, theirs, most, trained=False):
         else:
             assert row["label"] == other["label"], f"{path}: {row}, {other}"
     assert worst <= most, f"probabilities differ by {worst}"
-    assert 20 * len(moved) <= len(ours), f"rejected by one only: {moved}"
+    assert 50 * len(moved) <= len(ours), f"rejected by one only: {moved}"
     print(f"          {len(ours)} labels are equal, probabilities to {worst:.1g}", flush=True)
     if moved:
         print(f"          rejected by one of two models only: {' '.join(moved)}", flush=True)

@@ -16,11 +16,10 @@ import sys
 import time
 import urllib.request
 
-from beside import compare, labels
+from beside import PARTIAL, compare, labels
 
 WINE, EXE, LINUX, HELPERS = sys.argv[1:]
 FAILED, INTERRUPTED = 1, 130  # exit codes
-PARTIAL = 3  # the exit code if a photo cannot be read; one of the demo's is damaged
 PHOTOS = "demo/images/photos"
 ROUNDS = 6
 CACHE = os.path.join(os.environ["WINEPREFIX"], "drive_c/users", getpass.getuser(), "AppData/Local/pipeline")

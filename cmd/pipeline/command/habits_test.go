@@ -164,6 +164,7 @@ func TestCard(t *testing.T) {
 		"# Model card: base.model\n", "one of 3 classes",
 		"9 photos of 3 classes, from 1 to 4 a class, learned in 2 sessions.",
 		"| lime\\|le\\*mon | 4 | 1 |\n", "| plum | 1 | 2 |\n", "Of photos of these classes **",
+		"** are named correctly",
 		"1 class was learned from a single photo",
 		"## Limits", "## Provenance", "SHA-256",
 	} {
