@@ -14,8 +14,8 @@ type Expectation struct {
 }
 
 // expect returns nil if the probabilities were not fitted to held-out examples.
-func expect(f calibration.Folder, held calibration.Calibration) *Expectation {
-	share, low, high, ok := f.Expect(held)
+func expect(f calibration.Folder) *Expectation {
+	share, low, high, ok := f.Expect()
 	if !ok {
 		return nil
 	}

@@ -10,7 +10,8 @@ import (
 
 // What is expected of a folder is of the labels that were not rejected.
 func TestExpectation(t *testing.T) {
-	s := summarySink{start: time.Now(), held: calibration.Calibration{Source: calibration.LeftOut, Samples: 400}}
+	held := calibration.Calibration{Source: calibration.LeftOut, Samples: 400}
+	s := summarySink{start: time.Now(), folder: calibration.NewFolder(held)}
 	for i := range 30 {
 		p := classifier.Prediction{Probability: 0.75}
 		if i%3 == 0 {
@@ -20,11 +21,11 @@ func TestExpectation(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if e := expect(s.folder, s.held); e == nil || e.Labels != 20 || e.Accuracy != 0.75 ||
+	if e := expect(s.folder); e == nil || e.Labels != 20 || e.Accuracy != 0.75 ||
 		e.Low >= 0.75 || e.High <= 0.75 {
 		t.Errorf("%+v", e)
 	}
-	if e := expect(s.folder, calibration.Calibration{}); e != nil {
+	if e := expect(calibration.Folder{N: 20}); e != nil {
 		t.Errorf("without anything held out: %+v", e)
 	}
 }

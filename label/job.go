@@ -69,7 +69,8 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 		return Summary{}, err
 	}
 	last := &summarySink{
-		Summary: j.summary(), dir: j.Out, start: time.Now(), sinks: j.sinks(tables), held: j.Held,
+		Summary: j.summary(), dir: j.Out, start: time.Now(), sinks: j.sinks(tables),
+		folder: calibration.NewFolder(j.Held),
 	}
 	_, err = j.Pass(append(slices.Clone(last.sinks), last)...).Run(ctx)
 	return last.Summary, err
@@ -244,7 +245,6 @@ type summarySink struct {
 	start  time.Time
 	took   time.Duration // until the last row
 	sinks  []Sink        // committed before it
-	held   calibration.Calibration
 	folder calibration.Folder
 }
 
@@ -258,7 +258,7 @@ func (s *summarySink) Put(row Scored) error {
 		s.Decided[row.By]++
 	}
 	if !row.Rejected && (row.By == "" || row.By == Bulk) { // of others the label is known
-		s.folder.Add(row.Prediction.Probability)
+		s.folder.Add(row.Prediction.Probability, row.Prediction.Novelty)
 	}
 	return nil
 }
@@ -275,7 +275,7 @@ func (s *summarySink) Commit(o embed.Outcome) error {
 	if err := s.removeOther(); err != nil {
 		return err
 	}
-	s.Expected = expect(s.folder, s.held)
+	s.Expected = expect(s.folder)
 	s.Timing = Timing{
 		Seconds:         number(took.Seconds()),
 		ImagesPerSecond: number(float64(s.Labelled) / took.Seconds()),

@@ -79,11 +79,15 @@ func (p *Predictor) fit(ctx context.Context, t calibration.Task) error {
 		// The projection has learned from what was left out here, but not from what was there.
 		c.Accuracy = with.With
 	}
+	fitted := found
 	if named != nil && c.Source != calibration.PseudoSessions {
 		found = named
 	}
 	if p.Calibration = c; set == temperature.Auto {
 		p.Temperature = found
+	}
+	if p.Temperature != fitted {
+		p.Calibration.Understated = 0 // it is of the probabilities at the other one
 	}
 	return nil
 }

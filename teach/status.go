@@ -100,7 +100,7 @@ func (s *Session) Status() Status {
 	st.Advice, folder = s.advise(st)
 	if s.live != nil {
 		st.NoThreshold, st.Folder = math.IsInf(s.live.threshold, 1), folder.N
-		if share, low, high, ok := folder.Expect(s.live.Predictor.Calibration); ok {
+		if share, low, high, ok := folder.Expect(); ok {
 			st.Expected = &Expected{share, low, high}
 		}
 	}
@@ -123,6 +123,7 @@ func (g *gallery) advise(st Status) (_ advice.Step, folder calibration.Folder) {
 	if g.live == nil {
 		return t.Next(), folder
 	}
+	folder = calibration.NewFolder(g.live.Predictor.Calibration)
 	size := map[string]int{}
 	for _, e := range g.live.have {
 		size[e.Class]++
@@ -149,7 +150,7 @@ func (g *gallery) advise(st Status) (_ advice.Step, folder calibration.Folder) {
 			continue
 		}
 		_, p := g.live.predicted(i)
-		folder.Add(p)
+		folder.Add(p, float64(g.live.scores.photos[i].novelty))
 		if g.live.scores.photos[i].prob >= advice.SureEnough {
 			t.Sure++
 		}

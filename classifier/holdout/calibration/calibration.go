@@ -40,6 +40,9 @@ type Calibration struct {
 	// Elsewhere is that of examples that are less alike, such as those of another
 	// occasion; 0 if no two examples that were learned are alike.
 	Elsewhere float64 `json:"elsewhere,omitempty"`
+	// Understated is by how much more often examples like those learned are named correctly
+	// than their probabilities say, which are those of Elsewhere; 0 without it.
+	Understated float64 `json:"understated,omitempty"`
 	// Once reports that the photos of half of the classes or more were taken on one occasion
 	// each: nothing is known about photos of another.
 	Once bool `json:"once,omitempty"`

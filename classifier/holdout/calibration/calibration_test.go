@@ -509,10 +509,36 @@ func TestBurstsAreHeldOutWhole(t *testing.T) {
 		if said, ok := got.Novelty.Elsewhere(threshold); !ok || said < 0.15 || math.Abs(said-away) > c.off {
 			t.Errorf("of another occasion %.3f are turned away, in truth %.3f", said, away)
 		}
-		if like := accuracyOf(t, head, same); math.Abs(got.Accuracy-like) > 0.05 {
+		like := accuracyOf(t, head, same)
+		if math.Abs(got.Accuracy-like) > 0.05 {
 			t.Errorf("like these %.3f, in truth %.3f", got.Accuracy, like)
 		}
+		if said := expected(t, head, v.T, got, same); math.Abs(said-like) > 0.05 || got.Understated < 0.05 {
+			t.Errorf("of a folder of these %.3f, in truth %.3f; understated by %.3f", said, like, got.Understated)
+		}
+		if said := expected(t, head, v.T, got, other); math.Abs(said-elsewhere) > c.off {
+			t.Errorf("of a folder of another occasion %.3f, in truth %.3f", said, elsewhere)
+		}
 	}
+}
+
+// expected returns the share of right labels that is expected of a folder.
+func expected(t *testing.T, head classifier.Head, temp float64, c Calibration, s episodes.Episode) float64 {
+	t.Helper()
+	f := NewFolder(c)
+	err := episodes.Answers(head, s, func(_ int, a episodes.Answer) {
+		row := slices.Clone(a.LogProb)
+		floats.Scale(1/temp, row)
+		f.Add(math.Exp(slices.Max(row)-floats.LogSumExp(row)), a.Novelty)
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	share, _, _, ok := f.Expect()
+	if !ok {
+		t.Fatal("nothing is expected")
+	}
+	return share
 }
 
 // exceeding returns the share of values above a limit.

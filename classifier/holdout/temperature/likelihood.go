@@ -117,6 +117,20 @@ func (l *Likelihood) ece(g int, wrong Share) float64 {
 	return sum / max(l.n, 1)
 }
 
+// Understated returns by how much more often the winning class is the true one than its
+// probability says at v.T, given v.Wrong; negative if it is less often.
+func (l *Likelihood) Understated(v *Value) float64 {
+	at := func(g int) (sum float64) {
+		for _, b := range l.bins[g] {
+			sum += b.right - (1-v.Wrong)*b.confidence - v.Wrong*b.luck
+		}
+		return sum / max(l.n, 1) / (1 - v.Wrong)
+	}
+	place := (math.Log(v.T) - gridFirst) / gridStep
+	g := max(0, min(int(place), gridSize-2))
+	return at(g) + (place-float64(g))*(at(g+1)-at(g))
+}
+
 // Mixed returns a mixture of two kinds of examples in which the second, pooled,
 // has the given weight, and the first the rest. A kind without examples leaves
 // all of the weight to the other.

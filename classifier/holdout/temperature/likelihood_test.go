@@ -84,3 +84,28 @@ func TestMergedLikelihoodsAreOne(t *testing.T) {
 		t.Errorf("%+v merged, %+v mixed", a, b)
 	}
 }
+
+// At T the probabilities say how often the winning class is the true one, however many labels
+// are wrong; at a higher T they say too little.
+func TestUnderstated(t *testing.T) {
+	for _, wrong := range []float64{0, 0.1} {
+		l := answers(3000, wrong)
+		v := l.MinimumWith(l.Wrong())
+		if u := l.Understated(v); math.Abs(u) > 0.03 {
+			t.Errorf("%g wrong: understated by %.3f at T", wrong, u)
+		}
+		v.T *= 3
+		if u := l.Understated(v); u < 0.1 {
+			t.Errorf("%g wrong: understated by %.3f at three times T", wrong, u)
+		}
+	}
+	var l temperature.Likelihood
+	for range 10 { // the first of two classes has 3/4, and at T = ½ 9/10
+		l.Add([]float64{math.Log(0.75), math.Log(0.25)}, 0)
+	}
+	for T, want := range map[float64]float64{1: 0.25, 0.5: 0.1} {
+		if u := l.Understated(&temperature.Value{T: T}); math.Abs(u-want) > 1e-3 {
+			t.Errorf("T = %g: understated by %.4f, want %g", T, u, want)
+		}
+	}
+}
