@@ -136,7 +136,7 @@ func TestServePage(t *testing.T) {
 	other.press("Control+z")
 	delete(named, "date")
 
-	p.acceptsOnlyKnown(named)
+	p.acceptsOnlyKnown(s, named)
 	if said := p.click("#save"); said != "The model is saved." || !l.Exists(l.Path("m.model")) {
 		t.Errorf("saving says %q", said)
 	}
