@@ -10,7 +10,7 @@ whole, done.json: the commands, the program's version, the day and the seconds. 
 again; remove its folder for that. A run that was stopped goes on where it stopped, as its command does.
 
 FOLDER has any of mini_imagenet, index_lists/mini_imagenet, caltech101_10, clip_vitb32, clip_vitb32_text (features and
-texts of CLIP), vit_tiny.onnx, mobilenetv2.onnx, and shelves and clothing (features; docs/results/promises.md).
+texts of CLIP), vit_tiny.onnx, mobilenetv2.onnx, and shelves, clothing and signs (features; docs/results/promises.md).
 Tables beside other programs need the Python packages of those: PYTHON=FILE names a Python that has them.
 Exit status: 0 if all went well, 1 if a command failed, 3 if data were missing for some.
 """

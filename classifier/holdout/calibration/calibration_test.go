@@ -529,7 +529,8 @@ func expected(t *testing.T, head classifier.Head, temp float64, c Calibration, s
 	err := episodes.Answers(head, s, func(_ int, a episodes.Answer) {
 		row := slices.Clone(a.LogProb)
 		floats.Scale(1/temp, row)
-		f.Add(math.Exp(slices.Max(row)-floats.LogSumExp(row)), a.Novelty)
+		classifier.LogSoftmax(row)
+		f.Add(math.Exp(slices.Max(row)), a.Novelty)
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -29,8 +29,8 @@ func (f *Folder) Add(p, novelty float64) {
 	f.N++
 	f.sum += p
 	f.variance += p * (1 - p)
-	if q, other := f.held.Quantiles, f.held.Other; len(q) == Quantiles && len(other) == Quantiles {
-		f.novelty += max(q[0], min(novelty, other[Quantiles-1]))
+	if f.held.twoKinds() {
+		f.novelty += max(f.held.Quantiles[0], min(novelty, f.held.Other[Quantiles-1]))
 	}
 }
 
@@ -60,7 +60,7 @@ func (f *Folder) Expect() (share, low, high float64, ok bool) {
 // is on average that of examples held out one at a time, and none if it is that of groups of
 // like examples held out whole. A mixture of both lies between them by its shares.
 func (f *Folder) familiar() float64 {
-	if len(f.held.Quantiles) != Quantiles || len(f.held.Other) != Quantiles {
+	if !f.held.twoKinds() {
 		return 0
 	}
 	like, other := stat.Mean(f.held.Quantiles, nil), stat.Mean(f.held.Other, nil)

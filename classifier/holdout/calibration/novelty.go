@@ -96,6 +96,9 @@ func (n Novelty) Elsewhere(threshold float64) (share float64, ok bool) {
 	return above(n.Other, threshold), true
 }
 
+// twoKinds reports whether there are quantiles of examples like those learned, and of others.
+func (n Novelty) twoKinds() bool { return len(n.Quantiles) == Quantiles && len(n.Other) == Quantiles }
+
 // mixed finds the threshold by bisection, to the last bit.
 func (n Novelty) mixed(p, few float64) float64 {
 	last := Quantiles - 1

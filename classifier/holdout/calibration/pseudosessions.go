@@ -54,7 +54,7 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	wrong := singles.both(cfg.NovelShare).Wrong()
 	v := temperature.Staged(&told.alone.likelihood, told.both(cfg.NovelShare), wrong)
 	v.Config = &cfg
-	if c.Elsewhere > 0 {
+	if c.Elsewhere > 0 { // as long as there are base classes alone
 		c.Understated = singles.alone.likelihood.Understated(v)
 	}
 	c.Unseen = fitUnseen(alike(told.alone.novelty), alike(told.unseen), len(classes))

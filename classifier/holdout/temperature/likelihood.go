@@ -36,6 +36,12 @@ func (s Share) Value() float64 {
 // classes, and those that a wrong label has of being such a class.
 type bin struct{ n, right, confidence, luck float64 }
 
+// understated returns how many more examples are named correctly than their probabilities say,
+// given that a share of the labels is wrong.
+func (b bin) understated(wrong float64) float64 {
+	return b.right - (1-wrong)*b.confidence - wrong*b.luck
+}
+
 // A Likelihood accumulates the negative log-likelihood of held-out examples at
 // every T of a grid, and what else Minimum needs. The zero value is empty.
 type Likelihood struct {
@@ -112,7 +118,7 @@ func (l *Likelihood) Merge(other *Likelihood) {
 func (l *Likelihood) ece(g int, wrong Share) float64 {
 	var sum float64
 	for _, b := range l.bins[g] {
-		sum += math.Abs(b.right - (1-wrong.Value())*b.confidence - wrong.Value()*b.luck)
+		sum += math.Abs(b.understated(wrong.Value()))
 	}
 	return sum / max(l.n, 1)
 }
@@ -122,7 +128,7 @@ func (l *Likelihood) ece(g int, wrong Share) float64 {
 func (l *Likelihood) Understated(v *Value) float64 {
 	at := func(g int) (sum float64) {
 		for _, b := range l.bins[g] {
-			sum += b.right - (1-v.Wrong)*b.confidence - v.Wrong*b.luck
+			sum += b.understated(v.Wrong)
 		}
 		return sum / max(l.n, 1) / (1 - v.Wrong)
 	}

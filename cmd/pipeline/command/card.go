@@ -53,7 +53,8 @@ Names what a photo shows: one of {{len .Classes}} classes, with a probability, o
 
 {{if .Held.Accuracy}}Of photos of these classes **{{.Share}}** are named correctly, as estimated {{.HeldBy}}
 ({{.Held.Samples}} photos). The estimate holds for photos like those that were learned; measure on your own with
-` + "`pipeline eval`" + `.{{else}}Unknown{{with .Held.Reason}}: {{.}}{{end}}. Measure it with ` + "`pipeline eval`" + `.{{end}}
+` + "`pipeline eval`" + `.
+{{- else}}Unknown{{with .Held.Reason}}: {{.}}{{end}}. Measure it with ` + "`pipeline eval`" + `.{{end}}
 {{if .Calibrated}}
 Probabilities are calibrated on the same photos (temperature {{printf "%.3g" .Temperature}}){{if .ECE}}; they are off by {{percent .ECE}} on average{{end}}.
 {{else}}
