@@ -6,7 +6,8 @@
           the draws, and by how much over the photos of all draws together
   accept  a third of the classes is not named: of the labels above 95 % that are not rejected
           (--reject 0.05), how many are wrong, and what the page would say of them
-  wrong   a share of the labels is wrong: how many `rank --by label-error` says
+  wrong   a share of the labels is wrong: how many `rank --by label-error` says, and how often its
+          interval holds their number
 
 A set is NAME=LEARN, or NAME=LEARN,OTHER for a FEATDIR that is labelled; otherwise the rest of
 LEARN is. With several seeds, classes and photos are drawn as often.
@@ -19,6 +20,7 @@ Needs numpy.
 import csv
 import json
 import pathlib
+import re
 import tempfile
 
 import numpy as np
@@ -93,7 +95,7 @@ def accept(args, temp, rng, learned, folder):
 
 def wrong(args, temp, rng, learned, _):
     x, y = learned
-    classes, out = np.unique(y), {"labels": len(y)}
+    classes, out, inside = np.unique(y), {"labels": len(y)}, []
     for percent in (0, 2, 5, 10):
         given, bad = y.copy(), rng.permutation(len(y))[: round(percent / 100 * len(y))]
         for i in bad:
@@ -103,10 +105,12 @@ def wrong(args, temp, rng, learned, _):
         model = train(args.pipeline, args.method, part, x, given)
         rank = ["rank", model, "--features", part / "learn", "--by", "label-error", "--out", part / "r.csv"]
         said = run(args.pipeline, *rank)
-        claims = [text.split()[1] for text in said.splitlines() if text.endswith("have not learned them")]
+        claim = re.search(r"^about (\d+) of \d+ labels are wrong, between (\d+) and (\d+),", said, re.MULTILINE)
+        about, low, high = map(int, claim.groups())
         out[f"{percent} % wrong"] = len(bad)
-        out[f"said {percent}"] = float(claims[0])
-    return out
+        out[f"said {percent}"] = about
+        inside.append(low <= len(bad) <= high)
+    return {**out, "inside": 100 * np.mean(inside)}
 
 
 def mean(draws):

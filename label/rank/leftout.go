@@ -9,10 +9,18 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// Wrong returns how many labels are wrong (package labelnoise), of how many that models
-// judged which had not learned them.
-func (r *Ranking) Wrong() (wrong float64, of int) {
-	return r.labels.Fit().Share * float64(r.labels.Len()), r.labels.Len()
+// A Wrong is how many of some labels are wrong; with a probability of 95 % it is between Low
+// and High.
+type Wrong struct {
+	Count, Low, High float64
+	Of               int
+}
+
+// Wrong returns how many labels are wrong (package labelnoise), of those that models judged
+// which had not learned them.
+func (r *Ranking) Wrong() Wrong {
+	noise, n := r.labels.Fit(), float64(r.labels.Len())
+	return Wrong{n * noise.Share, n * noise.Low, n * noise.High, r.labels.Len()}
 }
 
 // A setAside image was learned as id; entry and belief are what the model that learned

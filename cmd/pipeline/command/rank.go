@@ -198,8 +198,9 @@ func (a *app) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 		return err
 	}
 	a.say("ranked %s by %s into %s", plural(len(ranking.Entries), "image", "images"), a.config.Rank.By, a.config.Out)
-	if wrong, of := ranking.Wrong(); of >= fewLabels {
-		a.say("about %.0f of %d labels are wrong, as far as models can tell that have not learned them", wrong, of)
+	if w := ranking.Wrong(); w.Of >= fewLabels {
+		a.say("about %.0f of %d labels are wrong, between %.0f and %.0f, as far as models can tell that have not "+
+			"learned them", w.Count, w.Of, w.Low, w.High)
 	}
 	if ranking.Unlabelled > 0 {
 		a.say("left out %s whose folder is not a class of the model", plural(ranking.Unlabelled, "image", "images"))
