@@ -50,8 +50,9 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 			c.Other = noveltyOf(apart.many.novelty, nil).Quantiles
 		}
 	}
-	// With later classes, an example that has the label of another is compared with its own.
-	wrong := singles.both(cfg.NovelShare).Wrong()
+	// Among later classes an example that has the label of one of them is compared with its own.
+	// Those of later classes do not count: a head that hardly knows these is often sure and wrong.
+	wrong := singles.many.likelihood.Wrong()
 	v := temperature.Staged(&told.alone.likelihood, told.both(cfg.NovelShare), wrong)
 	v.Config = &cfg
 	if c.Elsewhere > 0 { // as long as there are base classes alone

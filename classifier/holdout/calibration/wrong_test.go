@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
+	"github.com/seed-90d10d51/pipeline/classifier/plda"
 )
 
 // A wrong label among classes that are never confused is in some folds and not in others, or
@@ -78,6 +79,22 @@ func TestTemperatureOfTrueLabels(t *testing.T) {
 		}
 		if nll > best+0.05 || v.Wrong < 0.07 {
 			t.Errorf("%d images of a class: negative log-likelihood %.3f, %.3f at the best T; %+v", n, nll, best, v)
+		}
+	}
+}
+
+// Later classes that a head hardly recognises, learned from few images, have no wrong labels: its
+// shared covariance in many dimensions sets their means apart from their images.
+func TestLaterClassesAreNotWrong(t *testing.T) {
+	for seed := range uint64(4) {
+		s := newWorld(seed, 128, 12).session(0, 30, 40)
+		v, _, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s},
+			Fresh: func() (classifier.Learner, error) { return plda.New(plda.LDA()) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v.Wrong > 0 {
+			t.Errorf("seed %d: %g of the labels look wrong: %+v", seed, v.Wrong, v)
 		}
 	}
 }

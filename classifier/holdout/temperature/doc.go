@@ -26,6 +26,7 @@
 // ε is the most likely of none, ½ %, 1 %, 2 %, … 32 % (Wrong). Package calibration takes it from
 // photos that were held out one by one, since those of another occasion are mistaken without a
 // wrong label, and from heads that know all classes, since others doubt a wrongly labelled one.
+// Photos of classes that a head has learned from few images do not count beside others.
 //
 // The likelihood is computed on a grid of log T from −3 to 6 in steps of 1/8;
 // memory does not grow with examples or classes. T changes neither which class
