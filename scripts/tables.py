@@ -4,10 +4,12 @@
   make tables DATA=FOLDER                       all that DATA has the data for
   make tables DATA=FOLDER TABLES="words new"    these, and the features that they need
   python scripts/tables.py --list               what there is, and how long it took
+  python scripts/tables.py --keep wrong         put what it found into docs/results/data
 
 Each table has a folder in --out with the output of its commands (out.txt), what it said (log.txt), and, once it is
 whole, done.json: the commands, the program's version, the day and the seconds. A table with a done.json is not made
-again; remove its folder for that. A run that was stopped goes on where it stopped, as its command does.
+again; remove its folder for that. A run that was stopped goes on where it stopped, as its command does. Of tables whose
+figures are kept in docs/results/data it says which moved.
 
 FOLDER has any of mini_imagenet, index_lists/mini_imagenet, caltech101_10, clip_vitb32, clip_vitb32_text (features and
 texts of CLIP), vit_tiny.onnx, mobilenetv2.onnx, and shelves, clothing and signs (features; docs/results/promises.md).
@@ -27,7 +29,10 @@ import sys
 import time
 import tomllib
 
+import kept
+
 ROWS = pathlib.Path(__file__).with_suffix(".toml")
+KEPT = ROWS.parent.parent / "docs" / "results" / "data"
 
 
 @dataclasses.dataclass
@@ -38,6 +43,7 @@ class Table:
     run: list[str]
     page: str = ""
     hours: float = 0
+    keep: dict[str, list[str]] = dataclasses.field(default_factory=dict)  # file of KEPT: files of the run
 
     def named(self, folder):
         """Return what the commands name in {folder}, each once."""
@@ -88,7 +94,7 @@ def chosen(tables, names):
     return list(order.values())
 
 
-def kept(o, table):
+def made(o, table):
     """Return what done.json says of a table, None if it has not been made."""
     try:
         return json.loads((o.out / table.name / "done.json").read_text(encoding="utf-8"))
@@ -118,6 +124,23 @@ def make(o, table):
     return True
 
 
+def compare(o, table):
+    """Say how what a table's runs found differs from what is kept, and with --keep, keep it."""
+    if table.keep and made(o, table)["commands"] != table.run:
+        print(f"{table.name}: made by other commands than it has now; remove {o.out / table.name} to make it again")
+        return
+    for name, sources in table.keep.items():
+        path = o.kept / name
+        try:
+            found = kept.joined([o.out / table.name / source for source in sources])
+        except (OSError, ValueError) as err:
+            print(f"{name}: {err}")
+            continue
+        print(f"{name}: {kept.moved(kept.rows_of(path), found) if path.exists() else 'not kept yet'}")
+        if o.keep:
+            kept.write(path, found)
+
+
 def took(seconds):
     """Return a duration for people."""
     return f"{seconds / 3600:.1f} h" if seconds >= 3600 else f"{max(seconds, 60) / 60:.0f} min"
@@ -126,7 +149,7 @@ def took(seconds):
 def show(o, tables):
     """Print a line for each table."""
     for t in tables:
-        done = kept(o, t)
+        done = made(o, t)
         if done:
             state = f"made {done['day']} in {took(done['seconds'])}"
         else:
@@ -139,14 +162,17 @@ def run(o, tables):
     failed, absent = [], []
     for t in tables:
         missing = t.missing(o.data) + [n for n in t.needs() if n in failed + absent]
-        if kept(o, t):
+        if made(o, t):
             continue
         if missing:
             print(f"{t.name}: left out, needs {', '.join(missing)}", flush=True)
             absent.append(t.name)
         elif not make(o, t):
             failed.append(t.name)
-    print(f"{sum(kept(o, t) is not None for t in tables)} of {len(tables)} tables are in {o.out}")
+    for t in tables:
+        if made(o, t):
+            compare(o, t)
+    print(f"{sum(made(o, t) is not None for t in tables)} of {len(tables)} tables are in {o.out}")
     return 1 if failed else 3 if absent else 0
 
 
@@ -156,6 +182,8 @@ def main(argv=None):
     p.add_argument("--data", type=pathlib.Path, help="folder of the data")
     p.add_argument("--out", type=pathlib.Path, default=pathlib.Path("out/tables"))
     p.add_argument("--pipeline", type=pathlib.Path, default=pathlib.Path("bin/pipeline"))
+    p.add_argument("--keep", action="store_true", help="put what was found into --kept")
+    p.add_argument("--kept", type=pathlib.Path, default=KEPT, help="folder of the figures of the pages (%(default)s)")
     p.add_argument("--list", action="store_true", help="only name the tables")
     p.add_argument("names", nargs="*", metavar="TABLE", help="tables to make (default: all)")
     o = p.parse_args(argv)

@@ -8,26 +8,31 @@ import (
 	"testing"
 )
 
-// stand-in for the program: notes its arguments, and fails for --config gpr_toy while the file "broken" is there.
+// stand-in for the program: notes its arguments, writes a table into the folder after --out, and fails for
+// --config gpr_toy while the file "broken" is there.
 const standIn = `#!/bin/sh
 case "$*" in --version) echo "pipeline version test"; exit;; esac
 echo "$*" >>"$(dirname "$0")/calls"
 echo a table
+for last in "$@"; do :; done
+mkdir -p "$last"
+printf 'variant,source,all,first\nvar-gp,this run,1.5 ± 0.3,7\nours,published,2,3\n' >"$last/table.csv"
 case "$*" in *gpr_toy*) [ ! -e "$(dirname "$0")/broken" ] || { echo no memory >&2; exit 1; };; esac
 `
 
 // TestTables: what was made is not made again, what failed is, and what has no data is named.
 func TestTables(t *testing.T) {
 	python, dir := python(t), t.TempDir()
-	program, out := filepath.Join(dir, "pipeline"), filepath.Join(dir, "out")
+	program, kept := filepath.Join(dir, "pipeline"), filepath.Join(dir, "kept")
+	out := filepath.Join(dir, "out")
 	if err := os.WriteFile(program, []byte(standIn), 0o700); err != nil { //nolint:gosec // a program
 		t.Fatal(err)
 	}
 	write(t, filepath.Join(dir, "broken"), "")
 	tables := func(want int, names ...string) string {
 		t.Helper()
-		args := append([]string{"tables.py", "--pipeline", program, "--out", out, "--data", dir}, names...)
-		cmd := exec.Command(python, args...)
+		args := []string{"tables.py", "--pipeline", program, "--out", out, "--data", dir, "--kept", kept}
+		cmd := exec.Command(python, append(args, names...)...)
 		said, _ := cmd.CombinedOutput()
 		if got := cmd.ProcessState.ExitCode(); got != want {
 			t.Errorf("%s: exit status %d, not %d: %s", names, got, want, said)
@@ -59,6 +64,31 @@ func TestTables(t *testing.T) {
 	}
 	if said := tables(0, "--list", "gpr_toy"); !strings.Contains(said, "made 20") {
 		t.Error(said)
+	}
+	if said := tables(0, "vargp_toy"); !strings.Contains(said, "vargp_toy.csv: not kept yet\n") {
+		t.Error(said)
+	}
+	if err := os.Mkdir(kept, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	tables(0, "--keep", "vargp_toy")
+	const header = "variant,source,all,first\n"
+	if got := read(t, kept, "vargp_toy.csv"); got != header+"var-gp,this run,1.5 ± 0.3,7\n" {
+		t.Errorf("%q is kept", got)
+	}
+	const one, two = "figures that moved: 1, by more than their errors: 1; most: var-gp, all: 1.5 ± 0.3, was 1.1 ± 0.2",
+		"figures that moved: 2, by more than their errors: 0; most: var-gp, first: 7, was −7"
+	for old, want := range map[string]string{
+		"var-gp,this run,1.5 ± 0.3,7\n":  "the same",
+		"var-gp,this run,1.1 ± 0.2,7\n":  one,
+		"var-gp,this run,1.2 ± 0.2,−7\n": two,
+		"gp,this run,1.5 ± 0.3,7\n":      "other words, the same figures",
+		"":                               "other rows or columns",
+	} {
+		write(t, filepath.Join(kept, "vargp_toy.csv"), header+old)
+		if said := tables(0, "vargp_toy"); !strings.Contains(said, "vargp_toy.csv: "+want+"\n") {
+			t.Errorf("%q: %s", old, said)
+		}
 	}
 	if said := tables(3, "sessions_vit"); calls() != 3 ||
 		!strings.Contains(said, "mini_vit: left out, needs mini_imagenet, vit_tiny.onnx") ||
