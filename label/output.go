@@ -173,7 +173,7 @@ func newCSVTable(file io.Writer, more []column) (csvTable, error) {
 }
 
 func (t csvTable) write(r Row) error {
-	topK, err := json.Marshal(r.TopK)
+	topK, err := r.TopK.MarshalJSON()
 	if err != nil {
 		return err
 	}
@@ -269,7 +269,7 @@ type Row struct {
 	// Rejected reports that the image looks like no known class.
 	Rejected bool `json:"rejected" parquet:"rejected"`
 	// TopK lists the nearest classes even if the image is rejected.
-	TopK []pair `json:"top_k" parquet:"top_k,list"`
+	TopK pairs `json:"top_k" parquet:"top_k,list"`
 	// New is the probability that the image is of no known class, nil if the model cannot
 	// tell. That of a class c is 1 − New times the one in TopK.
 	New *number `json:"p_new" parquet:"p_new,optional"`
@@ -291,7 +291,7 @@ func newRow(s Scored) Row {
 	p := s.Prediction
 	r := Row{
 		Path: dataset.EscapePath(s.Sample.Path), By: s.By,
-		Novelty: rounded(p.Novelty), Rejected: s.Rejected, TopK: make([]pair, len(p.TopK)), Split: s.Split,
+		Novelty: rounded(p.Novelty), Rejected: s.Rejected, TopK: make(pairs, len(p.TopK)), Split: s.Split,
 	}
 	if !s.Rejected && !s.SetAside() {
 		r.Label = dataset.JoinLabels(p.Label)
@@ -325,14 +325,17 @@ type number float64
 
 // rounded returns the number that is printed for x.
 func rounded(x float64) number {
-	v, _ := strconv.ParseFloat(number(x).String(), 64) // what String writes can be parsed
+	var buffer [24]byte
+	v, _ := strconv.ParseFloat(string(digits(buffer[:0], x)), 64) // what digits writes can be parsed
 	return number(v)
 }
 
 func (x number) String() string { return Digits(float64(x)) }
 
 // Digits prints a number as every result has it.
-func Digits(x float64) string { return strconv.FormatFloat(x, 'g', 7, 64) }
+func Digits(x float64) string { return string(digits(nil, x)) }
+
+func digits(b []byte, x float64) []byte { return strconv.AppendFloat(b, x, 'g', 7, 64) }
 
 // cell is String, or empty without a number.
 func (x *number) cell() string {
@@ -351,7 +354,21 @@ type pair struct {
 	Probability number `parquet:"probability"`
 }
 
-// MarshalJSON writes [label, probability].
-func (p pair) MarshalJSON() ([]byte, error) {
-	return json.Marshal([]any{p.Label, p.Probability})
+type pairs []pair
+
+// MarshalJSON writes [[label, probability], …], which is much of the work of a row.
+func (p pairs) MarshalJSON() ([]byte, error) {
+	b := append(make([]byte, 0, 40*len(p)+2), '[')
+	for i, one := range p {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		label, err := json.Marshal(one.Label)
+		if err != nil {
+			return nil, err
+		}
+		b = append(append(append(b, '['), label...), ',')
+		b = append(digits(b, float64(one.Probability)), ']')
+	}
+	return append(b, ']'), nil
 }
