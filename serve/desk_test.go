@@ -226,6 +226,14 @@ func TestFoldersOfDesk(t *testing.T) {
 	if a := list("/"); a.Parent != nil {
 		t.Errorf("above the root is %q", *a.Parent)
 	}
+	for i := range maxFolders + 2 {
+		if err := os.MkdirAll(filepath.Join(d.dir, "many", fmt.Sprintf("%04d", i)), 0o755); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if a := list(filepath.Join(d.dir, "many")); len(a.Folders) != maxFolders || a.LeftOff != 2 || a.More {
+		t.Errorf("%d folders are listed and %d left off", len(a.Folders), a.LeftOff)
+	}
 	if list("").Path != d.dir || list(deer+"/../..").Path != d.dir {
 		t.Error("the home folder is another one")
 	}
