@@ -55,7 +55,7 @@ def trained(program, head, flags, seed, draw):
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--pipeline", type=pathlib.Path, required=True)
-    a.add_argument("--heads", default="ncm,ppca,lda,plda,plda+")
+    a.add_argument("--heads", default="ncm,ppca,lda,plda,plda+,gptree")
     a.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3])
     a.add_argument("--out", type=pathlib.Path, required=True)
     a.add_argument("--sets", type=pathlib.Path, nargs="+", required=True)

@@ -17,7 +17,7 @@ def rows_of(path):
         if not line.startswith("|"):
             header = None
             continue
-        cells = [cell.strip().strip("*`") for cell in line.strip("| ").split("|")]
+        cells = [cell.strip().strip("*`") for cell in line.strip()[1:-1].split("|")]
         if header is None:
             header = cells
             rows += [] if rows else [header]

@@ -59,14 +59,11 @@ class Table:
 
     def commands(self, o):
         """Return the words of each command."""
-        folders = {"data": o.data, "features": o.out / "features", "out": o.out / self.name}
+        places = {"data": o.data, "features": o.out / "features", "out": o.out / self.name, "pipeline": o.pipeline}
+        programs = {"pipeline": str(o.pipeline), "python": sys.executable}
         for line in self.run:
             program, *words = shlex.split(line)
-            words = [w.format(**folders) for w in words]
-            if program == "pipeline":
-                yield [str(o.pipeline), *words]
-            else:
-                yield [sys.executable, words[0], "--pipeline", str(o.pipeline), *words[1:]]
+            yield [programs[program], *(w.format(**places) for w in words)]
 
 
 def read():
