@@ -130,7 +130,7 @@ def measured(args, kind):
                 one = kind(args, pathlib.Path(temp), rng, learned, folder)
             if one:
                 found.append(one)
-        yield name, shots, {key: mean([one[key] for one in found]) for key in found[0]}
+        yield name, shots, {"draws": args.seeds, **{key: mean([one[key] for one in found]) for key in found[0]}}
 
 
 def main():

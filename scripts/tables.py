@@ -12,7 +12,8 @@ again; remove its folder for that. A run that was stopped goes on where it stopp
 figures are kept in docs/results/data it says which moved.
 
 FOLDER has any of mini_imagenet, index_lists/mini_imagenet, caltech101_10, clip_vitb32, clip_vitb32_text (features and
-texts of CLIP), vit_tiny.onnx, mobilenetv2.onnx, and shelves, clothing and signs (features; docs/results/promises.md).
+texts of CLIP), vit_tiny.onnx, mobilenetv2.onnx, and shelves, clothing and signs (features of ViT-Tiny, those of other
+networks in mobilenetv2/ and efficientnet_lite0/; docs/results/promises.md).
 Tables beside other programs need the Python packages of those: PYTHON=FILE names a Python that has them.
 Exit status: 0 if all went well, 1 if a command failed, 3 if data were missing for some.
 """
@@ -47,7 +48,7 @@ class Table:
 
     def named(self, folder):
         """Return what the commands name in {folder}, each once."""
-        return list(dict.fromkeys(re.findall(rf"\{{{folder}\}}/([^\s,]+)", " ".join(self.run))))
+        return list(dict.fromkeys(re.findall(rf"\{{{folder}\}}/([^\s,\"]+)", " ".join(self.run))))
 
     def needs(self):
         """Return the names of the tables whose features it reads."""
