@@ -27,7 +27,7 @@ def rows_of(path):
 
 
 def joined(paths):
-    """Return the rows of several files as one table. Of published rows of sessions none is ours to keep."""
+    """Return the rows of several files as one table, without published ones."""
     table = []
     for path in paths:
         rows = rows_of(path)
@@ -36,7 +36,7 @@ def joined(paths):
         table += rows[1:] if table else rows
     if "source" in table[0]:
         at = table[0].index("source")
-        table = [table[0], *(row for row in table[1:] if row[at] == "this run")]
+        table = [table[0], *(row for row in table[1:] if row[at].startswith(("this run", "these ")))]
     return table
 
 
