@@ -37,7 +37,7 @@ def joined(paths):
     if "source" in table[0]:
         at = table[0].index("source")
         table = [table[0], *(row for row in table[1:] if row[at].startswith(("this run", "these ")))]
-    return table
+    return [row for row in table if not row[0].endswith(" (paper)")]
 
 
 def figures(cell):
