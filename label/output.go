@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"math"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -325,6 +326,18 @@ type number float64
 
 // rounded returns the number that is printed for x.
 func rounded(x float64) number {
+	for i, top := range [...]float64{10, 1, 0.1, 0.01, 1e-3} {
+		if x >= top || x < top/10 {
+			continue
+		}
+		// x is m/scale with seven digits m, and dividing two integers below 2⁵³ rounds as parsing
+		// does. The product is off by 1e-9 at most, which matters only near a half.
+		scale := [...]float64{1e6, 1e7, 1e8, 1e9, 1e10}[i]
+		m, rest := math.Modf(x * scale)
+		if math.Abs(rest-0.5) > 1e-6 {
+			return number((m + math.Round(rest)) / scale)
+		}
+	}
 	var buffer [24]byte
 	v, _ := strconv.ParseFloat(string(digits(buffer[:0], x)), 64) // what digits writes can be parsed
 	return number(v)

@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -18,6 +21,34 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 )
+
+// A number is the one that its printed digits are parsed as, to the last bit.
+func TestRounded(t *testing.T) {
+	check := func(x float64) {
+		t.Helper()
+		want, err := strconv.ParseFloat(Digits(x), 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := rounded(x); math.Float64bits(float64(got)) != math.Float64bits(want) {
+			t.Errorf("%v is rounded to %v, not %v", x, float64(got), want)
+		}
+	}
+	rng := rand.New(rand.NewPCG(1, 2))
+	for range 200_000 {
+		check(math.Pow(10, 3*rng.Float64()-5) * 20 * rng.Float64())
+		m := float64(rng.IntN(10_000_000)) + 0.5 // halves, and what is next to them
+		for _, x := range []float64{m / 1e7, m / 1e9} {
+			check(x)
+			check(math.Nextafter(x, 0))
+			check(math.Nextafter(x, 1))
+		}
+	}
+	for _, x := range []float64{0, math.Copysign(0, -1), 1, 10, 0.1, 0.01, 1e-3, 1e-4, 1e-5, 0.99999999, 0.0999999999,
+		-0.3, 1e300, 5e-324, math.Inf(1), math.Inf(-1), math.NaN()} {
+		check(x)
+	}
+}
 
 func TestNeutral(t *testing.T) {
 	for cell, want := range map[string]string{
