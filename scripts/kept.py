@@ -31,6 +31,8 @@ def joined(paths):
     table = []
     for path in paths:
         rows = rows_of(path)
+        if not rows:
+            raise ValueError(f"{path} has no table")
         if table and len(rows[0]) != len(table[0]):
             raise ValueError(f"{path} has {len(rows[0])} columns, the files before it {len(table[0])}")
         table += rows[1:] if table else rows

@@ -90,6 +90,10 @@ func TestTables(t *testing.T) {
 			t.Errorf("%q: %s", old, said)
 		}
 	}
+	write(t, filepath.Join(out, "vargp_toy", "run", "table.csv"), "")
+	if said := tables(0, "vargp_toy"); !strings.Contains(said, "table.csv has no table\n") {
+		t.Error(said)
+	}
 	if said := tables(3, "sessions_vit"); calls() != 3 ||
 		!strings.Contains(said, "mini_vit: left out, needs mini_imagenet, vit_tiny.onnx") ||
 		!strings.Contains(said, "sessions_vit: left out, needs index_lists/mini_imagenet, mini_vit") {
