@@ -53,7 +53,8 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	// Among later classes an example that has the label of one of them is compared with its own.
 	// Those of later classes do not count: a head that hardly knows these is often sure and wrong.
 	wrong := singles.many.likelihood.Wrong()
-	v := temperature.Staged(&told.alone.likelihood, told.both(cfg.NovelShare), wrong)
+	both := temperature.Mixed(&told.many.likelihood, &told.few.likelihood, cfg.NovelShare)
+	v := temperature.Staged(&told.alone.likelihood, &both, wrong)
 	v.Config = &cfg
 	if c.Elsewhere > 0 { // as long as there are base classes alone
 		c.Understated = singles.alone.likelihood.Understated(v)
@@ -70,12 +71,6 @@ type drawn struct {
 	parts            []float64 // accuracy of each: the mean of many and few
 	samples          int       // held out, each counted once
 	classes          int       // that are held out in part, in all pseudo-sessions
-}
-
-// both mixes the answers for base and for later classes.
-func (d *drawn) both(share float64) *temperature.Likelihood {
-	mixed := temperature.Mixed(&d.many.likelihood, &d.few.likelihood, share)
-	return &mixed
 }
 
 // draw asks heads about the pseudo-sessions of the first session, drawn from s.

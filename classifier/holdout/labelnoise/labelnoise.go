@@ -163,7 +163,8 @@ func (l *Labels) logPosterior(k int, edge []float64) []float64 {
 	return logs
 }
 
-// quantile returns the share below which a part of the mass of the cells lies.
+// quantile returns the share below which a part of the mass of the cells lies, the last edge if the
+// mass is NaN: there gonum's stat.Quantile, which interpolates in the same way, panics.
 func quantile(mass, edge []float64, part float64) float64 {
 	sum := 0.0
 	for _, m := range mass {
