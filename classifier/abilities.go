@@ -151,6 +151,13 @@ type Unfitter interface {
 	Unfitted() (Learner, error)
 }
 
+// A Guided head's novelty is that of another head, which takes less time to fit.
+type Guided interface {
+	// NoveltyHead returns an unfitted head that will have the novelty of this unfitted one,
+	// but for rounding, once both have learned the same; nil if there is none.
+	NoveltyHead() Learner
+}
+
 // A Slow head takes minutes to fit. It is calibrated in fewer folds.
 type Slow interface{ Slow() }
 

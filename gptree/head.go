@@ -45,6 +45,7 @@ var (
 	_ classifier.Unfitter        = (*GPTree)(nil)
 	_ classifier.Counting        = (*GPTree)(nil)
 	_ classifier.Doubting        = (*GPTree)(nil)
+	_ classifier.Guided          = (*GPTree)(nil)
 )
 
 // New returns an unfitted classifier.

@@ -223,16 +223,13 @@ func foldsOf(x blas32.General, y []string) (fold []int, folds int) {
 
 // temperature returns the T under which the left-out examples are most probable.
 func (s seen) temperature() float64 {
-	var l temperature.Likelihood
+	var rows, own []int
 	for i, left := range s.left {
 		if left {
-			l.Add(dense.Row(s.logProb, i), s.own[i])
+			rows, own = append(rows, i), append(own, s.own[i])
 		}
 	}
-	if l.Len() == 0 {
-		return 1
-	}
-	return l.Minimum().T
+	return temperature.Of(dense.Gather(s.logProb, rows), own)
 }
 
 // logOdds returns m_v at the splits of a tree (n×splits) from the log-probabilities

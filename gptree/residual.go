@@ -29,28 +29,24 @@ type verdict struct {
 func (s seen) verdict(column []int, t float64) verdict {
 	n := len(s.left)
 	v := verdict{[2][]float64{make([]float64, n), make([]float64, n)}, make([]bool, n)}
-	logProb, own := dense.New(n, len(column)), make([]int, n)
-	var l temperature.Likelihood
+	var counted, own []int
 	for i, left := range s.left {
-		own[i] = slices.Index(column, s.own[i])
-		if v.left[i] = left && own[i] >= 0; !v.left[i] {
-			continue
+		c := slices.Index(column, s.own[i])
+		if v.left[i] = left && c >= 0; v.left[i] {
+			counted, own = append(counted, i), append(own, c)
 		}
-		for j, c := range column {
-			dense.Row(logProb, i)[j] = dense.Row(s.logProb, i)[c]
-		}
-		l.Add(dense.Row(logProb, i), own[i])
 	}
-	if l.Len() == 0 {
-		return v
+	logProb := dense.New(len(counted), len(column))
+	for k, i := range counted {
+		for j, c := range column {
+			dense.Row(logProb, k)[j] = dense.Row(s.logProb, i)[c]
+		}
 	}
 	tempered := make([]float64, len(column))
-	for k, t := range []float64{t, l.Minimum().T} {
-		for i, left := range v.left {
-			if left {
-				floats.ScaleTo(tempered, 1/t, dense.Row(logProb, i))
-				v.gains[k][i] = floats.LogSumExp(tempered) - tempered[own[i]]
-			}
+	for kind, t := range []float64{t, temperature.Of(logProb, own)} {
+		for k, i := range counted {
+			floats.ScaleTo(tempered, 1/t, dense.Row(logProb, k))
+			v.gains[kind][i] = floats.LogSumExp(tempered) - tempered[own[k]]
 		}
 	}
 	return v

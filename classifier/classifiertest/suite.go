@@ -68,6 +68,7 @@ func Run(t *testing.T, f Factory) {
 		{"damaged state", checkDamagedState},
 		{"concurrency", checkConcurrency},
 		{"novelty", checkNovelty},
+		{"novelty head", checkGuided},
 		{"frame", checkFrame},
 		{"number of cores", checkCores},
 		{"linear", checkLinear},

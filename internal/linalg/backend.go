@@ -8,11 +8,10 @@ import (
 )
 
 const (
-	// leastValues is the size of b below which gonum is as fast, and below which
-	// libraries switch to kernels with different last bits. The choice must not
-	// depend on the number of rows, so that the result of a row does not depend
-	// on the other rows.
-	leastValues = 1 << 16
+	// leastValues is the size of b below which gonum is as fast for some 16 rows: for one
+	// row it always is, for hundreds nearly never. The choice must not depend on the
+	// number of rows, so that the result of a row does not depend on the other rows.
+	leastValues = 1 << 13
 	// rowUnit is the unit of rows in a product: the number of rows is padded with
 	// zeros to a multiple of it, so that no row is computed by an edge kernel.
 	rowUnit = 16

@@ -40,16 +40,16 @@ func Cholesky(raw Raw, a blas64.General, jitter float64) (blas64.General, error)
 }
 
 // InverseCholesky returns L⁻¹ (m×m, zeros above the diagonal) for a = L·Lᵀ, or a
-// *NotPSDError.
-func InverseCholesky(a blas64.General) (blas64.General, error) {
+// *NotPSDError. Large products are by raw.
+func InverseCholesky(raw Raw, a blas64.General) (blas64.General, error) {
 	if err := checkSquare(a); err != nil {
 		return blas64.General{}, err
 	}
-	l, err := Cholesky(Gonum{}, a, 0)
+	l, err := Cholesky(raw, a, 0)
 	if err != nil {
 		return blas64.General{}, err
 	}
-	return l, InvertLower(Gonum{}, l)
+	return l, InvertLower(raw, l)
 }
 
 // CheckPSD returns a *NotPSDError unless a + jitter·I is positive definite.

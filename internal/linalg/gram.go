@@ -27,6 +27,9 @@ func (s Solver) precision() precision {
 
 func (s Solver) backend() Backend { return OrDefault(s.Backend) }
 
+// Raw returns that of the backend.
+func (s Solver) Raw() Raw { return s.backend().Raw() }
+
 // gramBlock is the side of the blocks of a Gram matrix.
 const gramBlock = 192
 

@@ -271,7 +271,7 @@ func TestInverseCholesky(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	inv, err := InverseCholesky(a)
+	inv, err := InverseCholesky(Gonum{}, a)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -289,7 +289,7 @@ func TestInverseCholesky(t *testing.T) {
 	}
 	a.Data[0] = -1
 	var notPSD *NotPSDError
-	if _, err := InverseCholesky(a); !errors.As(err, &notPSD) || notPSD.Order != 20 {
+	if _, err := InverseCholesky(Gonum{}, a); !errors.As(err, &notPSD) || notPSD.Order != 20 {
 		t.Errorf("indefinite matrix: %v", err)
 	}
 	if CheckPSD(a, 0.5) == nil || CheckPSD(dense.New(3, 3), 1) != nil {

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
@@ -168,12 +169,13 @@ const (
 
 // unseen returns how new the examples of classes look that a head has not learned. Classes
 // that follow each other by name are left out apart, so that the varieties of a thing are not
-// new together. Cost: up to unseenParts fits.
+// new together. Cost: up to unseenParts fits, of the head that its novelty comes from.
 func (t Task) unseen(ctx context.Context, slow bool) ([]sighting, error) {
 	classes := episodes.Classes(t.Sessions)
 	if len(classes) < 3 {
 		return nil, nil // what one class is like says nothing of others
 	}
+	t.Fresh = noveltyOnly(t.Fresh)
 	parts, asked := min(unseenParts, len(classes)), unseenParts
 	if slow {
 		parts, asked = min(slowParts, len(classes)), 1
@@ -197,6 +199,20 @@ func (t Task) unseen(ctx context.Context, slow bool) ([]sighting, error) {
 		return err
 	})
 	return slices.Concat(found...), err
+}
+
+// noveltyOnly returns heads that need not tell more than the novelty of those that fresh
+// returns.
+func noveltyOnly(fresh func() (classifier.Learner, error)) func() (classifier.Learner, error) {
+	return func() (classifier.Learner, error) {
+		head, err := fresh()
+		if guided, ok := head.(classifier.Guided); ok && err == nil {
+			if other := guided.NoveltyHead(); other != nil {
+				return other, nil
+			}
+		}
+		return head, err
+	}
 }
 
 // sightings returns how the examples that were left out look; every class counts the same.

@@ -2,14 +2,6 @@ package temperature
 
 import "math"
 
-// The grid of log T.
-const (
-	gridFirst = -3.0
-	gridStep  = 0.125
-	gridSize  = 73
-	gridOne   = 24 // where log T is 0
-)
-
 // eceBins is the number of bins of the expected calibration error.
 const eceBins = 15
 
@@ -60,25 +52,11 @@ func (l *Likelihood) Len() int { return int(l.n) }
 // Add adds an example of the class in column own, whose log-probabilities a
 // head gave.
 func (l *Likelihood) Add(logProb []float64, own int) {
-	largest, sum := math.Inf(-1), 0.0
-	for _, v := range logProb {
-		largest, sum = max(largest, v), sum+v
-	}
 	l.n++
+	a := answerOf(logProb, own)
 	others := math.Max(1, float64(len(logProb)-1))
-	var lead float64 // of the own class over the mean of the others
-	if len(logProb) > 1 {
-		lead = logProb[own] - (sum-logProb[own])/others
-	}
 	for g := range gridSize {
-		perT := math.Exp(-gridFirst - gridStep*float64(g))
-		var sum float64
-		for _, v := range logProb {
-			if z := (v - largest) * perT; z > -40 { // smaller terms do not change the last bit
-				sum += math.Exp(z)
-			}
-		}
-		nll := math.Log(sum) - (logProb[own]-largest)*perT
+		nll, sum := a.tempered(g)
 		l.nll[0][g] += nll
 		p := math.Exp(-nll)
 		for s := 1; s < shares; s++ {
@@ -89,10 +67,10 @@ func (l *Likelihood) Add(logProb []float64, own int) {
 		b.n++
 		b.confidence += 1 / sum
 		b.luck += (1 - 1/sum) / others
-		if logProb[own] == largest {
+		if logProb[own] == a.largest {
 			b.right++
 		}
-		l.rivals[g] += lead * perT
+		l.rivals[g] += a.lead * perT(g)
 	}
 }
 
@@ -189,7 +167,7 @@ func (l *Likelihood) MinimumWith(wrong Share) *Value {
 		return &Value{T: 1, Fallback: "the held-out examples have no finite likelihood"}
 	}
 	found.After -= curve * shift * shift / 2
-	found.T, found.ECE = math.Exp(gridFirst+gridStep*(float64(best)+shift)), l.ece(best, wrong)
+	found.T, found.ECE = between(best, shift), l.ece(best, wrong)
 	return found
 }
 
@@ -226,8 +204,7 @@ func (l *Likelihood) loss(wrong Share, g int) float64 {
 	return (l.nll[wrong][g] + rivals/(l.n+2)) / max(l.n, 1)
 }
 
-// lowest returns the point of the grid with the lowest loss, how far the minimum of a
-// parabola through it and its neighbours is from it, and the curvature of that.
+// lowest returns the point of the grid with the lowest loss, and the vertex there.
 func (l *Likelihood) lowest(wrong Share) (best int, shift, curve float64) {
 	best = gridOne
 	at := func(g int) float64 { return l.loss(wrong, g) }
@@ -236,12 +213,6 @@ func (l *Likelihood) lowest(wrong Share) (best int, shift, curve float64) {
 			best = g
 		}
 	}
-	if best == 0 || best == gridSize-1 {
-		return best, 0, 0
-	}
-	left, right := at(best-1)-at(best), at(best+1)-at(best)
-	if curve = left + right; !(curve > 0) || math.IsInf(curve, 0) {
-		return best, 0, 0
-	}
-	return best, (left - right) / (2 * curve), curve
+	shift, curve = vertex(at, best)
+	return best, shift, curve
 }

@@ -72,8 +72,9 @@ func Fit(ctx context.Context, backend linalg.Backend, s *moments.Session, totals
 			pending.Rows, pending.Data = 0, pending.Data[:0]
 		}
 	}
-	for i := range b.within.Data { // zeros if every class has one example
-		b.within.Data[i] /= float64(max(b.Degrees(), 1))
+	degrees := float64(max(b.Degrees(), 1)) // 1 if every class has one example: S is zero
+	for i := range b.within.Data {
+		b.within.Data[i] /= degrees
 	}
 	return b, nil
 }
@@ -133,7 +134,7 @@ func (b *Basis) Space(epsilon float64) (*Space, error) {
 		blas64.Axpy(guessed*(1-correlation), dense.Vector(total.Data), dense.Vector(W.Data))
 	}
 	var err error
-	if sp.Whiten, err = linalg.InverseCholesky(W); err != nil {
+	if sp.Whiten, err = linalg.InverseCholesky(b.solver.Raw(), W); err != nil {
 		return nil, err
 	}
 	if means, err = sp.Turned(means); err != nil {

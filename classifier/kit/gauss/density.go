@@ -4,6 +4,7 @@ import (
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -53,41 +54,67 @@ func (sp *Space) Densities(classes []Class) ([]*Density, error) {
 	if err != nil {
 		return nil, err
 	}
-	back := dense.Transposed(sp.Directions)
-	out := make([]*Density, len(classes))
-	return out, dense.ParallelErr(len(classes), func(i int) (err error) {
-		out[i], err = sp.density(classes[i], dense.Row(along, i), back)
-		return err
+	out, back := make([]*Density, len(classes)), dense.Transposed(sp.Directions)
+	// What μ and D⁻¹μ have along V beyond a multiple of m̄.
+	mean, weight := dense.New(along.Rows, along.Cols), dense.New(along.Rows, along.Cols)
+	dense.Parallel(len(classes), func(i int) {
+		out[i] = sp.started(classes[i], dense.Row(along, i), dense.Row(mean, i), dense.Row(weight, i))
+	})
+	for _, m := range []*blas64.General{&mean, &weight} {
+		if *m, err = sp.turnedBack(*m, back); err != nil {
+			return nil, err
+		}
+	}
+	return out, dense.ParallelErr(len(classes), func(i int) error {
+		floats.Add(out[i].mean, dense.Row(mean, i))
+		floats.Add(out[i].weight, dense.Row(weight, i))
+		return sp.finish(out[i], classes[i], back)
 	})
 }
 
-// density computes the density of a class; along holds the coordinates of its
-// mean along V, and back is Vᵀ.
-func (sp *Space) density(c Class, along []float64, back blas64.General) (*Density, error) {
+// turnedBack returns the vectors (n×d) that have these coordinates along V (n×r).
+func (sp *Space) turnedBack(along, back blas64.General) (blas64.General, error) {
+	out := dense.New(along.Rows, sp.Dim())
+	if len(sp.Beta) == 0 || along.Rows == 0 {
+		return out, nil
+	}
+	return out, sp.Backend().MulTrans64(out, along, back)
+}
+
+// started returns a density whose μ and D⁻¹μ are multiples of m̄, and writes the coordinates
+// along V of what they lack. along holds those of m̄: V is orthonormal, so that those of μ are
+// gain·along, and those of D⁻¹μ the same divided by a+v.
+func (sp *Space) started(c Class, along, mean, weight []float64) *Density {
 	n := float64(c.N)
 	p := &Density{n: n, noise: c.Noise, degrees: c.Degrees, mean: make([]float64, len(c.Mean)),
 		weight: make([]float64, len(c.Mean))}
+	precision, elsewhere := sp.precisions(p)
 	rest := sp.gain(sp.Rest, n)
-	for j, v := range c.Mean {
-		p.mean[j] = rest * v
-	}
+	floats.ScaleTo(p.mean, rest, c.Mean)
+	floats.ScaleTo(p.weight, elsewhere*rest, c.Mean)
+	remainder := dense.SumSquares(c.Mean)
 	for i, a := range along {
-		extra := (sp.gain(sp.Beta[i], n) - rest) * a
-		for j, v := range sp.direction(i) {
-			p.mean[j] += extra * v
-		}
+		mu := sp.gain(sp.Beta[i], n) * a
+		mean[i], weight[i] = mu-rest*a, precision[i]*mu-elsewhere*rest*a
+		p.square += precision[i] * mu * mu
+		remainder -= a * a
 	}
-	p.square = sp.divide(p.weight, p.mean, p)
+	p.square += elsewhere * rest * rest * max(0, remainder)
+	return p
+}
+
+// finish corrects the length of μ, and adds what a class has of its own; back is Vᵀ.
+func (sp *Space) finish(p *Density, c Class, back blas64.General) error {
 	if f := sp.lengthening(c.Mean, p); f != 1 {
-		blas64.Scal(f, dense.Vector(p.mean))
-		blas64.Scal(f, dense.Vector(p.weight))
+		floats.Scale(f, p.mean)
+		floats.Scale(f, p.weight)
 		p.square *= f * f
 	}
 	p.logDet = sp.logDet(p)
 	if len(c.Values) == 0 {
-		return p, nil
+		return nil
 	}
-	return p, sp.addLowRank(p, c, back)
+	return sp.addLowRank(p, c, back)
 }
 
 // mostLengthened bounds the change of the length of a mean, for one near the origin.

@@ -115,7 +115,7 @@ func (l *LeaveOut) geometry(epsilon float64) (*geometry, error) {
 	G := dense.Clone(b.within)
 	b.shrink(G, epsilon)
 	b.addTarget(G, -epsilon*lost/g.degrees/d)
-	L, err := linalg.InverseCholesky(G)
+	L, err := linalg.InverseCholesky(b.solver.Raw(), G)
 	if err != nil {
 		return nil, err
 	}

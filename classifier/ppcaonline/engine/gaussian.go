@@ -68,7 +68,7 @@ func invert(a blas64.General) (blas64.General, float64, error) {
 		for i := range a.Rows {
 			a.Data[i*a.Stride+i] += jitter * trace / float64(a.Rows)
 		}
-		l, err := linalg.InverseCholesky(a)
+		l, err := linalg.InverseCholesky(linalg.Gonum{}, a)
 		if err == nil {
 			return fromFactor(l)
 		}
@@ -127,7 +127,7 @@ func (g *Gaussian) Root() (blas64.General, error) {
 	if q == 0 {
 		return root, nil
 	}
-	l, err := linalg.InverseCholesky(g.m())
+	l, err := linalg.InverseCholesky(linalg.Gonum{}, g.m())
 	if err != nil {
 		return root, fmt.Errorf("gaussian: %w", err)
 	}
