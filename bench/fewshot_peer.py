@@ -277,7 +277,8 @@ def main():
     if args.pipeline:
         more = args.train.split()
         heads = {h: ["--classifier", h] for h in args.heads.split(",") if h} or {"ours, default": []}
-        results |= measure({h: ours(args.pipeline, flags + more) for h, flags in heads.items()}, args, args.ours)
+        names = {h: " ".join([h, *(w for w in more if w.startswith("--"))]) for h in heads}
+        results |= measure({names[h]: ours(args.pipeline, flags + more) for h, flags in heads.items()}, args, args.ours)
     table(results, args)
 
 

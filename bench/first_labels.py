@@ -59,7 +59,8 @@ def main():
     x, y = read(args.pool)
     test, truth = read(args.test)
     classes = len(np.unique(y))
-    print("| labels | choice | accuracy | classes with a label |\n| --- | --- | --- | --- |")
+    pool = args.pool.parent.name
+    print("| pool | labels | choice | accuracy | classes with a label |\n| --- | --- | --- | --- | --- |")
     for n in (classes, 2 * classes):
         for name, choose in CHOICES.items():
             found = []
@@ -69,8 +70,8 @@ def main():
                 found.append((100 * share, len(np.unique(y[chosen]))))
             found = np.array(found)
             error = found[:, 0].std(ddof=1) / len(found) ** 0.5 if len(found) > 1 else 0
-            print(f"| {n} | {name} | {found[:, 0].mean():.1f} ± {error:.1f} | {found[:, 1].mean():.1f} of {classes} |",
-                  flush=True)
+            print(f"| {pool} | {n} | {name} | {found[:, 0].mean():.1f} ± {error:.1f} | "
+                  f"{found[:, 1].mean():.1f} of {classes} |", flush=True)
 
 
 if __name__ == "__main__":

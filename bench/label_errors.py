@@ -122,8 +122,11 @@ def main():
             values = 100 * average_precision_score(wrong, doubt), 100 * wrong[first].mean()
             means[kind, n, name].append(values)
             print(folder.name, n, kind, seed, name, *(f"{v:.1f}" for v in values), flush=True)
+    print("| wrong label | images per class | doubt | average precision | precision | draws |")
+    print("| --- " * 6 + "|")
     for (kind, n, name), values in means.items():
-        print("mean", kind, n, name, *(f"{v:.1f}" for v in np.mean(values, 0)), f"of {len(values)}")
+        figures = (f"{v:.1f}" for v in np.mean(values, 0))
+        print("|", " | ".join([kind, str(n), name, *figures, str(len(values))]), "|")
 
 
 if __name__ == "__main__":

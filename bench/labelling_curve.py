@@ -97,11 +97,12 @@ def main():
                         rest = np.setdiff1d(np.arange(len(y)), chosen)
                         more = choose(Step(args.pipeline, d, fitted, x, rest, args.step, rng))
                         chosen = np.concatenate([chosen, more])
-    print("| labels | choice | ours | logistic regression |\n| --- | --- | --- | --- |")
+    print("| pool | labels | choice | ours | logistic regression |\n| --- | --- | --- | --- | --- |")
     for (name, labels), v in sorted(found.items(), key=lambda item: item[0][1]):
         v = 100 * np.array(v)
         se = v.std(0, ddof=1) / len(v) ** 0.5 if len(v) > 1 else np.zeros(2)
-        print(f"| {labels} | {name} | {v[:, 0].mean():.1f} ± {se[0]:.1f} | {v[:, 1].mean():.1f} ± {se[1]:.1f} |")
+        print(f"| {args.pool.parent.name} | {labels} | {name} | {v[:, 0].mean():.1f} ± {se[0]:.1f} | "
+              f"{v[:, 1].mean():.1f} ± {se[1]:.1f} |")
 
 
 if __name__ == "__main__":

@@ -1,5 +1,7 @@
 package dataset
 
+import "strings"
+
 // A Sample is one image, one box of an image or one row of a feature file, with what is
 // known about it.
 type Sample struct {
@@ -20,4 +22,14 @@ type Sample struct {
 	Taken string
 	// Box is nil for a whole image.
 	Box *Box
+}
+
+// Part returns the part of a benchmark that the sample is in, in lower case: Split, or where that
+// is empty the first folder of PART/CLASS/IMAGE; "" for none.
+func (s Sample) Part() string {
+	part := s.Split
+	if folders := strings.Split(s.Path, "/"); part == "" && len(folders) >= 3 {
+		part = folders[0]
+	}
+	return strings.ToLower(part)
 }

@@ -44,7 +44,7 @@ class Table:
     run: list[str]
     page: str = ""
     hours: float = 0
-    keep: dict[str, list[str]] = dataclasses.field(default_factory=dict)  # file of KEPT: files of the run
+    keep: dict[str, list[str] | dict] = dataclasses.field(default_factory=dict)  # file of KEPT: files of the run
 
     def named(self, folder):
         """Return what the commands name in {folder}, each once."""
@@ -130,7 +130,7 @@ def compare(o, table):
     for name, sources in table.keep.items():
         path = o.kept / name
         try:
-            found = kept.joined([o.out / table.name / source for source in sources])
+            found = kept.table_of(o.out / table.name, sources)
         except (OSError, ValueError) as err:
             print(f"{name}: {err}")
             continue

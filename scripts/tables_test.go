@@ -103,3 +103,37 @@ func TestTables(t *testing.T) {
 		t.Error(said)
 	}
 }
+
+// TestBeside: figures of one thing stand side by side, several of one place as their mean and its error, and the
+// results of methods have a name for each run.
+func TestBeside(t *testing.T) {
+	python, dir := python(t), t.TempDir()
+	write(t, filepath.Join(dir, "out.txt"), "read 2 files\n| set | K | choice | right |\n|---|---|---|---|\n"+
+		"| a | 1 | `random` | 1.0 |\n| a | 1 | `best` | 5.5 |\n| set | K | choice | right |\n|---|---|---|---|\n"+
+		"| b | 2 | `random` | 3.0 |\n| a | 1 | `random` | 2.0 |\n")
+	for name, at := range map[string]string{"one": "0.5", "two": "0.25"} {
+		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		write(t, filepath.Join(dir, name, "results.json"), `{"method": "ncm", "average_accuracy": 0.6, "sessions": [`+
+			`{"accuracy": 0.75, "nll": 0, "ece": 0}, {"accuracy": `+at+`, "nll": 1.2345, "ece": 0.0625}]}`)
+	}
+	const program = `
+import json, pathlib, sys, kept
+print("\n".join(",".join(row) for row in kept.table_of(pathlib.Path(sys.argv[1]), json.loads(sys.argv[2]))))`
+	for sources, want := range map[string]string{
+		`{"files": ["out.txt"], "by": ["set", "K"], "across": "choice", "of": ["right"]}`: "" +
+			"set,K,random,best\na,1,1.5 ± 0.5,5.5\nb,2,3.0,\n",
+		`{"files": {"x": ["one/results.json"], "y": ["*/results.json"]}}`: "run,method,first,last,mean,NLL,ECE\n" +
+			"x,ncm,75.00,50.00,60.00,0.617,0.031\ny,ncm,75.00,50.00,60.00,0.617,0.031\n" +
+			"y,ncm,75.00,25.00,60.00,0.617,0.031\n",
+		`{"files": {"x": ["one/results.json"], "y": ["*/results.json"]}, "by": ["method"], "across": "run", ` +
+			`"of": ["last", "NLL"]}`: "method,x: last,x: NLL,y: last,y: NLL\n" +
+			"ncm,50.00,0.617,37.50 ± 12.50,0.617 ± 0.000\n",
+	} {
+		out, err := exec.Command(python, "-c", program, dir, sources).CombinedOutput()
+		if err != nil || string(out) != want {
+			t.Errorf("%s: %v\n%s\nwant\n%s", sources, err, out, want)
+		}
+	}
+}

@@ -69,13 +69,13 @@ func distinct(samples []dataset.Sample, content func(i int) [32]byte) []dataset.
 
 func (p *Pool) add(s dataset.Sample) error {
 	x := Sample{Path: s.Path, Class: dataset.EscapePath(s.Label)}
-	split := strings.ToLower(s.Split)
+	part := s.Part()
 	if p.holdOut > 0 {
-		split = splitTrain
-	} else if parts := strings.Split(s.Path, "/"); split == "" && len(parts) >= 3 {
-		split, x.Class = parts[0], dataset.EscapePath(parts[1])
+		part = splitTrain
+	} else if folders := strings.Split(s.Path, "/"); s.Split == "" && len(folders) >= 3 {
+		x.Class = dataset.EscapePath(folders[1])
 	}
-	switch split {
+	switch part {
 	case splitTrain:
 		p.train[x.Class] = append(p.train[x.Class], x)
 	case splitTest, splitVal:

@@ -40,11 +40,10 @@ func (c Config) data(env experiment.Env) (data, error) {
 	if err != nil {
 		return data{}, err
 	}
-	// Classes with enough training examples take part; the column split says
-	// which examples those are.
+	// Classes with enough training examples take part.
 	count := make(map[string]int)
 	for _, s := range f.Samples {
-		if s.Split == "train" && s.Label != "" {
+		if s.Part() == "train" && s.Label != "" {
 			count[s.Label]++
 		}
 	}
@@ -56,9 +55,9 @@ func (c Config) data(env experiment.Env) (data, error) {
 		switch {
 		case count[s.Label] < c.MinTrain:
 			continue
-		case s.Split == "test":
+		case s.Part() == "test":
 			part = 1
-		case s.Split != "train":
+		case s.Part() != "train":
 			continue
 		}
 		classes[s.Label] = true
@@ -67,8 +66,8 @@ func (c Config) data(env experiment.Env) (data, error) {
 	}
 	if len(rows[0]) == 0 || len(rows[1]) == 0 {
 		return data{}, experiment.Inputf("no class has at least %d training and any test examples: the folder's "+
-			"samples.csv needs a column split that says train or test, or set experiment.hierarchy.min_train "+
-			"lower", c.MinTrain)
+			"samples.csv needs a column split that says train or test, or paths train/CLASS/IMAGE and "+
+			"test/CLASS/IMAGE; or set experiment.hierarchy.min_train lower", c.MinTrain)
 	}
 	d := data{
 		name: fmt.Sprintf("%d classes of features", len(classes)), classes: len(classes),

@@ -100,8 +100,11 @@ func TestRunOnFeatures(t *testing.T) {
 			if part == "train" && y == "class00008" && i%2 == 0 {
 				continue // too few to take part
 			}
-			if err := w.Write(dataset.Sample{Path: fmt.Sprint(part, i), Label: y, Split: part},
-				dense.Row32(s.X, i)); err != nil {
+			sample := dataset.Sample{Path: fmt.Sprintf("%s/%s/%d", part, y, i), Label: y}
+			if part == "train" { // the path tells of the others
+				sample.Path, sample.Split = fmt.Sprint(i), part
+			}
+			if err := w.Write(sample, dense.Row32(s.X, i)); err != nil {
 				t.Fatal(err)
 			}
 		}
