@@ -35,16 +35,16 @@ func (h *noveltyHead) Learn(ctx context.Context, x blas32.General, y []string) e
 	if h.Learner != nil {
 		dim = h.Dim()
 	}
-	frame := h.frame
+	next, frame := h.Learner, h.frame
 	x, _, err := frame.Session(x, y, dim, h.cfg.Normalize, h.cfg.Lengthscale)
 	if err == nil {
-		var next classifier.Learner
-		if next, err = h.heads.learned(ctx, h.Learner, h.like, x, y); err == nil {
-			h.Learner, h.frame = next, frame
-			return nil
-		}
+		next, err = h.heads.learned(ctx, h.Learner, h.like, x, y)
 	}
-	return fmt.Errorf("gptree: learn: %w", err)
+	if err != nil {
+		return fmt.Errorf("gptree: learn: %w", err)
+	}
+	h.Learner, h.frame = next, frame
+	return nil
 }
 
 // Score implements classifier.Head. The log-probabilities are those of the mean at T = 1.

@@ -55,7 +55,7 @@ type filter struct {
 
 func (s Solver) newFilter(m, q int) *filter {
 	width := min(m, (q+max(spareRows, q/2)+rowUnit-1)/rowUnit*rowUnit)
-	f := &filter{kernel: s.backend().Raw(), q: q, rng: rand.New(rand.NewPCG(0x70, 0x71)), image: dense.New(width, m)}
+	f := &filter{kernel: s.Raw(), q: q, rng: rand.New(rand.NewPCG(0x70, 0x71)), image: dense.New(width, m)}
 	f.v = f.random(width, m)
 	return f
 }

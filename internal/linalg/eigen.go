@@ -116,7 +116,7 @@ func (s Solver) combine(dst, w, x blas64.General) error {
 		from := p * combineRows
 		n := min(combineRows, x.Rows-from)
 		parts[p] = dense.New(dst.Rows, dst.Cols)
-		return s.backend().Raw().MulPlain64(parts[p], dense.View(w, 0, from, w.Rows, n), dense.Rows(x, from, from+n))
+		return s.Raw().MulPlain64(parts[p], dense.View(w, 0, from, w.Rows, n), dense.Rows(x, from, from+n))
 	})
 	for _, part := range parts {
 		dense.Add(dst, 1, part)

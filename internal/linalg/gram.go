@@ -56,7 +56,7 @@ func (s Solver) Gram(x blas64.General) (blas64.General, error) {
 // gram32 returns x·xᵀ in float32.
 func (s Solver) gram32(x blas32.General) (blas32.General, error) {
 	g := dense.New32(x.Rows, x.Rows)
-	kernel := s.backend().Raw()
+	kernel := s.Raw()
 	return g, eachTriangle(x.Rows, func(i, j, n, m int) error {
 		err := kernel.Mul32(dense.View32(g, j, i, m, n), dense.View32(x, j, 0, m, x.Cols),
 			dense.View32(x, i, 0, n, x.Cols))
@@ -85,7 +85,7 @@ func (s Solver) kernel(x blas64.General) Raw {
 	if x.Rows*x.Cols < leastValues {
 		return Gonum{}
 	}
-	return s.backend().Raw()
+	return s.Raw()
 }
 
 // mirror copies the part of rows j … jEnd−1 and columns i … iEnd−1 above the

@@ -22,7 +22,7 @@ type times func(dst, v blas64.General) error
 
 // times64 multiplies by a (m×m) on all cores.
 func (s Solver) times64(a blas64.General) times {
-	kernel := s.backend().Raw()
+	kernel := s.Raw()
 	return func(dst, v blas64.General) error { return MulFew64(kernel, dst, v, a) }
 }
 
@@ -43,7 +43,7 @@ func MulFew64(kernel Raw, dst, v, a blas64.General) error {
 
 // times32 is times64 in float32.
 func (s Solver) times32(a blas32.General) times {
-	kernel := s.backend().Raw()
+	kernel := s.Raw()
 	var v32, product blas32.General
 	return func(dst, v blas64.General) error {
 		if v32.Rows == 0 {
@@ -66,7 +66,7 @@ func (s Solver) times32(a blas32.General) times {
 
 // timesThin multiplies by x·xᵀ, where x is n×d.
 func (s Solver) timesThin(x blas64.General) times {
-	kernel := s.backend().Raw()
+	kernel := s.Raw()
 	return func(dst, v blas64.General) error {
 		vx := dense.New(v.Rows, x.Cols)
 		if err := s.combine(vx, v, x); err != nil {

@@ -201,8 +201,12 @@ func (l *Likelihood) loss(wrong Share, g int) float64 {
 	if wrong > 0 {
 		rivals = max(rivals, 0)
 	}
-	return (l.nll[wrong][g] + rivals/(l.n+2)) / max(l.n, 1)
+	return smoothed(l.nll[wrong][g], rivals, l.n)
 }
+
+// smoothed returns the mean loss of n examples from the sums of their negative log-likelihoods and
+// leads, with labels that count as right with probability 1 − 1/(n+2) only.
+func smoothed(nll, leads, n float64) float64 { return (nll + leads/(n+2)) / max(n, 1) }
 
 // lowest returns the point of the grid with the lowest loss, and the vertex there.
 func (l *Likelihood) lowest(wrong Share) (best int, shift, curve float64) {

@@ -43,6 +43,5 @@ func loss(answers []answer, g int) float64 {
 		loss, _ := a.tempered(g)
 		nll, leads = nll+loss, leads+a.lead*perT(g)
 	}
-	n := float64(len(answers))
-	return (nll + leads/(n+2)) / max(n, 1)
+	return smoothed(nll, leads, float64(len(answers)))
 }
