@@ -127,6 +127,10 @@ bench-beside: setup ## run the benchmarks of PACKAGES (all) of the commit BASE a
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	python3 scripts/bench_beside.py build "$(BASE)" "$$folder" $(PACKAGES) && python3 scripts/bench_beside.py run "$$folder"
 
+.PHONY: same-output
+same-output: setup ## run every command of the commit BASE and of this checkout, and say in what they print and write they differ; takes minutes
+	@python3 scripts/same_output.py beside "$(BASE)"
+
 .PHONY: tables
 tables: setup test-setup build ## make the tables of docs/results again, TABLES (all) of those that DATA has the data for; takes hours
 	"$(or $(PYTHON),$(CURDIR)/.testenv/python/bin/python)" scripts/tables.py $(if $(DATA),--data "$(DATA)") $(TABLES)
