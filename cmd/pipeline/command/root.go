@@ -15,7 +15,7 @@ import (
 )
 
 // version is set by release builds with -ldflags "-X …/command.version=…".
-var version = "0.2.0"
+var version = "0.3.0"
 
 // firstSteps is what the program says when it is called without a command.
 const firstSteps = `Label folders of photos and learn new classes from a few examples.
