@@ -15,8 +15,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -129,7 +127,10 @@ func lock(dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, fmt.Errorf("output folder: %w", err)
 	}
-	l := flock.New(filepath.Join(dir, ".lock"))
+	l, err := regularfile.Lock(filepath.Join(dir, ".lock"))
+	if err != nil {
+		return nil, fmt.Errorf("output folder: %w", err)
+	}
 	ok, err := l.TryLock()
 	if err != nil {
 		return nil, fmt.Errorf("output folder %s: %w", dir, err)

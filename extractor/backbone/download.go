@@ -41,7 +41,7 @@ var errTooLong = errors.New("the file is longer")
 // returns nil if the part file is complete, and whether it contains bytes of
 // earlier attempts.
 func (d *transfer) attempt(ctx context.Context, address string) (resumed bool, err error) {
-	file, err := regularfile.Edit(d.part, 0o644)
+	file, err := regularfile.EditOwn(d.part, 0o644)
 	if err != nil {
 		return false, err
 	}

@@ -14,8 +14,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gofrs/flock"
-
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/download"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
@@ -124,7 +122,10 @@ func (opts PullOptions) fetch(ctx context.Context, e Entry, path string) error {
 }
 
 func lockDir(ctx context.Context, dir string) (unlock func() error, err error) {
-	lock := flock.New(filepath.Join(dir, ".pull.lock"))
+	lock, err := regularfile.Lock(filepath.Join(dir, ".pull.lock"))
+	if err != nil {
+		return nil, err
+	}
 	if _, err := lock.TryLockContext(ctx, lockPoll); err != nil {
 		return nil, fmt.Errorf("wait for another pull: %w", err)
 	}

@@ -30,8 +30,36 @@ func CreateLike(path, other string) (*File, error) {
 	if err != nil {
 		return nil, err
 	}
+	const usual = 0o644
+	mode, known := permissions(path, other)
+	if !known {
+		mode = usual
+	}
+	return create(path, mode, known)
+}
+
+// WritePrivate replaces path, a file of the program that nobody else names, with one that
+// only its user can read. A symbolic link of that name is replaced, not followed.
+func WritePrivate(path string, data []byte) error {
+	const private = 0o600
+	if info, err := os.Lstat(path); err == nil && !info.Mode().IsRegular() && info.Mode()&fs.ModeSymlink == 0 {
+		return fmt.Errorf("create %s: exists and is not a regular file (%s)", path, info.Mode().Type())
+	}
+	f, err := create(path, private, true)
+	if err != nil {
+		return err
+	}
+	defer f.Abort()
+	if _, err := f.Write(data); err != nil {
+		return fmt.Errorf("write %s: %w", path, err)
+	}
+	return f.Commit()
+}
+
+// create begins a file that gets exactly a mode, or that less the umask.
+func create(path string, mode fs.FileMode, exactly bool) (*File, error) {
 	for {
-		f, err := createLocked(path, other)
+		f, err := createLocked(path, mode, exactly)
 		if err != nil || f != nil {
 			return f, err
 		}
@@ -40,19 +68,14 @@ func CreateLike(path, other string) (*File, error) {
 
 // createLocked returns nil without an error if another process's RemoveStale
 // removed the new file before it was locked.
-func createLocked(path, other string) (*File, error) {
-	const usual = 0o644
-	mode, known := permissions(path, other)
-	if !known {
-		mode = usual
-	}
+func createLocked(path string, mode fs.FileMode, exactly bool) (*File, error) {
 	dir, name := filepath.Split(path)
 	tmp := filepath.Join(dir, tempName(name))
 	f, err := os.OpenFile(tmp, os.O_RDWR|os.O_CREATE|os.O_EXCL, mode)
 	if errors.Is(err, fs.ErrExist) {
 		return nil, nil
 	}
-	if err == nil && known {
+	if err == nil && exactly {
 		err = widen(f, mode)
 	}
 	if err != nil {

@@ -79,3 +79,36 @@ func TestModeIsKept(t *testing.T) {
 		}
 	}
 }
+
+// TestPrivate: a file of the program is its user's alone whatever had its name, and a link of
+// that name leads nobody to another file.
+func TestPrivate(t *testing.T) {
+	dir := t.TempDir()
+	theirs, link, open := filepath.Join(dir, "theirs"), filepath.Join(dir, "link"), filepath.Join(dir, "open")
+	write(t, theirs, "theirs")
+	write(t, open, "old")
+	if err := os.Chmod(open, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Symlink(theirs, link); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{link, open, filepath.Join(dir, "new")} {
+		if err := WritePrivate(path, []byte("ours")); err != nil {
+			t.Fatal(err)
+		}
+		info, err := os.Lstat(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, err := os.ReadFile(path); string(text) != "ours" || err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s: %q with mode %v, %v", path, text, info.Mode(), err)
+		}
+	}
+	if text, err := os.ReadFile(theirs); string(text) != "theirs" || err != nil {
+		t.Errorf("somebody else's file is %q, %v", text, err)
+	}
+	if err := WritePrivate(dir, nil); err == nil {
+		t.Error("a folder was replaced")
+	}
+}

@@ -27,6 +27,48 @@ func Edit(path string, mode fs.FileMode) (*os.File, error) {
 	return f, err
 }
 
+// EditOwn is Edit for a file whose name the program chose. A symbolic link of that name, which
+// would lead to somebody else's file, is refused.
+func EditOwn(path string, mode fs.FileMode) (*os.File, error) {
+	if err := unlinked(path, nil); err != nil {
+		return nil, err
+	}
+	f, err := Edit(path, mode)
+	if err != nil {
+		return nil, err
+	}
+	if err := unlinked(path, f); err != nil { // should it have become one since
+		f.Close()
+		return nil, err
+	}
+	return f, nil
+}
+
+// unlinked returns an error if a path is that of a symbolic link, or of another file than the
+// one that was opened, unless that is nil.
+func unlinked(path string, opened *os.File) error {
+	named, err := os.Lstat(path)
+	switch {
+	case opened == nil && errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return err
+	case named.Mode()&fs.ModeSymlink != 0:
+		err = fmt.Errorf("%w: it is a symbolic link, remove it", ErrNotRegular)
+	case opened == nil:
+		return nil
+	default:
+		var info fs.FileInfo
+		if info, err = opened.Stat(); err == nil && !os.SameFile(info, named) {
+			err = fmt.Errorf("%w: it was replaced", ErrNotRegular)
+		}
+	}
+	if err != nil {
+		return &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return nil
+}
+
 // Folder opens a folder for reading the names in it. Errors are *fs.PathError.
 func Folder(path string) (*os.File, error) {
 	info, err := os.Stat(path) // before anything that is no folder is opened

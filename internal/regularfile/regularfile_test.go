@@ -71,3 +71,59 @@ func TestOthersAreRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestOwnFiles: what the program opens by a name of its own is a file, and no way to another one.
+func TestOwnFiles(t *testing.T) {
+	dir := t.TempDir()
+	theirs, link, gone := filepath.Join(dir, "theirs"), filepath.Join(dir, "link"), filepath.Join(dir, "gone")
+	if err := errors.Join(os.WriteFile(theirs, []byte("abc"), 0o600), os.Symlink(theirs, link),
+		os.Symlink(filepath.Join(dir, "nothing"), gone)); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{link, gone} {
+		if f, err := EditOwn(path, 0o600); !errors.Is(err, ErrNotRegular) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s is opened: %v, %v", path, f, err)
+		}
+	}
+	if _, err := os.Stat(gone); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a file was made at the end of a link: %v", err)
+	}
+	for _, path := range []string{theirs, filepath.Join(dir, "new")} {
+		f, err := EditOwn(path, 0o600)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+	}
+}
+
+// TestLockOfAPipe is refused at once, where opening it waits for its other end.
+func TestLockOfAPipe(t *testing.T) {
+	dir := t.TempDir()
+	pipe := filepath.Join(dir, "pipe")
+	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range []string{pipe, dir} {
+		if _, err := Lock(path); !errors.Is(err, ErrNotRegular) || !strings.Contains(err.Error(), path) {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+	one, err := Lock(filepath.Join(dir, "lock"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held, err := one.TryLock(); !held || err != nil {
+		t.Fatal(held, err)
+	}
+	other, err := Lock(one.Path())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if held, err := other.TryLock(); held || err != nil {
+		t.Errorf("a lock is held twice: %t, %v", held, err)
+	}
+	if err := one.Unlock(); err != nil {
+		t.Error(err)
+	}
+}
