@@ -234,6 +234,7 @@ type statusAnswer struct {
 	Title    string  `json:"title"`
 	Start    *string `json:"start"`
 	Problem  *string `json:"problem"`
+	MayQuit  bool    `json:"may_quit"`
 	Model    struct {
 		Name    string `json:"name"`
 		Method  string `json:"method"`
@@ -301,7 +302,7 @@ func (s *Server) newStatus() (a statusAnswer) {
 	a.Number = s.statuses.n
 	st := s.Session.Status()
 	a.Revision, a.Seq, a.Title, a.Classes = st.Revision, st.Seq, s.Title, st.Classes
-	a.Start, a.Problem = unlessZero(s.Start), problem(st)
+	a.Start, a.Problem, a.MayQuit = unlessZero(s.Start), problem(st), s.Quit != nil
 	a.Model.Name, a.Model.Method, a.Model.Ready, a.Model.Instant = s.Name, st.Method, st.Ready, st.Instant
 	a.Model.Unsaved, a.Model.Saving = st.Unsaved, st.Saving
 	a.Images.Found, a.Images.Embedded, a.Images.Failed, a.Images.Scanning = st.Photos.Found, st.Embedded,

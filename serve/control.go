@@ -3,16 +3,14 @@ package serve
 import (
 	"bytes"
 	"context"
-	"crypto/rand"
 	"crypto/subtle"
 	"encoding/gob"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/instance"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -83,12 +81,6 @@ func Save(ctx context.Context, s *teach.Session) (unsaved string, err error) {
 // itself.
 func (w Work) Learns() bool { return w.Import != nil || w.Merge != "" }
 
-// A contact is where a server takes work: an address of this machine, and a key that only the
-// user who started the server can read.
-type contact struct {
-	Address, Key string
-}
-
 // result is the answer to work.
 type result struct {
 	Done
@@ -97,26 +89,22 @@ type result struct {
 	Failure   string
 }
 
-// openControl lets commands hand over work, until the function that it returns is called, which
-// waits for what has begun. Where that cannot be, they are refused.
+// openControl lets commands find the page and hand over work, until the function that it returns
+// is called, which waits for what has begun. Where that cannot be, they are refused.
 func (s *Server) openControl(ctx context.Context) (closeControl func()) {
-	var config net.ListenConfig
-	p := contact{Key: rand.Text()}
-	l, err := config.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err == nil {
-		p.Address = l.Addr().String()
-		text, _ := json.Marshal(p) // strings always can
-		if err = s.Session.OpenControl(text); err != nil {
-			err = errors.Join(err, l.Close())
-		}
-	}
+	closeControl, err := openDoor(ctx, func(c instance.Contact) (http.Handler, error) {
+		c.Page, c.Photos, c.Tickets = s.Entrance.Page, s.Root, s.Entrance.Admit != nil
+		has := func(what string) bool { return what == "" }
+		mux := http.NewServeMux()
+		mux.HandleFunc("GET /here", c.Answer(has, s.Entrance.Admit))
+		mux.Handle("POST /", s.control(c.Key))
+		return recovering(mux, s.Log), s.Session.OpenControl(c)
+	})
 	if err != nil {
 		s.Log.Warn("commands cannot add to the model while it is served", "reason", err)
 		return func() {}
 	}
-	control := &http.Server{Handler: recovering(s.control(p.Key), s.Log), ReadHeaderTimeout: headerTime}
-	go func() { _ = control.Serve(l) }() // until Shutdown
-	return func() { _ = control.Shutdown(context.WithoutCancel(ctx)) }
+	return closeControl
 }
 
 // control does the work of requests that have the key.
@@ -164,16 +152,17 @@ func (s *Server) take(ctx context.Context, work Work) (r result) {
 // Hand hands work to the server that has a MODEL file open. The error wraps teach.ErrInUse if
 // whoever has it takes none.
 func Hand(ctx context.Context, file string, work Work) (Done, error) {
-	var p contact
-	where, err := teach.Control(file)
-	if err == nil && len(where) == 0 {
-		err = fmt.Errorf("%s: %w", file, teach.ErrInUse)
-	}
-	if err == nil {
-		err = json.Unmarshal(where, &p)
-	}
-	if err != nil {
+	p, err := teach.Control(file)
+	switch {
+	case err != nil:
 		return Done{}, err
+	case p == nil:
+		return Done{}, fmt.Errorf("%s: %w", file, teach.ErrInUse)
+	}
+	if _, _, err := p.Ask(ctx, ""); errors.Is(err, instance.ErrStranger) {
+		return Done{}, fmt.Errorf("%s: %w", file, teach.ErrInUse)
+	} else if err != nil {
+		return Done{}, broken(file, err)
 	}
 	var body bytes.Buffer
 	if err := gob.NewEncoder(&body).Encode(work); err != nil {
@@ -184,14 +173,13 @@ func Hand(ctx context.Context, file string, work Work) (Done, error) {
 		return Done{}, err
 	}
 	request.Header.Set("Authorization", "Bearer "+p.Key)
-	client := http.Client{Transport: &http.Transport{DisableKeepAlives: true}} // no proxy
-	response, err := client.Do(request)
+	response, err := instance.Client().Do(request)
 	if err != nil {
 		return Done{}, broken(file, err)
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return Done{}, fmt.Errorf("%s: %w", file, teach.ErrInUse) // another program has the port
+		return Done{}, broken(file, errors.New(response.Status))
 	}
 	var r result
 	if err := gob.NewDecoder(response.Body).Decode(&r); err != nil {

@@ -19,6 +19,12 @@ import (
 
 // controlOf returns the control of a server with the key "key" that has learned nothing.
 func controlOf(t testing.TB) http.Handler {
+	return New(Options{Session: emptySession(t), Thumbnails: t.TempDir()}).control("key")
+}
+
+// emptySession returns one that has learned nothing.
+func emptySession(t testing.TB) *teach.Session {
+	t.Helper()
 	m, err := model.New(model.Settings{Method: "plda", Heads: method.DefaultConfig()})
 	if err != nil {
 		t.Fatal(err)
@@ -28,7 +34,7 @@ func controlOf(t testing.TB) http.Handler {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = session.Close() })
-	return New(Options{Session: session, Thumbnails: t.TempDir()}).control("key")
+	return session
 }
 
 // hand sends a body to the control of a server.

@@ -75,8 +75,9 @@ type Program interface {
 	Obtain(ctx context.Context, name string, task *Task) error
 	// Train makes the model of a project.
 	Train(ctx context.Context, p project.Project, b Beginning, task *Task) error
-	// Open opens the page of a project, which asks for a token.
-	Open(ctx context.Context, p project.Project, token string, task *Task) (Site, error)
+	// Open opens the page of a project, which asks for a token. Commands find it by the entrance,
+	// and quit ends the program.
+	Open(ctx context.Context, p project.Project, token string, e Entrance, quit func(), task *Task) (Site, error)
 	// Label labels all photos with the model as it was saved last.
 	Label(ctx context.Context, p project.Project, e Export, task *Task) error
 }
@@ -100,7 +101,9 @@ type Desk struct {
 	// Token is asked for. Once, unless it is "", is taken for it one time: a key that others
 	// may have seen, such as in the list of processes.
 	Token, Once string
-	Recent      project.Recent
+	// Contact is the file by which other commands find this page, "" for none.
+	Contact string
+	Recent  project.Recent
 	// Home is where people begin to look for folders.
 	Home string
 	// Formats are those of an Export.
@@ -109,11 +112,13 @@ type Desk struct {
 
 	stop context.CancelFunc
 	ctx  context.Context // until it stops
+	page string          // its address, without a token
 
 	mu   sync.Mutex
-	task *Task   // the last, nil before the first
-	open *opened // nil if no project is open
-	lost string  // the folder of a project that was to be opened and whose photos are gone, "" for none
+	keys map[string]bool // that are each good once
+	task *Task           // the last, nil before the first
+	open *opened         // nil if no project is open
+	lost string          // the folder of a project that was to be opened and whose photos are gone, "" for none
 }
 
 // An opened project, with its page.
@@ -132,13 +137,19 @@ type opened struct {
 func (d *Desk) Serve(ctx context.Context, l net.Listener, dir string) error {
 	d.ctx, d.stop = context.WithCancel(ctx)
 	defer d.stop()
+	d.page, d.keys = "http://"+l.Addr().String()+"/", map[string]bool{}
+	if d.Once != "" {
+		d.keys[d.Once] = true
+	}
 	if dir != "" {
 		if err := d.openProject(dir, ""); err != nil && d.lost == "" {
 			return err
 		}
 	}
+	leave := d.openDoor()
 	err := serveOn(d.ctx, l, d.handler(), d.Log)
 	d.stop()
+	leave()
 	if task := d.last(); task != nil {
 		<-task.done
 	}
@@ -204,25 +215,6 @@ func (b both) Open(name string) (fs.File, error) {
 	return f, err
 }
 
-// once takes the key for the token, one time.
-func (d *Desk) once(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		d.mu.Lock()
-		key := d.Once
-		fits := key != "" && r.Method == http.MethodGet && r.URL.Path == "/" && r.URL.Query().Get("once") == key &&
-			isLoopback(r.Host)
-		if fits {
-			d.Once = ""
-		}
-		d.mu.Unlock()
-		if fits {
-			redirect(w, "./?token="+d.Token)
-			return
-		}
-		next.ServeHTTP(w, r)
-	})
-}
-
 // answering turns errors into answers.
 func (d *Desk) answering(pattern string, handle handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -263,6 +255,12 @@ func (d *Desk) toSite(w http.ResponseWriter, r *http.Request) {
 
 // launch begins the only task.
 func (d *Desk) launch(kind string, work func(context.Context, *Task) error) error {
+	return d.launchOf("", kind, work)
+}
+
+// launchOf begins the only task, after which the project in a folder is open, "" for no other
+// than before.
+func (d *Desk) launchOf(dir, kind string, work func(context.Context, *Task) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ctx.Err() != nil {
@@ -272,6 +270,7 @@ func (d *Desk) launch(kind string, work func(context.Context, *Task) error) erro
 		return fail(http.StatusConflict, "something else is being done: wait for its end, or cancel it")
 	}
 	d.task = beginTask(d.ctx, kind, work)
+	d.task.dir = dir
 	return nil
 }
 
@@ -280,7 +279,8 @@ func (d *Desk) enter(ctx context.Context, p project.Project, task *Task) error {
 	if err := d.close(); err != nil {
 		return err
 	}
-	site, err := d.Program.Open(ctx, p, d.Token, task)
+	entrance := Entrance{Page: d.page + strings.TrimPrefix(SitePath, "/") + "/?token=" + d.Token, Admit: d.admit}
+	site, err := d.Program.Open(ctx, p, d.Token, entrance, d.stop, task)
 	if err != nil {
 		return err
 	}

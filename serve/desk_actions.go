@@ -81,7 +81,7 @@ func (d *Desk) begin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fail(http.StatusConflict, "%v", err)
 	}
-	return accepted(w, d.launch("begin", func(ctx context.Context, task *Task) error {
+	return accepted(w, d.launchOf(p.Dir, "begin", func(ctx context.Context, task *Task) error {
 		if b.With != WithNothing {
 			if err := d.Program.Train(ctx, p, b, task); err != nil {
 				return err
@@ -162,7 +162,7 @@ func (d *Desk) openProject(dir, images string) error {
 	if err != nil {
 		return fail(http.StatusConflict, "%v", err)
 	}
-	return d.launch("open", func(ctx context.Context, task *Task) error { return d.enter(ctx, p, task) })
+	return d.launchOf(p.Dir, "open", func(ctx context.Context, task *Task) error { return d.enter(ctx, p, task) })
 }
 
 // unlist takes a project out of the list of recent ones.

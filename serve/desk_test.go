@@ -15,6 +15,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/teach/project"
 )
 
@@ -52,7 +53,7 @@ func (p standProgram) Train(ctx context.Context, of project.Project, b Beginning
 	return p.work(ctx, task, fmt.Sprintf("train %s with %s %q", of.Name(), b.With, b.Names))
 }
 
-func (p standProgram) Open(ctx context.Context, of project.Project, _ string, task *Task) (Site, error) {
+func (p standProgram) Open(ctx context.Context, of project.Project, _ string, _ Entrance, _ func(), task *Task) (Site, error) {
 	return standSite{p}, p.work(ctx, task, "open "+of.Name())
 }
 
@@ -103,9 +104,21 @@ func newDesk(t *testing.T) (*deskSite, standProgram) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	contact := filepath.Join(dir, "contact")
+	lock, err := regularfile.Lock(contact + ".lock") // as the command holds it
+	if err == nil {
+		_, err = lock.TryLock()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = lock.Unlock() })
 	d := &deskSite{
-		&Desk{Program: p, Token: "0123456789abcdef", Once: "fedcba9876543210", Home: dir, Formats: []string{"csv"},
-			Recent: project.Recent{File: filepath.Join(dir, "recent.json")}, Log: slog.New(slog.DiscardHandler)},
+		&Desk{
+			Contact: contact, Program: p, Token: "0123456789abcdef", Once: "fedcba9876543210", Home: dir,
+			Formats: []string{"csv"}, Recent: project.Recent{File: filepath.Join(dir, "recent.json")},
+			Log: slog.New(slog.DiscardHandler),
+		},
 		t, "http://" + l.Addr().String(), dir, "", make(chan error, 1),
 	}
 	go func() { d.ended <- d.Serve(t.Context(), l, "") }()
@@ -331,5 +344,64 @@ func TestDesk(t *testing.T) {
 	heard("close")
 	if err := <-d.ended; err != nil {
 		t.Error(err)
+	}
+}
+
+// TestFoundDesk: a second start finds the page and gets a key that opens it once; the page opens the
+// project that is asked for unless another one is open.
+func TestFoundDesk(t *testing.T) {
+	d, p := newDesk(t)
+	d.ask("GET", "/v1/state", "") // once it answers, its contact is there
+	find := func(dir string) *Found {
+		t.Helper()
+		found, lock, err := FindDesk(t.Context(), d.Contact, dir)
+		if err != nil || lock != nil {
+			t.Fatal(lock, err)
+		}
+		return found
+	}
+	found := find("")
+	if found.Page != d.url+"/?token="+d.Token || strings.Contains(found.Browser, d.Token) {
+		t.Errorf("%+v", found)
+	}
+	key := strings.TrimPrefix(found.Browser, d.url)
+	d.expect(303, "./?token="+d.Token, "GET", key, "", "Authorization", "")
+	d.expect(401, "token", "GET", key, "", "Authorization", "")
+	var made []project.Project
+	for _, name := range []string{"a.project", "b.project"} {
+		one, err := project.Create(project.Project{
+			Dir: filepath.Join(d.dir, name), Images: filepath.Join(d.dir, "photos"),
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		made = append(made, one)
+	}
+	link := filepath.Join(d.dir, "link")
+	if err := os.Symlink(made[0].Dir, link); err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // the second time it is about to open
+		if find(made[0].Dir) == nil || find(link) == nil {
+			t.Error("an idle page opens nothing")
+		}
+	}
+	if find(made[1].Dir) != nil {
+		t.Error("a page that opens a project has another one")
+	}
+	if what := <-p.asked; what != "open a" {
+		t.Error(what)
+	}
+	p.goOn <- nil
+	d.task()
+	if find(link) == nil || find(made[1].Dir) != nil || find("") == nil {
+		t.Error("the page has another project than that which is open")
+	}
+	d.expect(202, "", "POST", "/v1/stop", "")
+	if err := <-d.ended; err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Stat(d.Contact); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a page that has ended is found: %v", err)
 	}
 }

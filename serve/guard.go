@@ -168,14 +168,17 @@ func isHTTPS(r *http.Request) bool {
 	return strings.EqualFold(strings.TrimSpace(outermost), "https")
 }
 
-// admitted checks the token. Opening /?token=… in a browser makes it a cookie.
+// isPage reports whether a path is that of a page, where an address may have a token.
+func isPage(path string) bool { return path == "/" || path == SitePath+"/" }
+
+// admitted checks the token. Opening ?token=… of a page in a browser makes it a cookie.
 func (g *guard) admitted(w http.ResponseWriter, r *http.Request) bool {
 	given, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if cookie, err := r.Cookie(g.cookie()); err == nil && !ok { // a proxy may have an Authorization of its own
 		given = cookie.Value
 	}
 	asked := ""
-	if r.Method == http.MethodGet && r.URL.Path == "/" {
+	if r.Method == http.MethodGet && isPage(r.URL.Path) {
 		asked = r.URL.Query().Get("token")
 	}
 	switch {

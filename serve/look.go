@@ -278,7 +278,7 @@ func withoutPath(err error) error {
 func (s *Server) keep(file string, jpeg []byte) {
 	err := os.MkdirAll(filepath.Dir(file), 0o700)
 	if err == nil {
-		err = atomicfile.WriteFile(file, jpeg)
+		err = atomicfile.WritePrivate(file, jpeg)
 	}
 	if err != nil {
 		s.Log.Debug("a thumbnail was not kept", "reason", err)
@@ -290,6 +290,16 @@ func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
 		return fail(http.StatusServiceUnavailable, "%v", err)
 	}
 	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
+	return nil
+}
+
+// quit ends the server, after this answer.
+func (s *Server) quit(w http.ResponseWriter, _ *http.Request) error {
+	if s.Quit == nil {
+		return fail(http.StatusForbidden, "this server ends where it was started")
+	}
+	writeJSON(w, http.StatusAccepted, map[string]bool{"ok": true})
+	s.Quit()
 	return nil
 }
 

@@ -55,7 +55,7 @@ type Options struct {
 	Events bool
 	// FileTimes takes the time of a photo that tells none from its file's last change.
 	FileTimes bool
-	// Rescan is the least time between two scans; 0 means five seconds.
+	// Rescan is the least time between two looks into the folder; 0 means five seconds.
 	Rescan time.Duration
 	// Title and Name are those of the page and of the MODEL file.
 	Title, Name string
@@ -68,6 +68,10 @@ type Options struct {
 	// page, as in Config.
 	Hosts    []string
 	BasePath string
+	// Entrance is how other commands find the page; without one they only hand over work.
+	Entrance Entrance
+	// Quit ends the server as whoever started it would; nil if a page may not.
+	Quit func()
 	// Start is where the start page is (Desk), relative to this one; "" if there is none.
 	Start string
 	Log   *slog.Logger
@@ -79,7 +83,8 @@ type Server struct {
 	words    words
 	hub      hub
 	batches  chan *request
-	unseen   chan struct{} // wakes look
+	unseen   chan struct{}      // wakes look
+	looks    chan chan struct{} // into the folder; each is closed afterwards
 	metrics  metrics
 	uploads  *semaphore.Weighted // bytes
 	pictures chan struct{}
@@ -117,7 +122,7 @@ func New(o Options) *Server {
 	}
 	return &Server{
 		Options: o, words: newWords(), hub: hub{clients: map[chan string]bool{}}, batches: make(chan *request),
-		unseen: make(chan struct{}, 1), uploads: semaphore.NewWeighted(uploadMemory),
+		unseen: make(chan struct{}, 1), looks: make(chan chan struct{}), uploads: semaphore.NewWeighted(uploadMemory),
 		pictures: make(chan struct{}, maxPictures),
 		metrics:  metrics{requests: map[string]int{}, buckets: make([]int, len(bounds()))},
 	}
@@ -229,6 +234,8 @@ func (s *Server) routes() map[string]handler {
 		"GET /v1/history":             s.history,
 		"GET /v1/points":              s.points,
 		"POST /v1/save":               s.save,
+		"POST /v1/look":               s.lookAgain,
+		"POST /v1/quit":               s.quit,
 		"GET /v1/labels.csv":          s.labels,
 		"GET /v1/status":              s.status,
 		"GET /v1/events":              s.events,

@@ -455,6 +455,9 @@ func TestEveryRoute(t *testing.T) {
 		t.Errorf("label of a form: %+v", answer)
 	}
 	s.post("/v1/save", nil, nil)
+	s.post("/v1/look", nil, nil)
+	s.server.Quit = func() {}
+	s.expect(http.StatusAccepted, "true", "POST", "/v1/quit", "")
 	var now struct{ Points []point }
 	if s.get("/v1/points", &now); len(now.Points) < 2 || !now.Points[len(now.Points)-1].Saved {
 		t.Errorf("points: %+v", now)

@@ -15,6 +15,7 @@ const maxTaskLines = 200
 // lines, and say how far they are.
 type Task struct {
 	kind   string
+	dir    string // of the project that it opens, "" for none
 	cancel context.CancelFunc
 	done   chan struct{}
 

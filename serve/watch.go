@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"slices"
 	"time"
 
@@ -13,32 +15,66 @@ import (
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
-// Photos are given to the session in parts; the first is small, so that there is
-// something to see at once.
+// Photos are given to the session in parts, between which the server looks for new ones. The first
+// is small, so that there is something to see at once, and so are those that take long.
 const (
 	firstPart = 16
-	part      = 64
+	leastPart = 4
+	mostPart  = 64
+	partTime  = time.Second
 )
 
-// patience is how much longer than a scan the server waits for the next one.
+// patience is how much longer than a look the server waits for the next one.
 const patience = 20
 
-// watch reads the folder, and again and again what has changed in it, until ctx ends.
+// watch looks into the folder, again and again, and reads what is new, until ctx ends. When it
+// looks again follows from what a look costs, which opens no photo, and not from what reading costs.
 func (s *Server) watch(ctx context.Context) {
-	f := folder{Server: s, known: map[string]cache.FileState{}, failed: map[string]bool{}}
+	f := folder{Server: s, known: map[string]cache.FileState{}, failed: map[string]bool{}, size: firstPart}
+	due := time.NewTimer(0)
+	defer due.Stop()
 	for {
-		begun := time.Now()
-		err := f.scan(ctx)
-		if ctx.Err() != nil {
-			return
+		var asked chan struct{}
+		if len(f.fresh) > 0 {
+			select {
+			case <-due.C:
+			case asked = <-s.looks:
+			default:
+				f.read(ctx)
+				if ctx.Err() != nil {
+					return
+				}
+				continue
+			}
+		} else {
+			select {
+			case <-due.C:
+			case asked = <-s.looks:
+			case <-ctx.Done():
+				return
+			}
 		}
-		s.reached(err)
-		select {
-		case <-time.After(max(s.Rescan, patience*time.Since(begun))):
-		case <-ctx.Done():
-			return
+		due.Reset(f.visit(ctx))
+		if asked != nil {
+			close(asked)
 		}
 	}
+}
+
+// lookAgain looks into the folder at once, and answers when what is in it is known.
+func (s *Server) lookAgain(w http.ResponseWriter, r *http.Request) error {
+	done := make(chan struct{})
+	select {
+	case s.looks <- done:
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+	select {
+	case <-done:
+	case <-r.Context().Done():
+		return r.Context().Err()
+	}
+	return s.status(w, r)
 }
 
 // reached notes whether the folder could be read, and tells the log and the pages when
@@ -61,12 +97,28 @@ func (s *Server) reached(err error) {
 // A folder is what the server knows of its files.
 type folder struct {
 	*Server
-	known  map[string]cache.FileState // by path
+	known  map[string]cache.FileState // of what was read, by path
 	failed map[string]bool
+	found  int              // photos at the last look
+	fresh  []dataset.Sample // that are to be read, in this order
+	states map[string]cache.FileState
+	size   int   // of the next part
+	err    error // of the last part
 }
 
-// scan reads what is new in the folder.
-func (f *folder) scan(ctx context.Context) error {
+// visit finds what is new in the folder, and returns when to look again.
+func (f *folder) visit(ctx context.Context) (next time.Duration) {
+	begun := time.Now()
+	err := f.list(ctx)
+	if ctx.Err() == nil {
+		f.reached(cmp.Or(err, f.err))
+	}
+	return max(f.Rescan, patience*time.Since(begun))
+}
+
+// list compares the folder with what is known of it. What nobody has waited for yet is read first:
+// somebody has just put it there.
+func (f *folder) list(ctx context.Context) error {
 	samples, err := f.Scan(ctx)
 	if err != nil && !errors.Is(err, dataset.ErrNoImages) {
 		return err
@@ -76,9 +128,12 @@ func (f *folder) scan(ctx context.Context) error {
 			return err
 		}
 	}
-	there := make(map[string]bool, len(samples))
+	there, waiting := make(map[string]bool, len(samples)), make(map[string]bool, len(f.fresh))
+	for _, sample := range f.fresh {
+		waiting[sample.File()] = true
+	}
 	states := map[string]cache.FileState{}
-	var fresh []dataset.Sample
+	var fresh, old []dataset.Sample
 	var file string
 	var state cache.FileState
 	for _, sample := range samples {
@@ -91,27 +146,42 @@ func (f *folder) scan(ctx context.Context) error {
 			state, err = cache.Stat(dataset.FullPath(f.Root, file))
 		}
 		if err != nil {
-			continue // it vanished, or the next scan finds it
+			continue // it vanished, or the next look finds it
 		}
-		if old, ok := f.known[sample.Path]; !ok || old != state {
-			fresh, states[sample.Path] = append(fresh, sample), state
+		if was, ok := f.known[sample.Path]; ok && was == state {
+			continue
+		}
+		states[sample.Path] = state
+		if waiting[file] {
+			old = append(old, sample)
+		} else {
+			fresh = append(fresh, sample)
 		}
 	}
 	f.drop(there)
-	if len(fresh) == 0 {
-		f.say(len(there), false)
-		return nil
+	f.found, f.fresh, f.states = len(there), append(fresh, old...), states
+	if len(f.fresh) == 0 {
+		f.err = nil
 	}
-	f.say(len(there), true)
-	for size := firstPart; len(fresh) > 0; size = part {
-		size = wholePhotos(fresh, size)
-		if err := f.add(ctx, fresh[:size], states); err != nil {
-			return err
-		}
-		fresh = fresh[size:]
-		f.say(len(there), len(fresh) > 0)
-	}
+	f.say()
 	return nil
+}
+
+// read reads the next part of what is new. What could not be taken is new at the next look.
+func (f *folder) read(ctx context.Context) {
+	n, begun := wholePhotos(f.fresh, f.size), time.Now()
+	f.err = f.add(ctx, f.fresh[:n])
+	if ctx.Err() != nil {
+		return
+	}
+	if f.fresh = f.fresh[n:]; f.err != nil {
+		f.fresh = nil
+	}
+	if f.size = min(2*f.size, mostPart); time.Since(begun) > partTime {
+		f.size = max(f.size/4, leastPart)
+	}
+	f.say()
+	f.reached(f.err)
 }
 
 // mounted returns an error if nothing is left in a folder that had photos: what a disk
@@ -133,8 +203,8 @@ func wholePhotos(samples []dataset.Sample, n int) int {
 	return n
 }
 
-func (f *folder) say(found int, scanning bool) {
-	f.Session.Found(teach.PhotoCounts{Found: found, Failed: len(f.failed), Scanning: scanning})
+func (f *folder) say() {
+	f.Session.Found(teach.PhotoCounts{Found: f.found, Failed: len(f.failed), Scanning: len(f.fresh) > 0})
 }
 
 // drop forgets files that are gone.
@@ -154,30 +224,37 @@ func (f *folder) drop(there map[string]bool) {
 }
 
 // add embeds files and gives them to the session.
-func (f *folder) add(ctx context.Context, samples []dataset.Sample, states map[string]cache.FileState) error {
+func (f *folder) add(ctx context.Context, samples []dataset.Sample) error {
 	var photos []teach.Photo
 	var vectors [][]float32
+	var unreadable []string
 	_, err := f.Embedder.EmbedSeq(ctx, f.Root, slices.Values(samples), func(item pixels.Item) error {
 		path := item.Sample.Path
-		state := states[path]
-		f.known[path] = state
 		if item.Err != nil {
-			f.failed[path] = true
+			unreadable = append(unreadable, path)
 			f.Log.Warn("a file could not be read as a photo", "file", dataset.EscapePath(path), "reason", item.Err)
 			return nil
 		}
-		delete(f.failed, path)
 		photos = append(photos, teach.Photo{
 			ID: teach.ID(item.Hash), Path: dataset.EscapePath(path), Box: item.Sample.Box,
-			Class: dataset.EscapePath(item.Sample.Label), Changed: time.Unix(0, state.MtimeNs),
+			Class: dataset.EscapePath(item.Sample.Label), Changed: time.Unix(0, f.states[path].MtimeNs),
 		})
 		vectors = append(vectors, item.Vector)
 		return nil
 	})
+	if err == nil {
+		err = f.Session.Add(photos, vectors)
+	}
 	if err != nil {
 		return err
 	}
-	err = f.Session.Add(photos, vectors)
+	for _, sample := range samples {
+		f.known[sample.Path] = f.states[sample.Path]
+		delete(f.failed, sample.Path)
+	}
+	for _, path := range unreadable {
+		f.failed[path] = true
+	}
 	f.wake()
-	return err
+	return nil
 }

@@ -6,22 +6,13 @@ import (
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
-	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline/internal/instance"
 )
 
-// mostControl bounds the file that says where a server takes work.
-const mostControl = 1 << 12
-
-// OpenControl writes where the server of this session takes the work of commands, into a file that
-// only this user can read, until Close removes it.
-func (s *Session) OpenControl(where []byte) error {
-	return atomicfile.Write(s.options.Model+controlSuffix, func(f *atomicfile.File) error {
-		if err := f.Chmod(private); err != nil {
-			return err
-		}
-		_, err := f.Write(where)
-		return err
-	})
+// OpenControl writes how the server of this session is reached by commands, into a file that only
+// this user can read, until Close removes it.
+func (s *Session) OpenControl(c instance.Contact) error {
+	return c.Write(s.options.Model + controlSuffix)
 }
 
 // closeControl removes the file of OpenControl, also that of a session that was killed. The caller
@@ -33,18 +24,26 @@ func closeControl(file string) error {
 	return nil
 }
 
-// Control returns what OpenControl wrote for the server that has a MODEL file open; nil if nobody has
-// it open, or whoever has it takes no work.
-func Control(file string) ([]byte, error) {
-	if err := Free(file); !errors.Is(err, ErrInUse) {
-		return nil, err
+// Control returns what OpenControl wrote for the server that has a MODEL file open, nil if nobody
+// has it open. The error wraps ErrInUse if whoever has it cannot be asked: fs.ErrNotExist if it
+// has written nothing, yet or at all, and instance.ErrForeign if it is another user.
+func Control(file string) (*instance.Contact, error) {
+	held := Free(file)
+	if !errors.Is(held, ErrInUse) {
+		return nil, held
 	}
-	where, err := regularfile.Read(file+controlSuffix, mostControl)
+	c, err := instance.Read(file + controlSuffix)
 	if target, linkErr := filepath.EvalSymlinks(file); errors.Is(err, fs.ErrNotExist) && linkErr == nil {
-		where, err = regularfile.Read(target+controlSuffix, mostControl)
+		c, err = instance.Read(target + controlSuffix)
 	}
-	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, fs.ErrPermission) {
-		return nil, nil
+	if err != nil {
+		return nil, &unreachedError{held, err}
 	}
-	return where, err
+	return &c, nil
 }
+
+// An unreachedError reports that a model is in use, and why whoever uses it cannot be asked.
+type unreachedError struct{ held, cause error }
+
+func (e *unreachedError) Error() string   { return e.held.Error() }
+func (e *unreachedError) Unwrap() []error { return []error{e.held, e.cause} }

@@ -7,9 +7,9 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
-	"github.com/gofrs/flock"
-
+	"github.com/seed-90d10d51/pipeline/internal/instance"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
@@ -60,25 +60,55 @@ func Free(file string) error {
 		names = append(names, target)
 	}
 	for _, name := range names {
-		if err := unlocked(name + journalSuffix + lockSuffix); err != nil {
+		if err := unlocked(name + journalSuffix); err != nil {
 			return fmt.Errorf("%s: %w", file, err)
 		}
 	}
 	return nil
 }
 
-// unlocked returns ErrInUse if somebody holds a lock. It does not make the file.
-func unlocked(file string) error {
+// An inUseError says who has a journal, as far as anybody can know. It is ErrInUse.
+type inUseError struct{ by string }
+
+// inUse returns the error that somebody else has a journal.
+func inUse(journal string) error {
+	return &inUseError{instance.Holder(strings.TrimSuffix(journal, journalSuffix)+controlSuffix, journal+lockSuffix)}
+}
+
+func (e *inUseError) Error() string {
+	who, remedy, _ := strings.Cut(ErrInUse.Error(), ":")
+	if e.by != "" {
+		who += " (" + e.by + ")"
+	}
+	return who + ":" + remedy
+}
+
+func (e *inUseError) Is(target error) bool { return target == ErrInUse }
+
+// ofWhom adds to the error of a file that may not be opened whose it is.
+func ofWhom(err error, path string) error {
+	if whose := instance.Holder(path); errors.Is(err, fs.ErrPermission) && whose != "" {
+		return fmt.Errorf("%w: it is a file of %s", err, whose)
+	}
+	return err
+}
+
+// unlocked returns ErrInUse if somebody holds the lock of a journal. It does not make the file.
+func unlocked(journal string) error {
+	file := journal + lockSuffix
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	lock := flock.New(file)
+	lock, err := regularfile.Lock(file)
+	if err != nil {
+		return err
+	}
 	free, err := lock.TryRLock()
 	switch {
 	case err != nil:
-		return err
+		return ofWhom(err, file)
 	case !free:
-		return ErrInUse
+		return inUse(journal)
 	}
 	return lock.Unlock()
 }

@@ -44,15 +44,17 @@ type journal struct {
 // never acknowledged, is dropped; any other damage is an error that names the line.
 // ErrInUse reports that another process has it.
 func openJournal(path string) (*journal, error) {
-	j := &journal{
-		path: path, replace: atomicfile.Write, lock: flock.New(path + lockSuffix), embeddings: map[ID][]float32{},
+	j := &journal{path: path, replace: atomicfile.Write, embeddings: map[ID][]float32{}}
+	var err error
+	if j.lock, err = regularfile.Lock(path + lockSuffix); err != nil {
+		return nil, j.named(err)
 	}
 	held, err := j.lock.TryLock()
 	switch {
 	case err != nil:
-		return nil, j.named(err)
+		return nil, j.named(ofWhom(err, path+lockSuffix))
 	case !held:
-		return nil, j.named(ErrInUse)
+		return nil, j.named(inUse(path))
 	}
 	if err := j.open(); err != nil {
 		return nil, errors.Join(j.named(err), j.Close())

@@ -44,6 +44,8 @@ export const points = () => ask("GET", "points");
 export const history = (query) => ask("GET", "history", { query });
 export const back = (seq) => ask("POST", "back", { json: { seq } });
 export const forget = (ids) => ask("POST", "forget", { json: { images: ids } });
+export const look = () => ask("POST", "look");
+export const quit = () => ask("POST", "quit");
 export const save = () => ask("POST", "save");
 export const previewAccept = (above, name) => ask("GET", "accept", { query: { above, class: name } });
 export const accept = (above, name) => ask("POST", "accept", { json: name ? { above, class: name } : { above } });
@@ -53,10 +55,15 @@ export const spotCheck = (above, name, n) =>
 export const thumb = (id) => `v1/images/${id}/thumb`;
 export const photo = (id) => `v1/images/${id}/photo`;
 
+let events;
+
+// hangUp ends what listen began.
+export const hangUp = () => events?.close();
+
 // listen calls back with the status of every event, and with null while there
 // is no connection. The browser connects again by itself.
 export function listen(heard) {
-  const events = new EventSource("v1/events");
+  events = new EventSource("v1/events");
   for (const name of ["status", "change", "refit", "groups", "map"]) {
     events.addEventListener(name, (event) => heard(JSON.parse(event.data), name));
   }

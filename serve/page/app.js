@@ -16,6 +16,7 @@ import { allIdsOf, idsOf, photosOf } from "./moment.js";
 import { Naming } from "./naming.js";
 import * as large from "./photo.js";
 import { Selection } from "./selection.js";
+import { lookAgain, quit } from "./server.js";
 import { Several } from "./several.js";
 import { untimed } from "./shot.js";
 import { disconnected, showStatus } from "./status.js";
@@ -749,7 +750,7 @@ for (const [id, run] of Object.entries({
   everything: () => { commands.selectAll(); toPhotos(); }, nothing: () => { selection.clear(); toPhotos(); },
   bulk: guard(() => bulk()), help: commands.help,
   undo: commands.undo, redo: commands.redo, "show-history": commands.history, forget: commands.forget,
-  save: guard(save),
+  save: guard(save), "look-again": guard(async () => heard(await lookAgain())), quit: guard(quit),
   follow: guard(follow), dismiss: () => { advice.dismiss(status); advise(); toPhotos(); },
   "keys-close": () => byId("keys").close(),
   "map-open": commands.open, "map-arrange": guard(async () => heard(await map.arrange())),

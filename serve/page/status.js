@@ -19,6 +19,7 @@ export function showStatus(status) {
   byId("problem").hidden = !problem;
   byId("problem").textContent = problem;
   showSave(status);
+  byId("quit-row").hidden = !status.may_quit;
   byId("bulk").disabled = !status.model.ready;
   if (status.start !== null) { // where all formats are
     byId("export").href = status.start + "#export";

@@ -270,7 +270,7 @@ byId("lost-choose").addEventListener("click", async () => {
 
 byId("stop").addEventListener("click", async () => {
   const words = element("p", {}, "What you decided is kept, and the model is saved. A task that runs is cancelled.");
-  if (!(await question("Stop the program?", words, "Stop"))) {
+  if (!(await question("Quit?", words, "Quit"))) {
     return;
   }
   ended = true;

@@ -84,7 +84,8 @@ func quoted(names []string) (cells []string) {
 }
 
 // Open implements serve.Program. The network of a model is found by what the model says.
-func (p program) Open(ctx context.Context, of project.Project, token string, _ *serve.Task) (serve.Site, error) {
+func (p program) Open(ctx context.Context, of project.Project, token string, e serve.Entrance, quit func(),
+	_ *serve.Task) (serve.Site, error) {
 	c := p.config
 	c.Images, c.List, c.Features, c.Backbone = of.Images, "", "", ""
 	c.Serve.BasePath, c.Serve.Hosts = serve.SitePath, nil
@@ -95,7 +96,7 @@ func (p program) Open(ctx context.Context, of project.Project, token string, _ *
 	if err != nil {
 		return nil, err
 	}
-	s.server.Start, s.server.Title = "../", of.Name()
+	s.server.Start, s.server.Title, s.server.Entrance, s.server.Quit = "../", of.Name(), e, quit
 	if err := s.open(0); err != nil {
 		closeInto(s, &err)
 		return nil, err

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/netip"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -68,11 +69,66 @@ one camera that follow each other as one, to be decided at once.`,
 	return cmd
 }
 
-// serveHTTP writes nothing before everything that may fail has been tried.
-func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
+// serveHTTP serves a model, or opens the page on which this user serves it already.
+func (a *app) serveHTTP(ctx context.Context, file string, at int) error {
 	if err := a.require([2]string{"images", a.config.Images}); err != nil {
 		return err
 	}
+	if at != 0 {
+		return a.serveHere(ctx, file, at)
+	}
+	if shown, err := a.showServed(ctx, file); shown || err != nil {
+		return err
+	}
+	err := a.serveHere(ctx, file, at)
+	listening := (*net.OpError)(nil)
+	if !errors.Is(err, teach.ErrInUse) && !(errors.As(err, &listening) && listening.Op == "listen") {
+		return err
+	}
+	// Another one that began at the same time may have been faster: it listens before it has the model.
+	for range 50 {
+		if shown, _ := a.showServed(ctx, file); shown {
+			return nil
+		}
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	return err
+}
+
+// showServed opens the page on which this user serves a model already, and reports whether there
+// is one.
+func (a *app) showServed(ctx context.Context, file string) (shown bool, err error) {
+	found, err := serve.Find(ctx, file)
+	if found == nil {
+		return false, err
+	}
+	a.show(found, true)
+	return true, nil
+}
+
+// show says where a page is that another process has, and opens it.
+func (a *app) show(found *serve.Found, browser bool) {
+	photos := ""
+	if found.Photos != "" {
+		photos = " with the photos in " + found.Photos
+	}
+	a.say("open %s (running already%s: %s)", found.Page, photos, found)
+	if !browser || found.Browser == "" {
+		return
+	}
+	if err := openBrowser(found.Browser); err != nil {
+		a.log.Debug("the browser could not be started", "reason", err)
+	}
+}
+
+// serveHere writes nothing before everything that may fail has been tried.
+func (a *app) serveHere(ctx context.Context, file string, at int) (err error) {
+	ctx, quit := context.WithCancel(ctx)
+	defer quit()
 	s, err := a.newSite(ctx, file, tokenOf(a.config.Serve))
 	if err != nil {
 		return err
@@ -83,10 +139,14 @@ func (a *app) serveHTTP(ctx context.Context, file string, at int) (err error) {
 		return err
 	}
 	defer l.Close() // once more, where it was served
+	s.server.Entrance.Page = pageURL(l.Addr(), a.config.Serve.BasePath, s.server.Token)
+	if a.config.Serve.Local() {
+		s.server.Quit = quit // others do not end what somebody serves to them
+	}
 	if err := s.open(at); err != nil {
 		return err
 	}
-	a.say("open %s (Ctrl-C ends)", pageURL(l.Addr(), a.config.Serve.BasePath, s.server.Token))
+	a.say("open %s (Ctrl-C ends)", s.server.Entrance.Page)
 	warnOpened(a.log, s.session, file)
 	return s.server.Serve(ctx, l)
 }

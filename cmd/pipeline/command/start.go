@@ -7,11 +7,14 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"runtime"
 	"strconv"
 
+	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
@@ -53,23 +56,38 @@ machine; photos are known by their content.`,
 	return cmd
 }
 
-// start serves the start page.
+// start serves the start page, or opens that which this user has already.
 func (a *app) start(ctx context.Context, dir string, port int, browser bool) error {
-	if dir != "" {
-		if _, err := project.Open(dir); err != nil && !errors.Is(err, project.ErrNoPhotos) {
-			return usageError{err}
-		}
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return fmt.Errorf("no home folder: %w", err)
+	if port < 0 || port > 65535 {
+		return usagef("--port %d: give a number from 1 to 65535", port)
 	}
 	recent, err := project.UserRecent()
 	if err != nil {
 		a.log.Warn("projects will not be listed as recent ones", "reason", err)
 	}
-	if port < 0 || port > 65535 {
-		return usagef("--port %d: give a number from 1 to 65535", port)
+	if dir != "" {
+		p, err := project.Open(dir)
+		if err != nil && !errors.Is(err, project.ErrNoPhotos) {
+			return usageError{err}
+		}
+		dir = p.Dir
+		// Whoever else has it says so on the page.
+		if found, _ := serve.Find(ctx, p.Model()); found != nil {
+			a.show(found, browser)
+			return nil
+		}
+	}
+	contact, lock, found := a.findDesk(ctx, recent, dir)
+	if found != nil {
+		a.show(found, browser)
+		return nil
+	}
+	if lock != nil {
+		defer lock.Unlock()
+	}
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return fmt.Errorf("no home folder: %w", err)
 	}
 	l, err := listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), "port")
 	if err != nil {
@@ -77,7 +95,8 @@ func (a *app) start(ctx context.Context, dir string, port int, browser bool) err
 	}
 	defer l.Close() // once more, where it was served
 	desk := &serve.Desk{
-		Program: program{a}, Token: rand.Text(), Recent: recent, Home: home, Formats: label.Formats(), Log: a.log,
+		Program: program{a}, Token: rand.Text(), Contact: contact, Recent: recent, Home: home, Formats: label.Formats(),
+		Log: a.log,
 	}
 	if browser {
 		// Other users see the arguments of programs, so this address opens the page once.
@@ -86,8 +105,32 @@ func (a *app) start(ctx context.Context, dir string, port int, browser bool) err
 			a.log.Warn("the browser could not be started: open the address yourself", "reason", err)
 		}
 	}
-	a.say("open %s (Ctrl-C, or Stop on the page, ends)", pageURL(l.Addr(), "", desk.Token))
+	a.say("open %s (Ctrl-C, or Quit on the page, ends)", pageURL(l.Addr(), "", desk.Token))
 	return desk.Serve(ctx, l, dir)
+}
+
+// findDesk returns the start page that this user has already, if that shows the project in dir or
+// opens it now; otherwise the file in which a new page leaves its contact, "" for none, and the lock
+// of that.
+func (a *app) findDesk(ctx context.Context, recent project.Recent, dir string) (contact string, lock *flock.Flock,
+	found *serve.Found) {
+	if recent.File == "" {
+		return "", nil, nil
+	}
+	host, _ := os.Hostname() // home folders may be shared by several machines
+	folder := filepath.Dir(recent.File)
+	contact = filepath.Join(folder, "start-"+url.PathEscape(host)+".json")
+	err := os.MkdirAll(folder, 0o700)
+	if err == nil {
+		found, lock, err = serve.FindDesk(ctx, contact, dir)
+	}
+	if err != nil {
+		a.log.Warn("this page will not be found by a second start", "reason", err)
+	}
+	if lock == nil || err != nil {
+		return "", lock, found
+	}
+	return contact, lock, nil
 }
 
 // openBrowser opens an address in the user's browser.

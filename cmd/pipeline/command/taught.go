@@ -60,7 +60,7 @@ func reachable(file string) error {
 	if !errors.Is(err, teach.ErrInUse) {
 		return err
 	}
-	if control, controlErr := teach.Control(file); controlErr != nil || len(control) == 0 {
+	if control, controlErr := teach.Control(file); controlErr != nil || control == nil {
 		return err
 	}
 	return nil

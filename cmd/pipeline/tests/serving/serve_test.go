@@ -379,6 +379,9 @@ func (s *served) used(client, code string) {
 	for route, methods := range api.Paths {
 		for method := range methods {
 			count := fmt.Sprintf("method=%q,route=%q,code=\"200\"", strings.ToUpper(method), route)
+			if route == "/v1/quit" { // there would be nobody to ask
+				continue
+			}
 			if route == "/v1/events" { // is counted when the server has noticed that the client is gone
 				count, counts = route, append(counts, code...)
 			}
