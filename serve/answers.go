@@ -336,6 +336,8 @@ func problem(st teach.Status) *string {
 	switch {
 	case st.Lost != nil:
 		return new(textOf(st.Lost, http.StatusOK))
+	case st.Unkept != nil:
+		return new(textOf(st.Unkept, http.StatusOK))
 	case st.NotSaved != nil:
 		return new("the model is not saved: " + textOf(st.NotSaved, http.StatusOK))
 	}

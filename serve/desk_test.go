@@ -53,7 +53,8 @@ func (p standProgram) Train(ctx context.Context, of project.Project, b Beginning
 	return p.work(ctx, task, fmt.Sprintf("train %s with %s %q", of.Name(), b.With, b.Names))
 }
 
-func (p standProgram) Open(ctx context.Context, of project.Project, _ string, _ Entrance, _ func(), task *Task) (Site, error) {
+func (p standProgram) Open(ctx context.Context, of project.Project, _ string, _ Entrance, _ func(),
+	task *Task) (Site, error) {
 	return standSite{p}, p.work(ctx, task, "open "+of.Name())
 }
 

@@ -285,14 +285,6 @@ func (s *Server) keep(file string, jpeg []byte) {
 	}
 }
 
-func (s *Server) health(w http.ResponseWriter, _ *http.Request) error {
-	if err := s.Session.Healthy(); err != nil {
-		return fail(http.StatusServiceUnavailable, "%v", err)
-	}
-	writeJSON(w, http.StatusOK, map[string]string{"status": "ok"})
-	return nil
-}
-
 // quit ends the server, after this answer.
 func (s *Server) quit(w http.ResponseWriter, _ *http.Request) error {
 	if s.Quit == nil {

@@ -64,6 +64,12 @@ func (s *Server) writeMetrics(w http.ResponseWriter, _ *http.Request) error {
 	add("labels_person", "gauge", "Photos that a person labelled.", st.Person)
 	add("labels_bulk", "gauge", "Photos that were labelled by accepting predictions.", st.Bulk)
 	add("journal_lines", "gauge", "Lines of the journal.", st.Seq)
+	kept := 1
+	if st.Lost != nil || st.Unkept != nil {
+		kept = 0
+	}
+	add("decisions_kept", "gauge", "1 if decisions can be kept, 0 if not.", kept)
+	add("failed_writes_total", "counter", "Decisions that could not be written down.", st.FailedWrites)
 	add("refit_seconds", "gauge", "Time of the last fit.", st.RefitSeconds)
 	add("labelled_total", "counter", "Photos of requests that were labelled.", s.metrics.labelled.Load())
 	m := &s.metrics

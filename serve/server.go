@@ -151,6 +151,7 @@ func (s *Server) Work(ctx context.Context) error {
 	working.Go(func() { s.watch(ctx) })
 	working.Go(func() { s.compute(ctx) })
 	working.Go(func() { s.look(ctx) })
+	working.Go(func() { s.heal(ctx) })
 	<-ctx.Done()
 	closeControl()
 	working.Wait()
@@ -314,6 +315,7 @@ func codeOf(err error) int {
 			teach.Invalid: http.StatusBadRequest, teach.Unknown: http.StatusNotFound,
 			teach.Conflict: http.StatusConflict,
 			teach.Changed:  http.StatusConflict, teach.Lost: http.StatusServiceUnavailable,
+			teach.Unkept: http.StatusServiceUnavailable,
 		}[refused.Reason]
 	case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
 		return http.StatusServiceUnavailable

@@ -38,6 +38,7 @@ type journal struct {
 	lines      []Line
 	embeddings map[ID][]float32
 	broken     error
+	keeping    keeping
 }
 
 // openJournal opens a journal, or begins one. A last line without its end, which was
@@ -178,6 +179,9 @@ func (j *journal) cut() error {
 // disk, in the file that has the name of the journal. After an error the journal is as
 // before.
 func (j *journal) append(l Line) (Line, error) {
+	if err := j.settle(); err != nil {
+		return l, j.named(j.unkept(err, j.keeping.bytes))
+	}
 	if err := j.intact(); err != nil {
 		return l, err
 	}
@@ -190,16 +194,8 @@ func (j *journal) append(l Line) (Line, error) {
 		return l, j.named(err)
 	}
 	text = append(text, '\n')
-	_, err = j.file.Write(text)
-	if err == nil {
-		err = j.file.Sync()
-	}
-	if err != nil {
-		// What a failed sync has left on disk is unknown: nothing may follow it.
-		if again := errors.Join(j.cut(), j.file.Sync()); again != nil {
-			j.broken = fmt.Errorf("journal %s cannot be written any more, restart the server: %w", j.path, again)
-		}
-		return l, fmt.Errorf("journal %s: nothing was changed: %w", j.path, err)
+	if err := j.put(text); err != nil {
+		return l, j.named(err)
 	}
 	j.size += int64(len(text))
 	err = j.take(l)
@@ -342,7 +338,7 @@ func (j *journal) follow(lines []Line, embeddings map[ID][]float32) (err error) 
 		return j.broken
 	}
 	old := j.release() // of a file without a name
-	j.file, j.lines, j.embeddings = file, lines, embeddings
+	j.file, j.lines, j.embeddings, j.keeping.torn = file, lines, embeddings, false
 	if j.size, err = file.Seek(0, io.SeekEnd); err != nil {
 		j.broken = fmt.Errorf("restart the server: %w", err)
 	}
@@ -352,8 +348,11 @@ func (j *journal) follow(lines []Line, embeddings map[ID][]float32) (err error) 
 // intact returns an error unless a line can be added to the file with the name of the
 // journal.
 func (j *journal) intact() error {
-	if j.broken != nil {
+	switch {
+	case j.broken != nil:
 		return j.broken
+	case j.keeping.torn:
+		return j.keeping.last
 	}
 	return displaced(j.file, j.path, j.size)
 }

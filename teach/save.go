@@ -29,10 +29,10 @@ type saves struct {
 	notSaved error   // why the last one failed
 }
 
-// failed remembers why a save failed, nil if it did not. What is Lost is known as long
-// as it is.
+// failed remembers why a save failed, nil if it did not. What is Lost or Unkept is known
+// as long as it is.
 func (s *saves) failed(err error) error {
-	if !refused(err, Lost) {
+	if !refused(err, Lost) && !refused(err, Unkept) {
 		s.notSaved = err
 	}
 	return err

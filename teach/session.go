@@ -61,6 +61,7 @@ const (
 	Conflict               // it does not fit the present state
 	Changed                // another program has changed the file of the model
 	Lost                   // a file of the session is not where it was
+	Unkept                 // it cannot be written down
 )
 
 // refused reports whether an error is a Refusal of a kind.
@@ -178,13 +179,6 @@ func (s *Session) Wait() { s.working.Wait() }
 
 // Dropped says what was missing at the end of the journal; "" for nothing.
 func (s *Session) Dropped() string { return s.journal.Dropped }
-
-// Healthy returns an error if decisions cannot be kept, and says what to do.
-func (s *Session) Healthy() error {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.intact()
-}
 
 // Base returns the model that the journal starts from; the caller must not change it.
 func (s *Session) Base() *model.Model { return s.base.model }

@@ -22,9 +22,11 @@ type Status struct {
 	Unsaved  int
 	Saving   bool
 	NotSaved error
-	// Lost says why nothing can be decided.
-	Lost   error
-	Photos PhotoCounts
+	// Lost says why nothing can be decided, Unkept why that could not be written which was
+	// decided last, and FailedWrites counts such decisions.
+	Lost, Unkept error
+	FailedWrites int
+	Photos       PhotoCounts
 	// Embedded counts the photos of the session, Seen those that said when and where they
 	// were taken, or do not know.
 	Embedded, Seen int
@@ -73,6 +75,7 @@ func (s *Session) Status() Status {
 		Revision: s.revision, Seq: len(s.state.lines), Method: s.base.model.Method,
 		Ready: s.live != nil, Instant: s.live != nil && s.live.linear != nil,
 		Unsaved: s.state.changesSince(s.inFile), Saving: s.saving != nil, NotSaved: s.notSaved, Lost: s.intact(),
+		Unkept: s.journal.keeping.last, FailedWrites: s.journal.keeping.failed,
 		Photos: s.photo, Classes: len(s.state.current()), Recent: math.NaN(),
 		LeftOut: s.left.n, LeftOutRight: s.left.correct,
 		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(),

@@ -83,3 +83,68 @@ func (s *served) drawsWithoutRoom(cache string) {
 		s.Error("the thumbnail was not kept")
 	}
 }
+
+// TestNoRoomForDecisions: while none can be written the answer is 503, as is the health, and the
+// status, the metrics and the log say so. All of it ends with the first write that succeeds, though
+// nobody decides anything.
+func TestNoRoomForDecisions(t *testing.T) {
+	l := commandtest.New(t)
+	images := l.Photos(l.Path("photos"), 32, 6, "a", "b")
+	disk := l.SmallDisk(t, "disk", 8<<20)
+	filler := filepath.Join(disk, "filler")
+	s := serve(l, 12, filepath.Join(disk, "m.model"), "--images", images)
+	s.name()
+	ids, _ := s.photoIDs()
+	const why = "m.model.journal cannot be written"
+	expect := func(code int, words, method, path, body string) {
+		t.Helper()
+		if got, text := s.ask(method, path, body); got != code || !strings.Contains(text, words) ||
+			strings.Contains(text, disk) {
+			t.Errorf("%s %s: %d %s, want %d and %q", method, path, got, text, code, words)
+		}
+	}
+	label := `{"do":"label","class":"` + strings.Repeat("x", 200) + `","images":["` + ids[0] + `"]}`
+	for range 2 {
+		if err := os.WriteFile(filler, make([]byte, 8<<20), 0o600); err == nil {
+			t.Fatal("the disk is not small")
+		}
+		code := http.StatusOK
+		for range 100 { // what is left of the last page has room for a few
+			if code, _ = s.ask("POST", "/v1/decisions", label); code != http.StatusOK {
+				break
+			}
+		}
+		if code != http.StatusServiceUnavailable {
+			t.Fatalf("decisions are answered with %d on a full disk", code)
+		}
+		expect(503, why, "POST", "/v1/decisions", label)
+		expect(503, why, "GET", "/healthz", "")
+		expect(200, why, "GET", "/v1/status", "")
+		expect(200, "\npipeline_decisions_kept 0\n", "GET", "/metrics", "")
+		journal := l.Read(disk, "m.model.journal")
+		if err := os.Remove(filler); err != nil {
+			t.Fatal(err)
+		}
+		for problem := why; problem != ""; { // by itself
+			_, problem = s.unsaved()
+		}
+		const decision = `"do":"label"`
+		now := l.Read(disk, "m.model.journal")
+		if n, want := bytes.Count(now, []byte(decision)), bytes.Count(journal, []byte(decision)); n != want {
+			t.Errorf("nobody decided, and the journal has %d decisions instead of %d", n, want)
+		}
+		expect(200, "\npipeline_decisions_kept 1\n", "GET", "/metrics", "")
+		expect(200, "ok", "GET", "/healthz", "")
+	}
+	if _, text := s.ask("GET", "/metrics", ""); strings.Contains(text, "\npipeline_failed_writes_total 0\n") {
+		t.Error("the metrics count no write that failed")
+	}
+	expect(200, `"problem":null`, "POST", "/v1/decisions", label)
+	expect(200, "sha256", "POST", "/v1/save", "")
+	s.ends()
+	for _, said := range []string{"decisions cannot be kept", "decisions are kept again"} {
+		if !strings.Contains(s.stderr.String(), said) {
+			t.Errorf("the log does not say %q: %s", said, s.stderr)
+		}
+	}
+}

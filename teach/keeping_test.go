@@ -1,0 +1,78 @@
+//go:build unix
+
+package teach
+
+import (
+	"bytes"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
+)
+
+// TestProbe: a journal without room is found without a decision, and again when it has room; what
+// a probe writes is never left, also where a write leaves what cannot be taken away at once.
+func TestProbe(t *testing.T) {
+	file, _, _ := written(t)
+	before, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	j, err := openJournal(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Session{record: record{journal: j, base: &base{}}}
+	unkept := func(want bool) {
+		t.Helper()
+		if err := j.probe(); refused(err, Unkept) != want || (s.Unkept() != nil) != want || (err != nil) != want {
+			t.Fatalf("%v, %v, want one: %t", err, s.Unkept(), want)
+		}
+		if now, err := os.ReadFile(file); err != nil || !bytes.Equal(now, before) {
+			t.Fatalf("the journal has %d bytes, not %d, %v", len(now), len(before), err)
+		}
+	}
+	unkept(false)
+	end := testenv.FullDisk(t, uint64(len(before))+leastProbe/2)
+	unkept(true)
+	if j.keeping.failed != 0 {
+		t.Error("a probe is counted as a decision")
+	}
+	end()
+	unkept(false)
+
+	// A decision larger than a probe is tried at its size.
+	end = testenv.FullDisk(t, uint64(len(before))+2*leastProbe)
+	large := Line{Do: Label, Class: "fox", Images: []ID{{1}}}
+	large.embed(ID{1}, make([]float32, leastProbe))
+	if _, err := j.append(large); !refused(err, Unkept) {
+		t.Fatal(err)
+	}
+	unkept(true)
+	end()
+	unkept(false)
+
+	// A disk that takes nothing away leaves half a line, after which nothing is written.
+	if _, err := j.file.WriteString("half a line"); err != nil {
+		t.Fatal(err)
+	}
+	j.keeping.torn, j.keeping.last = true, refuse(Unkept, "full")
+	if err := j.intact(); !refused(err, Unkept) {
+		t.Errorf("with half a line at its end: %v", err)
+	}
+	if _, err := j.append(Line{Do: Label, Class: "fox", Images: []ID{{2}}}); err != nil {
+		t.Fatal(err)
+	}
+	if s.Unkept() != nil || time.Since(j.keeping.at) > time.Hour {
+		t.Errorf("%v after a decision was kept", s.Unkept())
+	}
+	n := len(j.lines)
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if j, err = openJournal(file); err != nil || len(j.lines) != n || j.Dropped != "" {
+		t.Fatalf("%v, %d lines, want %d, dropped %q", err, len(j.lines), n, j.Dropped)
+	}
+	j.Close()
+}
