@@ -108,6 +108,7 @@ type scanner struct {
 	listing Listing
 	name    string // of the root
 	emit    func(Sample)
+	enters  func(fileID) error // of each folder; if it is set, nothing but folders is looked at
 	top     folder
 	avoided map[fileID]bool
 	visited map[fileID]bool
@@ -238,6 +239,11 @@ func (s *scanner) enter(f folder) error {
 		return nil
 	}
 	s.visited[f.id] = true
+	if s.enters != nil {
+		if err := s.enters(f.id); err != nil {
+			return err
+		}
+	}
 	if f.rel != "" && !strings.Contains(f.rel, "/") {
 		if _, known := s.photos[f.rel]; !known {
 			s.photos[f.rel] = false
@@ -250,6 +256,7 @@ func (s *scanner) enter(f folder) error {
 		found := s.look(&f, e)
 		var err error
 		switch {
+		case found.folder == nil && s.enters != nil:
 		case found.folder == nil:
 			s.report(found)
 		case found.linked:

@@ -74,7 +74,7 @@ func (d *Desk) begin(w http.ResponseWriter, r *http.Request) error {
 	if !dataset.IsFolder(p.Images) {
 		return fail(http.StatusBadRequest, "%s is no folder: choose that of the photos", asked.Images)
 	}
-	if within(p.Images, p.Dir) {
+	if among(r.Context(), p.Images, p.Dir) {
 		return fail(http.StatusBadRequest, "%s lies among the photos: keep the project outside of them", asked.Dir)
 	}
 	p, err := project.Create(p)
@@ -91,10 +91,13 @@ func (d *Desk) begin(w http.ResponseWriter, r *http.Request) error {
 	}))
 }
 
-// within reports whether a path is that of a folder or lies below it.
-func within(folder, path string) bool {
-	rel, err := filepath.Rel(folder, path)
-	return err == nil && (rel == "." || filepath.IsLocal(rel))
+// among reports whether what is in the folder dir, which need not exist, would be found among the
+// photos. Of very many photos the folders are looked at that can be in the time of a glance.
+func among(ctx context.Context, photos, dir string) bool {
+	ctx, cancel := context.WithTimeout(ctx, glanceTime)
+	defer cancel()
+	inside, _ := dataset.Inside(ctx, photos, dir) // what cannot be read fails where it is needed
+	return inside
 }
 
 // validate returns what is missing. Names become clean.
@@ -149,6 +152,9 @@ func (d *Desk) openProject(dir, images string) error {
 	switch {
 	case moved && !dataset.IsFolder(images):
 		return fail(http.StatusBadRequest, "%s is no folder: choose that of the photos", dataset.EscapePath(images))
+	case moved && among(d.ctx, images, dir): // where results would be taken for further photos
+		return fail(http.StatusBadRequest, "the project lies in %s: choose a folder of photos outside of which it is",
+			dataset.EscapePath(images))
 	case moved:
 		p.Images = filepath.Clean(images)
 		err = p.Save()
@@ -192,7 +198,7 @@ func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case !filepath.IsAbs(e.Out):
 		return fail(http.StatusBadRequest, "%q is not a whole path: begin at the root", e.Out)
-	case within(open.Images, e.Out): // where copies would be taken for further photos
+	case among(r.Context(), open.Images, e.Out): // where copies would be taken for further photos
 		return fail(http.StatusBadRequest, "%s lies among the photos: choose a folder outside of them", e.Out)
 	}
 	return accepted(w, d.launch("export", func(ctx context.Context, task *Task) error {
@@ -220,7 +226,7 @@ func (d *Desk) merge(w http.ResponseWriter, r *http.Request) error {
 	switch {
 	case err != nil:
 		return err
-	case open.Dir == other.Dir:
+	case sameFolder(open.Dir, other.Dir):
 		return fail(http.StatusConflict, "this is the project that is open: choose another one")
 	}
 	return accepted(w, d.launch("merge", func(_ context.Context, task *Task) error {

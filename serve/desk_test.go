@@ -406,3 +406,42 @@ func TestFoundDesk(t *testing.T) {
 		t.Errorf("a page that has ended is found: %v", err)
 	}
 }
+
+// TestDeskKnowsFolders by what they are: through links, no project and no export gets among the
+// photos, and a project is not merged with itself.
+func TestDeskKnowsFolders(t *testing.T) {
+	d, p := newDesk(t)
+	at := func(elem ...string) string { return filepath.Join(append([]string{d.dir}, elem...)...) }
+	if err := errors.Join(os.Symlink("photos", at("link")), os.Mkdir(at("linked"), 0o755),
+		os.Symlink("../linked", at("photos", "more"))); err != nil {
+		t.Fatal(err)
+	}
+	body := func(values map[string]string) string {
+		values["with"] = "nothing"
+		text, err := json.Marshal(values)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(text)
+	}
+	for photos, dir := range map[string]string{
+		"photos": "link/a.project", "link": "photos/a.project", "link/": "link/deer/a.project",
+		"photos/../link": "photos/deer/../a.project", "photos//": "linked/a.project",
+	} {
+		d.expect(400, "among the photos", "POST", "/v1/begin",
+			body(map[string]string{"images": d.dir + "/" + photos, "dir": d.dir + "/" + dir}))
+	}
+	d.expect(202, "", "POST", "/v1/begin", body(map[string]string{"images": at("link"), "dir": at("a.project")}))
+	<-p.asked
+	p.goOn <- nil
+	d.task()
+	for _, out := range []string{"photos/out", "link/out", "linked", "linked/new/out", "photos"} {
+		d.expect(400, "among the photos", "POST", "/v1/export", fmt.Sprintf(`{"formats":["csv"],"out":%q}`, at(out)))
+	}
+	if err := os.Symlink("a.project", at("same.project")); err != nil {
+		t.Fatal(err)
+	}
+	d.expect(409, "choose another one", "POST", "/v1/merge", fmt.Sprintf(`{"dir":%q}`, at("same.project")))
+	d.expect(400, "the project lies in", "POST", "/v1/open",
+		fmt.Sprintf(`{"dir":%q,"images":%q}`, at("same.project"), d.dir))
+}
