@@ -3,10 +3,14 @@
 package teach
 
 import (
+	"errors"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // The journal, which has embeddings of photos, stays private when photos are forgotten,
@@ -56,5 +60,19 @@ func TestBaseOfPrivateModelIsPrivate(t *testing.T) {
 	info, err := os.Stat(file + baseSuffix)
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("%v, %v", info.Mode(), err)
+	}
+}
+
+// TestOddLock: a lock that is a pipe, on which opening would wait for ever, is an error.
+func TestOddLock(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "m.model")
+	if err := syscall.Mkfifo(file+journalSuffix+lockSuffix, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := openJournal(file + journalSuffix); !errors.Is(err, regularfile.ErrNotRegular) {
+		t.Errorf("it is opened: %v", err)
+	}
+	if err := Free(file); !errors.Is(err, regularfile.ErrNotRegular) {
+		t.Errorf("it is looked at: %v", err)
 	}
 }

@@ -336,3 +336,19 @@ func TestPullStopsWhenTheDiskIsFull(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// TestPullThroughALink: a link that has the name of a partial download leads nobody's file into it.
+func TestPullThroughALink(t *testing.T) {
+	dir := t.TempDir()
+	theirs, part := filepath.Join(dir, "theirs"), Dirs{Cache: dir}.CachePath(entry())+".part"
+	writeFile(t, theirs, []byte("theirs"))
+	if err := os.Symlink(theirs, part); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := pullInto(t, dir, entry(serve(t, whole).URL)); err == nil || !strings.Contains(err.Error(), part) {
+		t.Errorf("error %v", err)
+	}
+	if text, err := os.ReadFile(theirs); string(text) != "theirs" || err != nil {
+		t.Errorf("somebody else's file is %d bytes, %v", len(text), err)
+	}
+}

@@ -2,12 +2,14 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/serve"
+	"github.com/seed-90d10d51/pipeline/teach"
 	"github.com/seed-90d10d51/pipeline/teach/project"
 )
 
@@ -94,14 +96,27 @@ func (p program) Open(ctx context.Context, of project.Project, token string, e s
 	}
 	s, err := p.with(c, "").newSite(ctx, of.Model(), token)
 	if err != nil {
-		return nil, err
+		return nil, openElsewhere(ctx, of, err)
 	}
 	s.server.Start, s.server.Title, s.server.Entrance, s.server.Quit = "../", of.Name(), e, quit
 	if err := s.open(0); err != nil {
 		closeInto(s, &err)
-		return nil, err
+		return nil, openElsewhere(ctx, of, err)
 	}
 	return s, nil
+}
+
+// openElsewhere adds to the error of a project that is in use where its page is, if it is this
+// user's.
+func openElsewhere(ctx context.Context, of project.Project, err error) error {
+	if !errors.Is(err, teach.ErrInUse) {
+		return err
+	}
+	found, _ := serve.Find(ctx, of.Model())
+	if found == nil {
+		return err
+	}
+	return fmt.Errorf("%s is open already at %s: go on there, or choose Quit there first", of.Name(), found.Page)
 }
 
 // Label implements serve.Program.

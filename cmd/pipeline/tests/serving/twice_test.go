@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // again runs a command in a process of its own, in the home of start, and returns the address that
@@ -90,17 +91,29 @@ func TestStartTwice(t *testing.T) {
 	if address := again(l, "running already", "start", "--no-browser"); address != s.address {
 		t.Errorf("a start without a project opens %s, the first is at %s", address, s.address)
 	}
+	other.opened()
+	again(l, "running already", "start", "--no-browser", l.Path("one.project"))
+	s.well("v1/close", nil)
+	if now := s.done("v1/open", map[string]any{"dir": l.Path("one.project")}); now.Task.Error == nil ||
+		!strings.Contains(*now.Task.Error, strings.Split(other.address, "?")[0]) {
+		t.Errorf("a project that is open at %s: %v", other.address, now.Task.Error)
+	}
 	other.ask("POST", "v1/stop", nil, nil)
 	other.ends()
-	s.well("v1/close", nil)
 	again(l, "running already", "start", "--no-browser", l.Path("one.project")) // in the page that runs
+	s.opened()
+	s.ask("POST", "photos/v1/quit", nil, nil)
+	s.ends()
+	start(l).ask("POST", "v1/stop", nil, nil)
+}
+
+// opened waits until a project is open.
+func (s *started) opened() {
+	s.Helper()
 	for now := (startState{}); now.Project == nil || now.Task.Running; {
 		now = startState{}
 		s.ask("GET", "v1/state", nil, &now)
 	}
-	s.ask("POST", "photos/v1/quit", nil, nil)
-	s.ends()
-	start(l).ask("POST", "v1/stop", nil, nil)
 }
 
 // TestServeTwice: the same user gets the page that runs, and another one hears who has the model.
@@ -198,5 +211,40 @@ func TestStartsAtOnce(t *testing.T) {
 		if text, err := <-said, <-ended; err != nil || strings.Contains(text, "running already") {
 			t.Errorf("%q, the first: %v, %s", args, err, text)
 		}
+	}
+}
+
+// TestPageLooksAgainAndQuits: a photo that is new is there when somebody asks for it, and the page
+// ends the program.
+func TestPageLooksAgainAndQuits(t *testing.T) {
+	l := commandtest.New(t)
+	images := l.Photos(l.Path("photos"), 32, 6, "a", "b")
+	s := serve(l, 12, l.Path("m.model"), "--images", images)
+	page := testenv.Open(t, s.url)
+	page.Wait("document.querySelector('#grid [role=option]') !== null")
+	said := func(words string) {
+		t.Helper()
+		page.Wait(fmt.Sprintf("document.getElementById('said').textContent.includes(%q)", words))
+	}
+	page.Click("#look-again")
+	said("Nothing is new")
+	l.Photos(l.Path("photos"), 32, 7, "a")
+	s.wait(func(now servedStatus) bool { return now.Images.Embedded == 13 })
+	for _, width := range []int{390, 1280} {
+		page.View(width, 844, false)
+		if dir := os.Getenv("PAGE_SHOTS"); dir != "" {
+			l.Write(filepath.Join(dir, fmt.Sprintf("look-again-%d.png", width)), page.Screenshot())
+		}
+	}
+	page.Click("#help")
+	page.Wait("document.getElementById('keys').open")
+	page.Eval("document.getElementById('quit').scrollIntoView()", nil)
+	if dir := os.Getenv("PAGE_SHOTS"); dir != "" {
+		l.Write(filepath.Join(dir, "quit.png"), page.Screenshot())
+	}
+	page.Click("#quit")
+	page.Wait("document.body.textContent.includes('has ended')")
+	if err := s.cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, s.stderr)
 	}
 }
