@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"syscall"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
@@ -325,28 +324,6 @@ func (s *scanner) inside(parent *folder, found *entry, info fs.FileInfo) {
 		return
 	}
 	found.folder = &folder{rel: found.rel, id: idOf(s.full(found.rel), info), parent: parent}
-}
-
-// follow treats a link as its target.
-func (s *scanner) follow(parent *folder, found *entry) {
-	rel := found.rel
-	info, err := os.Stat(s.full(rel))
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		found.err = fmt.Errorf("%s: broken symbolic link: what it points to does not exist", rel)
-	case errors.Is(err, syscall.ELOOP):
-		found.err = fmt.Errorf("%s: symbolic link loop: it leads back to itself", rel)
-	case err != nil:
-		found.err = fmt.Errorf("follow symbolic link %s: %w", rel, regularfile.Cause(err))
-	case info.IsDir() && s.opts.Symlinks == FollowFiles:
-		found.skip = "link"
-	case info.IsDir():
-		s.inside(parent, found, info)
-	case info.Mode().IsRegular():
-		found.file = true
-	default:
-		found.skip = "special"
-	}
 }
 
 // report counts or yields an entry that is not a folder.

@@ -22,7 +22,8 @@ func again(l *commandtest.Bed, words string, args ...string) (address string) {
 	cmd, stderr := l.Process(l.Path("cache"), args...)
 	cmd.Env = append(cmd.Env, "HOME="+l.Path("home"), "XDG_CONFIG_HOME="+l.Path("home", ".config"))
 	out, err := cmd.Output()
-	if err != nil || !strings.HasPrefix(string(out), "open http://127.0.0.1:") || !strings.Contains(string(out), words) {
+	if text := string(out); err != nil || !strings.HasPrefix(text, "open http://127.0.0.1:") ||
+		!strings.Contains(text, words) {
 		l.Fatalf("pipeline %q: %v\n%s%s", args, err, out, stderr)
 	}
 	return strings.Fields(string(out))[1]
