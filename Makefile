@@ -43,7 +43,7 @@ vet:
 	$(GO) vet ./...
 
 # What differs between systems is in files of these packages; none needs cgo.
-PORTED = ./internal/atomicfile ./internal/regularfile ./internal/sharedlib ./internal/hostmem ./internal/openblas \
+PORTED = ./internal/atomicfile ./internal/regularfile ./internal/instance ./internal/sharedlib ./internal/hostmem ./internal/openblas \
          ./internal/turbojpeg ./internal/heif ./dataset ./embed/cache
 
 .PHONY: vet-systems
