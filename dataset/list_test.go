@@ -4,16 +4,13 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync/atomic"
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
 
-	"github.com/seed-90d10d51/pipeline/internal/mutation"
 )
 
 func readList(t *testing.T, root, text string) (Listing, error) {
@@ -254,15 +251,7 @@ type parquetRow struct {
 // parquetFile has the given number of rows per row group.
 func parquetFile(t testing.TB, group int64, rows ...parquetRow) []byte {
 	t.Helper()
-	var file bytes.Buffer
-	w := parquet.NewGenericWriter[parquetRow](&file, parquet.MaxRowsPerRowGroup(group))
-	if _, err := w.Write(rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
-	return file.Bytes()
+	return parquetOf(t, rows, parquet.MaxRowsPerRowGroup(group))
 }
 
 func TestReadParquet(t *testing.T) {
@@ -314,25 +303,6 @@ func parseText(text []byte, opts ListOptions) (rows []listRow, err error) {
 		return nil
 	})
 	return rows, err
-}
-
-// TestMutatedParquet: a damaged file is refused or read, but never a panic.
-func TestMutatedParquet(t *testing.T) {
-	kind := "cat"
-	files := [][]byte{
-		parquetFile(t, 2, parquetRow{File: "a.jpg", Kind: &kind}, parquetRow{File: "b.jpg"},
-			parquetRow{File: "c.jpg", Kind: &kind, Tags: []string{"x"}}),
-		parquetFile(t, 100, parquetRow{File: "a.jpg", Image: []byte("PAR1")}),
-	}
-	var read atomic.Int64
-	mutation.Each(t, 1000, func(i int, rng *rand.Rand) error {
-		file := mutation.Bytes(rng, files[i%2], files)
-		if _, err := parseText(file, ListOptions{LabelColumn: "kind"}); err == nil {
-			read.Add(1)
-		}
-		return nil
-	})
-	t.Logf("%d could be read", read.Load())
 }
 
 func FuzzReadList(f *testing.F) {

@@ -8,8 +8,6 @@ import (
 	"io"
 	"slices"
 	"strings"
-
-	"github.com/seed-90d10d51/pipeline/internal/parquetfile"
 )
 
 const (
@@ -75,7 +73,7 @@ func checkWidth(columns int) error {
 // XML, a table of separated cells with or without a header, or plain lines, each a path,
 // or a path, a tab and a label.
 func openRecords(file io.ReaderAt, size int64, g guesser) (records, error) {
-	if parquetfile.Is(file) {
+	if isParquet(file) {
 		return openParquet(file, size)
 	}
 	t, err := openText(file, size)

@@ -9,7 +9,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/internal/imagebomb"
-	"github.com/seed-90d10d51/pipeline/internal/parquetbomb"
 )
 
 // mostPeak is the most memory in MiB that a command may take for any small file.
@@ -54,28 +53,6 @@ func TestSmallPhotosThatCostMuch(t *testing.T) {
 	for _, row := range rows {
 		if want := bad[row[0]].text; want == "" || !strings.Contains(row[1], want) {
 			t.Errorf("%s: %s", row[0], row[1])
-		}
-	}
-}
-
-// TestSmallListsThatCostMuch are refused with a reason, and the process stays small.
-func TestSmallListsThatCostMuch(t *testing.T) {
-	l := commandtest.New(t)
-	images := l.Photos(l.Path("images"), commandtest.SmallSide, 1, "kiwi")
-	for name, file := range parquetbomb.Files() {
-		list := l.Path(name + ".parquet")
-		l.Write(list, file)
-		want := command.ExitFailed
-		if name == "long cells" { // which need not be read
-			want = command.ExitPartial
-		}
-		args := []string{"embed", "--images", images, "--list", list, "--out", l.Path("out " + name)}
-		peak, said := peakOf(l, l.Path("cache"), want, args...)
-		if t.Logf("%s: %d bytes, %d MiB", name, len(file), peak); peak > mostPeak && !raceDetector() {
-			t.Errorf("%s: peak memory %d MiB, want at most %d", name, peak, mostPeak)
-		}
-		if want == command.ExitFailed && !strings.Contains(said, "Parquet file") {
-			t.Errorf("%s: %s", name, said)
 		}
 	}
 }
