@@ -120,7 +120,7 @@ func (s *Server) label(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	s.metrics.labelled.Add(int64(len(items)))
+	s.metrics.labelled.Add(len(items))
 	out := make([]labelled, len(items))
 	for i, p := range predictions {
 		out[i] = labelled{teach.ID(items[i].Hash), photos[i].name, p.Label, p.Probability, ranking(p.TopK), p.Novelty,

@@ -124,7 +124,7 @@ func New(o Options) *Server {
 		Options: o, words: newWords(), hub: hub{clients: map[chan string]bool{}}, batches: make(chan *request),
 		unseen: make(chan struct{}, 1), looks: make(chan chan struct{}), uploads: semaphore.NewWeighted(uploadMemory),
 		pictures: make(chan struct{}, maxPictures),
-		metrics:  metrics{requests: map[string]int{}, buckets: make([]int, len(bounds()))},
+		metrics:  newMetrics(),
 	}
 }
 
