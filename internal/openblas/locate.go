@@ -28,7 +28,7 @@ func remedy() string {
 // libraries.
 const setThreads = "openblas_set_num_threads"
 
-// A Library is a file that is OpenBLAS according to its headers.
+// A Library is a file that is OpenBLAS.
 type Library struct {
 	// Path is absolute.
 	Path   string
@@ -54,8 +54,8 @@ func search() sharedlib.Search {
 
 // Locate finds the library to use: explicit (from the configuration),
 // $OPENBLAS_LIB, the executable's folder, the system's usual folders. The first
-// two are binding: if one is set but unusable, Locate fails. Nothing is loaded.
-// Errors wrap ErrNoLibrary.
+// two are binding: if one is set but unusable, Locate fails. Errors
+// wrap ErrNoLibrary.
 func Locate(explicit string) (Library, error) {
 	return locate(explicit, sharedlib.Places("", "openblas", "/opt/OpenBLAS/lib", "openblas",
 		"openblas-pthread/libopenblas.so.0", "libopenblas.so.0"))

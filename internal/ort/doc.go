@@ -2,12 +2,12 @@
 // shared library (Locate), loads it once (Open), and makes sessions and
 // tensors.
 //
-// # Nothing loads until Open
+// # A broken library is an error
 //
-// Locate reads the headers of candidate files and their version without loading
-// any of them, so `pipeline doctor` can inspect a broken or foreign library
+// On Linux, Locate reads the headers of candidate files and their version without
+// loading any of them, so `pipeline doctor` can inspect a broken or foreign library
 // safely: loading a truncated library kills the process (SIGBUS) before any
-// error can be returned.
+// error can be returned. Elsewhere the system returns the error.
 //
 // # One environment per process
 //

@@ -13,11 +13,13 @@ const entryPoint = "OrtGetApiBase"
 
 var errNotORT = errors.New("a shared library, but not ONNX Runtime (no " + entryPoint + " in it)")
 
-// inspect checks, from a file's headers alone, that it is a complete library
-// for the given system and returns its release ("" if the headers do not
-// contain it).
-func inspect(path, goos, goarch string) (version string, err error) {
-	lib, err := sharedlib.Inspect(path, goos, goarch, entryPoint)
+// inspect checks that a file is a complete library of this system and returns its release,
+// "" if that is only known once it is used.
+func inspect(path string) (version string, err error) {
+	if err := forbidTelemetry(); err != nil { // some systems load it to look at it
+		return "", err
+	}
+	lib, err := sharedlib.Inspect(path, entryPoint)
 	if errors.Is(err, sharedlib.ErrNoFunction) {
 		return "", errNotORT
 	}

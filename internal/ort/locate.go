@@ -22,8 +22,8 @@ const EnvLibrary = "ONNXRUNTIME_LIB"
 // configuration), $ONNXRUNTIME_LIB, the one that came with the program, the user's
 // cache filled by `pipeline setup`, the system's usual folders. The first two are
 // binding: if one is set but unusable, Locate fails without trying anything
-// else. The attempts list what was rejected and why, even on success. No
-// candidate is loaded. Errors wrap ErrNoLibrary.
+// else. The attempts list what was rejected and why, even on success. Errors
+// wrap ErrNoLibrary.
 func Locate(explicit string) (Library, []Attempt, error) {
 	return thisMachine().locate(explicit)
 }
@@ -56,7 +56,7 @@ func (m machine) locate(explicit string) (Library, []Attempt, error) {
 	for _, p := range m.places() {
 		candidates := p.candidates(m.patterns())
 		for _, path := range candidates {
-			version, err := inspect(path, m.goos, m.goarch)
+			version, err := inspect(path)
 			if err == nil {
 				return Library{Path: path, Version: version, Source: p.source}, attempts, nil
 			}
@@ -81,7 +81,7 @@ func (m machine) ordered(path, source string) (Library, []Attempt, error) {
 	if err != nil {
 		abs = path
 	}
-	version, err := inspect(abs, m.goos, m.goarch)
+	version, err := inspect(abs)
 	if err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			err = errors.New("no such file")

@@ -68,15 +68,14 @@ func sameFile(a, b string) bool {
 	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
-// load checks the headers again before loading: a Library need not come from
+// load checks the file again before loading it: a Library need not come from
 // Locate, and the file may have changed since.
 func load(lib Library) (*Runtime, error) {
 	path, err := filepath.Abs(lib.Path)
 	if err != nil {
 		return nil, fmt.Errorf("ONNX Runtime library %s: %w", lib.Path, err)
 	}
-	m := thisMachine()
-	if _, err := inspect(path, m.goos, m.goarch); err != nil {
+	if _, err := inspect(path); err != nil {
 		return nil, fmt.Errorf("ONNX Runtime library %s: %w", path, err)
 	}
 	if err := forbidTelemetry(); err != nil {

@@ -1,5 +1,4 @@
-// Package sharedlib checks, from headers alone, whether a file is a complete
-// shared library for this system that has a given function. Loading a truncated
-// library kills the process (SIGBUS) before any error can be returned, so every
-// library is inspected first. Load then opens libraries that are called without cgo.
+// Package sharedlib finds shared libraries and calls them without cgo. On Linux,
+// loading a truncated library kills the process (SIGBUS) before any error can be
+// returned, so its headers are read first.
 package sharedlib

@@ -4,8 +4,14 @@ package sharedlib
 
 import "errors"
 
+var errPlatform = errors.New("not supported on this platform")
+
 // Load fails: functions of a library can be called only on Linux, macOS and Windows, on
 // amd64 and arm64.
 func Load(string, map[string]any, map[string]any) error {
-	return errors.New("not supported on this platform")
+	return errPlatform
 }
+
+func open(string) (uintptr, error) { return 0, errPlatform }
+
+func symbol(uintptr, string) (uintptr, error) { return 0, errPlatform }

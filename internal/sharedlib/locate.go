@@ -25,7 +25,7 @@ type Search struct {
 
 // Locate returns the absolute path of the library and its function: explicit,
 // the file named by s.Env, or the first usable one of places. The first two are
-// binding: if one is set but unusable, Locate fails. Nothing is loaded.
+// binding: if one is set but unusable, Locate fails.
 func (s Search) Locate(explicit string, places []string) (path, function string, err error) {
 	source := "the configuration"
 	if explicit == "" {
@@ -57,7 +57,7 @@ func (s Search) Inspect(file string) (path, function string, err error) {
 	if err != nil {
 		return "", "", err
 	}
-	found, err := Inspect(path, runtime.GOOS, runtime.GOARCH, s.Functions...)
+	found, err := Inspect(path, s.Functions...)
 	if errors.Is(err, ErrNoFunction) {
 		err = fmt.Errorf("a shared library, but not %s (no %s in it)", s.Name, s.Functions[0])
 	}
