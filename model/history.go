@@ -72,15 +72,22 @@ func (h History) drop(gone map[SampleID][]float32, left []string) {
 }
 
 // rename gives a class another name; joins says that it becomes one with a class that
-// has that name.
+// has that name: a content that was learned as both is then recorded once.
 func (h History) rename(class, to string, joins bool) {
+	there := map[Hash]bool{}
+	for _, id := range h.samples() {
+		there[id.Content] = there[id.Content] || joins && id.Class == to
+	}
 	for i := range h {
 		s := &h[i]
 		if joins {
 			s.NewClasses = slices.DeleteFunc(slices.Clone(s.NewClasses),
 				func(name string) bool { return name == class })
 		}
-		s.NewClasses, s.Samples = renamed(s.NewClasses, class, to), slices.Clone(s.Samples)
+		s.NewClasses = renamed(s.NewClasses, class, to)
+		s.Samples = slices.DeleteFunc(slices.Clone(s.Samples), func(id SampleID) bool {
+			return id.Class == class && there[id.Content]
+		})
 		for k := range s.Samples {
 			if s.Samples[k].Class == class {
 				s.Samples[k].Class = to

@@ -2,6 +2,7 @@ package model
 
 import (
 	"fmt"
+	"maps"
 	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
@@ -96,6 +97,20 @@ func (b baseClasses) among(classes []string) int {
 // later returns the share of the classes that later sessions brought; 0 of none.
 func (b baseClasses) later(classes []string) float64 {
 	return float64(len(classes)-b.among(classes)) / float64(max(len(classes), 1))
+}
+
+// renamed returns those that are left once a class has another name, or is one with the class that has
+// that name, in whose place it then is.
+func (b baseClasses) renamed(class, to string, joins bool) baseClasses {
+	if !b[class] {
+		return b
+	}
+	out := maps.Clone(b)
+	delete(out, class)
+	if !joins {
+		out[to] = true
+	}
+	return out
 }
 
 // of returns those that are among the classes.

@@ -24,7 +24,7 @@ func (m *Model) RenameClass(class, to string) error {
 		return err
 	}
 	m.Sessions.rename(class, to, joins)
-	m.Predictor.rename(class, to)
+	m.Predictor.rename(class, to, joins)
 	m.changed = true
 	return nil
 }
@@ -40,8 +40,10 @@ func renamed(names []string, class, to string) []string {
 	return names
 }
 
-// rename renames a class in what is known about it besides the head.
-func (p *Predictor) rename(class, to string) {
+// rename renames a class in what is known about it besides the head; joins says that it becomes one
+// with a class that has the name.
+func (p *Predictor) rename(class, to string, joins bool) {
+	p.base = p.base.renamed(class, to, joins)
 	c := &p.Calibration
 	c.Weak = slices.Compact(slices.Sorted(slices.Values(renamed(c.Weak, class, to))))
 	confusions := slices.Clone(c.Confusions)
