@@ -123,7 +123,7 @@ func (s *state) spotChecks(above float64, class string) (n, right int, wait []ID
 			case !decided || m.by == Skipped:
 				wait = append(wait, id)
 			case m.by == Person || m.by == Ignored: // what is of no class was predicted wrongly
-				if n++; m.class == predicted {
+				if n++; m.class() == predicted {
 					right++
 				}
 			}

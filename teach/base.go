@@ -157,7 +157,7 @@ func (b *base) extend(
 	if err != nil {
 		return nil, err
 	}
-	if err := rename(m, st.names); err != nil {
+	if err := rename(m, st.name); err != nil {
 		return nil, err
 	}
 	gone, learned, err := difference(samplesOf(m), want, m.Dim(), row)
@@ -177,10 +177,10 @@ func (b *base) extend(
 
 // rename gives the classes of a model their present names, by way of names that no
 // class has, because two may have changed them.
-func rename(m *model.Model, names map[string]string) error {
+func rename(m *model.Model, present func(class string) string) error {
 	var passing, now []string
 	for i, class := range slices.Clone(m.Classes()) {
-		if name, ok := names[class]; ok && name != class {
+		if name := present(class); name != class {
 			passing, now = append(passing, fmt.Sprintf("\x00%d", i)), append(now, name)
 			if err := m.RenameClass(class, passing[len(passing)-1]); err != nil {
 				return err

@@ -16,6 +16,7 @@
 //	record   the two files: base model and journal, opened, guarded and rewritten
 //	state    what the lines amount to, a function of them and of what the base model had
 //	         learned: labels, examples, what may be decided; no files, no locks
+//	naming   what classes are and were called
 //	live     the model that follows the state, and its scores of the photos
 //	gallery  the photos of the folder with what state and live say of them: views, groups
 //	Session  locks, events, and the order in which the others change

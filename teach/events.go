@@ -149,7 +149,7 @@ func (g *gallery) folded(i int) Item {
 	e := &Event{Size: len(members), Last: g.photos[members[len(members)-1]]}
 	it := Item{Photo: g.photos[members[0]], Event: e}
 	it.Label, it.By = g.label(members[0])
-	it.Labels = g.state.marks[it.ID].labels
+	it.Labels = g.state.marks[it.ID].labels()
 	files := map[string]bool{}
 	var rows []events.Evidence
 	var of []int

@@ -26,7 +26,7 @@ type Exported struct {
 // Labels returns the decided labels of all files of the folder, every copy of a photo
 // included, by path.
 func (s *Session) Labels() []Exported {
-	return s.export(func(id ID) bool { m := s.state.marks[id]; return m.class != "" || m.by == Mixed })
+	return s.export(func(id ID) bool { m := s.state.marks[id]; return m.of != nil || m.by == Mixed })
 }
 
 // Files returns every file of the folder, by path, with its decided label or else the

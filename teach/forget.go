@@ -64,7 +64,7 @@ func (s *state) photosOf(classes []string) (ids []ID, err error) {
 		ids = append(ids, id)
 	}
 	for id, m := range s.marks {
-		named := slices.ContainsFunc(append([]string{m.class}, m.labels...), func(name string) bool {
+		named := slices.ContainsFunc(append([]string{m.class()}, m.labels()...), func(name string) bool {
 			return slices.Contains(classes, name)
 		})
 		if named && len(s.learned[id]) == 0 {

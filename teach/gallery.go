@@ -123,7 +123,7 @@ const topClasses = 5
 func (g *gallery) item(i int) Item {
 	it := Item{Photo: g.photos[i], Group: g.groups.of[i]}
 	it.Label, it.By = g.label(i)
-	it.Labels = g.state.marks[it.ID].labels
+	it.Labels = g.state.marks[it.ID].labels()
 	if g.live.scored(i) {
 		it.Top = g.live.scores.ranked(i, topClasses)
 		it.Novelty = float64(g.live.scores.photos[i].novelty)

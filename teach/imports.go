@@ -158,7 +158,10 @@ func (s *state) imported(b model.Batch, aside []Aside, prefer Preference) (l Lin
 		if slices.Contains(current, class) {
 			return class
 		}
-		return s.name(class)
+		if name := s.names.stands(class); slices.Contains(current, name) {
+			return name
+		}
+		return class
 	}
 	for i, class := range b.Labels {
 		if err := m.add(ID(b.Content[i]), b.Paths[i], said{class: now(class)}); err != nil {
@@ -203,7 +206,7 @@ func (m *importing) add(id ID, path string, says said) error {
 	}
 	m.said[id] = says
 	class, by := m.label(id, "")
-	have := said{class, m.marks[id].labels}
+	have := said{class, m.marks[id].labels()}
 	switch {
 	case by == "" || by == Bulk: // the model's own guess
 	case by == Skipped && says.class == "":

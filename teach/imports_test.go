@@ -113,12 +113,13 @@ func TestImportSetsAside(t *testing.T) {
 		t.Helper()
 		for i, m := range want {
 			got := s.state.marks[w.photos[i].ID]
-			if got.by != m.by || !slices.Equal(got.labels, m.labels) {
+			if got.by != m.by || !slices.Equal(got.labels(), m.labels()) {
 				t.Errorf("%s photo %d is %+v, want %+v", when, i, got, m)
 			}
 		}
 	}
-	want := map[int]mark{2: {by: Ignored}, 6: {by: Mixed, labels: []string{"fox", "owl"}}, 8: {by: Folder}}
+	foxAndOwl := []*class{{name: "fox"}, {name: "owl"}}
+	want := map[int]mark{2: {by: Ignored}, 6: {by: Mixed, several: foxAndOwl}, 8: {by: Folder}}
 	check("at first", want)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)

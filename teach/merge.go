@@ -53,17 +53,17 @@ func (s *Session) decidedIn(file string) (b model.Batch, aside []Aside, err erro
 			cmp.Compare(a.String(), c.String()))
 	})
 	taught := slices.DeleteFunc(slices.Clone(ids), func(id ID) bool {
-		return !marks[id].by.teaches() || marks[id].class == "" || len(j.embeddings[id]) != s.options.Dim
+		return !marks[id].by.teaches() || marks[id].class() == "" || len(j.embeddings[id]) != s.options.Dim
 	})
 	b.X = dense.New32(len(taught), s.options.Dim)
 	for i, id := range taught {
 		copy(dense.Row32(b.X, i), j.embeddings[id])
-		b.Labels, b.Content = append(b.Labels, marks[id].class), append(b.Content, model.Hash(id))
+		b.Labels, b.Content = append(b.Labels, marks[id].class()), append(b.Content, model.Hash(id))
 		b.Paths = append(b.Paths, s.pathOf(id))
 	}
 	for _, id := range ids {
 		if by := marks[id].by; by == Ignored || by == Mixed {
-			aside = append(aside, Aside{model.Hash(id), s.pathOf(id), marks[id].labels})
+			aside = append(aside, Aside{model.Hash(id), s.pathOf(id), marks[id].labels()})
 		}
 	}
 	return b, aside, nil

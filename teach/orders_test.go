@@ -398,7 +398,7 @@ func (d *driver) compare() {
 	d.s.mu.RUnlock()
 	got := decisions{}
 	for id, m := range marks {
-		got[id] = m.class
+		got[id] = m.class()
 		switch m.by {
 		case Ignored:
 			got[id] = "to ignore"

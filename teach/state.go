@@ -36,11 +36,22 @@ func (b By) certain() bool { return b == Person || b == Detector }
 
 // A mark is the label of a photo by a decision; seq and at are the place of the decision.
 type mark struct {
-	class   string
+	of      *class // nil for none
 	by      By
 	seq, at int
-	labels  []string // of Mixed
+	several []*class // of Mixed
 }
+
+// class returns the name of the class of a photo, "" for none.
+func (m mark) class() string {
+	if m.of == nil {
+		return ""
+	}
+	return m.of.now().name
+}
+
+// labels returns the names of what a photo of Mixed shows.
+func (m mark) labels() []string { return namesOf(m.several) }
 
 // An origin is what the base model had learned, and what it can do with that. Nobody
 // changes it.
@@ -83,9 +94,7 @@ type state struct {
 	*origin
 	lines []Line
 	marks map[ID]mark
-	// names has the present names of classes of the base model that were renamed or
-	// merged.
-	names map[string]string
+	names *naming
 	// done are the decisions that Undo can take back, undone those that Redo can
 	// restore, each the last one last.
 	done, undone *stack
@@ -106,16 +115,23 @@ func fold(lines []Line, base *origin) *state {
 	return s
 }
 
-// take adds a line.
-func (s *state) take(l Line) {
-	s.lines = append(s.lines, l)
-	s.arrange(l)
-	switch {
-	case l.Do == Back || l.Do == Undo || l.Do == Redo:
+// take adds lines. What follows from them is made once, however many of them undo another.
+func (s *state) take(lines ...Line) {
+	s.lines = append(s.lines, lines...)
+	undoes := false
+	for _, l := range lines {
+		s.arrange(l)
+		undoes = undoes || l.Do == Back || l.Do == Undo || l.Do == Redo
+	}
+	if undoes {
 		s.rebuild()
-	case l.decides():
-		s.inForce = append(s.inForce, l)
-		s.apply(l)
+		return
+	}
+	for _, l := range lines {
+		if l.decides() {
+			s.inForce = append(s.inForce, l)
+			s.apply(l)
+		}
 	}
 }
 
@@ -142,7 +158,7 @@ func move(from, to *stack) (less, more *stack) {
 
 // rebuild makes everything that follows from done.
 func (s *state) rebuild() {
-	s.marks, s.names = map[ID]mark{}, map[string]string{}
+	s.marks, s.names = map[ID]mark{}, newNaming(s.classes)
 	s.inForce = s.force(s.done)
 	for _, l := range s.inForce {
 		s.apply(l)
@@ -153,7 +169,7 @@ func (s *state) apply(l Line) {
 	switch l.Do {
 	case Label, Learn:
 		for i, id := range l.Images {
-			s.marks[id] = mark{class: l.Class, by: Person, seq: l.Seq, at: i}
+			s.marks[id] = mark{of: s.names.class(l.Class), by: Person, seq: l.Seq, at: i}
 		}
 	case Ignore, Skip:
 		by := map[Do]By{Ignore: Ignored, Skip: Skipped}[l.Do]
@@ -161,8 +177,9 @@ func (s *state) apply(l Line) {
 			s.marks[id] = mark{by: by, seq: l.Seq, at: i}
 		}
 	case Several:
+		several := s.names.all(l.Classes)
 		for i, id := range l.Images {
-			s.marks[id] = mark{by: Mixed, seq: l.Seq, at: i, labels: l.Classes}
+			s.marks[id] = mark{by: Mixed, seq: l.Seq, at: i, several: several}
 		}
 	case Unlabel:
 		for _, id := range l.Images {
@@ -170,40 +187,25 @@ func (s *state) apply(l Line) {
 		}
 	case Accept:
 		for i, id := range l.Images {
-			s.marks[id] = mark{class: l.Classes[i], by: Bulk, seq: l.Seq, at: i}
+			s.marks[id] = mark{of: s.names.class(l.Classes[i]), by: Bulk, seq: l.Seq, at: i}
 		}
 	case Import:
 		for i, id := range l.Images {
-			s.marks[id] = mark{class: l.Classes[i], by: l.importedBy(i), seq: l.Seq, at: i, labels: l.Shows[id]}
+			m := mark{by: l.importedBy(i), seq: l.Seq, at: i, several: s.names.all(l.Shows[id])}
+			if l.Classes[i] != "" {
+				m.of = s.names.class(l.Classes[i])
+			}
+			s.marks[id] = m
 		}
 	case Rename, Merge:
-		for id, m := range s.marks {
-			if m.class == l.Class {
-				m.class = l.To
-				s.marks[id] = m
-			}
-			if at := slices.Index(m.labels, l.Class); at >= 0 {
-				m.labels = slices.Clone(m.labels)
-				m.labels[at] = l.To
-				m.labels = slices.Compact(slices.Sorted(slices.Values(m.labels)))
-				s.marks[id] = m
-			}
-		}
-		for from, to := range s.names {
-			if to == l.Class {
-				s.names[from] = l.To
-			}
-		}
-		if _, ok := s.names[l.Class]; !ok {
-			s.names[l.Class] = l.To
-		}
+		s.names.rename(l)
 	}
 }
 
 // name returns the present name of a class of the base model.
 func (s *state) name(class string) string {
-	if now, ok := s.names[class]; ok {
-		return now
+	if c, ok := s.names.base[class]; ok {
+		return c.now().name
 	}
 	return class
 }
@@ -216,7 +218,7 @@ func (s *state) current() []string {
 	}
 	for _, m := range s.marks {
 		if !m.by.aside() {
-			all[m.class] = true
+			all[m.class()] = true
 		}
 	}
 	return slices.Sorted(maps.Keys(all))
@@ -242,7 +244,7 @@ func (s *state) knows(id ID) bool {
 // "" for none.
 func (s *state) label(id ID, folder string) (string, By) {
 	if m, ok := s.marks[id]; ok {
-		return m.class, m.by
+		return m.class(), m.by
 	}
 	if classes := s.learned[id]; len(classes) > 0 {
 		return s.name(classes[0]), Folder
@@ -271,7 +273,7 @@ func (s *state) examples() []model.SampleID {
 	for _, sample := range s.samples {
 		sample.Class = s.name(sample.Class)
 		m, ok := s.marks[ID(sample.Content)]
-		corrected := ok && m.by != Bulk && m.class != sample.Class
+		corrected := ok && m.by != Bulk && m.class() != sample.Class
 		if corrected || there[sample] {
 			continue
 		}
@@ -285,7 +287,7 @@ func (s *state) examples() []model.SampleID {
 		return cmp.Or(cmp.Compare(s.marks[a].seq, s.marks[b].seq), cmp.Compare(s.marks[a].at, s.marks[b].at))
 	})
 	for _, id := range taught {
-		out = append(out, model.SampleID{Content: model.Hash(id), Class: s.marks[id].class})
+		out = append(out, model.SampleID{Content: model.Hash(id), Class: s.marks[id].class()})
 	}
 	return out
 }
