@@ -157,6 +157,9 @@ func (b *base) extend(
 	if err != nil {
 		return nil, err
 	}
+	if err := b.unlearnTwice(ctx, m, st, row); err != nil {
+		return nil, err
+	}
 	if err := rename(m, st.name); err != nil {
 		return nil, err
 	}
@@ -173,6 +176,20 @@ func (b *base) extend(
 		_, err = m.Learn(ctx, learned)
 	}
 	return m, err
+}
+
+// unlearnTwice makes a model forget photos, if their embeddings are stored, that it learned as two
+// classes which are one now: as one of them.
+func (b *base) unlearnTwice(ctx context.Context, m *model.Model, st *state, row func(ID) []float32) error {
+	twice := slices.DeleteFunc(st.twice(), func(s model.SampleID) bool { return row(ID(s.Content)) == nil })
+	if len(twice) == 0 {
+		return nil
+	}
+	gone, err := batch(twice, m.Dim(), row)
+	if err == nil {
+		_, err = m.ForgetSamples(ctx, gone, model.Forgetting{Approximate: true})
+	}
+	return err
 }
 
 // rename gives the classes of a model their present names, by way of names that no

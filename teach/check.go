@@ -30,18 +30,18 @@ func checkName(name string) error {
 }
 
 // check returns a Refusal of a decision that cannot be made, given which photos are or
-// were in the folder, and of which the embeddings are stored.
-func (s *state) check(l Line, here, stored func(ID) bool) error {
+// were in the folder.
+func (s *state) check(l Line, here func(ID) bool) error {
 	switch l.Do {
 	case Label, Unlabel, Ignore, Skip, Several:
-		return s.checkLabels(l, here, stored)
+		return s.checkLabels(l, here)
 	case Rename, Merge:
 		return s.checkRename(l)
 	}
 	return refuse(Invalid, "do is %q: choose label, unlabel, ignore, skip, several, rename or merge", l.Do)
 }
 
-func (s *state) checkLabels(l Line, here, stored func(ID) bool) error {
+func (s *state) checkLabels(l Line, here func(ID) bool) error {
 	if len(l.Images) == 0 {
 		return refuse(Invalid, "no photos are named")
 	}
@@ -53,13 +53,8 @@ func (s *state) checkLabels(l Line, here, stored func(ID) bool) error {
 		return err
 	}
 	for _, id := range l.Images {
-		switch {
-		case here(id):
-		case !s.knows(id):
+		if !here(id) && !s.knows(id) {
 			return refuse(Unknown, "there is no photo %s", id)
-		case l.Do == Label && !stored(id):
-			return refuse(Conflict, "the model learned photo %s and does not keep its embedding: "+
-				"put the photo into the folder", id)
 		}
 	}
 	if l.Do == Unlabel {

@@ -37,14 +37,15 @@ func (s *Session) Do(d Decision) (Line, error) {
 				return l, err
 			}
 		}
-		err := s.state.check(l, s.here, s.stored)
+		err := s.state.check(l, s.here)
 		if err == nil && l.Do == Label {
 			err = s.withoutDetected(&l)
 		}
-		if err == nil && l.Do == Label {
-			err = s.remember(&l, s.stored)
+		if err != nil {
+			return l, err
 		}
-		return l, err
+		s.predicted(&l)
+		return l, s.remember(&l, nil)
 	})
 }
 
@@ -65,30 +66,20 @@ func (g *gallery) withoutDetected(l *Line) error {
 	return nil
 }
 
-// remember adds to a Label the embeddings that are not stored, and what was predicted for
-// a single photo.
-func (g *gallery) remember(l *Line, stored func(ID) bool) error {
-	for _, id := range l.Images {
-		at, ok := g.index[id]
-		if ok && len(l.Images) == 1 && g.live.scored(at) && !g.state.knows(id) {
-			l.Was, l.P = g.live.predicted(at)
-		}
-		if !ok || stored(id) {
-			continue
-		}
-		x, err := g.x.read(at, at+1, nil)
-		if err != nil {
-			return err
-		}
-		l.embed(id, x.Data)
+// predicted adds to a Label what was predicted for a single photo.
+func (g *gallery) predicted(l *Line) {
+	if l.Do != Label || len(l.Images) != 1 || g.state.knows(l.Images[0]) {
+		return
 	}
-	return nil
+	if at, ok := g.index[l.Images[0]]; ok && g.live.scored(at) {
+		l.Was, l.P = g.live.predicted(at)
+	}
 }
 
 // Teach learns photos that need not lie in the folder, given their embeddings.
 func (s *Session) Teach(images []ID, vectors [][]float32, class string) (Line, error) {
 	return s.decide(func() (Line, error) {
-		l := Line{Do: Learn, Class: strings.TrimSpace(class)}
+		l, given := Line{Do: Learn, Class: strings.TrimSpace(class)}, map[ID][]float32{}
 		if err := checkName(l.Class); err != nil {
 			return l, err
 		}
@@ -100,11 +91,12 @@ func (s *Session) Teach(images []ID, vectors [][]float32, class string) (Line, e
 				return l, fmt.Errorf("learn %s: its embedding has %d values, not %d", id, n, s.options.Dim)
 			}
 			l.Images = append(l.Images, id)
-			if !s.stored(id) {
-				l.embed(id, vectors[i])
-			}
+			given[id] = vectors[i]
 		}
-		return l, s.state.checkForgets(l)
+		if err := s.state.checkForgets(l); err != nil {
+			return l, err
+		}
+		return l, s.remember(&l, given)
 	})
 }
 

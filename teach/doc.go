@@ -9,7 +9,8 @@
 // disk before Session.Do returns. Undo and redo are lines too. MODEL.base is the
 // model that the journal starts from, perhaps one that has learned nothing. The
 // model is a function of these two files, and needs no photo: a line holds the
-// embeddings that it teaches.
+// embeddings that it teaches, and those that a base model which does not keep its
+// own has to unlearn.
 //
 // # Parts
 //

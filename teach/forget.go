@@ -3,6 +3,7 @@ package teach
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io/fs"
 	"slices"
 
@@ -123,7 +124,7 @@ func (s *Session) forgetSaved(ctx context.Context, gone, found map[ID]bool) (lef
 			_, err = sv.wait(ctx)
 		}
 		if refused(err, Conflict) {
-			left = append(left, file+" cannot be written again without two classes: delete it")
+			left = append(left, fmt.Sprintf("%s, which cannot be written again (%v): delete it", file, err))
 		} else if err != nil {
 			return nil, err
 		}

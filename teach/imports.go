@@ -48,6 +48,8 @@ type Aside struct {
 	Content model.Hash
 	Path    string
 	Labels  []string
+	// Vector is its embedding, nil if it is not known: a model that learned the photo unlearns it.
+	Vector []float32
 }
 
 // said is what a folder or list says of a photo: its class, or else what it shows.
@@ -85,7 +87,9 @@ func (s *Session) Import(b model.Batch, aside []Aside, prefer Preference) (model
 		if err == nil {
 			err = s.state.checkForgets(l)
 		}
-		s.embedAll(&l, b)
+		if err == nil {
+			err = s.remember(&l, vectorsOf(b, aside))
+		}
 		return l, err
 	})
 	if errors.Is(err, errNothing) {
@@ -111,6 +115,9 @@ func checkImport(b model.Batch, aside []Aside, d int) error {
 		}
 	}
 	for _, a := range aside {
+		if len(a.Vector) != 0 && (len(a.Vector) != d || !dense.Finite32(a.Vector)) {
+			return fmt.Errorf("%s: its embedding has %d values, not %d that are finite", a.Path, len(a.Vector), d)
+		}
 		if len(a.Labels) == 0 {
 			continue
 		}
@@ -133,17 +140,18 @@ func checkImport(b model.Batch, aside []Aside, d int) error {
 	return classifier.CheckRows(b.X, 0)
 }
 
-// embedAll adds to a line the embeddings of a batch that are not stored.
-func (r *record) embedAll(l *Line, b model.Batch) {
-	rows := map[ID]int{}
+// vectorsOf returns the embeddings of photos that are given.
+func vectorsOf(b model.Batch, aside []Aside) map[ID][]float32 {
+	out := make(map[ID][]float32, len(b.Content)+len(aside))
 	for i, h := range b.Content {
-		rows[ID(h)] = i
+		out[ID(h)] = dense.Row32(b.X, i)
 	}
-	for _, id := range l.Images {
-		if i, ok := rows[id]; ok && !r.stored(id) {
-			l.embed(id, dense.Row32(b.X, i))
+	for _, a := range aside {
+		if a.Vector != nil {
+			out[ID(a.Content)] = a.Vector
 		}
 	}
+	return out
 }
 
 // errNothing reports that there is nothing to decide.

@@ -63,7 +63,7 @@ func (s *Session) decidedIn(file string) (b model.Batch, aside []Aside, err erro
 	}
 	for _, id := range ids {
 		if by := marks[id].by; by == Ignored || by == Mixed {
-			aside = append(aside, Aside{model.Hash(id), s.pathOf(id), marks[id].labels()})
+			aside = append(aside, Aside{Content: model.Hash(id), Path: s.pathOf(id), Labels: marks[id].labels()})
 		}
 	}
 	return b, aside, nil

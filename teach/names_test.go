@@ -124,6 +124,31 @@ func TestFormerNamesOfAnyOrder(t *testing.T) {
 	}
 }
 
+// A list names a class that another was called for a while: both are in MODEL, and undo takes the list
+// back.
+func TestListAfterRenamingBack(t *testing.T) {
+	for _, each := range []int{keeps, forgets} {
+		w, s := photoOrigins()["of the folder"].begun(t, each)
+		do(t, s, Decision{Do: Rename, Class: "class 1", To: "wolves"})
+		hasSaved(t, s, "renamed")
+		do(t, s, Decision{Do: Rename, Class: "wolves", To: "class 1"})
+		if _, err := s.Import(w.batch("wolves", 0), nil, ""); err != nil {
+			t.Fatal(err)
+		}
+		if it, _ := s.Get(w.photos[0].ID); it.Label != "wolves" {
+			t.Errorf("the list's photo is %q", it.Label)
+		}
+		hasSaved(t, s, "imported")
+		if _, err := s.Undo(); err != nil {
+			t.Fatal(err)
+		}
+		hasSaved(t, s, "undone")
+		if it, _ := s.Get(w.photos[0].ID); it.Label != "" {
+			t.Errorf("after undo it is %q", it.Label)
+		}
+	}
+}
+
 // summary returns classes and labels as text.
 func (s *state) summary() string {
 	var out []string

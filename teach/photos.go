@@ -1,6 +1,7 @@
 package teach
 
 import (
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -185,8 +186,14 @@ func (s *Session) Add(photos []Photo, vectors [][]float32) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer s.touch()
-	if err := s.add(photos, vectors); err != nil || s.live == nil {
+	if err := s.add(photos, vectors); err != nil {
 		return err
+	}
+	if errors.As(s.refit.err, new(*lackingError)) && s.supplies() {
+		s.refitIfDue()
+	}
+	if s.live == nil {
+		return nil
 	}
 	return s.live.extend(s.ctx, s.x, len(s.photos))
 }

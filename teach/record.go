@@ -160,7 +160,12 @@ func (r *record) adopt(changed *changedError, now time.Time) (inFile int, err er
 		return 0, changed
 	}
 	if l.Time = now; len(l.Images) > 0 {
-		r.embedAll(&l, b)
+		given := vectorsOf(b, nil)
+		for _, id := range l.Images {
+			if !r.stored(id) {
+				l.embed(id, given[id])
+			}
+		}
 		if _, err := r.append(l); err != nil {
 			return 0, err
 		}

@@ -20,7 +20,7 @@ func (s *Session) refitIfDue() {
 	if s.live != nil && !s.live.stale && float64(len(want)) < max(1, growth*float64(s.refit.n)) {
 		return
 	}
-	l, err := s.append(Line{Do: Refit})
+	l, err := s.append(s.supplied(Line{Do: Refit}))
 	if err != nil {
 		s.refit.err = err
 		return
@@ -40,7 +40,7 @@ func (s *Session) launch(seq int) {
 		}
 		s.mu.Lock()
 		s.refit.running, s.refit.err, s.left = false, err, left
-		if err == nil {
+		if err == nil || s.supplies() {
 			s.refitIfDue()
 		}
 		s.mu.Unlock()
@@ -60,6 +60,14 @@ func (s *Session) fitTo(ctx context.Context, seq int, written func(*model.Model)
 	s.mu.RUnlock()
 	st := fold(lines, s.base.origin)
 	want := st.examples()
+	if enough(want) {
+		s.mu.RLock()
+		err = s.checkLacking(st)
+		s.mu.RUnlock()
+	}
+	if err != nil {
+		return nil, err
+	}
 	m, err := s.base.fit(ctx, st, want, s.lockedRow)
 	if err != nil || m == nil {
 		return nil, err

@@ -76,7 +76,7 @@ func (s *Session) beginSave(dropPrevious bool) (*saving, error) {
 	if !enough(s.state.examples()) {
 		return nil, refuse(Conflict, "there is no model to save: name photos of two classes first")
 	}
-	l, err := s.append(Line{Do: Save})
+	l, err := s.append(s.supplied(Line{Do: Save}))
 	if err != nil {
 		return nil, s.failed(err)
 	}

@@ -29,6 +29,9 @@ type Options struct {
 	// Temp is the folder of temporary files, of 8 bytes per value of an embedding.
 	Temp    string
 	Backend linalg.Backend
+	// Elsewhere, unless nil, returns those embeddings of photos that it has, as a cache; the journal
+	// asks it for what is neither stored nor of the folder.
+	Elsewhere func([]ID) map[ID][]float32
 	// ToolVersion is written into saved models.
 	ToolVersion string
 	// Gap is the longest time between two photos of an event that follow each other, 0 for no
@@ -142,7 +145,7 @@ func Open(o Options) (*Session, error) {
 		_, err = s.GoBack(o.At)
 	} else {
 		s.mu.Lock()
-		if last := s.state.lastFit(); last > 0 {
+		if last := s.state.lastFit(); last > 0 && !s.supplies() {
 			s.launch(last)
 		} else {
 			s.refitIfDue()

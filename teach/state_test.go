@@ -196,7 +196,6 @@ func TestCheckedPredictions(t *testing.T) {
 }
 
 func TestDecisionsThatAreRefused(t *testing.T) {
-	none := func(ID) bool { return false }
 	folder := func(id ID) bool { return id[0] == 'a' }
 	rename := func(do Do, from, to string) Line { return Line{Do: do, Class: from, To: to} }
 	for _, c := range []struct {
@@ -207,7 +206,6 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 	}{
 		{"a photo of the folder", labelled("a", "owl"), origin{}, ""},
 		{"a photo of no folder", labelled("z", "owl"), origin{complete: true}, "there is no photo"},
-		{"a photo without an embedding", labelled("x", "cat"), origin{complete: true}, "put the photo into the folder"},
 		{"the label of a learned photo", Line{Do: Unlabel, Images: photoIDs("x")}, origin{}, "none of these photos"},
 		{"no photo", labelled("", "owl"), origin{}, "no photos are named"},
 		{"no class", labelled("a", ""), origin{}, "is empty"},
@@ -224,16 +222,15 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 	} {
 		base := learned()
 		base.complete, base.renames, base.joins = c.can.complete, c.can.renames, c.can.joins
-		err := fold(journalled(), base).check(c.line, folder, none)
+		err := fold(journalled(), base).check(c.line, folder)
 		if c.want == "" && err != nil || c.want != "" && (err == nil || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
-	stored := func(ID) bool { return true }
 	for _, forgets := range []bool{false, true} {
 		base := learned()
 		base.forgets = forgets
-		err := fold(journalled(), base).check(labelled("x", "dog"), folder, stored)
+		err := fold(journalled(), base).check(labelled("x", "dog"), folder)
 		if refused := err != nil; refused == forgets {
 			t.Errorf("corrects what was learned, forgets %v: %v", forgets, err)
 		}

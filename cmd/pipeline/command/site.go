@@ -70,7 +70,7 @@ func (s *site) open(at int) error {
 	}
 	session, err := teach.Open(teach.Options{
 		Model: s.file, Fresh: s.fresh, At: at, Dim: s.embedder.Dim(), Temp: s.temp,
-		Backend: products, ToolVersion: version, Changed: s.server.Changed, Gap: s.gap(),
+		Backend: products, ToolVersion: version, Changed: s.server.Changed, Gap: s.gap(), Elsewhere: s.cached(s.file),
 	})
 	if err != nil {
 		return err

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -50,7 +52,38 @@ func (a *app) openSession(file string, d int) (*teach.Session, error) {
 	}
 	return teach.Open(teach.Options{
 		Model: file, Dim: d, Temp: filepath.Join(cache, "teach"), Backend: products, ToolVersion: version,
+		Elsewhere: a.cached(file),
 	})
+}
+
+// cached returns a function that finds embeddings of photos that a model was taught in the cache.
+func (a *app) cached(file string) func([]teach.ID) map[teach.ID][]float32 {
+	return func(ids []teach.ID) map[teach.ID][]float32 {
+		found, err := a.cachedRows(file, ids)
+		if err != nil {
+			a.log.Warn("the cache could not be asked for photos that are not in the folder", "reason", err)
+		}
+		return found
+	}
+}
+
+func (a *app) cachedRows(file string, ids []teach.ID) (found map[teach.ID][]float32, err error) {
+	m, err := model.Load(teach.StartFile(file))
+	if err != nil {
+		return nil, err
+	}
+	stored, err := a.options().Stored(m.Provenance)
+	if err != nil {
+		return nil, err
+	}
+	defer closeInto(stored, &err)
+	found = map[teach.ID][]float32{}
+	for _, id := range ids {
+		if x, ok := stored.Get(cache.Hash(id)); ok {
+			found[id] = x
+		}
+	}
+	return found, nil
 }
 
 // reachable returns an error unless a model that was taught can be changed, by this command or
@@ -108,7 +141,7 @@ func (a *app) learnTaught(ctx context.Context, file, prefer string) error {
 	in := a.inputs()
 	var aside []teach.Aside
 	e, b, err := in.labelledOr(ctx, start, func(item embed.Item) {
-		shown := teach.Aside{Content: item.Hash, Path: item.Sample.Path}
+		shown := teach.Aside{Content: item.Hash, Path: item.Sample.Path, Vector: slices.Clone(item.Vector)}
 		for _, class := range dataset.SplitLabels(item.Sample.Several) {
 			shown.Labels = append(shown.Labels, dataset.EscapePath(class))
 		}
