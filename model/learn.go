@@ -20,6 +20,8 @@ type Outcome struct {
 	Added, AlreadyKnown, Duplicates int
 	// SetAside photos are of no class, or show several things: none of them is learned.
 	SetAside int
+	// LeftOut says of decisions of another project which ones were not merged, and how many.
+	LeftOut []string
 	// NewClasses were added to the model; MoreOf are existing classes that got
 	// more samples. Both are in column order.
 	NewClasses, MoreOf []string

@@ -35,7 +35,7 @@ type base struct {
 }
 
 func openBase(file string, backend linalg.Backend) (*base, error) {
-	b := &base{file: file, backend: backend, rows: map[ID][]float32{}}
+	b := &base{file: file, backend: backend}
 	err := b.hold()
 	if err == nil {
 		b.model, err = b.load()
@@ -47,12 +47,18 @@ func openBase(file string, backend linalg.Backend) (*base, error) {
 		return nil, errors.Join(err, b.close())
 	}
 	b.origin = originOf(b.model)
-	examples, complete := b.model.Examples()
-	b.complete = complete
-	for i, h := range examples.Content {
-		b.rows[ID(h)] = dense.Row32(examples.X, i)
-	}
+	b.rows, b.complete = keptOf(b.model)
 	return b, nil
+}
+
+// keptOf returns the embeddings that a model keeps if it keeps all of them.
+func keptOf(m *model.Model) (rows map[ID][]float32, complete bool) {
+	examples, complete := m.Examples()
+	rows = make(map[ID][]float32, len(examples.Content))
+	for i, h := range examples.Content {
+		rows[ID(h)] = dense.Row32(examples.X, i)
+	}
+	return rows, complete
 }
 
 // load reads the model again, which has to be the same.

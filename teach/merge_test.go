@@ -2,9 +2,11 @@ package teach
 
 import (
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -119,4 +121,89 @@ func TestMergeRefuses(t *testing.T) {
 	if n := len(mine.labels()); n != 0 {
 		t.Errorf("%d labels", n)
 	}
+}
+
+// TestMergeCarriesEveryDecision: whatever the base models of the two projects have learned, what was
+// decided about a photo there holds here, and MODEL can be saved; what stays there is counted.
+func TestMergeCarriesEveryDecision(t *testing.T) {
+	decisions := map[string]struct {
+		Decision
+		class  string
+		by     By
+		labels []string
+		left   string // part of what is said to be left out
+	}{
+		"confirm": {Decision{Do: Label, Class: "class 0"}, "class 0", Folder, nil, ""},
+		"correct": {Decision{Do: Label, Class: "class 1"}, "class 1", Folder, nil, ""},
+		"name":    {Decision{Do: Label, Class: "new"}, "new", Folder, nil, ""},
+		"ignore":  {Decision{Do: Ignore}, "", Ignored, nil, ""},
+		"several": {Decision{Do: Several, Labels: []string{"bee", "fox"}}, "", Mixed, []string{"bee", "fox"}, ""},
+		"skip":    {Decision{Do: Skip}, "", "", nil, "1 photos are for later"},
+		"rename":  {Decision{Do: Rename, Class: "class 0", To: "zero"}, "", "", nil, `"class 0" is "zero" there`},
+		"merge":   {Decision{Do: Merge, Class: "class 0", To: "class 1"}, "", "", nil, `"class 0" is "class 1" there`},
+	}
+	for _, there := range []string{"learned", "of the folder"} {
+		for _, here := range []string{"learned", "of the folder", "learned, and gone"} {
+			for at, each := range [][2]int{{keeps, keeps}, {keeps, forgets}, {forgets, keeps}, {forgets, forgets}} {
+				for name, d := range decisions {
+					if testing.Short() && at > 0 {
+						continue
+					}
+					t.Run(fmt.Sprintf("%s here, %s there/%v/%s", here, there, each, name), func(t *testing.T) {
+						w, mine := photoOrigins()[here].begun(t, each[0])
+						_, theirs := photoOrigins()[there].begun(t, each[1])
+						id := w.photos[0].ID
+						before, by := mine.state.label(id, "")
+						if d.Do != Rename && d.Do != Merge {
+							d.Images = []ID{id}
+						}
+						do(t, theirs, d.Decision)
+						o, err := mine.Merge(theirs.options.Model, Lists)
+						if err != nil {
+							t.Fatal(err)
+						}
+						class, who := mine.state.label(id, "")
+						want, wantBy := d.class, d.by
+						if d.left != "" {
+							want, wantBy = before, by
+						}
+						if labels := mine.state.marks[id].labels(); class != want || who != wantBy ||
+							!slices.Equal(labels, d.labels) {
+							t.Errorf("the photo is %q by %q, %v, want %q by %q, %v", class, who, labels, want, wantBy,
+								d.labels)
+						}
+						if said := strings.Join(o.LeftOut, "; "); !strings.Contains(said, d.left) ||
+							d.left == "" && said != "" {
+							t.Errorf("left out: %q, want %q", said, d.left)
+						}
+						hasSaved(t, mine, "merged")
+					})
+				}
+			}
+		}
+	}
+}
+
+// A decision that needs an embedding which nobody has is counted.
+func TestMergeCountsWhatIsLost(t *testing.T) {
+	_, mine := photoOrigins()["learned"].begun(t, forgets)
+	w, theirs := photoOrigins()["learned"].begun(t, keeps)
+	if err := mine.Close(); err != nil {
+		t.Fatal(err)
+	}
+	none := world{vectors: w.vectors}
+	mine = none.openAt(t, filepath.Dir(mine.options.Model), "plda")
+	dir := t.TempDir() // a project that sets aside a photo that only it has seen
+	fresh := w.openAt(t, dir, "plda")
+	do(t, fresh, Decision{Do: Ignore, Images: w.ids(0, 1)})
+	o, err := mine.Merge(fresh.options.Model, "")
+	if err != nil || o.SetAside != 0 || len(o.LeftOut) != 1 || !strings.HasPrefix(o.LeftOut[0], "2 decisions") {
+		t.Errorf("%+v, %v", o, err)
+	}
+	do(t, theirs, Decision{Do: Ignore, Images: w.ids(0, 1)})
+	o, err = mine.Merge(theirs.options.Model, Lists)
+	if err != nil || o.SetAside != 2 || len(o.LeftOut) != 0 {
+		t.Errorf("%+v, %v", o, err)
+	}
+	hasSaved(t, mine, "merged")
 }

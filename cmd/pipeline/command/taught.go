@@ -233,6 +233,9 @@ func mergedLine(o model.Outcome) string {
 	if len(o.NewClasses) > 0 {
 		line += "; new classes: " + strings.Join(o.NewClasses, ", ")
 	}
+	if len(o.LeftOut) > 0 {
+		line += "; not merged: " + strings.Join(o.LeftOut, ", ")
+	}
 	return line
 }
 
