@@ -1,8 +1,10 @@
 package teach
 
 import (
+	"encoding/json"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -142,4 +144,93 @@ func cpu(b *testing.B) time.Duration {
 		b.Fatal(err)
 	}
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
+}
+
+// BenchmarkStart opens a session whose journal has 20 000 decisions since the last fit, of a kind that
+// makes none due, until it answers: corrections of 400 photos, undo and redo of them, and a class that is
+// renamed and renamed. Without a line it is the fit to the photos that were named.
+func BenchmarkStart(b *testing.B) {
+	const photos, d = 400, 640
+	w := newWorldOf(20, 60, d)
+	id := func(i int) []ID { return []ID{w.photos[i%photos].ID} }
+	for _, kind := range []struct {
+		name  string
+		lines int
+		line  func(i, seq int) Line
+	}{
+		{"none", 0, nil},
+		{"corrections", 20_000, func(i, _ int) Line {
+			return Line{Do: Label, Images: id(i), Class: fmt.Sprintf("class %d", i/photos%20)}
+		}},
+		{"undos-and-redos", 20_000, func(i, seq int) Line {
+			if i == 0 {
+				return Line{Do: Label, Images: id(i), Class: "class 1"}
+			}
+			return Line{Do: []Do{Redo, Undo}[i%2], Of: seq - i}
+		}},
+		{"renames", 20_000, func(i, _ int) Line {
+			return Line{Do: Rename, Class: fmt.Sprint("name ", i), To: fmt.Sprint("name ", i+1)}
+		}},
+	} {
+		b.Run(fmt.Sprintf("lines=%d/photos=%d/d=%d/%s", kind.lines, len(w.photos), d, kind.name), func(b *testing.B) {
+			dir := b.TempDir()
+			s := w.openAt(b, dir, "plda")
+			for i := range photos {
+				class := w.truth[w.photos[i].ID]
+				if class == "class 0" {
+					class = "name 0"
+				}
+				do(b, s, Decision{Do: Label, Images: id(i), Class: class})
+			}
+			s.Wait()
+			if err := s.Close(); err != nil {
+				b.Fatal(err)
+			}
+			decided(b, dir, kind.lines, kind.line)
+			b.ResetTimer()
+			used, lines := time.Duration(0), 0
+			for range b.N {
+				before := cpu(b)
+				s := w.openAt(b, dir, "plda")
+				s.Wait()
+				if _, err := s.List(Query{View: Check, Limit: 60}); err != nil {
+					b.Fatal(err)
+				}
+				used, lines = used+cpu(b)-before, len(s.state.lines)
+				if err := s.Close(); err != nil {
+					b.Fatal(err)
+				}
+			}
+			if lines <= kind.lines {
+				b.Fatalf("%d lines", lines)
+			}
+			b.ReportMetric(used.Seconds()/float64(b.N), "s-of-CPU/start")
+		})
+	}
+}
+
+// decided adds n decisions to the journal in a folder.
+func decided(b *testing.B, dir string, n int, line func(i, seq int) Line) {
+	b.Helper()
+	file := filepath.Join(dir, "m.model"+journalSuffix)
+	lines, err := readLines(file)
+	if err != nil {
+		b.Fatal(err)
+	}
+	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
+	if err != nil {
+		b.Fatal(err)
+	}
+	w := json.NewEncoder(f)
+	for i := range n {
+		seq := len(lines) + 1 + i
+		l := line(i, seq)
+		l.Seq = seq
+		if err := w.Encode(l); err != nil {
+			b.Fatal(err)
+		}
+	}
+	if err := f.Close(); err != nil {
+		b.Fatal(err)
+	}
 }

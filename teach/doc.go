@@ -34,6 +34,7 @@
 // the journal records. Between them a head whose scores are linear in features
 // (classifier.Linear) follows every decision: only the classes that it touches are
 // fitted and scored again. For other heads every decision is followed by a fit.
+// Decisions that come during a fit, or before a session is opened, it follows at once.
 //
 // # Cost
 //

@@ -111,14 +111,16 @@ func points(lines []Line, base *origin) []Point {
 		}
 	}
 	s, p, before := fold(nil, base), Point{}, base.classes
+	taken := 0
 	for i, l := range lines {
-		s.take(l)
 		if l.changes() {
 			p.Decisions++
 		}
 		if l.Do != Refit && l.Do != Save && (i < len(lines)-1 || p.Decisions == 0) {
 			continue
 		}
+		s.take(lines[taken : i+1]...)
+		taken = i + 1
 		p.Seq, p.Time, p.Do, p.Labels = l.Seq, l.Time, l.Do, s.count(Person)
 		if l.Do == Save && !written[l.Seq] {
 			p.Do = Refit

@@ -2,7 +2,6 @@ package teach
 
 import (
 	"context"
-	"maps"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -78,16 +77,13 @@ func (l *live) extend(ctx context.Context, x *rows, n int) error {
 	return err
 }
 
-// catchUp follows lines since a state that it has followed, one by one as they came.
+// catchUp follows lines since a state that it has followed. However many there are, it learns and
+// unlearns once what they come to.
 func (l *live) catchUp(ctx context.Context, x *rows, st *state, since []Line, row func(ID) []float32) {
-	changed := map[string]bool{}
-	for _, line := range since {
-		st.take(line)
-		if line.changes() {
-			maps.Copy(changed, l.follow(st.examples(), row))
-		}
+	st.take(since...)
+	if slices.ContainsFunc(since, Line.changes) {
+		l.rescore(ctx, x, l.follow(st.examples(), row))
 	}
-	l.rescore(ctx, x, changed)
 }
 
 // follow changes what the head has learned, and returns the classes whose scores
@@ -98,8 +94,11 @@ func (l *live) follow(want []model.SampleID, row func(ID) []float32) map[string]
 		return nil
 	}
 	gone, learned, err := difference(l.have, want, l.Dim(), row)
+	if err == nil { // learned first: without any example a head would lose what its classes share
+		err = l.Amend(context.Background(), model.Batch{}, learned)
+	}
 	if err == nil {
-		err = l.Amend(context.Background(), gone, learned)
+		err = l.Amend(context.Background(), gone, model.Batch{})
 	}
 	l.have, l.stale = want, err != nil || len(l.Classes()) < leastClasses
 	changed := map[string]bool{}

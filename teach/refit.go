@@ -94,21 +94,23 @@ func (s *Session) fitTo(ctx context.Context, seq int, written func(*model.Model)
 // goLive replaces the live model by one of a state, once that has scored all photos and
 // followed the lines since.
 func (s *Session) goLive(ctx context.Context, l *live, st *state, begun time.Time) error {
+	seq, examples := len(st.lines), len(l.have)
 	for range 3 { // what is added meanwhile is little, then less
 		s.mu.RLock()
-		n := len(s.photos)
+		n, since := len(s.photos), s.state.lines[len(st.lines):]
 		s.mu.RUnlock()
 		if err := l.extend(ctx, s.x, n); err != nil {
 			return err
 		}
+		l.catchUp(ctx, s.x, st, since, s.lockedRow)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err := l.extend(ctx, s.x, len(s.photos)); err != nil {
 		return err
 	}
-	s.refit.seq, s.refit.n = len(st.lines), len(l.have)
 	l.catchUp(ctx, s.x, st, s.state.lines[len(st.lines):], s.row)
+	s.refit.seq, s.refit.n = seq, examples
 	s.replace(l)
 	s.refit.duration = time.Since(begun)
 	s.touch()
