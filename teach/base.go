@@ -204,7 +204,11 @@ func rename(m *model.Model, present func(class string) string) error {
 	var passing, now []string
 	for i, class := range slices.Clone(m.Classes()) {
 		if name := present(class); name != class {
-			passing, now = append(passing, fmt.Sprintf("\x00%d", i)), append(now, name)
+			through := fmt.Sprintf("\x00%d", i)
+			for slices.Contains(m.Classes(), through) {
+				through += "\x00"
+			}
+			passing, now = append(passing, through), append(now, name)
 			if err := m.RenameClass(class, passing[len(passing)-1]); err != nil {
 				return err
 			}

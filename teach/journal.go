@@ -37,8 +37,10 @@ type journal struct {
 	size       int64
 	lines      []Line
 	embeddings map[ID][]float32
-	broken     error
-	keeping    keeping
+	// dim is the number of values of an embedding, 0 before dimLine has the first one.
+	dim, dimLine int
+	broken       error
+	keeping      keeping
 }
 
 // openJournal opens a journal, or begins one. A last line without its end, which was
@@ -100,7 +102,7 @@ func (j *journal) read() error {
 			return err
 		}
 		if err := j.parse(text); err != nil {
-			return fmt.Errorf("line %d is damaged, restore the file from a copy: %w", len(j.lines)+1, err)
+			return damaged(len(j.lines)+1, err)
 		}
 		j.size += int64(len(text))
 	}
@@ -120,50 +122,20 @@ func (j *journal) parse(text []byte) error {
 	if err := j.check(l); err != nil {
 		return err
 	}
-	return j.take(l)
-}
-
-// check returns an error for a line that no program wrote in this place.
-func (j *journal) check(l Line) error {
-	known := l.Of >= 1 && l.Of <= len(j.lines)
-	switch {
-	case l.Seq != len(j.lines)+1:
-		return fmt.Errorf("its number is %d", l.Seq)
-	case (l.Do == Start) != (l.Seq == 1):
-		return fmt.Errorf("%q is only the first line", Start)
-	case l.severalClasses() && len(l.Classes) != len(l.Images):
-		return fmt.Errorf("it has %d classes of %d photos", len(l.Classes), len(l.Images))
-	case l.Do != Import && len(l.Shows) > 0:
-		return fmt.Errorf("%q has photos that show several things", l.Do)
-	case l.Do == Several && len(l.Classes) < leastLabels:
-		return fmt.Errorf("%q has %d classes", Several, len(l.Classes))
-	case l.Do == Undo || l.Do == Redo:
-		if !known || !j.lines[l.Of-1].decides() {
-			return fmt.Errorf("it refers to line %d, which is no decision", l.Of)
-		}
-	case (l.Do == Saved || l.Do == Back) && !known:
-		return fmt.Errorf("it refers to line %d", l.Of)
-	case !l.decides() && !slices.Contains([]Do{Start, SpotCheck, Refit, Save, Saved}, l.Do):
-		return fmt.Errorf("%q is unknown: a newer program wrote it", l.Do)
-	}
+	j.take(l)
 	return nil
 }
 
 // take adds a line, and moves its embeddings.
-func (j *journal) take(l Line) error {
+func (j *journal) take(l Line) {
 	for id, b := range l.Embeddings {
-		if len(b)%4 != 0 {
-			return fmt.Errorf("the embedding of %s has %d bytes", id, len(b))
+		j.embeddings[id] = valuesOf(b)
+		if j.dim == 0 {
+			j.dim, j.dimLine = len(b)/4, l.Seq
 		}
-		row := make([]float32, len(b)/4)
-		for i := range row {
-			row[i] = math.Float32frombits(binary.LittleEndian.Uint32(b[4*i:]))
-		}
-		j.embeddings[id] = row
 	}
 	l.Embeddings = nil
 	j.lines = append(j.lines, l)
-	return nil
 }
 
 // cut makes the file end after the last complete line, and writing continue there.
@@ -198,9 +170,9 @@ func (j *journal) append(l Line) (Line, error) {
 		return l, j.named(err)
 	}
 	j.size += int64(len(text))
-	err = j.take(l)
+	j.take(l)
 	l.Embeddings = nil
-	return l, err
+	return l, nil
 }
 
 // embedding returns the embedding that a line has of a photo; nil for none.

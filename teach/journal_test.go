@@ -2,14 +2,18 @@ package teach
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 func openedJournal(t *testing.T, file string) *journal {
@@ -95,6 +99,11 @@ func TestJournalDamage(t *testing.T) {
 		line := `{"seq":2,"time":"2026-01-01T00:00:00Z","do":` + fmt.Sprintf(do, args...) + "}\n"
 		return slices.Concat(rows[0], []byte(line))
 	}
+	photo := fmt.Sprintf(`"images":["%s"]`, ID{5})
+	third := func(do string, args ...any) []byte { // after one with an embedding of two values
+		line := `{"seq":3,"time":"2026-01-01T00:00:00Z","do":` + fmt.Sprintf(do, args...) + "}\n"
+		return slices.Concat(rows[0], rows[1], []byte(line))
+	}
 	for name, damaged := range map[string][]byte{
 		"a line is missing":    bytes.Join([][]byte{rows[0], rows[2]}, nil),
 		"a line is twice":      bytes.Join([][]byte{rows[0], rows[1], rows[1]}, nil),
@@ -106,13 +115,35 @@ func TestJournalDamage(t *testing.T) {
 		"undo of no line":      second(`"undo","of":7`),
 		"half an embedding":    second(`"label","images":["%s"],"class":"a","embeddings":{"%[1]s":"AAA="}`, ID{5}),
 		"classes are missing":  second(`"accept","images":["%s"]`, ID{5}),
+		"no name":              second(`"label",%s,"class":""`, photo),
+		"a name of 1 MB":       second(`"label",%s,"class":"%s"`, photo, strings.Repeat("a", 1<<20)),
+		"no new name":          second(`"rename","class":"a"`),
+		"no old name":          second(`"merge","to":"a"`),
+		"no name among others": second(`"accept",%s,"classes":[""]`, photo),
+		"an empty thing":       second(`"several",%s,"classes":["a",""]`, photo),
+		"one thing":            second(`"import",%s,"classes":[""],"shows":{"%s":["a"]}`, photo, ID{5}),
+		"things of another":    second(`"import",%s,"classes":[""],"shows":{"%s":["a","b"]}`, photo, ID{6}),
+		"a class of no use":    second(`"ignore",%s,"class":"a"`, photo),
+		"photos of a rename":   second(`"rename",%s,"class":"a","to":"b"`, photo),
+		"no probability":       second(`"label",%s,"class":"a","was":"b","p":7`, photo),
+		"no embedding":         second(`"label",%s,"class":"a","embeddings":{"%s":""}`, photo, ID{5}),
+		"a long embedding":     third(`"label",%s,"class":"a","embeddings":{"%s":"AAAAAAAAAAAAAAAA"}`, photo, ID{5}),
+		"no number":            third(`"label",%s,"class":"a","embeddings":{"%s":"AADAfwAAAAA="}`, photo, ID{5}),
+		"infinite":             third(`"label",%s,"class":"a","embeddings":{"%s":"AACAfwAAAAA="}`, photo, ID{5}),
+		"another's embedding":  third(`"label",%s,"class":"a","embeddings":{"%s":"AAAAAAAAAAA="}`, photo, ID{6}),
 	} {
 		if err := os.WriteFile(file, damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if j, err := openJournal(file); err == nil {
+		j, err := openJournal(file)
+		if err == nil {
 			t.Errorf("%s: no error", name)
 			j.Close()
+			continue
+		}
+		line := fmt.Sprintf("line %d is damaged", bytes.Count(damaged, []byte("\n")))
+		if !strings.Contains(err.Error(), line) {
+			t.Errorf("%s: %.200s, want %q", name, err, line)
 		}
 		if got, _ := os.ReadFile(file); !bytes.Equal(got, damaged) {
 			t.Errorf("%s: the file was changed", name)
@@ -128,7 +159,63 @@ func TestJournalIsLocked(t *testing.T) {
 	}
 }
 
+// A journal of a session has embeddings of as many values as the model.
+func TestJournalOfOtherEmbeddings(t *testing.T) {
+	w, dir := newWorld(2, 4), t.TempDir()
+	s := w.openAt(t, dir, "ncm")
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	s = w.openAt(t, dir, "ncm")
+	w.name(t, s, 0)
+	file, base := s.journal.path, read(t, s.base.file)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j := openedJournal(t, file)
+	lines := j.lines
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	j = openedJournal(t, file)
+	for _, l := range lines {
+		if len(l.Images) > 0 {
+			l.embed(l.Images[0], []float32{1, 2})
+		}
+		if _, err := j.append(l); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := j.Close(); err != nil {
+		t.Fatal(err)
+	}
+	write(t, filepath.Join(dir, "m.model"+baseSuffix), base)
+	if _, err := Open(s.options); err == nil || !strings.Contains(err.Error(), "line 2 is damaged") ||
+		!strings.Contains(err.Error(), "2 values") {
+		t.Errorf("%v", err)
+	}
+}
+
+// Whatever a journal has that is read, its state can be made, a model can learn it, and it can be written
+// again.
 func FuzzJournal(f *testing.F) {
+	var all []byte
+	for _, l := range keptLines() {
+		if l.Do == Label || l.Do == Import {
+			for i, id := range l.Images {
+				l.embed(id, []float32{float32(l.Seq), float32(i)})
+			}
+		}
+		text, err := json.Marshal(l)
+		if err != nil {
+			f.Fatal(err)
+		}
+		all = append(append(all, text...), '\n')
+		f.Add(all)
+	}
 	f.Add([]byte(`{"seq":1,"time":"2026-01-01T00:00:00Z","do":"start"}` + "\n" +
 		`{"seq":2,"time":"2026-01-01T00:00:00Z","do":"label","class":"a"}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
@@ -140,9 +227,45 @@ func FuzzJournal(f *testing.F) {
 		if err != nil {
 			return
 		}
-		fold(j.lines, newOrigin(nil, nil)).examples()
-		if err := j.Close(); err != nil {
+		defer j.Close()
+		for _, base := range []*origin{newOrigin(nil, nil), learned()} {
+			st := fold(j.lines, base)
+			if one := fold(nil, base); len(j.lines) > 0 {
+				for _, l := range j.lines {
+					one.take(l)
+				}
+				if one.summary() != st.summary() {
+					t.Errorf("line by line %s, at once %s", one.summary(), st.summary())
+				}
+			}
+			points(j.lines, base)
+			st.history(0, 100)
+			learns(t, st, j)
+		}
+		if len(j.lines) == 0 {
+			return
+		}
+		before := len(j.lines)
+		if err := j.rewrite(j.lines, nil); err != nil {
 			t.Fatal(err)
 		}
+		if again, err := readJournal(file); err != nil || len(again.lines) != before {
+			t.Errorf("written again: %v", err)
+		}
 	})
+}
+
+// learns checks that a model learns the examples whose embeddings a journal has.
+func learns(t *testing.T, st *state, j *journal) {
+	want := slices.DeleteFunc(st.examples(), func(s model.SampleID) bool { return j.embedding(ID(s.Content)) == nil })
+	if !enough(want) {
+		return
+	}
+	b, err := batch(want, 0, j.embedding)
+	if err == nil {
+		_, err = fresh(t, "ncm").Learn(t.Context(), b)
+	}
+	if err != nil {
+		t.Error(err)
+	}
 }

@@ -44,8 +44,7 @@ func TestProbe(t *testing.T) {
 
 	// A decision larger than a probe is tried at its size.
 	end = testenv.FullDisk(t, uint64(len(before))+2*leastProbe)
-	large := Line{Do: Label, Class: "fox", Images: []ID{{1}}}
-	large.embed(ID{1}, make([]float32, leastProbe))
+	large := Line{Do: Label, Class: "fox", Images: make([]ID, leastProbe/16)}
 	if _, err := j.append(large); !refused(err, Unkept) {
 		t.Fatal(err)
 	}

@@ -15,9 +15,18 @@ import (
 func TestMutatedJournals(t *testing.T) {
 	lines := `{"seq":1,"time":"2026-01-01T00:00:00Z","do":"start"}` + "\n"
 	for i := range 60 {
-		do := []string{`"label","class":"a"`, `"unlabel"`, `"rename","class":"a","to":"b"`, `"undo"`, `"redo"`}[i%5]
-		lines += fmt.Sprintf(`{"seq":%d,"time":"2026-01-01T00:00:00Z","do":%s,"images":["%064x"]}`+"\n", i+2, do, i%7)
+		seq, photo := i+2, fmt.Sprintf(`"images":["%064x"]`, i%7)
+		do := []string{
+			`"label","class":"a",` + photo, `"unlabel",` + photo, `"rename","class":"a","to":"b"`,
+			fmt.Sprintf(`"undo","of":%d`, seq-1), fmt.Sprintf(`"redo","of":%d`, seq-2),
+		}[i%5]
+		lines += fmt.Sprintf(`{"seq":%d,"time":"2026-01-01T00:00:00Z","do":%s}`+"\n", seq, do)
 	}
+	sound := filepath.Join(t.TempDir(), "j")
+	if err := os.WriteFile(sound, []byte(lines), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	openedJournal(t, sound) // what is damaged then was right
 	dir := t.TempDir()
 	mutation.Each(t, 500, func(i int, rng *rand.Rand) error {
 		file := filepath.Join(dir, fmt.Sprint(i))

@@ -2,6 +2,7 @@ package teach
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -24,7 +25,9 @@ type record struct {
 
 // open reads the files, and MODEL, and returns the state and the line up to which MODEL has
 // learned all decisions. It writes only to begin a journal, when nothing else can fail.
-func (r *record) open(fresh *model.Model, backend linalg.Backend, now time.Time) (st *state, inFile int, err error) {
+func (r *record) open(
+	fresh *model.Model, backend linalg.Backend, dim int, now time.Time,
+) (st *state, inFile int, err error) {
 	if len(r.journal.lines) == 0 {
 		if err := r.begin(fresh, backend, now); err != nil {
 			return nil, 0, err
@@ -32,6 +35,9 @@ func (r *record) open(fresh *model.Model, backend linalg.Backend, now time.Time)
 		return r.replay(), 0, nil
 	}
 	if err := r.resume(backend); err != nil {
+		return nil, 0, err
+	}
+	if err := r.journal.checkDim(cmp.Or(r.base.model.Dim(), dim)); err != nil {
 		return nil, 0, err
 	}
 	inFile, err = r.fileAt(r.replay())

@@ -135,7 +135,7 @@ func Open(o Options) (*Session, error) {
 		s.album, err = newAlbum(o.Temp, o.Dim)
 	}
 	if err == nil {
-		s.state, s.inFile, err = s.open(o.Fresh, o.Backend, o.Now())
+		s.state, s.inFile, err = s.open(o.Fresh, o.Backend, o.Dim, o.Now())
 	}
 	if err != nil {
 		s.x.close()
