@@ -16,7 +16,6 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/random"
-	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // decisions are what is decided: the class of each photo, or how it was set aside.
@@ -62,11 +61,12 @@ type driver struct {
 	dir string
 	s   *Session
 	truth
+	known
 	log []string
 }
 
-// Acknowledged decisions are there once, whatever happens in between and in what order:
-// PIPELINE_ORDERS says how many orders to try.
+// Acknowledged decisions are there once, and MODEL can be saved, whatever happens in between and in what
+// order: PIPELINE_ORDERS says how many orders to try.
 func TestAnyOrder(t *testing.T) {
 	n := 12
 	if text := os.Getenv("PIPELINE_ORDERS"); text != "" {
@@ -83,15 +83,17 @@ func TestAnyOrder(t *testing.T) {
 }
 
 func anyOrder(t *testing.T, seed uint64, steps int) {
-	d := &driver{world: newWorld(3, 4), T: t, rng: random.Stream(seed, "orders"), dir: t.TempDir(),
+	d := &driver{T: t, rng: random.Stream(seed, "orders"), dir: t.TempDir(),
 		truth: truth{now: decisions{}, after: map[int]decisions{}}}
+	d.begin(int(seed))
 	write(t, filepath.Join(d.dir, "m.model.notes"), []byte("not of the program"))
-	d.s = d.openAt(t, d.dir, "ncm")
+	d.open()
 	d.decided(Decision{Do: Label, Images: d.some(), Class: "a"})
 	d.compare()
 	for range steps {
 		d.operate()
 		d.compare()
+		d.saveable()
 		if t.Failed() {
 			t.Fatalf("seed %d, after:\n%s", seed, strings.Join(d.log, "\n"))
 		}
@@ -103,7 +105,7 @@ func anyOrder(t *testing.T, seed uint64, steps int) {
 
 // operate does one operation, drawn at random.
 func (d *driver) operate() {
-	switch d.rng.IntN(21) {
+	switch d.rng.IntN(25) {
 	case 0, 1, 2:
 		d.decided(Decision{Do: Label, Images: d.some(), Class: d.class()})
 	case 3:
@@ -144,6 +146,14 @@ func (d *driver) operate() {
 		d.linked()
 	case 20:
 		d.clockJumps()
+	case 21, 22:
+		d.merges()
+	case 23:
+		d.renamesBack()
+	case 24:
+		gone := d.photos[d.rng.IntN(d.few)].Path
+		d.s.Remove([]string{gone})
+		d.note("gone from the folder: "+gone, nil)
 	}
 }
 
@@ -231,7 +241,7 @@ func (d *driver) class() string { return string(rune('a' + d.rng.IntN(4))) }
 
 // some draws one to three photos.
 func (d *driver) some() (ids []ID) {
-	for _, i := range d.rng.Perm(len(d.photos))[:1+d.rng.IntN(3)] {
+	for _, i := range d.rng.Perm(d.few)[:1+d.rng.IntN(3)] {
 		ids = append(ids, d.photos[i].ID)
 	}
 	return ids
@@ -290,9 +300,12 @@ func (d *driver) back() {
 
 // imports learns a folder of two photos, or a list that sets two aside.
 func (d *driver) imports() {
-	class := []string{"x", "y", "to ignore", "to several"}[d.rng.IntN(4)]
-	rows := d.rng.Perm(len(d.photos))[:2]
-	b, aside := d.batch(class, rows...), []Aside(nil)
+	class := []string{"x", "y", "a", "b", "passing", "to ignore", "to several"}[d.rng.IntN(7)]
+	rows := d.rng.Perm(d.few)[:2]
+	b, aside, says := d.batch(class, rows...), []Aside(nil), decisions{}
+	for _, i := range rows {
+		says[d.photos[i].ID] = class
+	}
 	learned := b
 	if strings.HasPrefix(class, "to ") {
 		learned = d.batch(class)
@@ -303,27 +316,10 @@ func (d *driver) imports() {
 			}
 		}
 	}
-	_, refused := d.s.Import(learned, aside, "")
-	if conflicts := (*ConflictsError)(nil); refused != nil && !errors.As(refused, &conflicts) {
-		d.Errorf("import: %v", refused)
-	}
-	o, err := model.Outcome{Added: 1}, error(nil)
-	if refused != nil {
-		o, err = d.s.Import(learned, aside, Lists)
-	}
-	d.note("import of "+class, err)
-	if err == nil && (o.Added+o.SetAside > 0 && (refused != nil || !d.all(b, class))) {
-		d.decide(func(now decisions) {
-			for _, h := range b.Content {
-				now[ID(h)] = class
-			}
-		})
-	}
-}
-
-// all reports whether all photos of a batch were of a class already.
-func (d *driver) all(b model.Batch, class string) bool {
-	return !slices.ContainsFunc(b.Content, func(h model.Hash) bool { return d.now[ID(h)] != class })
+	d.takesOver("import of "+class, says, func(prefer Preference) error {
+		_, err := d.s.Import(learned, aside, prefer)
+		return err
+	})
 }
 
 func (d *driver) forgets() {
@@ -331,7 +327,8 @@ func (d *driver) forgets() {
 	_, _, err := d.s.Forget(d.Context(), ids)
 	d.note(fmt.Sprintf("forget %d photos", len(ids)), err)
 	if err == nil {
-		d.forget(ids)
+		d.truth.forget(ids)
+		d.known.forget(ids)
 	}
 }
 
@@ -343,7 +340,7 @@ func (d *driver) reopen(why, unfinished string) {
 	}
 	journal := filepath.Join(d.dir, "m.model"+journalSuffix)
 	write(d.T, journal, append(read(d.T, journal), unfinished...))
-	d.s = d.openAt(d.T, d.dir, "ncm")
+	d.open()
 	d.note(why, nil)
 }
 
@@ -398,15 +395,10 @@ func (d *driver) compare() {
 	d.s.mu.RUnlock()
 	got := decisions{}
 	for id, m := range marks {
-		got[id] = m.class()
-		switch m.by {
-		case Ignored:
-			got[id] = "to ignore"
-		case Skipped:
-			got[id] = "to skip"
-		case Mixed:
-			got[id] = "to several"
-		}
+		got[id] = m.said()
+	}
+	for _, class := range d.base {
+		got[standIn(class)] = d.s.state.name(class)
 	}
 	if !maps.Equal(got, d.now) {
 		d.Errorf("decided is %v, want %v", got, d.now)
@@ -420,6 +412,9 @@ func (d *driver) compare() {
 	for _, p := range d.photos {
 		of, ok := decided(p.ID)
 		want, known := d.now[p.ID]
+		if !known {
+			want, known = d.learnedAs(p.ID)
+		}
 		if strings.HasPrefix(want, "to ") {
 			want = ""
 		}
