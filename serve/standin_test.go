@@ -41,6 +41,10 @@ type standIn struct {
 	problem  any  // of the status; saving fails as long as there is one
 	// if it is not nil, the next change is answered, with what held when it was made, after a value is taken from it
 	delayed chan struct{}
+	// if it is not nil, every change waits for a value or its end before it is made; those of refused photos are not
+	gate    chan struct{}
+	refused []string
+	decided []string  // what was decided, of which class and about which photos
 	drawn   []*shot   // of a spot check
 	advised [2]string // what and which class, instead of the unknown photos
 	listed  string    // the last query of a list
@@ -506,8 +510,19 @@ func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	if gate := s.gate; gate != nil {
+		s.mu.Unlock()
+		<-gate
+		s.mu.Lock()
+	}
 	what := cmp.Or(d.Do, strings.TrimPrefix(r.URL.Path, "/v1/"))
 	named := d.Class + strings.Join(d.Labels, "+")
+	if slices.ContainsFunc(d.Images, func(id string) bool { return slices.Contains(s.refused, id) }) {
+		w.WriteHeader(http.StatusConflict)
+		answer(w, map[string]any{"error": "the photo is gone"})
+		return
+	}
+	s.decided = append(s.decided, strings.Join(append([]string{what, named}, d.Images...), " "))
 	text := strings.TrimSpace(fmt.Sprintf("%s %d %s %s", what, len(d.Images), named, d.To))
 	switch what {
 	case "undo":
@@ -673,6 +688,26 @@ func (s *standIn) answersLate() <-chan struct{} {
 	defer s.mu.Unlock()
 	s.delayed = make(chan struct{})
 	return s.delayed
+}
+
+// waits makes every change wait until release is called.
+func (s *standIn) waits() (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.gate, s.decided = make(chan struct{}), nil
+	return func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		close(s.gate)
+		s.gate = nil
+	}
+}
+
+// takeDecided returns what was decided since waits was called.
+func (s *standIn) takeDecided() []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.decided
 }
 
 // restarts ends the connection for events and begins with no decision and revision 0.

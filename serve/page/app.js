@@ -3,6 +3,7 @@ import { showAct } from "./act.js";
 import * as advice from "./advice.js";
 import * as api from "./api.js";
 import { askBulk, spots } from "./bulk.js";
+import { Changes } from "./changes.js";
 import { Classes } from "./classes.js";
 import { byId, count, element, isField, say } from "./dom.js";
 import { askForget, tellForgotten } from "./forget.js";
@@ -15,6 +16,7 @@ import { PhotoMap } from "./map.js";
 import { allIdsOf, idsOf, photosOf } from "./moment.js";
 import { Naming } from "./naming.js";
 import * as large from "./photo.js";
+import { released } from "./pointer.js";
 import { Selection } from "./selection.js";
 import { lookAgain, quit } from "./server.js";
 import { Several } from "./several.js";
@@ -50,6 +52,7 @@ const selection = new Selection();
 const grid = new Grid(byId("grid"), byId("scroller"), selection);
 const map = new PhotoMap(selection);
 const classes = new Classes();
+const changes = new Changes();
 let recent = []; // classes used last, first; a new one is here before the server lists it
 let view = "check";
 let shownClass = null; // in the view "class"
@@ -68,13 +71,22 @@ const photoNaming = new Naming(byId("photo-naming"), names);
 
 // --- views
 
+// steady makes a question for what is shown wait until every change is answered, and its answer until
+// no button is held: so that what was decided does not come back, and nothing changes under a click.
+const steady = (ask) => async (...values) => {
+  await changes.idle();
+  const answer = await ask(...values);
+  await released();
+  return answer;
+};
+
 // source is that of the photos of the view, or of those to begin with.
-const source = (first) => (cursor, limit) => {
+const source = (first) => steady((cursor, limit) => {
   const of = view === "class" ? shownClass : undefined;
   const its = view === "accepted" ? acceptance : undefined;
   const events = status?.events && view === "check" ? true : undefined;
   return api.images({ ...searching, cursor, limit, view: first ? "start" : view, class: of, of: its, events });
-};
+});
 
 const begins = () => view === "check" && status !== null && !status.model.ready;
 
@@ -113,12 +125,17 @@ async function show(next, photos) {
   lead();
   advise();
   if (view === "map") {
-    await map.load(searching);
+    await loadMap();
   } else if (!inGroups) {
     grid.show(list);
     await list.reach(0);
   }
   await update();
+}
+
+async function loadMap() {
+  await changes.idle();
+  await map.load(searching);
 }
 
 // work shows a view and gives the keys to its photos: Enter on them accepts,
@@ -205,11 +222,13 @@ async function update() {
   let empty = "";
   if (inGroups) {
     const turn = ++groupsShown;
-    const { n, total, computing } = await showGroups({ names, name: guard(nameGroup), ...kinds[view] });
-    if (turn !== groupsShown || byId("groups").hidden) { // another view has been opened meanwhile
+    const kind = kinds[view];
+    const { groups, total, computing } = await kind.load();
+    if (turn !== groupsShown || byId("groups").hidden) { // one was decided or another view opened meanwhile
       return;
     }
-    empty = n > 0 ? "" : computing ? "Looking for groups…" : kinds[view].none();
+    const n = showGroups(groups, { names, name: guard(nameGroup), ...kind });
+    empty = n > 0 ? "" : computing ? "Looking for groups…" : kind.none();
     byId("untimed").textContent = total > n ? `The first ${count(n)} of ${count(total)} groups.` : "";
   } else if (view === "map") {
     empty = map.size > 0 ? "" : map.computing ? "The photos are being placed…" : nothingHere();
@@ -231,22 +250,20 @@ async function update() {
 // opened, and what stands under each of its photos.
 const kinds = {
   unknown: {
-    load: unknown,
+    load: steady(unknown),
     none: noneUnknown,
     single: guard(async (of) => show("group", new PhotoList(fixed(await members(of))))),
   },
   duplicates: {
-    load: () => duplicates(searching), none: noDuplicates,
+    load: steady(() => duplicates(searching)), none: noDuplicates,
     single: guard(async (of) => {
       await showPassing("alike", fixed(await members(of)));
       toPhotos();
     }),
     below(group, image, section) {
       const keep = element("button", { type: "button", title: "The others become not usable" }, "Keep only this");
-      keep.addEventListener("click", guard(() => settle(section(), async () => {
-        const others = (await members(group)).filter(({ id }) => id !== image.id);
-        await decideOn({ do: "ignore" }, others);
-      })));
+      keep.addEventListener("click", guard(() => settle(section(), { do: "ignore" }, async () =>
+        (await members(group)).filter(({ id }) => id !== image.id))));
       const file = element("small", { title: image.name }, image.name);
       return [element("b", { className: image.by ?? "" }, named(image)), file, keep];
     },
@@ -311,25 +328,28 @@ async function label(about, name) {
     return;
   }
   await decideOn({ do: "label", class: name }, about);
-  recent = [name, ...recent.filter((other) => other !== name)];
 }
 
 // nameGroup names the photos of a group but for those that are left out.
 async function nameGroup(of, out, name, section) {
-  await settle(section, async () => {
-    const all = await members(of);
-    await label(all.filter(({ id }) => !out.has(id)), name);
-  });
+  await settle(section, { do: "label", class: name }, async () =>
+    (await members(of)).filter(({ id }) => !out.has(id)));
 }
 
-// settle decides about a group. Then its section has served, even if the decision was
-// refused: the groups come anew.
-async function settle(section, decide) {
+// settle decides about photos of a group, which choose returns when it is their turn. Its section has
+// served at once, even if the decision is refused: the groups come again.
+async function settle(section, decision, choose) {
+  groupsShown++; // what is being asked for has the group still
+  section.remove();
   try {
-    await decide();
+    await ask(decision, async () => {
+      const images = await choose();
+      if (images.length === 0) {
+        throw new Error(noPhoto);
+      }
+      return images.map(({ id }) => id);
+    });
   } finally {
-    section.remove();
-    toPhotos();
     reloadSoon();
   }
 }
@@ -343,58 +363,92 @@ async function reclass(decision) {
   }
 }
 
+// change asks the server for a change that is about some tiles, and returns a promise of the answer.
+// Tiles that leave the view for it go at once, so that the next key is about the next photo. If it is
+// refused they come back, behind the current one: that stays where it is.
+async function change(run, { about = [], leaving = false, back = false } = {}) {
+  const here = list;
+  const ids = about.map(({ id }) => id);
+  const gone = leaving ? here.remove(ids) : [];
+  selection.drop(ids);
+  const answer = changes.ask(run, { back });
+  byId("undo").disabled = byId("redo").disabled = false; // until the server says what there is to take back
+  toPhotos();
+  try {
+    return await answer;
+  } catch (error) {
+    here.restore(gone, grid.current + 1);
+    showStatus(status);
+    reloadSoon();
+    throw error;
+  }
+}
+
 // decideOn decides about tiles, or classes.
 async function decideOn(decision, about = []) {
-  if (!decision) {
-    return;
+  if (decision) {
+    await ask(decision, () => idsOf(about), { about, leaving: leaves(decision, about.length) });
   }
-  const images = await idsOf(about);
-  const answer = await api.decide(about.length > 0 ? { ...decision, images } : decision);
+}
+
+// ask asks for a decision about photos, whose ids choose returns when it is their turn.
+async function ask(decision, choose, how) {
+  remember(decision);
+  const { images, answer } = await change(async () => {
+    const images = await choose();
+    return { images, answer: await api.decide(images.length > 0 ? { ...decision, images } : decision) };
+  }, how);
+  remember(decision); // a list of classes from before it has come meanwhile
   say(answer.step.text);
-  done(answer, [...new Set([...images, ...about.map(({ id }) => id)])], decision);
+  const unlabels = unlabelsFew(decision, images.length);
+  if (unlabels && !how?.leaving) {
+    guard(renew)(images);
+  }
+  done(answer, !unlabels && !answers.includes(decision.do));
+}
+
+function remember({ do: what, class: name }) {
+  if (what === "label") {
+    recent = [name, ...recent.filter((other) => other !== name)];
+  }
 }
 
 const few = 50; // photos that are asked for one by one
 const answers = ["label", "ignore", "skip", "several"]; // to the question what a photo shows
+const unlabelsFew = (decision, n) => decision.do === "unlabel" && n <= few;
 
-// done takes in the answer to a change: the photos decided on leave a view of open questions,
-// and what is out of sight is put in the new order. A change of more than some photos, such
-// as undo, puts all in the new order.
-function done(answer, ids, decision) {
-  followed = "";
-  selection.drop(ids);
-  const leaves = view === "class"
-    ? decision?.class !== shownClass
+// leaves reports whether a decision takes n tiles out of the view: those of open questions.
+function leaves(decision, n) {
+  const open = view === "class" ? decision.class !== shownClass
     : passing() || ["check", "unknown", "suspicious"].includes(view);
-  const unlabels = decision?.do === "unlabel" && ids.length <= few;
-  if (leaves && (answers.includes(decision?.do) || (unlabels && ["suspicious", "accepted"].includes(view)))) {
-    list.remove(ids);
-  } else if (unlabels) {
-    guard(renew)(ids);
-  }
-  afresh ||= !unlabels && !answers.includes(decision?.do);
+  return open && (answers.includes(decision.do)
+    || (unlabelsFew(decision, n) && ["suspicious", "accepted"].includes(view)));
+}
+
+// done takes in the answer to a change: what is out of sight is put in the new order, and after a
+// change of many photos, such as undo, what is in sight too.
+function done(answer, many = true) {
+  followed = "";
+  afresh ||= many;
   heard(answer.status);
   reloadSoon();
-  if (["similar", "alike", "event", "accepted", "picked"].includes(view) && list.total === 0) {
-    leave();
-  } else if (view === "spot" && list.total === 0) {
+  if (changes.waiting > 0 || !list.loaded || list.total > 0) {
+    return;
+  }
+  if (view === "spot") {
     leave();
     guard(() => bulk(spot.class, spot.above))();
-  } else {
-    toPhotos();
+  } else if (["similar", "alike", "event", "accepted", "picked"].includes(view)) {
+    leave();
   }
 }
 
 // decideEach labels the photos that a decision is about, each with its own class, except
-// those for which there is none. It returns how many there were.
+// those for which there is none. It returns how many classes there were.
 async function decideEach(classOf) {
-  const by = new Map();
-  for (const photo of targets().filter(classOf)) {
-    by.set(classOf(photo), [...(by.get(classOf(photo)) ?? []), photo]);
-  }
-  for (const [name, about] of by) {
-    await label(about, name);
-  }
+  const by = Map.groupBy(targets().filter(classOf), classOf);
+  const ended = await Promise.allSettled([...by].map(([name, about]) => label(about, name)));
+  ended.filter(({ reason }) => reason).forEach(({ reason }) => say(reason.message, true));
   return by.size;
 }
 
@@ -411,7 +465,7 @@ async function keep() {
   }
 }
 
-const change = () => decideEach((photo) => photo.rather);
+const takeRather = () => decideEach((photo) => photo.rather);
 
 async function suggestion(n) {
   const one = current();
@@ -427,6 +481,8 @@ async function unlabel() {
   const about = targets().filter((photo) => photo.by && photo.by !== "detector");
   if (about.length > 0) {
     await decideOn({ do: "unlabel" }, about);
+  } else {
+    say("There is no label to remove.");
   }
 }
 
@@ -436,24 +492,26 @@ async function setAside(how) {
   const about = targets().filter((photo) => how === "ignore" || !photo.label);
   if (about.length > 0) {
     await decideOn({ do: how }, about);
-  } else if (targets().length > 0) {
-    say("It has a label: Delete removes that.");
+  } else {
+    say(targets().length > 0 ? "It has a label: Delete removes that." : noPhoto);
   }
 }
 
 async function several() {
   const about = targets();
-  if (about.length > 0) {
+  if (about.length === 0) {
+    say(noPhoto);
+  } else {
     const labels = await severalThings.ask(about.length === 1 ? about[0].labels : []);
     await decideOn(labels && { do: "several", labels }, about);
   }
 }
 
 async function goBack(seq) {
-  const answer = await api.back(seq);
   history.close();
+  const answer = await change(() => api.back(seq));
   say(`Everything is as after line ${seq}; undo takes that back.`);
-  done(answer, []);
+  done(answer);
 }
 
 // lookThrough shows what is left of what a line of the history accepted.
@@ -470,11 +528,14 @@ async function takeAllBack() {
 }
 
 async function forget() {
-  const ids = await allIdsOf(targets());
-  if (ids.length > 0 && await askForget(ids.length)) {
+  const about = targets();
+  const ids = await allIdsOf(about);
+  if (ids.length === 0) {
+    say(noPhoto);
+  } else if (await askForget(ids.length)) {
     say("The model is trained without…");
-    const answer = await api.forget(ids);
-    done(answer, ids);
+    const answer = await change(() => api.forget(ids), { about, leaving: true });
+    done(answer);
     await tellForgotten(answer);
   }
 }
@@ -489,24 +550,26 @@ async function bulk(name, above) {
     await showPassing("spot", fixed(images));
     toPhotos();
   } else if (answer) {
-    const result = await api.accept(answer.above, answer.class);
+    const result = await change(() => api.accept(answer.above, answer.class));
     say(result.step.text);
-    done(result, []);
+    done(result);
   }
 }
 
 async function save() {
-  const { status: now } = await api.save();
+  const { status: now } = await change(api.save);
   say("The model is saved.");
   heard(now);
-  toPhotos();
 }
 
 async function step(which) {
-  const what = status[which];
-  const answer = await api[which]();
+  let what;
+  const answer = await change(() => {
+    what = status[which];
+    return api[which]();
+  }, { back: true });
   say((which === "undo" ? "Undone: " : "Redone: ") + what);
-  done(answer, []);
+  done(answer);
 }
 
 // --- similar photos
@@ -603,17 +666,23 @@ function heard(next, event) {
 let later = 0;
 let afresh = false; // whether the next reload puts the photos in sight in the new order too
 
-// reloadSoon waits a moment: several changes in a row need one reload.
+// reloadSoon waits a moment, and until every change is answered: several changes in a row need one
+// reload.
 function reloadSoon() {
   if (later === 0) {
-    later = setTimeout(() => { later = 0; guard(reload)(); }, 120);
+    later = setTimeout(async () => {
+      await changes.idle();
+      later = 0;
+      guard(reload)();
+    }, 120);
     busy();
   }
 }
 
 async function reload() {
-  const seen = afresh ? () => 0 : () => Math.max(grid.seen, lastSelected() + 1);
-  afresh = false;
+  const all = afresh && !isTyping(); // else a name that is half typed would be that of another photo
+  afresh &&= !all;
+  const seen = all ? () => 0 : () => Math.max(grid.seen, lastSelected() + 1);
   await classes.load();
   recent = recent.filter((name) => classes.names.includes(name));
   if (outdated() && !occupied()) {
@@ -621,7 +690,7 @@ async function reload() {
   } else if (!byId("groups").hidden) {
     await update();
   } else if (view === "map") {
-    await map.load(searching);
+    await loadMap();
     selection.drop(selection.ids.filter((id) => !map.has(id)));
     await update();
     if (document.activeElement === byId("main")) { // there was no map until now
@@ -637,7 +706,10 @@ async function reload() {
 
 const lastSelected = () => list.items.findLastIndex((item) => selection.has(item.id));
 
-const renew = (ids) => Promise.all(ids.map(async (id) => list.renew(await api.image(id))));
+function renew(ids) {
+  const here = list;
+  return Promise.all(ids.map(async (id) => here.renew(await steady(api.image)(id))));
+}
 
 let running = 0;
 
@@ -709,7 +781,7 @@ for (const field of [naming, photoNaming]) {
 // idle is what follows when somebody has stopped to type, or a dialog is closed.
 function idle() {
   toPhotos();
-  if (outdated()) { // it waited for that
+  if (outdated() || afresh) { // it waited for that
     reloadSoon();
   }
 }
@@ -746,7 +818,7 @@ const commands = {
   help: () => byId("keys").showModal(),
 };
 for (const [id, run] of Object.entries({
-  accept: commands.accept, keep: commands.keep, change: guard(change), like: commands.like,
+  accept: commands.accept, keep: commands.keep, change: guard(takeRather), like: commands.like,
   everything: () => { commands.selectAll(); toPhotos(); }, nothing: () => { selection.clear(); toPhotos(); },
   bulk: guard(() => bulk()), help: commands.help,
   undo: commands.undo, redo: commands.redo, "show-history": commands.history, forget: commands.forget,
@@ -835,3 +907,8 @@ guard(async () => {
   await work("check");
   api.listen(heard);
 })();
+addEventListener("beforeunload", (event) => { // what waits would be lost
+  if (changes.waiting > 0) {
+    event.preventDefault();
+  }
+});

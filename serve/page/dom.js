@@ -48,17 +48,17 @@ export function percent(share) {
   return Math.round(share * 100) + " %";
 }
 
-let until;
-
-// say shows a message for a few seconds; screen readers read it out. A dialog that
-// is open would hide what is not in it.
+// say shows a message for a few seconds; screen readers read it out. It replaces the one before,
+// but something bad stays its time. A dialog that is open would hide what is not in it.
 export function say(text, bad = false) {
   const box = byId("said");
   const top = topDialog() ?? document.body;
   if (box.parentElement !== top) {
     top.append(box);
   }
-  box.replaceChildren(element("p", { className: bad ? "bad" : "" }, text));
-  clearTimeout(until);
-  until = setTimeout(() => box.replaceChildren(), bad ? 9000 : 4000);
+  const old = Array.from(box.children).filter((p) => p.className === "" || p.textContent === text);
+  const message = element("p", { className: bad ? "bad" : "" }, text);
+  old.forEach((p) => p.remove());
+  box.append(message);
+  setTimeout(() => message.remove(), bad ? 9000 : 4000);
 }

@@ -20,18 +20,16 @@ export async function duplicates(searching) {
   return { groups: known, total, computing };
 }
 
-// showGroups fills the view with what load returns, and returns that. names returns the
+// showGroups fills the view with groups, and returns how many there are. names returns the
 // classes; name is called with a group, the ids of photos to leave out, and a class; single
 // with a group to be seen photo by photo; below returns what stands under a photo. While a
 // person is in the middle of one, typing a name or leaving photos out, the groups stay as they
 // are: the server remembers them.
-export async function showGroups({ load, names, name, single, below }) {
+export function showGroups(groups, { names, name, single, below }) {
   const box = byId("groups");
-  const loaded = await load();
-  const { groups } = loaded;
   const typed = Array.from(box.querySelectorAll("input")).some((input) => input.value);
   if (typed || box.querySelector("[aria-pressed=false]")) {
-    return { ...loaded, n: box.children.length };
+    return box.children.length;
   }
   const old = new Map(Array.from(box.children, (e) => [e.dataset.key, e]));
   const sections = groups.map((group) => {
@@ -46,7 +44,7 @@ export async function showGroups({ load, names, name, single, below }) {
       box.insertBefore(section, box.children[at]);
     }
   });
-  return { ...loaded, n: groups.length };
+  return groups.length;
 }
 
 function groupOf(group, { names, name, single, below }) {

@@ -76,15 +76,29 @@ export class PhotoList extends EventTarget {
     this.#changed();
   }
 
-  // remove takes photos out; an answer that is on its way may still have them, and
-  // is dropped.
+  // remove takes photos out, and returns them; an answer that is on its way may still have
+  // them, and is dropped.
   remove(ids) {
     this.#turn++;
-    const gone = new Set(ids);
-    const before = this.items.length;
-    this.items = this.items.filter((item) => !gone.has(item.id));
-    this.total -= before - this.items.length;
-    this.#changed();
+    const leave = new Set(ids);
+    const gone = this.items.filter((item) => leave.has(item.id));
+    this.items = this.items.filter((item) => !leave.has(item.id));
+    this.total -= gone.length;
+    if (gone.length > 0) {
+      this.#changed();
+    }
+    return gone;
+  }
+
+  // restore puts photos that were removed back, at an index.
+  restore(photos, index) {
+    const have = new Set(this.items.map((item) => item.id));
+    const back = photos.filter(({ id }) => !have.has(id));
+    this.items.splice(index, 0, ...back);
+    this.total += back.length;
+    if (back.length > 0) {
+      this.#changed();
+    }
   }
 
   // lead puts an item first, which may be on a later page.

@@ -4,6 +4,7 @@ import * as api from "./api.js";
 import { colour, dark, faints } from "./colours.js";
 import { byId, element, percent, photos } from "./dom.js";
 import { Plane } from "./plane.js";
+import { released } from "./pointer.js";
 import { named } from "./verdict.js";
 
 const reach = 24; // CSS pixels within which a photo is meant
@@ -114,6 +115,7 @@ export class PhotoMap extends EventTarget {
   async load(searching) {
     const turn = ++this.#turn;
     const answer = await api.map({ ...searching, have: this.#columns.version });
+    await released();
     if (turn !== this.#turn) {
       return;
     }

@@ -25,7 +25,7 @@ const dialog = byId("ask");
 let answered = () => {}; // to the question that is shown
 
 function show(title, content, yes, grave) {
-  answered(""); // one that was closed, whose event has not come yet
+  answered(dialog.open ? "" : dialog.returnValue); // one that was closed, whose event has not come yet
   byId("ask-title").textContent = title;
   byId("ask-body").replaceChildren(content);
   byId("ask-yes").textContent = yes;

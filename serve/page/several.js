@@ -16,9 +16,7 @@ export class Several {
     new Naming(form, names).addEventListener("name", (event) => this.#write([...this.#chosen, event.detail]));
     this.#input = form.querySelector("input");
     this.#dialog.addEventListener("keydown", (event) => this.#key(event), true); // before the field
-    this.#dialog.addEventListener("close", () => {
-      this.#answered(this.#dialog.returnValue === "yes" ? this.#chosen : null);
-    });
+    this.#dialog.addEventListener("close", () => this.#end());
     byId("several-yes").addEventListener("click", () => this.#dialog.close("yes"));
     for (const id of ["several-no", "several-close"]) {
       byId(id).addEventListener("click", () => this.#dialog.close(""));
@@ -27,12 +25,20 @@ export class Several {
 
   // ask returns a promise of two names or more, at first some, or of null.
   ask(some) {
+    this.#end();
     this.#write(some);
     this.#input.value = "";
     this.#dialog.returnValue = "";
     this.#dialog.showModal();
     this.#input.focus();
     return new Promise((done) => { this.#answered = done; });
+  }
+
+  // end answers the question that was closed, whose event may come after the next one.
+  #end() {
+    if (!this.#dialog.open) {
+      this.#answered(this.#dialog.returnValue === "yes" ? this.#chosen : null);
+    }
   }
 
   // write shows the names that were given, each a button that takes it away.

@@ -1,21 +1,24 @@
 // The start page: what is open and what is being done is asked of the server, again and again
 // while something is; everything else is a form.
 import { ask } from "./api.js";
+import { Changes } from "./changes.js";
 import { byId, count, element, photos, say } from "./dom.js";
 import { chooseFolder } from "./folders.js";
 import { chosenNetwork, listNetworks } from "./networks.js";
+import { released } from "./pointer.js";
 import { question } from "./question.js";
 import { expectTask, hideTask, showTask } from "./task.js";
 
 let state = { task: null, project: null, lost: null, recent: [], formats: [], suggested: "" };
 let watched = ""; // the kind of task whose end this page waits for
 const atOnce = ["unlist", "cancel"]; // all other requests begin a task of that kind
+const changes = new Changes();
 let ended = false;
 
 // act asks for something and then shows what has become of it.
 async function act(path, json) {
   try {
-    await ask("POST", path, { json });
+    await changes.ask(() => ask("POST", path, { json }));
     if (!atOnce.includes(path)) {
       watched = path;
       expectTask();
@@ -44,6 +47,7 @@ async function look() {
     }
     return;
   }
+  await released(); // what is under a click stays
   if (turn !== asked) {
     return;
   }
@@ -98,10 +102,17 @@ function showProject(project, running) {
   }
 }
 
+let listed = ""; // the rows of recent projects: one that has the focus stays as long as nothing changes
+
 function showRecent(running) {
   const others = state.recent.filter(({ dir }) => dir !== state.project?.dir);
   byId("recent").hidden = state.project !== null && others.length === 0;
   byId("recent-none").hidden = others.length > 0;
+  const rows = JSON.stringify([others, running]);
+  if (rows === listed) {
+    return;
+  }
+  listed = rows;
   byId("recent-list").replaceChildren(...others.map(({ name, dir, missing }) => {
     const open = element("button", { type: "button", disabled: missing || running },
       element("b", {}, name), element("small", {}, missing ? "not there: " + dir : dir));

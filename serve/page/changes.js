@@ -1,0 +1,30 @@
+// Changes are asked of the server one after the other, in the order of the keys, however late it
+// answers.
+export class Changes {
+  #last = Promise.resolve();
+  #failed = 0;
+
+  waiting = 0;
+
+  // ask runs a change after all before it, and returns a promise of its answer. One that takes
+  // back the change before it is refused if that has failed since.
+  ask(run, { back = false } = {}) {
+    const failed = this.#failed;
+    this.waiting++;
+    const answer = this.#last.then(() => {
+      if (back && failed !== this.#failed) {
+        throw new Error("Nothing was taken back: the change before it was refused.");
+      }
+      return run();
+    }).finally(() => { this.waiting--; });
+    this.#last = answer.catch(() => { this.#failed++; });
+    return answer;
+  }
+
+  // idle returns a promise of the moment when every change is answered.
+  async idle() {
+    while (this.waiting > 0) {
+      await this.#last;
+    }
+  }
+}
