@@ -1,6 +1,8 @@
 package label
 
 import (
+	"crypto/sha256"
+
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -14,7 +16,10 @@ type Evaluation struct {
 	// Known and Unknown count the rows of classes that the head knows and those
 	// of other classes, and how many of each were rejected.
 	Known, Unknown struct{ Rows, Rejected int }
+	// Learned, unless nil, reports whether the head has learned the file of a content.
+	Learned func(content [sha256.Size]byte) bool
 
+	learned   int // rows
 	sums      *metrics.Accumulator
 	known     map[string]bool
 	spelling  func(label string) string
@@ -22,8 +27,9 @@ type Evaluation struct {
 }
 
 // NewEvaluation returns an Evaluation against the classes of a head. With
-// knownOnly, images in a folder that is not named after a class have no truth;
-// otherwise the folder is a class that the head does not know.
+// knownOnly, images in a folder that is not named after a class have no truth, and neither
+// have those that were learned or decided, of which a head is right;
+// otherwise the folder is a class that the head does not know, and what was learned is counted.
 func NewEvaluation(classes []string, knownOnly bool) (*Evaluation, error) {
 	e := &Evaluation{known: make(map[string]bool, len(classes)), spelling: dataset.Spelling(classes),
 		knownOnly: knownOnly}
@@ -42,11 +48,13 @@ func (e *Evaluation) Truth(row Scored) string {
 	if row.By.Seen() {
 		class = row.Prediction.Label
 	}
-	if e.knownOnly && !e.known[class] {
+	if e.knownOnly && (!e.known[class] || row.By != "" || e.hasLearned(row)) {
 		return ""
 	}
 	return class
 }
+
+func (e *Evaluation) hasLearned(row Scored) bool { return e.Learned != nil && e.Learned(row.Content) }
 
 // Put implements Sink.
 func (e *Evaluation) Put(row Scored) error {
@@ -59,6 +67,9 @@ func (e *Evaluation) Put(row Scored) error {
 		of = &e.Known
 	}
 	of.Rows++
+	if e.hasLearned(row) {
+		e.learned++
+	}
 	if row.Rejected {
 		of.Rejected++
 	}
@@ -79,7 +90,12 @@ func (e *Evaluation) Report() (*metrics.Report, error) {
 	if e.knownOnly && e.Known.Rows == 0 {
 		return nil, nil
 	}
-	return e.sums.Report()
+	r, err := e.sums.Report()
+	if err != nil {
+		return nil, err
+	}
+	r.NLearned = e.learned
+	return r, nil
 }
 
 // Commit implements Sink.

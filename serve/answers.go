@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -222,9 +223,12 @@ func (s *Server) boxedPhotos() *boxedPhotos {
 	return &boxedPhotos{len(found.Photos), found.Boxes, found.Empty(), found.Unlisted.N}
 }
 
+// share is an accuracy, which lies from Low to High 19 times of 20.
 type share struct {
 	N        int     `json:"n"`
 	Accuracy float64 `json:"accuracy"`
+	Low      float64 `json:"low"`
+	High     float64 `json:"high"`
 }
 
 type statusAnswer struct {
@@ -319,7 +323,8 @@ func (s *Server) newStatus() (a statusAnswer) {
 		a.Checked.Recent = &st.Recent
 	}
 	if st.LeftOut > 0 {
-		a.LeftOut = &share{st.LeftOut, float64(st.LeftOutRight) / float64(st.LeftOut)}
+		low, high := calibration.Interval(st.LeftOutRight, st.LeftOut)
+		a.LeftOut = &share{st.LeftOut, float64(st.LeftOutRight) / float64(st.LeftOut), low, high}
 	}
 	if a.Folder.N, a.NoThreshold = st.Folder, st.NoThreshold; st.Expected != nil {
 		a.Folder.Accuracy, a.Folder.Low, a.Folder.High = &st.Expected.Share, &st.Expected.Low, &st.Expected.High

@@ -459,7 +459,7 @@ func (s *standIn) status() map[string]any {
 		"labels":   map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk"), "detector": 0},
 		"boxes":    s.boxes(),
 		"checked":  map[string]any{"n": 124, "correct": 110, "recent": 0.92},
-		"left_out": map[string]any{"n": 80, "accuracy": 0.946},
+		"left_out": map[string]any{"n": 80, "accuracy": 0.946, "low": 0.88, "high": 0.98},
 		"folder":   map[string]any{"n": 77, "accuracy": 0.81, "low": 0.7, "high": 0.92}, "no_threshold": false,
 		"words":  true,
 		"refit":  map[string]any{"running": false, "seq": 0, "seconds": 0.4},

@@ -142,6 +142,9 @@ func (g *gallery) advise(st Status) (_ advice.Step, folder calibration.Folder) {
 		label, by := g.label(i)
 		if label != "" {
 			doubtful += g.wrong(i, label, by)
+			if !by.certain() {
+				t.Unchecked++
+			}
 			continue
 		}
 		if by.aside() {

@@ -41,6 +41,8 @@ type Report struct {
 	// NUnlabelled those without a label.
 	NUnknown    int `json:"n_unknown"`
 	NUnlabelled int `json:"n_unlabelled"`
+	// NLearned counts samples that the model has learned, which make the figures too good.
+	NLearned int `json:"n_learned,omitempty"`
 	// Reliability holds the bins behind ECE, lowest confidence first.
 	Reliability [Bins]Bin `json:"-"`
 }

@@ -19,6 +19,7 @@ type confusion struct {
 	Columns []classHead
 	Rows    []confusionRow // nil if there are too many classes
 	Pairs   []pair
+	Learned int // images that the model has learned
 	// Linked is true if the page has pictures to show for a count.
 	Linked bool
 }
@@ -48,7 +49,7 @@ type pair struct {
 }
 
 func newConfusion(e *metrics.Report, classes []Class) confusion {
-	c := confusion{Pairs: mostConfused(e)}
+	c := confusion{Pairs: mostConfused(e), Learned: e.NLearned}
 	if len(e.Classes) > maxMatrixClasses {
 		return c
 	}

@@ -56,6 +56,9 @@ func accuracyFigures(p Page) []headline {
 		return nil
 	}
 	hint := "on " + plural(e.N, "image", "images") + " of known classes"
+	if e.NLearned > 0 {
+		hint += fmt.Sprintf(", of which %s were learned: too good", count(e.NLearned))
+	}
 	if p.sizes()[rejected] > 0 {
 		hint += ", ignoring rejection"
 	}

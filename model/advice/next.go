@@ -28,7 +28,9 @@ type Teaching struct {
 	// Open counts the photos without a label: of these, Unknown are like no class and
 	// Sure have a probability of SureEnough or more. Doubtful counts labels that are
 	// probably wrong.
-	Open, Unknown, Sure, Doubtful int
+	// Unchecked counts labels that came from a folder or were accepted with others, so that
+	// nobody has looked at each.
+	Open, Unknown, Sure, Doubtful, Unchecked int
 	// Recent is the share of the last checked photos that were predicted right, NaN if
 	// they are too few.
 	Recent float64
@@ -62,6 +64,9 @@ func (t Teaching) Next() Step {
 	case t.Doubtful > 0 && t.Open == 0:
 		return Step{Do: "suspicious",
 			Text: fmt.Sprintf("About %d labels are wrong: look at the first ones.", t.Doubtful)}
+	case t.Open == 0 && t.Unchecked > 0:
+		return Step{Do: "suspicious", Text: fmt.Sprintf("Every photo has a label, but nobody has looked at %d of them "+
+			"one by one: see which may be wrong before you save.", t.Unchecked)}
 	case t.Open == 0:
 		return Step{Do: "stop", Text: "Every photo has a label: save the model."}
 	case t.Recent >= goodEnough && t.Sure > 0:

@@ -30,6 +30,8 @@ func TestNext(t *testing.T) {
 		{"more unknown", func(t *advice.Teaching) { t.Unknown = 5 }, "unknown", "5 photos"},
 		{"doubt and nothing open", func(t *advice.Teaching) { t.Open, t.Unknown = 0, 0 }, "suspicious", "2 labels"},
 		{"nothing open", func(t *advice.Teaching) { t.Open, t.Unknown, t.Doubtful = 0, 0, 0 }, "stop", "Every photo"},
+		{"nothing open, not all looked at",
+			func(t *advice.Teaching) { t.Open, t.Unknown, t.Doubtful, t.Unchecked = 0, 0, 0, 65 }, "suspicious", "nobody has looked at 65"},
 		{"good", func(t *advice.Teaching) { t.Recent = 0.97 }, "stop", "change little"},
 		{"good and sure", func(t *advice.Teaching) { t.Recent, t.Sure = 1, 7 }, "accept", "the 7 photos above 95 %"},
 		{"not good", func(t *advice.Teaching) { t.Recent, t.Sure = 0.96, 7 }, "check", "least certain"},

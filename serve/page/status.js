@@ -5,7 +5,7 @@ export function showStatus(status) {
   if (status.boxes) {
     countBoxes();
   }
-  byId("title").textContent = status.title;
+  byId("title").textContent = byId("title").title = status.title;
   document.title = status.title;
   const { found, embedded, failed, scanning } = status.images;
   const bar = byId("progress");
@@ -53,7 +53,7 @@ function showSave({ model: { unsaved, saving }, problem }) {
   }
 }
 
-function quality({ images, labels, boxes, checked, left_out: leftOut, folder }, complete) {
+function quality({ images, labels, boxes, checked, folder }, complete) {
   const parts = [];
   if (!complete) {
     parts.push(`${count(images.embedded)} of ${photos(images.found)} read`);
@@ -69,16 +69,15 @@ function quality({ images, labels, boxes, checked, left_out: leftOut, folder }, 
     parts.push(`${them} not in the file of boxes`);
   }
   if (checked.recent !== null) {
-    parts.push(`${percent(checked.recent)} of your last ${Math.min(50, checked.n)} were predicted right`);
+    const last = Math.min(50, checked.n);
+    parts.push(`${Math.round(checked.recent * last)} of your last ${last} were predicted right`);
   } else if (checked.n > 0) {
     parts.push(`${count(checked.correct)} of ${photos(checked.n)} predicted right`);
   }
-  if (leftOut && folder.accuracy === null) {
-    parts.push(`${percent(leftOut.accuracy)} right on learned photos left out in turn`);
-  }
   if (folder.accuracy !== null) { // held out of everything, which is the stricter test
     const range = `${Math.round(100 * folder.low)} to ${percent(folder.high)}`;
-    parts.push(`expect ${percent(folder.accuracy)} of the other ${photos(folder.n)} to be labelled right ` +
+    const share = percent(Math.min(folder.accuracy, 0.99)); // nobody has checked them
+    parts.push(`expect ${share} of the other ${photos(folder.n)} to be labelled right ` +
       `(${range}), if they show these classes`);
   }
   return parts.join(" · ");

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"log/slog"
 	"path/filepath"
@@ -70,6 +71,7 @@ func (a *app) eval(ctx context.Context, file string) (err error) {
 	if err != nil {
 		return err
 	}
+	evaluation.Learned = learnedBy(m)
 	decided, err := a.truths(in, file, m)
 	if err == nil && !taught(file) {
 		err = in.anyOf(ctx, m.Classes())
@@ -77,7 +79,7 @@ func (a *app) eval(ctx context.Context, file string) (err error) {
 	if err != nil {
 		return err
 	}
-	known := &seen{Rows: decided, learnedAs: m.LearnedAs(), prior: m.Prior}
+	known := &seen{Rows: decided, has: evaluation.Learned, prior: m.Prior}
 	rows := &embed.Labelled{Rows: known}
 	scorer := a.config.Label.Scorer(m.Predictor, threshold, m.Predictor.Calibration)
 	scorer.TopK = 3
@@ -142,12 +144,18 @@ func (in input) anyOf(ctx context.Context, classes []string) error {
 		strings.Join(others, ", "))
 }
 
+// learnedBy returns a function that reports whether a model has learned a content.
+func learnedBy(m *model.Model) func(content [sha256.Size]byte) bool {
+	as := m.LearnedAs()
+	return func(content [sha256.Size]byte) bool { return len(as(content)) > 0 }
+}
+
 // seen counts the rows that a model has learned, and those that its prior was made
 // from.
 type seen struct {
 	embed.Rows
-	learnedAs func(model.Hash) []string
-	prior     *prior.Prior
+	has   func(content [sha256.Size]byte) bool
+	prior *prior.Prior
 
 	learned, inPrior int
 }
@@ -158,7 +166,7 @@ func (s *seen) Each(ctx context.Context, emit func(embed.Item) error) (embed.Out
 		if item.Err != nil {
 			return emit(item)
 		}
-		if len(s.learnedAs(item.Hash)) > 0 {
+		if s.has(item.Hash) {
 			s.learned++
 		}
 		if s.prior != nil {
@@ -213,11 +221,23 @@ func present(r *metrics.Report) string {
 	return plural(all, "class", "classes")
 }
 
+// tooGood says so of a figure over images that the model has learned.
+func tooGood(r *metrics.Report) string {
+	if r.NLearned == 0 {
+		return ""
+	}
+	return ", learned images included"
+}
+
 // reportLines say how good a model was.
 func reportLines(r *metrics.Report) (l lines) {
 	l.add("images             %d of %s", r.N, present(r))
-	l.add("accuracy           %.1f %%", 100*r.Accuracy)
-	l.add("balanced accuracy  %.1f %%", 100*r.BalancedAccuracy)
+	if r.NLearned > 0 {
+		l.add("learned            %d of the images: what follows is too good, and no accuracy on new photos",
+			r.NLearned)
+	}
+	l.add("accuracy           %.1f %%%s", 100*r.Accuracy, tooGood(r))
+	l.add("balanced accuracy  %.1f %%%s", 100*r.BalancedAccuracy, tooGood(r))
 	l.add("log-likelihood     %.3f nats (negative, mean; 0 is perfect)", r.NLLNats)
 	l.add("calibration error  %.3f: probabilities are off by %.1f points on average", r.ECE, 100*r.ECE)
 	if r.NoveltyAUROC != nil {

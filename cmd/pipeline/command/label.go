@@ -213,11 +213,15 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	if err != nil {
 		return job, err
 	}
+	truth.Learned = learnedBy(m)
 	page.Title, page.MaxThumbnails = pageTitle(file, in.root), c.Thumbnails
 	page.Subtitle = "Labels; " + page.Subtitle
 	job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold))
 	return job, nil
 }
+
+// atMost is what is promised of labels that nobody has checked.
+const atMost = 0.99
 
 // summaryLines describe the results in a folder.
 func summaryLines(s label.Summary, boxed *dataset.BoxesFound, dir string) (l lines) {
@@ -243,7 +247,7 @@ func summaryLines(s label.Summary, boxed *dataset.BoxesFound, dir string) (l lin
 	}
 	if e := s.Expected; e != nil {
 		l.add("expect about %.0f %% of these labels to be right, likely %.0f to %.0f %%, if the photos show classes "+
-			"of the model", 100*e.Accuracy, 100*e.Low, 100*e.High)
+			"of the model", 100*min(e.Accuracy, atMost), 100*e.Low, 100*e.High)
 	}
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(s.Skipped)) {
