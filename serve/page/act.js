@@ -15,15 +15,20 @@ export function showAct(current, about, selected) {
   byId("act").hidden = !current;
   byId("nothing").hidden = byId("forget").hidden = selected === 0;
   byId("everything").hidden = selected > 0;
-  byId("chosen").textContent = selected > 0 ? photos(selected) + " selected" : whatIs(current);
+  titled("chosen", selected > 0 ? photos(selected) + " selected" : whatIs(current));
   const one = about.length === 1 ? about[0] : null;
   const doubted = about.filter((photo) => photo.rather);
   const instead = new Set(doubted.map((photo) => photo.rather));
-  byId("accept").textContent = one && right(one) ? "Accept " + right(one) : "Accept";
+  titled("accept", one && right(one) ? "Accept " + right(one) : "Accept");
   byId("accept").disabled = !about.some(right);
   byId("accept").hidden = doubted.length > 0 && !about.some(right);
   byId("later").disabled = about.every((photo) => photo.label);
   byId("keep").hidden = byId("change").hidden = doubted.length === 0;
-  byId("keep").textContent = one ? "Keep " + one.label : "Keep the labels";
-  byId("change").textContent = instead.size === 1 ? "Change to " + [...instead][0] : "Take the suggestions";
+  titled("keep", one ? "Keep " + one.label : "Keep the labels");
+  titled("change", instead.size === 1 ? "Change to " + [...instead][0] : "Take the suggestions");
+}
+
+// titled writes a text that may be longer than its place.
+function titled(id, text) {
+  byId(id).textContent = byId(id).title = text;
 }

@@ -265,7 +265,7 @@ const kinds = {
       keep.addEventListener("click", guard(() => settle(section(), { do: "ignore" }, async () =>
         (await members(group)).filter(({ id }) => id !== image.id))));
       const file = element("small", { title: image.name }, image.name);
-      return [element("b", { className: image.by ?? "" }, named(image)), file, keep];
+      return [element("b", { className: image.by ?? "", title: named(image) }, named(image)), file, keep];
     },
   },
 };

@@ -42,7 +42,7 @@ export class Classes extends EventTarget {
       const title = `${count(one.labelled)} decided, ${count(one.accepted)} accepted, `
         + `${count(one.predicted)} predicted` + (one.detected ? `, ${count(one.detected)} by the detector` : "");
       const button = element("button", { type: "button", "aria-current": String(one.name === this.current) },
-        element("span", {}, one.name), element("small", { title }, count(n)));
+        element("span", { title: one.name }, one.name), element("small", { title }, count(n)));
       button.dataset.name = one.name;
       button.addEventListener("click", () => this.choose(one.name));
       return element("li", {}, button);

@@ -6,7 +6,6 @@ import { aside, named } from "./verdict.js";
 
 const gap = 10;
 const footer = 46; // below the picture, in CSS pixels
-const smallest = 190;
 
 export class Grid extends EventTarget {
   #box;
@@ -14,7 +13,7 @@ export class Grid extends EventTarget {
   #selection;
   #list = null;
   #columns = 1;
-  #side = smallest;
+  #side = 190;
   #tiles = new Map();
   #dragFrom = null;
   #anchor = 0;
@@ -78,7 +77,8 @@ export class Grid extends EventTarget {
     }
     const style = getComputedStyle(this.#box);
     const width = this.#scroller.clientWidth - parseFloat(style.marginLeft) - parseFloat(style.marginRight);
-    this.#columns = Math.max(2, Math.floor((width + gap) / (smallest + gap)));
+    const least = parseFloat(style.getPropertyValue("--least"));
+    this.#columns = Math.max(2, Math.floor((width + gap) / (least + gap)));
     this.#side = Math.floor((width + gap) / this.#columns) - gap;
     this.#box.style.setProperty("--columns", this.#columns);
     this.#box.style.setProperty("--side", this.#side + "px");
@@ -150,7 +150,8 @@ export class Grid extends EventTarget {
       what.className = photo.label ? "what " + photo.by : "what";
       sure.textContent = doubt(photo);
       [badge.textContent, badge.title] = more(photo);
-      tile.title = (photo.folder ? photo.folder + "/" : "") + photo.name;
+      const path = (photo.folder ? photo.folder + "/" : "") + photo.name;
+      tile.title = [path, what.textContent, sure.textContent].join("\n");
     }
     tile.index = i;
     tile.setAttribute("aria-selected", this.#selection.has(photo.id));

@@ -21,7 +21,7 @@ export function open(photo, take) {
   byId("photo-accept").disabled = !right(photo);
   byId("photo-accept").hidden = Boolean(photo.rather);
   byId("photo-keep").hidden = !photo.rather;
-  byId("photo-keep").textContent = "Keep " + photo.label;
+  byId("photo-keep").textContent = byId("photo-keep").title = "Keep " + photo.label;
   byId("photo-top").replaceChildren(...suggestions(photo).map(({ class: name, probability }) => {
     const bar = element("i", { "aria-hidden": "true" });
     bar.style.width = 100 * (probability ?? 0) + "%";
@@ -108,7 +108,8 @@ async function showSimilar(photo) {
   }
   strip.replaceChildren(...answer.images.map(({ image, similarity }) => element("li", {},
     element("img", { src: api.thumb(image.id), alt: image.name, loading: "lazy", width: 84, height: 84 }),
-    element("span", {}, image.label ?? ""), element("small", {}, percent(Math.max(0, similarity))))));
+    element("span", { title: image.label ?? "" }, image.label ?? ""),
+    element("small", {}, percent(Math.max(0, similarity))))));
   if (answer.images.length === 0) {
     strip.append(element("li", { className: "none" }, "None yet"));
   }

@@ -1,6 +1,6 @@
 // Whether a button of the mouse, or a finger, is down.
 let down = false;
-let up = [];
+const up = [];
 
 addEventListener("pointerdown", () => { down = true; }, true);
 for (const end of ["pointerup", "pointercancel", "blur"]) {

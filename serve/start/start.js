@@ -114,8 +114,9 @@ function showRecent(running) {
   }
   listed = rows;
   byId("recent-list").replaceChildren(...others.map(({ name, dir, missing }) => {
-    const open = element("button", { type: "button", disabled: missing || running },
-      element("b", {}, name), element("small", {}, missing ? "not there: " + dir : dir));
+    const where = missing ? "not there: " + dir : dir;
+    const open = element("button", { type: "button", disabled: missing || running, title: name + "\n" + where },
+      element("b", {}, name), element("small", {}, where));
     open.addEventListener("click", () => act("open", { dir, images: "" }));
     const remove = element("button", { type: "button", "aria-label": `Remove ${name} from this list`,
       title: "Remove from this list; its files stay" }, "×");

@@ -79,11 +79,17 @@ func tabTo(p *testenv.Page, t testing.TB, selector string) {
 // types types a text into the field that has the focus.
 func types(p *testenv.Page, text string) { p.Press(strings.Split(text, "")...) }
 
-// look checks how the page looks wide and narrow, light and dark: nothing is wider than
-// the screen, and axe-core finds nothing serious. With PAGE_SHOTS set to a folder it writes
+// look checks how the page looks in windows of every size, light and dark: nothing is cut off or
+// wider than the screen, and axe-core finds nothing serious. With PAGE_SHOTS set to a folder it writes
 // screenshots too.
 func (s *started) look(p *testenv.Page, axe, name string) {
 	s.Helper()
+	for _, size := range [][2]int{{320, 568}, {640, 400}, {390, 844}, {1280, 800}} {
+		p.View(size[0], size[1], false)
+		if cut := p.Cut(); len(cut) > 0 {
+			s.Errorf("%s at %v:\n%s", name, size, strings.Join(cut[:min(6, len(cut))], "\n"))
+		}
+	}
 	for _, width := range []int{390, 1280} {
 		for _, dark := range []bool{width < 1000, width > 1000} {
 			p.View(width, 844, dark)
