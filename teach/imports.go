@@ -23,22 +23,48 @@ const (
 // shownConflicts is how many conflicts a message names.
 const shownConflicts = 5
 
-// A ConflictsError reports photos that a folder or list says to be of another class than
-// what was decided or learned before.
+// A ConflictsError reports photos that a folder, list or another project says to be of another class
+// than what was decided or learned before.
 type ConflictsError struct {
 	// First describes some of All photos.
 	First []string
 	All   int
+	// This and Other name the projects of a merge; they are "" for a folder or list.
+	This, Other string
 }
 
+// What the two sides of a conflict are called wherever people choose between them.
+const (
+	thisProject  = "this project"
+	otherProject = "the project you are adding"
+	folderOrList = "the folder or list"
+)
+
 func (e *ConflictsError) Error() string {
-	return fmt.Sprintf("%d photos are of another class than was decided before, and nothing was changed: %s",
-		e.All, strings.Join(e.First, "; "))
+	what := "are of another class than was decided before"
+	if e.Other != "" {
+		what = fmt.Sprintf("have other labels in %s, %s, than in %s, %s", thisProject, e.This, otherProject, e.Other)
+	}
+	return fmt.Sprintf("%d photos %s, and nothing was changed: %s", e.All, what, strings.Join(e.First, "; "))
+}
+
+// Choice says what --prefer takes.
+func (e *ConflictsError) Choice() string {
+	return fmt.Sprintf("Choose for all of them: --prefer decisions keeps the labels of %s, --prefer list takes those "+
+		"of %s", thisProject, e.otherSide())
+}
+
+func (e *ConflictsError) otherSide() string {
+	if e.Other != "" {
+		return otherProject
+	}
+	return folderOrList
 }
 
 func (e *ConflictsError) add(path, have string, says said) {
 	if e.All++; len(e.First) < shownConflicts {
-		e.First = append(e.First, fmt.Sprintf("%s is %s, and %s here", path, have, says))
+		e.First = append(e.First,
+			fmt.Sprintf("%s is %s in %s, and %s in %s", path, have, thisProject, says, e.otherSide()))
 	}
 }
 
@@ -74,6 +100,11 @@ func (s said) equal(t said) bool { return s.class == t.class && slices.Equal(s.l
 // one line, none if there is nothing new. A photo about which something else was decided or learned
 // is a *ConflictsError, unless one of the two is preferred.
 func (s *Session) Import(b model.Batch, aside []Aside, prefer Preference) (model.Outcome, error) {
+	return s.learn(b, aside, prefer, ConflictsError{})
+}
+
+// learn is Import, with the conflicts of a merge.
+func (s *Session) learn(b model.Batch, aside []Aside, prefer Preference, c ConflictsError) (model.Outcome, error) {
 	var o model.Outcome
 	if err := checkImport(b, aside, s.options.Dim); err != nil {
 		return o, err
@@ -81,7 +112,7 @@ func (s *Session) Import(b model.Batch, aside []Aside, prefer Preference) (model
 	var before []string
 	l, err := s.decide(func() (l Line, err error) {
 		before = s.state.current()
-		if l, o, err = s.state.imported(b, aside, prefer); err == nil && len(l.Images) == 0 {
+		if l, o, err = s.state.imported(b, aside, prefer, c); err == nil && len(l.Images) == 0 {
 			err = errNothing
 		}
 		if err == nil {
@@ -159,8 +190,9 @@ var errNothing = errors.New("nothing is new")
 
 // imported returns the line that takes over what is new in a batch, and in photos that are set
 // aside.
-func (s *state) imported(b model.Batch, aside []Aside, prefer Preference) (l Line, o model.Outcome, err error) {
-	m := importing{state: s, prefer: prefer, line: Line{Do: Import}, said: map[ID]said{}}
+func (s *state) imported(b model.Batch, aside []Aside, prefer Preference, c ConflictsError) (l Line,
+	o model.Outcome, err error) {
+	m := importing{state: s, prefer: prefer, line: Line{Do: Import}, said: map[ID]said{}, conflicts: c}
 	current := s.current()
 	now := func(class string) string { // its name, if it was renamed
 		if slices.Contains(current, class) {

@@ -131,7 +131,7 @@ func TestImportSetsAside(t *testing.T) {
 		t.Errorf("a class for a photo of several: %v", err)
 	}
 	_, err = s.Import(w.batch("", 1), []Aside{{Content: model.Hash(w.photos[0].ID), Path: "0.jpg"}}, "")
-	if !errors.As(err, &conflicts) || !strings.Contains(err.Error(), "of no class here") {
+	if !errors.As(err, &conflicts) || !strings.Contains(err.Error(), "of no class in the folder or list") {
 		t.Errorf("a decided photo set aside: %v", err)
 	}
 	if _, _, err := s.Forget(t.Context(), []ID{w.photos[6].ID}); err != nil {
@@ -151,7 +151,7 @@ func TestImportOfGuessesAndOldNames(t *testing.T) {
 		Line{Do: Accept, Images: photoIDs("a"), Classes: []string{"dog"}},
 		Line{Do: Rename, Class: "cat", To: "lynx"}), newOrigin([]string{"cat", "dog"}, nil))
 	l, _, err := st.imported(model.Batch{Labels: []string{"cat"}, Content: []model.Hash{model.Hash(photoIDs("a")[0])},
-		Paths: []string{"a"}}, nil, "")
+		Paths: []string{"a"}}, nil, "", ConflictsError{})
 	if err != nil || len(l.Images) != 1 || l.Classes[0] != "lynx" {
 		t.Errorf("%+v, %v", l, err)
 	}

@@ -6,10 +6,13 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path/filepath"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach/project"
 )
 
 // Merge learns what was decided with another MODEL file of the same network, as of its
@@ -23,10 +26,19 @@ func (s *Session) Merge(file string, prefer Preference) (model.Outcome, error) {
 	}
 	var o model.Outcome
 	if len(m.taught.Labels)+len(m.aside) > 0 {
-		o, err = s.Import(m.taught, m.aside, prefer)
+		o, err = s.learn(m.taught, m.aside, prefer,
+			ConflictsError{This: shownName(s.options.Model), Other: shownName(file)})
 	}
 	o.LeftOut = m.leftOut()
 	return o, err
+}
+
+// shownName names a MODEL file for people: by its project, if it is in one.
+func shownName(file string) string {
+	if dir := filepath.Dir(file); project.Is(dir) {
+		return dataset.EscapePath(project.Project{Dir: dir}.Name())
+	}
+	return dataset.EscapePath(filepath.Base(file))
 }
 
 // A merging is what was decided with another MODEL file, in the order in which that was decided.

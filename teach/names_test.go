@@ -15,7 +15,7 @@ import (
 func (s *state) listedAs(t *testing.T, class string) string {
 	t.Helper()
 	l, _, err := s.imported(model.Batch{Labels: []string{class}, Content: []model.Hash{{'1'}}, Paths: []string{"1"}},
-		[]Aside{{Content: model.Hash{'2'}, Path: "2", Labels: []string{class, "~"}}}, "")
+		[]Aside{{Content: model.Hash{'2'}, Path: "2", Labels: []string{class, "~"}}}, "", ConflictsError{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -158,7 +158,7 @@ func (r *record) adopt(changed *changedError, now time.Time) (inFile int, err er
 		return 0, changed
 	}
 	b.Paths = make([]string, len(b.Labels)) // a conflict needs none
-	l, _, err := st.imported(b, nil, Decisions)
+	l, _, err := st.imported(b, nil, Decisions, ConflictsError{})
 	if err == nil {
 		err = st.checkForgets(l)
 	}

@@ -3,14 +3,20 @@ import { byId } from "./dom.js";
 
 // question returns a promise of the answer: "yes", "other" if there is another one to give,
 // or "" for no. content is an element. What is grave cannot be undone: the answer to give
-// without looking is then no.
-export function question(title, content, yes, { grave = false, other = "" } = {}) {
+// without looking is then no. Where something has to be chosen first, no button is that of Enter, and
+// yes cannot be pressed before.
+export function question(title, content, yes, { grave = false, other = "", choose = false } = {}) {
   byId("ask-no").hidden = false;
   byId("ask-other").textContent = other;
   byId("ask-other").hidden = other === "";
   const answer = show(title, content, yes, grave);
   if (grave) {
     byId("ask-no").focus();
+  }
+  if (choose) {
+    byId("ask-yes").className = "";
+    byId("ask-yes").disabled = true;
+    content.addEventListener("change", () => { byId("ask-yes").disabled = false; }, { once: true });
   }
   return answer;
 }
@@ -48,7 +54,7 @@ dialog.addEventListener("close", () => {
 dialog.addEventListener("keydown", (event) => {
   if (event.key === "Enter" && !event.isComposing && !event.target.closest("button, textarea")) {
     event.preventDefault();
-    dialog.querySelector(".primary").click();
+    dialog.querySelector(".primary")?.click();
   }
 });
 

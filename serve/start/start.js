@@ -256,14 +256,15 @@ byId("project-merge").addEventListener("click", async () => {
     return;
   }
   const choice = (value, text) => element("label", {},
-    element("input", { type: "radio", name: "prefer", value, checked: value === "" }), element("span", {}, text));
+    element("input", { type: "radio", name: "prefer", value }), element("span", {}, text));
+  const name = dir.split(/[\\/]/).at(-1).replace(/\.project$/, "");
   const content = element("div", { className: "choices" },
-    element("p", {}, "What was decided there is added here, as one change that undo takes back. Where a photo was " +
-      "decided differently there and here:"),
-    choice("", "change nothing, and name such photos"), choice("decisions", "keep what was decided here"),
-    choice("list", "take what was decided there"));
-  const name = dir.split(/[\\/]/).at(-1);
-  if (await question(`Merge ${name}`, content, "Merge")) {
+    element("p", {}, `What was decided in the project you are adding, ${name}, comes into this project, `
+      + `${state.project.name}, as one change that undo takes back. Where a photo has another label in each:`),
+    choice("", "change nothing, and name such photos"),
+    choice("decisions", `keep the label of this project, ${state.project.name}`),
+    choice("list", `take the label of the project you are adding, ${name}`));
+  if (await question(`Add ${name} to ${state.project.name}`, content, "Merge", { choose: true })) {
     act("merge", { dir, prefer: content.querySelector("input:checked").value });
   }
 });

@@ -186,7 +186,7 @@ func preference(prefer string) (teach.Preference, error) {
 // withChoice says how to choose where two truths conflict.
 func withChoice(err error) error {
 	if conflicts := (*teach.ConflictsError)(nil); errors.As(err, &conflicts) {
-		return fmt.Errorf("%w. Choose with --prefer decisions or --prefer list, for all of them", err)
+		return fmt.Errorf("%w. %s", err, conflicts.Choice())
 	}
 	return err
 }

@@ -173,7 +173,7 @@ func TestLearnFrom(t *testing.T) {
 		t.Errorf("merged: %s", r.Stdout)
 	}
 	teachPhotos(l, theirs, l.Path("half"), "quince")
-	l.Refused(command.ExitFailed, []string{"2 photos are of another class", "--prefer"}, "learn", mine, "--from",
+	l.Refused(command.ExitFailed, []string{"2 photos have other labels in this project", "--prefer"}, "learn", mine, "--from",
 		theirs)
 	l.Must("learn", mine, "--from", theirs, "--prefer", "list")
 	out := l.Path("labels")

@@ -267,7 +267,14 @@ func TestStartPage(t *testing.T) {
 	page.Click("#folders-yes")
 	page.Wait("document.getElementById('ask').open")
 	s.look(page, "", "merge")
-	page.Press("Enter")
+	text := "document.getElementById('ask-body').textContent"
+	page.Wait(text + ".includes('keep the label of this project, photos') && " +
+		text + ".includes('take the label of the project you are adding, other')")
+	page.Press("Enter") // nothing is chosen, so nothing happens
+	page.Wait("document.getElementById('ask').open && document.getElementById('ask-yes').disabled && " +
+		"document.querySelector('#ask input:checked') === null && document.querySelector('#ask .primary') === null")
+	page.Click("#ask input[value='']")
+	page.Click("#ask-yes")
 	page.Wait("document.getElementById('task-lines').textContent === 'merged 0 photos that had no label here, " +
 		"2 have the same label'")
 
