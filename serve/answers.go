@@ -293,8 +293,10 @@ type statusAnswer struct {
 		Class *string `json:"class"`
 		Text  string  `json:"text"`
 	} `json:"advice"`
-	Undo *string `json:"undo"`
-	Redo *string `json:"redo"`
+	// Found says what training found, a line for each fact.
+	Found []string `json:"found"`
+	Undo  *string  `json:"undo"`
+	Redo  *string  `json:"redo"`
 }
 
 // newStatus returns the present status. A client that has a later one already, by its
@@ -332,6 +334,7 @@ func (s *Server) newStatus() (a statusAnswer) {
 	a.Words, a.Events = s.Options.Words != nil, s.Options.Events
 	a.Refit.Running, a.Refit.Seq, a.Refit.Seconds = st.Refitting, st.RefitSeq, unlessZero(st.RefitSeconds)
 	a.Advice.Do, a.Advice.Class, a.Advice.Text = st.Advice.Do, unlessZero(st.Advice.Class), st.Advice.Text
+	a.Found = append([]string{}, st.Found...)
 	a.Undo, a.Redo = unlessZero(st.Undo), unlessZero(st.Redo)
 	return a
 }

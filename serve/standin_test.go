@@ -49,6 +49,7 @@ type standIn struct {
 	advised [2]string // what and which class, instead of the unknown photos
 	listed  string    // the last query of a list
 	places  int       // version of the map; odd ones are not arranged
+	found   []string  // by training
 	stopped bool      // the arrangement of the map
 	boxed   bool      // each photo is a box, and those of a moment are an event on one photo
 }
@@ -101,7 +102,7 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 		t.Skip("starts a browser")
 	}
 	set := pictures(t)
-	s := &standIn{news: make(chan struct{})}
+	s := &standIn{news: make(chan struct{}), found: []string{}}
 	for i := range n {
 		p := set.Shown[i%len(set.Shown)]
 		sum := sha256.Sum256([]byte(strconv.Itoa(i) + p.Path))
@@ -463,7 +464,7 @@ func (s *standIn) status() map[string]any {
 		"folder":   map[string]any{"n": 77, "accuracy": 0.81, "low": 0.7, "high": 0.92}, "no_threshold": false,
 		"words":  true,
 		"refit":  map[string]any{"running": false, "seq": 0, "seconds": 0.4},
-		"advice": s.advice(),
+		"advice": s.advice(), "found": s.found,
 	}
 }
 

@@ -81,8 +81,9 @@ func TestMergeConflicts(t *testing.T) {
 			!strings.Contains(err.Error(), w.photos[0].Path) || len(mine.labels()) != 2 {
 			t.Errorf("%v, %d labels", err, len(mine.labels()))
 		}
-		if text := conflicts.Error(); !strings.HasSuffix(text, w.photos[0].Path+` is "class 0" (person) in this project, `+
-			`and "cat" in the project you are adding`) || !strings.Contains(text, "the project you are adding, m.model") {
+		sides := w.photos[0].Path + ` is "class 0" (person) in this project, and "cat" in the project you are adding`
+		if text := conflicts.Error(); !strings.HasSuffix(text, sides) ||
+			!strings.Contains(text, "the project you are adding, m.model") {
 			t.Errorf("the sides of a conflict are not named: %s", text)
 		}
 		if _, err := mine.Merge(file, prefer); err != nil {

@@ -54,6 +54,9 @@ type Status struct {
 	Arranging bool
 	Arranged  float64
 	Advice    advice.Step
+	// Found says what training found of the model, as the commands do: how many photos will be named right,
+	// and what is confused.
+	Found []string
 	// Undo and Redo say what they would do, "" for nothing.
 	Undo, Redo string
 }
@@ -98,6 +101,7 @@ func (s *Session) Status() Status {
 		right = right[max(0, len(right)-recent):]
 		st.Recent = float64(count(right)) / float64(len(right))
 	}
+	st.Found = advice.Expected(s.base.model)
 	st.Undo, st.Redo = describeLast(s.state.done), describeLast(s.state.undone)
 	var folder calibration.Folder
 	st.Advice, folder = s.advise(st)

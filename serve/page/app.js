@@ -61,6 +61,7 @@ let beginning = false; // whether the photos shown are those to begin with, of n
 let list = null;
 let status = null;
 let searching = {};
+let untouched = true; // nobody has chosen a view or decided anything yet
 let followed = ""; // the advice that led to the view, until something is decided there
 
 const names = () => [...recent, ...classes.names.filter((name) => !recent.includes(name))];
@@ -137,6 +138,22 @@ async function loadMap() {
   await changes.idle();
   await map.load(searching);
 }
+
+// toWork goes from photos to check, of which there are none, to the first view that has some: all of them may have
+// a label by their folders.
+async function toWork() {
+  untouched = false;
+  for (const next of ["suspicious", "unknown", "class"]) {
+    const of = next === "class" ? classes.current : undefined;
+    const { total } = await api.images({ view: next, class: of, limit: 1 });
+    if (total > 0) {
+      return view === "check" && list.total === 0 ? work(next) : undefined;
+    }
+  }
+}
+
+const idleCheck = ({ model, images, refit }) =>
+  view === "check" && list?.loaded && list.total === 0 && model.ready && !images.scanning && !refit.running;
 
 // work shows a view and gives the keys to its photos: Enter on them accepts,
 // and does not press the button of the view again.
@@ -367,6 +384,7 @@ async function reclass(decision) {
 // Tiles that leave the view for it go at once, so that the next key is about the next photo. If it is
 // refused they come back, behind the current one: that stays where it is.
 async function change(run, { about = [], leaving = false, back = false } = {}) {
+  untouched = false;
   const here = list;
   const ids = about.map(({ id }) => id);
   const gone = leaving ? here.remove(ids) : [];
@@ -660,6 +678,8 @@ function heard(next, event) {
   advise();
   if (changed || placing || event === "groups") {
     reloadSoon();
+  } else if (untouched && idleCheck(status)) {
+    guard(toWork)();
   }
 }
 
@@ -700,6 +720,9 @@ async function reload() {
     await renew(list.items.slice(0, grid.seen).filter(({ event }) => !event).map(({ id }) => id));
   } else {
     await list.reload(seen);
+    if (untouched && idleCheck(status)) {
+      await toWork();
+    }
     selection.drop(selection.ids.filter((id) => !list.items.some((item) => item.id === id)));
   }
 }
@@ -739,6 +762,7 @@ function guard(run) {
 byId("views").addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button) {
+    untouched = false;
     guard(work)(button.dataset.view);
   }
 });
@@ -857,6 +881,7 @@ async function follow() {
 // search looks again a moment after the last key.
 let typed;
 byId("search").addEventListener("input", (event) => {
+  untouched = false;
   if (event.target.type === "file") {
     return;
   }
@@ -905,6 +930,9 @@ guard(async () => {
   heard(await api.status());
   await classes.load();
   await work("check");
+  if (idleCheck(status)) {
+    await toWork();
+  }
   api.listen(heard);
 })();
 addEventListener("beforeunload", (event) => { // what waits would be lost

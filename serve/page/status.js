@@ -20,6 +20,9 @@ export function showStatus(status) {
   byId("problem").textContent = problem;
   showSave(status);
   byId("quit-row").hidden = !status.may_quit;
+  const decided = status.labels.person + status.labels.bulk > 0;
+  byId("found").textContent = decided ? "" : status.found.join(" · "); // of a model that is now another one
+  byId("found").hidden = byId("found").textContent === "";
   byId("bulk").disabled = !status.model.ready;
   if (status.start !== null) { // where all formats are
     byId("export").href = status.start + "#export";

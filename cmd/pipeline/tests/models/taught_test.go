@@ -173,8 +173,8 @@ func TestLearnFrom(t *testing.T) {
 		t.Errorf("merged: %s", r.Stdout)
 	}
 	teachPhotos(l, theirs, l.Path("half"), "quince")
-	l.Refused(command.ExitFailed, []string{"2 photos have other labels in this project", "--prefer"}, "learn", mine, "--from",
-		theirs)
+	l.Refused(command.ExitFailed, []string{"2 photos have other labels in this project", "--prefer"}, "learn", mine,
+		"--from", theirs)
 	l.Must("learn", mine, "--from", theirs, "--prefer", "list")
 	out := l.Path("labels")
 	l.Must("label", mine, "--images", l.Path("half"), "--out", out)

@@ -1,0 +1,36 @@
+package serve_test
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestOpensWhereWorkIs: where every photo has a label by its folder the page opens on those that look wrong, or on the
+// classes if none does, and says what training found until somebody decides.
+func TestOpensWhereWorkIs(t *testing.T) {
+	for _, wrong := range []bool{true, false} {
+		s, url := newStandIn(t, 60, true)
+		s.found = []string{"expect about 88 % of photos like these to be named correctly (from 40 left-out images)",
+			"confused most: fox named dog (3 of 9)"}
+		for i, one := range s.photos {
+			one.by, one.label = "folder", s.predicted(one)
+			if wrong && i%20 == 0 {
+				one.label = s.classes[(s.best(one)+1)%len(s.classes)]
+			}
+		}
+		p := browse(t, url)
+		p.Wait(settled)
+		want := map[bool]string{true: "Maybe mislabelled", false: s.classes[0]}[wrong]
+		if got := evaluate[string](p, "document.getElementById('heading').textContent"); got != want {
+			t.Errorf("the page opens on %q, want %q", got, want)
+		}
+		const found = "document.getElementById('found').textContent"
+		if got := evaluate[string](p, found); got != strings.Join(s.found, " · ") {
+			t.Errorf("the page says of training: %q", got)
+		}
+		if !wrong {
+			p.Press("Enter")
+			p.Wait("document.getElementById('found').hidden")
+		}
+	}
+}
