@@ -846,7 +846,7 @@ for (const [id, run] of Object.entries({
   everything: () => { commands.selectAll(); toPhotos(); }, nothing: () => { selection.clear(); toPhotos(); },
   bulk: guard(() => bulk()), help: commands.help,
   undo: commands.undo, redo: commands.redo, "show-history": commands.history, forget: commands.forget,
-  save: guard(save), "look-again": guard(async () => heard(await lookAgain())), quit: guard(quit),
+  save: guard(save), "look-again": guard(async () => heard(await lookAgain())), quit: guard(() => changes.ask(quit)),
   follow: guard(follow), dismiss: () => { advice.dismiss(status); advise(); toPhotos(); },
   "keys-close": () => byId("keys").close(),
   "map-open": commands.open, "map-arrange": guard(async () => heard(await map.arrange())),
