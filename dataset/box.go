@@ -67,6 +67,9 @@ func (s Sample) File() string {
 
 // photo is find, also for a box of a photo if boxes are accepted.
 func (r *listReader) photo(cell, suffix string, literal bool) (string, error) {
+	if err := checkPath(cell); err != nil {
+		return "", err
+	}
 	photo, number := cutBox(cell)
 	if number > 0 && hosted(photo) != nil { // in an address, what follows would be no part of the path
 		if !r.opts.Boxes {

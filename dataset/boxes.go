@@ -119,7 +119,7 @@ func (found foundBox) box(f *boxFile, r *boxRecord) (*Box, error) {
 	}
 	category, named := f.categories[found.category]
 	if !named || category == "" {
-		return nil, fmt.Errorf("its category %s has no name in the file", found.category)
+		return nil, fmt.Errorf("its category %s has no name in the file", shown(found.category))
 	}
 	width, height := 1.0, 1.0
 	if f.coco {
@@ -139,7 +139,7 @@ func (found foundBox) box(f *boxFile, r *boxRecord) (*Box, error) {
 	case !(found.confidence >= 0 && found.confidence <= 1):
 		return nil, fmt.Errorf("its confidence is %g, not from 0 to 1", found.confidence)
 	}
-	return &Box{X: left, Y: top, W: right - left, H: bottom - top, Category: spelled(category),
+	return &Box{X: left, Y: top, W: right - left, H: bottom - top, Category: category,
 		Confidence: found.confidence, Kept: !f.coco && stays(category)}, nil
 }
 

@@ -86,9 +86,10 @@ func (p *boxParser) file() error {
 		case "detection_categories":
 			return p.object(func(id string) error {
 				var name string
-				err := p.decode(&name)
-				p.categories[id] = name
-				return err
+				if err := p.decode(&name); err != nil {
+					return err
+				}
+				return p.name(id, name)
 			})
 		}
 		return p.skip()
@@ -214,6 +215,8 @@ func (p *boxParser) image() error {
 	case mistyped != nil:
 		r.err = fmt.Errorf("its record in the file of boxes: %w", err)
 		r.file = cmp.Or(r.file, fmt.Sprintf("image %d", len(p.records)+1))
+	case len(r.file) > maxPathBytes:
+		r.file, r.err = shown(r.file), checkPath(r.file)
 	case r.file == "":
 		return fmt.Errorf("image %d has neither file, as MegaDetector's, nor file_name, as COCO's", len(p.records)+1)
 	case image.Failure != "":
@@ -287,9 +290,16 @@ func (p *boxParser) category() error {
 		ID   json.RawMessage `json:"id"`
 		Name string          `json:"name"`
 	}
-	err := p.decode(&c)
-	p.categories[identifier(c.ID)] = c.Name
-	return err
+	if err := p.decode(&c); err != nil {
+		return err
+	}
+	return p.name(identifier(c.ID), c.Name)
+}
+
+// name names a category, which many boxes may be of.
+func (p *boxParser) name(id, name string) error {
+	p.categories[id] = spelled(name)
+	return checkLength("category", name, maxNameBytes)
 }
 
 // add checks the form of a box and appends it to a record.

@@ -62,8 +62,11 @@ func plainName(name string) string {
 	}, name)
 }
 
+// isImageName looks at the end of a name alone: a line may have many places where a name could end.
 func isImageName(name string) bool {
-	return kindByExtension(strings.ToLower(filepath.Ext(name))) == kindImage
+	const longest = 16 // extensions have fewer bytes
+	end := name[max(0, len(name)-longest):]
+	return kindByExtension(strings.ToLower(filepath.Ext(end))) == kindImage
 }
 
 func (g guesser) isPath(cell string) bool { return isImageName(cell) || g.exists(cell, "") }
@@ -137,8 +140,10 @@ func (d dialect) words(line string) []string {
 		return strings.Fields(line)
 	}
 	for i, r := range line {
-		if label := strings.TrimSpace(line[i:]); r == ' ' && isImageName(line[:i]) && label != "" &&
-			!isImageName(label) {
+		if r != ' ' || !isImageName(line[:i]) {
+			continue
+		}
+		if label := strings.TrimSpace(line[i:]); label != "" && !isImageName(label) {
 			return []string{line[:i], label}
 		}
 	}
@@ -270,7 +275,7 @@ func (g guesser) existing(rows [][]string) (columns []int) {
 	if len(rows[0]) > mostColumns {
 		return nil
 	}
-	const mostLooked = 200_000 // files, which takes a second
+	const mostLooked = 30_000 // cells, of which each may mean many files
 	enough := mostLooked / (len(rows[0])*(1+len(suffixes)) + 1)
 	rows = rows[:min(len(rows), max(1, enough))]
 	most := 1

@@ -46,10 +46,12 @@ func openCVAT(t *text) (records, error) {
 			}
 			var labels []string
 			for _, tag := range image.Tags {
-				if tag.Label != "" && !slices.Contains(labels, tag.Label) {
+				if tag.Label != "" {
 					labels = append(labels, tag.Label)
 				}
 			}
+			slices.Sort(labels)
+			labels = slices.Compact(labels)
 			images = append(images, struct {
 				name   string
 				labels []string
@@ -59,9 +61,11 @@ func openCVAT(t *text) (records, error) {
 	if !known {
 		return records{}, fmt.Errorf("this XML is not CVAT's: it has no element annotations")
 	}
-	return inMemory([]string{"path", "label"}, func(add func(row []string)) {
+	return made([]string{"path", "label"}, t.size, func(add func(cells ...string) bool) {
 		for _, image := range images {
-			add([]string{image.name, severalCell(image.labels)})
+			if !add(image.name, severalCell(image.labels)) {
+				return
+			}
 		}
 	}), nil
 }

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -112,11 +113,14 @@ func (d *descriptions) add(line int, one Description) error {
 	case one == Description{} || d.seen[one]:
 		return nil
 	case one.Class == "":
-		return fmt.Errorf("line %d: the text %q has no class", line, one.Text)
+		return fmt.Errorf("line %d: the text %q has no class", line, shown(one.Text))
 	case !utf8.ValidString(one.Class):
 		return fmt.Errorf("line %d: %w", line, notUTF8(one.Class))
 	case !utf8.ValidString(one.Text):
 		return fmt.Errorf("line %d: %w", line, notUTF8(one.Text))
+	case len(one.Class) > maxNameBytes || len(one.Text) > maxCellBytes:
+		return fmt.Errorf("line %d: %w", line, cmp.Or(checkLength("class", one.Class, maxNameBytes),
+			checkLength("text", one.Text, maxCellBytes)))
 	case len(d.all) == maxDescriptions:
 		return fmt.Errorf("more than %d classes and texts", maxDescriptions)
 	}

@@ -48,9 +48,11 @@ func openJSONArray(t *text) (records, error) {
 			return nil
 		}}, nil
 	}
-	return inMemory(header, func(add func(row []string)) {
+	return made(header, t.size, func(add func(cells ...string) bool) {
 		for _, object := range objects {
-			taskRows(object, func(path, label string) { add([]string{label, path}) })
+			if !taskRows(object, func(path, label string) bool { return add(label, path) }) {
+				return
+			}
 		}
 	}), nil
 }
@@ -69,20 +71,6 @@ func jsonRow(header []string, wanted []int) func(object map[string]any) []string
 		}
 		return cells
 	}
-}
-
-// inMemory returns records of rows, numbered from 1.
-func inMemory(header []string, each func(add func(row []string))) records {
-	var rows [][]string
-	each(func(row []string) { rows = append(rows, row) })
-	return records{header: header, unit: "record", each: func(_ []int, use func(int, []string) bool) error {
-		for i, row := range rows {
-			if !use(i+1, row) {
-				return nil
-			}
-		}
-		return nil
-	}}
 }
 
 // A cocoFile is what a list needs of COCO's format.
@@ -117,34 +105,39 @@ func openCOCO(t *text) (r records, ok bool, err error) {
 	if len(c.Images) > 0 && c.Images[0].File == "" {
 		return r, true, errors.New("the images of this JSON have no file_name, which COCO's have")
 	}
-	names, of := map[string]string{}, map[string][][]string{}
+	r = made([]string{"path", "label", "by", "probability"}, t.size, c.rows)
+	r.several = true
+	return r, true, nil
+}
+
+// rows makes a row of each photo and category that it has, or one without.
+func (c *cocoFile) rows(add func(cells ...string) bool) {
+	type label struct{ name, by string }
+	names, of := map[string]string{}, map[string][]label{}
 	for _, category := range c.Categories {
-		names[string(category.ID)] = category.Name
+		names[string(category.ID)] = JoinLabels(cut(category.Name, maxNameBytes))
 	}
 	for _, a := range c.Annotations {
 		by := "person"
 		if a.By != nil {
 			by = *a.By
 		}
-		of[string(a.Image)] = append(of[string(a.Image)], []string{JoinLabels(names[string(a.Category)]), by})
+		of[string(a.Image)] = append(of[string(a.Image)], label{names[string(a.Category)], by})
 	}
-	r = inMemory([]string{"path", "label", "by", "probability"}, func(add func(row []string)) {
-		for _, image := range c.Images {
-			for _, a := range of[string(image.ID)] {
-				add([]string{image.File, a[0], a[1], ""})
-			}
-			if of[string(image.ID)] == nil {
-				by := ""
-				if image.SetAside {
-					by = "person"
-				}
-				add([]string{image.File, "", by, ""})
-			}
-			delete(of, string(image.ID)) // in a damaged file, all images may have one id
+	for _, image := range c.Images {
+		labels, listed := of[string(image.ID)]
+		delete(of, string(image.ID)) // in a damaged file, all images may have one id
+		if !listed && image.SetAside {
+			labels = []label{{by: "person"}}
+		} else if !listed {
+			labels = []label{{}}
 		}
-	})
-	r.several = true
-	return r, true, nil
+		for _, l := range labels {
+			if !add(cut(image.File, maxPathBytes), l.name, l.by, "") {
+				return
+			}
+		}
+	}
 }
 
 // openJSONMap reads one JSON object whose keys are paths and whose values are labels. ok is
@@ -163,9 +156,11 @@ func openJSONMap(t *text, g guesser) (r records, ok bool) {
 	if !slices.ContainsFunc(paths[:min(len(paths), headRows)], func(path string) bool { return g.exists(path, "") }) {
 		return r, false
 	}
-	return inMemory([]string{"path", "label"}, func(add func(row []string)) {
+	return made([]string{"path", "label"}, t.size, func(add func(cells ...string) bool) {
 		for _, path := range paths {
-			add([]string{path, jsonText(labels[path])})
+			if !add(path, jsonText(labels[path])) {
+				return
+			}
 		}
 	}), true
 }

@@ -17,8 +17,9 @@ func isTask(object map[string]any) bool {
 
 // taskRows yields the photo of a task with the choices of each annotation, once where these are
 // the same: people who disagree contradict each other, and that is reported. Predictions are not
-// what a person decided, and of cancelled annotations alone the photo was set aside.
-func taskRows(task map[string]any, use func(path, label string)) {
+// what a person decided, and of cancelled annotations alone the photo was set aside. It ends when
+// use returns false, and returns that.
+func taskRows(task map[string]any, use func(path, label string) bool) bool {
 	data, _ := task["data"].(map[string]any)
 	photo := ""
 	for _, key := range []string{"image", "img", "photo", "path", "url"} {
@@ -31,7 +32,9 @@ func taskRows(task map[string]any, use func(path, label string)) {
 			photo = value
 		}
 	}
+	photo = cut(photo, maxPathBytes)
 	var cells []string
+	said := map[string]bool{"": true}
 	aside, boxed := "", false
 	for _, key := range []string{"annotations", "completions"} {
 		for _, a := range objects(task[key]) {
@@ -41,11 +44,14 @@ func taskRows(task map[string]any, use func(path, label string)) {
 			}
 			for _, b := range rectangles(a["result"]) {
 				boxed = true
-				use(photo+b[0], b[1])
+				if !use(photo+b[0], b[1]) {
+					return false
+				}
 			}
 			labels := choices(a["result"])
 			slices.Sort(labels)
-			if cell := severalCell(slices.Compact(labels)); cell != "" && !slices.Contains(cells, cell) {
+			if cell := severalCell(slices.Compact(labels)); !said[cell] {
+				said[cell] = true
 				cells = append(cells, cell)
 			}
 		}
@@ -53,9 +59,7 @@ func taskRows(task map[string]any, use func(path, label string)) {
 	if len(cells) == 0 && !boxed {
 		cells = []string{aside}
 	}
-	for _, cell := range cells {
-		use(photo, cell)
-	}
+	return !slices.ContainsFunc(cells, func(cell string) bool { return !use(photo, cell) })
 }
 
 // BoxID is what the id of a rectangle of Label Studio begins with that is a box of a photo,
@@ -136,10 +140,18 @@ func hosted(cell string) (paths []string) {
 	return tails(strings.TrimPrefix(u.Path, "/"))
 }
 
-// tails returns a path without its first folders: all, all but one, …
+// mostTails bounds how many folders of an address may belong to the path of a photo.
+const mostTails = 16
+
+// tails returns a path without its first folders: all, all but one, … Of one that is very deep,
+// they are the last.
 func tails(name string) (paths []string) {
-	for rest, more := name, true; more && rest != ""; _, rest, more = strings.Cut(rest, "/") {
-		paths = append(paths, rest)
+	for at := len(name); at >= 0 && len(paths) < mostTails; {
+		at = strings.LastIndexByte(name[:at], '/')
+		if tail := name[at+1:]; tail != "" {
+			paths = append(paths, tail)
+		}
 	}
+	slices.Reverse(paths)
 	return paths
 }

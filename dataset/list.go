@@ -118,7 +118,7 @@ func ReadPaths(file string, opts ListOptions) (paths []string, err error) {
 	g := guesser{opts, func(string, string) bool { return false }}
 	err = eachListed(f, size, g, func(row listRow) error {
 		paths = append(paths, row.plain(row.sample.Path))
-		return nil
+		return checkPath(row.sample.Path)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read list %s: %w", file, err)
@@ -137,6 +137,7 @@ type listReader struct {
 	folders    folderIndex
 	unusable   map[string]bool // cells of which no file can be used
 	most       int             // problems
+	unused     int             // bytes of these cells
 	missing    int
 	first      string // path that is missing
 }
@@ -149,8 +150,8 @@ func (r *listReader) read(file io.ReaderAt, size int64) error {
 	return eachListed(file, size, g, func(row listRow) error {
 		r.listing.Guessed = row.guessed
 		r.add(row)
-		if n := len(r.listing.Problems); n > r.most {
-			return fmt.Errorf("more than %d of its %ss cannot be used; the first: %w", r.most, row.unit,
+		if n := len(r.listing.Problems); n > r.most || r.unused > mostUnused {
+			return fmt.Errorf("more than %d of its %ss cannot be used; the first: %w", min(n-1, r.most), row.unit,
 				r.listing.Problems[0].Err)
 		}
 		return nil
@@ -162,11 +163,15 @@ func (r *listReader) read(file io.ReaderAt, size int64) error {
 type listed struct{ number, index int }
 
 // leastProblems and bytesPerProblem bound the problems of a list. Only compressed ones, in
-// which a path may take a few bits, have more.
-const leastProblems, bytesPerProblem = 100_000, 8
+// which a path may take a few bits, have more. mostUnused bounds the bytes of their paths.
+const leastProblems, bytesPerProblem, mostUnused = 100_000, 8, 32 << 20
 
 func (r *listReader) add(row listRow) {
 	cell := row.sample.Path
+	if row.err != nil {
+		r.problem(row, row.err)
+		return
+	}
 	if r.unusable[cell] {
 		r.listing.Skipped["repeated"]++
 		return
@@ -177,7 +182,7 @@ func (r *listReader) add(row listRow) {
 		if errors.Is(err, fs.ErrNotExist) {
 			r.missing++
 		}
-		r.listing.problem(row.sample.Path, fmt.Errorf("%s %d of %s: %w", row.unit, row.number, r.name, err))
+		r.problem(row, err)
 		return
 	}
 	first, repeated := r.seen[sample.Path]
@@ -200,9 +205,15 @@ func (r *listReader) add(row listRow) {
 		r.refused[sample.Path] = true
 		r.listing.problem(sample.Path,
 			fmt.Errorf("%ss %d and %d of %s: listed as %q and as %q; left out, give it one label",
-				row.unit, first.number, row.number, r.name, cmp.Or(before.Label, before.Several),
-				cmp.Or(sample.Label, sample.Several)))
+				row.unit, first.number, row.number, r.name, shown(cmp.Or(before.Label, before.Several)),
+				shown(cmp.Or(sample.Label, sample.Several))))
 	}
+}
+
+// problem leaves out a row.
+func (r *listReader) problem(row listRow, err error) {
+	r.unused += len(row.sample.Path)
+	r.listing.problem(shown(row.sample.Path), fmt.Errorf("%s %d of %s: %w", row.unit, row.number, r.name, err))
 }
 
 // sample checks one row and resolves its path and label.
@@ -255,12 +266,15 @@ func (r *listReader) find(cell, suffix string, literal bool) (string, error) {
 		names = append(names, strings.ReplaceAll(cell, `\`, "/"))
 	}
 	if !literal {
-		names = append(append(names, strings.TrimSpace(cell)), hosted(cell)...)
+		names = append(names, strings.TrimSpace(cell))
+	}
+	if !literal && (suffix == r.opts.PathSuffix || strings.HasSuffix(cell, suffix)) { // an address lacks none
+		names = append(names, hosted(cell)...)
 	}
 	if !utf8.ValidString(cell) {
 		names = append(names, windows1252(cell))
 	}
-	missing := fmt.Errorf("%s: %w", cell, fs.ErrNotExist)
+	missing := fmt.Errorf("%s: %w", shown(cell), fs.ErrNotExist)
 	for i, name := range names {
 		if slices.Contains(names[:i], name) || name == "" {
 			continue
@@ -303,10 +317,10 @@ func (r *listReader) locate(listed string) (string, error) {
 	}
 	info, err := os.Stat(FullPath(r.root, rel))
 	if errors.Is(err, fs.ErrNotExist) {
-		return "", fmt.Errorf("%s: %w under %s", listed, fs.ErrNotExist, r.root)
+		return "", fmt.Errorf("%s: %w under %s", shown(listed), fs.ErrNotExist, r.root)
 	}
 	if err != nil {
-		return "", fmt.Errorf("%s: %w", listed, regularfile.Cause(err))
+		return "", fmt.Errorf("%s: %w", shown(listed), regularfile.Cause(err))
 	}
 	if !info.Mode().IsRegular() {
 		return "", fmt.Errorf("%s: not a regular file", listed)

@@ -1,6 +1,7 @@
 package dataset
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -36,6 +37,26 @@ type listRow struct {
 	predicted bool
 	number    int
 	unit      string
+	err       error // why the row cannot be used
+}
+
+// label takes the labels out of the cells. No cell is longer than what it should be, and no label
+// longer than the name of a class.
+func (r *listRow) label(cells []string, decided, probabilities bool) error {
+	several := field(cells, r.several)
+	err := cmp.Or(checkPath(r.sample.Path), checkLength("label", r.sample.Label, maxCellBytes),
+		checkLength("labels", several, maxCellBytes), checkLength("split", r.sample.Split, maxNameBytes),
+		checkLength("session", r.sample.Session, maxNameBytes), checkLength("time", r.sample.Taken, maxNameBytes))
+	if err != nil {
+		return err
+	}
+	r.predicted = decided && r.ofProgram(cells, probabilities)
+	r.setAside = r.sample.Label == asideCell || r.by >= 0 && field(cells, r.by) == "person"
+	r.sample.label(r.labels(several))
+	for _, name := range r.sample.labels() {
+		err = cmp.Or(err, checkLength("label", name, maxNameBytes))
+	}
+	return err
 }
 
 // eachListed calls use with every record that has a path.
@@ -62,9 +83,7 @@ func eachListed(file io.ReaderAt, size int64, g guesser, use func(listRow) error
 		case !row.literal && !utf8.ValidString(row.sample.Label):
 			failed = fmt.Errorf("%s %d: %w", row.unit, number, notUTF8(row.sample.Label))
 		default:
-			row.predicted = g.opts.Decided && row.ofProgram(cells, slices.Contains(records.header, "probability"))
-			row.setAside = row.sample.Label == asideCell || row.by >= 0 && field(cells, c.by) == "person"
-			row.sample.label(row.labels(field(cells, c.several)))
+			row.err = row.label(cells, g.opts.Decided, slices.Contains(records.header, "probability"))
 			failed = use(row)
 		}
 		return failed == nil
@@ -83,11 +102,11 @@ func readAs(encoding string, err error) error {
 // notUTF8 says what to do with a text of another encoding, most often that of Excel.
 func notUTF8(label string) error {
 	hint := ""
-	if meant := windows1252(label); meant != "" {
+	if meant := windows1252(shown(label)); meant != "" {
 		hint = fmt.Sprintf("; if it means %q, the list is in Windows-1252", meant)
 	}
 	return fmt.Errorf("the label %q is not UTF-8%s; save the list as UTF-8 (in Excel: CSV UTF-8; in a shell: iconv -f "+
-		"WINDOWS-1252 -t UTF-8)", label, hint)
+		"WINDOWS-1252 -t UTF-8)", shown(label), hint)
 }
 
 // labels returns the labels of a row: a cell of several choices has several, and so may one

@@ -17,7 +17,7 @@ func (r *listReader) noneExists() string {
 	if r.missing == 1 {
 		text = "its only path does not exist"
 	}
-	text += fmt.Sprintf("; the first is looked for at %s", FullPath(r.root, r.first))
+	text += fmt.Sprintf("; the first is looked for at %s", shown(FullPath(r.root, r.first)))
 	switch file, folder := nearestFile(r.root, r.first); {
 	case folder != "":
 		text += fmt.Sprintf(", but it is %s: give --images %s", file, folder)

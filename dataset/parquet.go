@@ -14,11 +14,9 @@ import (
 
 const (
 	parquetMagic = "PAR1"
-	// maxCellBytes bounds a cell; a longer one, such as an image, is read as "".
-	maxCellBytes = 1 << 16
 	// leastText and textPerByte bound the text of a Parquet file, in which a long
 	// path for many rows takes no bytes.
-	leastText, textPerByte = 64 << 20, 512
+	leastText, textPerByte = 64 << 20, 256
 )
 
 // isParquet reports whether a file begins as a Parquet file does.
@@ -227,7 +225,7 @@ func (c *parquetColumn) close() {
 	_ = c.pages.Close() // of memory
 }
 
-// parquetText is the text of a cell.
+// parquetText is the text of a cell, "" for one that is longer than any, such as an image.
 func parquetText(v parquet.Value) string {
 	switch {
 	case v.IsNull():

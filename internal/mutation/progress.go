@@ -147,3 +147,16 @@ func (p *progress) report(t *testing.T, try func(i int, rng *rand.Rand) error) {
 		t.Logf("file %d: %v, %.1f MiB", c.File, c.Time.Round(time.Microsecond), float64(c.Bytes)/(1<<20))
 	}
 }
+
+// busy is how much longer than mostTime a file of Bounded may take: other tests run at the same time.
+const busy = 6
+
+// Bounded fails a test in which reading one file, made for that, takes more than a damaged one may.
+func Bounded(t *testing.T, read func()) {
+	t.Helper()
+	c, _ := measure(0, func() error { read(); return nil })
+	t.Logf("%v, %.1f MiB", c.Time.Round(time.Millisecond), float64(c.Bytes)/(1<<20))
+	if c.Time > busy*mostTime || c.Bytes > mostBytes {
+		t.Errorf("it takes %v and allocates %d MiB", c.Time, c.Bytes>>20)
+	}
+}

@@ -17,13 +17,13 @@ var ErrNoPenultimate = errors.New("no penultimate tensor")
 func (m *Model) Penultimate() (string, error) {
 	var found []string
 	var firstErr error
+	seen := map[string]bool{}
 	for _, out := range m.Outputs {
-		t, err := m.beforeLastLinear(out.Name)
-		if err != nil {
-			firstErr = errors.Join(firstErr, err)
-			continue
+		t, err := m.beforeLastLinear(out.Name, seen)
+		if firstErr == nil {
+			firstErr = err
 		}
-		if len(found) == 0 || found[len(found)-1] != t {
+		if t != "" && !slices.Contains(found, t) && len(found) < mostNamed {
 			found = append(found, t)
 		}
 	}
@@ -31,23 +31,32 @@ func (m *Model) Penultimate() (string, error) {
 	case len(found) == 1:
 		return found[0], nil
 	case len(found) > 1:
-		return "", fmt.Errorf("%w: the outputs end in several linear layers, fed by %q: name one of these",
+		return "", fmt.Errorf("%w: the outputs end in several linear layers, fed by %.300q: name one of these",
 			ErrNoPenultimate, found)
 	}
 	return "", fmt.Errorf("%w: %w", ErrNoPenultimate, firstErr)
 }
 
-func (m *Model) beforeLastLinear(output string) (string, error) {
-	t := output
-	for range len(m.Nodes) + 1 { // a cyclic (hostile) graph ends here too
+// mostNamed bounds the tensors that an error names.
+const mostNamed = 8
+
+// beforeLastLinear walks from an output towards the input, as far as no output was walked from before:
+// there the way is the same, and "" is returned.
+func (m *Model) beforeLastLinear(output string, seen map[string]bool) (string, error) {
+	t, own := output, map[string]bool{}
+	for !own[t] {
+		if seen[t] {
+			return "", nil
+		}
+		seen[t], own[t] = true, true
 		i, ok := m.producer[t]
 		if !ok {
-			return "", fmt.Errorf("output %q: reached %q, which no operator computes", output, t)
+			return "", fmt.Errorf("output %.300q: reached %.300q, which no operator computes", output, t)
 		}
 		n := m.Nodes[i]
 		next, ok := m.activation(n)
 		if !ok || !isONNXDomain(n.Domain) {
-			return "", fmt.Errorf("output %q: comes from %s, not from a linear layer", output, n.Op)
+			return "", fmt.Errorf("output %.300q: comes from %.300s, not from a linear layer", output, n.Op)
 		}
 		switch n.Op {
 		case "Gemm", "MatMul":
@@ -55,10 +64,10 @@ func (m *Model) beforeLastLinear(output string) (string, error) {
 		case "Add", "Softmax", "LogSoftmax", "Sigmoid", "Flatten", "Identity", "Dropout", "Cast", "Reshape", "Squeeze":
 			t = next
 		default:
-			return "", fmt.Errorf("output %q: comes from %s, not from a linear layer", output, n.Op)
+			return "", fmt.Errorf("output %.300q: comes from %.300s, not from a linear layer", output, n.Op)
 		}
 	}
-	return "", fmt.Errorf("output %q: the graph has a cycle", output)
+	return "", fmt.Errorf("output %.300q: the graph has a cycle", output)
 }
 
 // activation returns the first input that is not a weight.

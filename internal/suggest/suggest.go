@@ -30,12 +30,16 @@ func Nearest(name string, candidates []string) string {
 			best, fewest = c, n
 		}
 	}
+	if best != "" || len(name) < 3 {
+		return best
+	}
+	lower := strings.ToLower(name)
 	for _, c := range candidates {
-		if best == "" && len(name) >= 3 && strings.HasPrefix(strings.ToLower(c), strings.ToLower(name)) {
-			best = c
+		if strings.HasPrefix(strings.ToLower(c), lower) {
+			return c
 		}
 	}
-	return best
+	return ""
 }
 
 // Hint returns `; did you mean "NEAREST"?`, or "" if no candidate is near.
