@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	pixels "github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -36,6 +37,17 @@ type labelled struct {
 	Top         []ranked `json:"top"`
 	Novelty     float64  `json:"novelty"`
 	Unknown     bool     `json:"unknown"`
+}
+
+// unread is the entry of a photo of a form that cannot be used.
+type unread struct {
+	ID    teach.ID `json:"id"`
+	Name  string   `json:"name"`
+	Error string   `json:"error"`
+}
+
+func newUnread(photo sent, item pixels.Item) unread {
+	return unread{teach.ID(item.Hash), photo.name, item.Err.Error()}
 }
 
 type image struct {

@@ -52,10 +52,11 @@ func readJSON(w http.ResponseWriter, r *http.Request, v any) error {
 	return nil
 }
 
-// A sent photo.
+// A sent photo, the body or a part of a form.
 type sent struct {
 	name string
 	data []byte
+	part bool
 }
 
 // photos reads the photos of a request: its body, or the parts "image" of a form.
@@ -117,7 +118,7 @@ func readPhotos(w http.ResponseWriter, r *http.Request, paced *paced) (out []sen
 		return nil, fail(http.StatusUnsupportedMediaType,
 			"%s is not a photo: send image/…, application/octet-stream or multipart/form-data", kind)
 	}
-	if err == nil && (len(out) == 0 || len(out[0].data) == 0) {
+	if err == nil && (len(out) == 0 || !out[0].part && len(out[0].data) == 0) {
 		err = fail(http.StatusBadRequest, "the body has no photo")
 	}
 	return out, err
@@ -153,7 +154,7 @@ func parts(form *multipart.Reader) (out []sent, err error) {
 		if err != nil {
 			return nil, unreadable("form", err)
 		}
-		out = append(out, sent{strings.ToValidUTF8(part.FileName(), "�"), data})
+		out = append(out, sent{strings.ToValidUTF8(part.FileName(), "�"), data, true})
 	}
 }
 

@@ -3,10 +3,12 @@ package serve
 import (
 	"context"
 	"net/http"
+	"slices"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -67,8 +69,8 @@ func (s *Server) answer(ctx context.Context, waiting []*request) {
 	}
 }
 
-// embed returns the embeddings of photos, all of which must be readable. However long that
-// took, there is time for the answer.
+// embed returns the embeddings of photos. One that cannot be read alone is an error; of several in a
+// form each has its own. However long that took, there is time for the answer.
 func (s *Server) embed(w http.ResponseWriter, r *http.Request) (photos []sent, items []pixels.Item, err error) {
 	photos, release, err := s.photos(w, r)
 	if err != nil {
@@ -91,14 +93,18 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) (photos []sent, i
 	case <-r.Context().Done():
 		err = r.Context().Err()
 	}
-	for i, item := range items {
-		if item.Err != nil {
-			return nil, nil, fail(http.StatusUnprocessableEntity, "photo %d %s: %v", i+1, photos[i].name, item.Err)
-		}
+	if err == nil && !photos[0].part && items[0].Err != nil {
+		err = fail(http.StatusUnprocessableEntity, "the photo cannot be used: %v", items[0].Err)
 	}
 	return photos, items, err
 }
 
+// readable returns the items that have an embedding.
+func readable(items []pixels.Item) []pixels.Item {
+	return slices.DeleteFunc(slices.Clone(items), func(item pixels.Item) bool { return item.Err != nil })
+}
+
+// matrix has a row for each of one or more items.
 func matrix(items []pixels.Item) blas32.General {
 	x := dense.New32(len(items), len(items[0].Vector))
 	for i, item := range items {
@@ -116,31 +122,57 @@ func (s *Server) label(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	predictions, unknown, err := s.Session.Score(matrix(items), top)
-	if err != nil {
-		return err
+	fine := readable(items)
+	var predictions []classifier.Prediction
+	var unknown []bool
+	if len(fine) > 0 {
+		if predictions, unknown, err = s.Session.Score(matrix(fine), top); err != nil {
+			return err
+		}
 	}
-	s.metrics.labelled.Add(len(items))
-	out := make([]labelled, len(items))
-	for i, p := range predictions {
-		out[i] = labelled{teach.ID(items[i].Hash), photos[i].name, p.Label, p.Probability, ranking(p.TopK), p.Novelty,
-			unknown[i]}
+	s.metrics.labelled.Add(len(fine))
+	out := make([]any, len(items))
+	for i, item := range items {
+		if item.Err != nil {
+			out[i] = newUnread(photos[i], item)
+			continue
+		}
+		p := predictions[0]
+		out[i] = labelled{teach.ID(item.Hash), photos[i].name, p.Label, p.Probability, ranking(p.TopK), p.Novelty,
+			unknown[0]}
+		predictions, unknown = predictions[1:], unknown[1:]
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"images": out})
 	return nil
 }
 
+// learn teaches the photos that can be read, and says which cannot.
 func (s *Server) learn(w http.ResponseWriter, r *http.Request) error {
-	_, items, err := s.embed(w, r)
+	photos, items, err := s.embed(w, r)
 	if err != nil {
 		return err
 	}
-	ids, vectors := make([]teach.ID, len(items)), make([][]float32, len(items))
+	var ids []teach.ID
+	var vectors [][]float32
+	failed := []unread{}
 	for i, item := range items {
-		ids[i], vectors[i] = teach.ID(item.Hash), item.Vector
+		if item.Err != nil {
+			failed = append(failed, newUnread(photos[i], item))
+			continue
+		}
+		ids, vectors = append(ids, teach.ID(item.Hash)), append(vectors, item.Vector)
+	}
+	if len(ids) == 0 {
+		return fail(http.StatusUnprocessableEntity, "none of the %d photos can be used; the first, %s: %s", len(items),
+			failed[0].Name, failed[0].Error)
 	}
 	line, err := s.Session.Teach(ids, vectors, r.URL.Query().Get("class"))
-	return s.done(w, line, err)
+	if err != nil {
+		return err
+	}
+	writeJSON(w, http.StatusOK,
+		map[string]any{"step": newStep(teach.Step{Line: line}), "status": s.newStatus(), "failed": failed})
+	return nil
 }
 
 func (s *Server) similarTo(w http.ResponseWriter, r *http.Request) error {
@@ -154,6 +186,9 @@ func (s *Server) similarTo(w http.ResponseWriter, r *http.Request) error {
 	}
 	if len(items) != 1 {
 		return fail(http.StatusBadRequest, "send one photo")
+	}
+	if items[0].Err != nil {
+		return fail(http.StatusUnprocessableEntity, "the photo cannot be used: %v", items[0].Err)
 	}
 	near, err := s.Session.NearTo(r.Context(), items[0].Vector, n)
 	if err != nil {
