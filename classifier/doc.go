@@ -3,7 +3,7 @@
 // embeddings only, never images. Each method has a package below this one;
 // classifiertest is the contract that all of them pass.
 //
-//	head, err := method.New("plda", method.DefaultConfig())
+//	head, err := method.New("plda", method.Config{})
 //	predictions, err := classifier.Predict(head, rows, 1)
 //	fmt.Println(predictions[0].Label)
 //

@@ -52,7 +52,7 @@ type Method struct {
 
 // Settings are those of one method: the Config of its package, of a type that only
 // the package knows. They pass between a configuration and the functions of a
-// Method.
+// Method. The zero value has the defaults.
 type Settings struct{ Config any }
 
 // MarshalJSON writes the Config.
@@ -88,9 +88,9 @@ type Definition[C interface{ Validate() error }, H Learner] struct {
 // Define completes a Method from its definition.
 func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C, H]) Method {
 	m.Default = func() Settings { return Settings{d.Default} }
-	m.Validate = func(settings Settings) error { return settings.Config.(C).Validate() }
+	m.Validate = func(settings Settings) error { return d.settings(settings).Validate() }
 	m.Decode = func(settings Settings, section map[string]any) (Settings, error) {
-		all, err := Section(settings)
+		all, err := Section(Settings{d.settings(settings)})
 		if err != nil {
 			return Settings{}, err
 		}
@@ -110,7 +110,7 @@ func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C
 		return Settings{out}, err
 	}
 	m.Resolve = func(settings Settings, r Run) Settings {
-		c := settings.Config.(C)
+		c := d.settings(settings)
 		if d.Resolve != nil {
 			d.Resolve(&c, r)
 		}
@@ -120,19 +120,27 @@ func Define[C interface{ Validate() error }, H Learner](m Method, d Definition[C
 		return Settings{c}
 	}
 	m.Random = func(settings Settings) bool {
-		c := settings.Config.(C)
+		c := d.settings(settings)
 		return d.seed(&c) != nil
 	}
-	m.Refreshes = func(settings Settings) bool { return d.Refreshes != nil && d.Refreshes(settings.Config.(C)) }
-	m.New = func(settings Settings) (Learner, error) { return learner(d.New(settings.Config.(C))) }
+	m.Refreshes = func(settings Settings) bool { return d.Refreshes != nil && d.Refreshes(d.settings(settings)) }
+	m.New = func(settings Settings) (Learner, error) { return learner(d.New(d.settings(settings))) }
 	m.Load = func(s State) (Learner, error) { return learner(d.Load(s)) }
 	m.MaxPerClass = func(settings Settings) int {
 		if d.MaxPerClass == nil {
 			return 0
 		}
-		return d.MaxPerClass(settings.Config.(C))
+		return d.MaxPerClass(d.settings(settings))
 	}
 	return m
+}
+
+// settings returns the Config of settings. One of another method is a programming error and panics.
+func (d Definition[C, H]) settings(of Settings) C {
+	if of.Config == nil {
+		return d.Default
+	}
+	return of.Config.(C)
 }
 
 // seed returns where settings hold the seed, nil if nothing is drawn with them.

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // The phases, as named in an Epoch.
@@ -68,6 +69,7 @@ type best struct {
 // NewTrainer returns a trainer for the examples of a base session. cfg determines
 // the tree and the kernel; m computes large products, nil is gonum.
 func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Backend) (*Trainer, error) {
+	t, cfg = setting.OrDefault(t, DefaultTraining()), setting.OrDefault(cfg, gptree.DefaultConfig())
 	if m == nil {
 		m = linalg.Default()
 	}

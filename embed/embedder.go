@@ -14,17 +14,18 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// Options configure an Embedder. Start from DefaultOptions.
+// Options configure an Embedder. The zero value does what the commands do by default.
 type Options struct {
 	// Backbone is an ONNX file, a catalogue name, or "" for that of the set-up, or the
 	// built-in one without it; in OpenFor "" finds the recorded one.
 	Backbone string
-	// SetUp are the folders in which the set-up may have put a network; without them
-	// the built-in one is the default.
+	// SetUp are the folders in which the set-up may have put a network; nil are those of this
+	// machine, and without any, []string{}, the built-in network is the default.
 	SetUp      []string
 	Extractor  extractor.Config
 	Preprocess Preprocess
@@ -46,7 +47,7 @@ type Options struct {
 	Progress func(images int) (step, finish func())
 }
 
-// DefaultOptions returns the options for the built-in backbone.
+// DefaultOptions returns what the zero value stands for, to change some of it.
 func DefaultOptions() Options {
 	return Options{Extractor: extractor.DefaultConfig(), Preprocess: DefaultPreprocess()}
 }
@@ -66,7 +67,19 @@ func (o Options) CacheDir() (string, error) {
 // BackboneDirs returns the folders to search for backbones.
 func (o Options) BackboneDirs() (backbone.Dirs, error) {
 	dir, err := o.CacheDir()
+	if o.SetUp == nil {
+		o.SetUp = libraries.NetworkDirs()
+	}
 	return backbone.Dirs{Cache: filepath.Join(dir, "backbones"), SetUp: o.SetUp}, err
+}
+
+// resolved returns the options with the defaults of those that cannot be zero.
+func (o Options) resolved() Options {
+	o.Preprocess = o.Preprocess.resolved()
+	if o.Log == nil {
+		o.Log = slog.New(slog.DiscardHandler)
+	}
+	return o
 }
 
 // Runtime finds and loads ONNX Runtime.
@@ -107,7 +120,7 @@ type Embedder struct {
 // Open returns an Embedder for the backbone that the options name. Close it
 // after use. It embeds the probe pictures unless the cache has them.
 func Open(o Options) (*Embedder, error) {
-	e, err := o.openNamed()
+	e, err := o.resolved().openNamed()
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +140,7 @@ func (o Options) openNamed() (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	if o.Log != nil && o.Backbone == "" && o.SetUp != nil && file.Source == backbone.BuiltIn {
+	if o.Backbone == "" && len(dirs.SetUp) > 0 && file.Source == backbone.BuiltIn {
 		o.Log.Info("using the built-in network, which is weak: pipeline setup gets a far better one, --backbone " +
 			"names any other")
 	}
@@ -144,7 +157,7 @@ func (o Options) openNamed() (*Embedder, error) {
 // or ErrOtherPreprocessing if the options ask for something else, or the decoder
 // at hand gives other features; Provenance.Note tells of a smaller difference.
 func OpenFor(p Provenance, o Options) (*Embedder, error) {
-	e, err := o.openFor(p)
+	e, err := o.resolved().openFor(p)
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +210,7 @@ func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 			return recorded, fmt.Errorf("extractor settings in the model: %w", err)
 		}
 	}
-	said := o.Extractor
+	said := o.Extractor.Resolved()
 	settings := recorded
 	set(&settings.Provider, said.Provider, standard.Provider)
 	set(&settings.Batch, said.Batch, standard.Batch)
@@ -220,9 +233,6 @@ func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 // requires; "" leaves the choice to the options.
 func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config,
 	jpeg string) (*Embedder, error) {
-	if o.Log == nil {
-		o.Log = slog.New(slog.DiscardHandler)
-	}
 	if settings.Output == "" {
 		settings.Output = file.Output
 	}

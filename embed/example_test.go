@@ -32,7 +32,7 @@ func Example() {
 }
 
 func embedFolder(ctx context.Context, folder string) error {
-	options := embed.DefaultOptions()
+	options := embed.Options{SetUp: []string{}} // the built-in network
 	options.Cache = filepath.Join(folder, "cache")
 	embedder, err := embed.Open(options)
 	if err != nil {

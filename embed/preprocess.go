@@ -1,12 +1,14 @@
 package embed
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/internal/hostmem"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -59,6 +61,13 @@ type Preprocess struct {
 // DefaultPreprocess returns the settings that follow the backbone.
 func DefaultPreprocess() Preprocess {
 	return Preprocess{Preset: PresetAuto, JPEG: JPEGAuto, Orientation: true, Memory: MemoryAuto}
+}
+
+// resolved returns the settings with the defaults of those that cannot be zero.
+func (p Preprocess) resolved() Preprocess {
+	p = setting.OrDefault(p, DefaultPreprocess())
+	p.Preset, p.JPEG, p.Memory = cmp.Or(p.Preset, PresetAuto), cmp.Or(p.JPEG, JPEGAuto), cmp.Or(p.Memory, MemoryAuto)
+	return p
 }
 
 // Validate returns an error that names the first setting out of range.

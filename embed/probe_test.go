@@ -224,7 +224,7 @@ func (blackDecoder) Decode(dst, _ []byte, _, _, _, _ int, _ int64) error {
 func TestDecoderWithOtherPixels(t *testing.T) {
 	orttest.Open(t)
 	o := DefaultOptions()
-	o.Cache, o.Preprocess.JPEG = t.TempDir(), JPEGGo
+	o.SetUp, o.Cache, o.Preprocess.JPEG = []string{}, t.TempDir(), JPEGGo
 	e, err := Open(o)
 	if err != nil {
 		t.Fatal(err)

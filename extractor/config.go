@@ -30,8 +30,8 @@ const (
 	defaultSide = 224 // tried if model and configuration leave the side open
 )
 
-// Config configures a backbone. The zero value of each field except Provider,
-// Layout and Pool means "detect"; start from DefaultConfig.
+// Config configures a backbone. The zero value of each field means "detect", and of Provider
+// the processor.
 type Config struct {
 	// Provider is the hardware backend: cpu, cuda, coreml or openvino.
 	Provider string `json:"provider"`
@@ -62,6 +62,14 @@ type Config struct {
 // DefaultConfig returns a configuration that works for most exported backbones.
 func DefaultConfig() Config {
 	return Config{Provider: string(ort.CPU), Layout: Auto, Pool: Auto}
+}
+
+// Resolved returns the configuration with the names of what is detected.
+func (c Config) Resolved() Config {
+	standard := DefaultConfig()
+	c.Provider, c.Layout = cmp.Or(c.Provider, standard.Provider), cmp.Or(c.Layout, standard.Layout)
+	c.Pool = cmp.Or(c.Pool, standard.Pool)
+	return c
 }
 
 // Validate returns an error that names the first field out of range.

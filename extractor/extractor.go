@@ -38,6 +38,7 @@ func Open(rt *ort.Runtime, modelBytes []byte, name string, cfg Config) (*Extract
 	if rt == nil {
 		return nil, fmt.Errorf("backbone %s: %w: %s", name, ort.ErrNoLibrary, ort.Remedy)
 	}
+	cfg = cfg.Resolved()
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // GPTree is the classifier: a Gaussian process at every split of a tree over
@@ -50,6 +51,7 @@ var (
 
 // New returns an unfitted classifier.
 func New(cfg Config) (*GPTree, error) {
+	cfg = setting.OrDefault(cfg, DefaultConfig())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

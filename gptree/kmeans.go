@@ -49,6 +49,7 @@ func (c KMeansConfig) Validate() error {
 // with k-means++ (Arthur and Vassilvitskii 2007). A value that is not finite is a
 // *classifier.NotFiniteError. means is only read.
 func KMeans(ctx context.Context, means blas64.General, cfg KMeansConfig) (*Tree, error) {
+	cfg = setting.OrDefault(cfg, DefaultKMeansConfig())
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("k-means tree: %w", err)
 	}

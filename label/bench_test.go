@@ -3,7 +3,6 @@ package label_test
 import (
 	"context"
 	"fmt"
-	"math"
 	"path/filepath"
 	"runtime"
 	"testing"
@@ -63,7 +62,7 @@ func BenchmarkJob(b *testing.B) {
 				var most uint64
 				for b.Loop() {
 					job := newJob(b, table{}, b.TempDir())
-					job.Config, job.Threshold = label.DefaultConfig(), math.Inf(1)
+					job.Config = label.DefaultConfig()
 					job.Config.Format, job.Images = []string{format}, flood{n, &most}
 					if _, err := job.Run(context.Background()); err != nil {
 						b.Fatal(err)

@@ -1,12 +1,16 @@
 package label
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
-// Config selects what is written.
+// Config selects what is written. The zero value stands for DefaultConfig, and so does a field that is
+// zero, except where the field says what that means.
 type Config struct {
 	// Format lists what to write: "csv", "jsonl", "parquet", which are tables, and
 	// "imagefolder", "coco", "label-studio", "camtrap-dp", which are folders of that name
@@ -62,6 +66,18 @@ const maxThumbnails = 20_000
 // than not says the photo, and not what is usual in a folder.
 func DefaultConfig() Config {
 	return Config{Format: []string{"csv"}, TopK: 5, NewShare: 0.5, RowsPerFile: defaultRowsPerFile, Thumbnails: 2000}
+}
+
+// resolved returns the configuration with the defaults of fields that cannot be zero.
+func (c Config) resolved() Config {
+	standard := DefaultConfig()
+	c = setting.OrDefault(c, standard)
+	if len(c.Format) == 0 {
+		c.Format = standard.Format
+	}
+	c.TopK, c.Thumbnails = cmp.Or(c.TopK, standard.TopK), cmp.Or(c.Thumbnails, standard.Thumbnails)
+	c.NewShare = cmp.Or(c.NewShare, standard.NewShare)
+	return c
 }
 
 // Validate returns an error that names the field, its value and what is

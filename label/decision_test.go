@@ -17,7 +17,7 @@ func TestDecisionsRule(t *testing.T) {
 	out := t.TempDir()
 	job := newJob(t, table{"a.jpg": {0.5}, "b.jpg": {-9}, "c.jpg": {0.5}, "d.jpg": {0.5}, "e.jpg": {0.25},
 		"f.jpg": {0.25}}, out)
-	job.Threshold = 1 // b.jpg is novel
+	job.Threshold = label.Above(1) // b.jpg is novel
 	decided := map[string]label.Decision{
 		"a.jpg": {Class: "left", By: label.Person},
 		"b.jpg": {Class: "left", By: label.Bulk},

@@ -5,11 +5,9 @@
 // train and test with (split), an [Evaluation].
 //
 //	summary, err := label.Job{
-//		Config:    label.DefaultConfig(),
-//		Head:      m.Predictor,
-//		Threshold: math.Inf(1), // nothing is set aside as unknown
-//		Images:    embedder.Embed(photos),
-//		Out:       out,
+//		Head:   m.Predictor,
+//		Images: embedder.Embed(photos),
+//		Out:    out,
 //	}.Run(ctx)
 //
 // A [Job] labels the images of a folder, one result row per image, sorted by

@@ -7,7 +7,6 @@ import (
 	"image"
 	"image/color"
 	"image/png"
-	"math"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -45,7 +44,7 @@ func Example() {
 }
 
 func teachAndLabel(ctx context.Context, photos string) error {
-	options := embed.DefaultOptions()
+	options := embed.Options{SetUp: []string{}} // the built-in network
 	options.Cache = filepath.Join(photos, "cache")
 	embedder, err := embed.Open(options)
 	if err != nil {
@@ -75,7 +74,7 @@ func teachAndLabel(ctx context.Context, photos string) error {
 		return err
 	}
 	summary, err := label.Job{
-		Config: label.DefaultConfig(), Head: m.Predictor, Threshold: math.Inf(1), // nothing is rejected
+		Head:   m.Predictor,
 		Images: embedder.Embed(unsorted), Out: filepath.Join(photos, "labels"), Sinks: []label.Sink{printer{}},
 	}.Run(ctx)
 	fmt.Println(summary.Labelled, "labelled,", summary.Failed, "failed")

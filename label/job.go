@@ -28,7 +28,7 @@ type Job struct {
 	Config Config
 	Head   classifier.Head
 	// Threshold is as in Scorer.
-	Threshold float64
+	Threshold Threshold
 	Images    embed.Rows
 	// Out is the folder for the results; it is created if missing.
 	Out string
@@ -56,8 +56,12 @@ type Job struct {
 // Images that fail are rows of errors.csv, not errors. A second job on the
 // same folder is refused.
 func (j Job) Run(ctx context.Context) (Summary, error) {
+	j.Config = j.Config.resolved()
 	tables := &tables{dir: j.Out, more: j.columns()}
 	defer abort(append(j.Sinks, tables))
+	if err := j.check(); err != nil {
+		return Summary{}, err
+	}
 	unlock, err := lock(j.Out)
 	if err != nil {
 		return Summary{}, err
@@ -72,6 +76,19 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 	}
 	_, err = j.Pass(append(slices.Clone(last.sinks), last)...).Run(ctx)
 	return last.Summary, err
+}
+
+// check refuses a job without what none can do without, before it touches its folder.
+func (j Job) check() error {
+	switch {
+	case j.Out == "":
+		return errors.New("no folder for the results is given: set Out")
+	case j.Images == nil:
+		return errNoRows
+	case j.Head == nil:
+		return classifier.ErrNotFitted
+	}
+	return j.Config.Validate()
 }
 
 // Pass returns a pass over the images for some sinks.

@@ -84,7 +84,7 @@ func newJob(tb testing.TB, e table, out string, found ...dataset.Problem) label.
 	}
 	slices.Sort(paths)
 	job := label.Job{
-		Config: label.DefaultConfig(), Head: line(tb), Threshold: math.Inf(1), Out: out,
+		Config: label.DefaultConfig(), Head: line(tb), Out: out,
 	}
 	images := dataset.Listing{Root: "nowhere", Problems: found, Skipped: map[string]int{"video": 2}}
 	for _, path := range paths {
@@ -112,7 +112,7 @@ func TestRunWritesTheProbabilities(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "new", "folder")
 	job := newJob(t, table{"a.jpg": {0.5}, "b.jpg": {-9}, "c.jpg": nil}, out,
 		dataset.Problem{Path: "Z", Err: errors.New("loop")})
-	job.Threshold = 1 // the novelty is -0.1 and 1.75
+	job.Threshold = label.Above(1) // the novelty is -0.1 and 1.75
 	summary, err := job.Run(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -322,11 +322,10 @@ func ExampleJob_Run() {
 	defer os.RemoveAll(out)
 	images := dataset.Listing{Samples: []dataset.Sample{{Path: "a.jpg"}, {Path: "b.jpg"}, {Path: "c.jpg"}}}
 	summary, err := label.Job{
-		Config:    label.Config{Format: []string{"jsonl"}, TopK: 1},
-		Head:      head,
-		Threshold: math.Inf(1),
-		Images:    table{"a.jpg": {0, 2}, "b.jpg": {3, 0}}.of(images.Source()), // stands for embedder.Embed(images)
-		Out:       out,
+		Config: label.Config{Format: []string{"jsonl"}, TopK: 1},
+		Head:   head,
+		Images: table{"a.jpg": {0, 2}, "b.jpg": {3, 0}}.of(images.Source()), // stands for embedder.Embed(images)
+		Out:    out,
 	}.Run(context.Background())
 	if err != nil {
 		panic(err)

@@ -3,7 +3,6 @@ package label_test
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 
@@ -28,7 +27,7 @@ func Example_library() {
 	if err := paintAll(photos); err != nil {
 		panic(err)
 	}
-	options := embed.DefaultOptions()
+	options := embed.Options{SetUp: []string{}} // the built-in network
 	options.Cache = filepath.Join(photos, "cache")
 	in := func(name string) string { return filepath.Join(photos, name) }
 	ctx, file := context.Background(), in("views.model")
@@ -72,7 +71,7 @@ func teach(ctx context.Context, options embed.Options, file string, folders ...s
 		}
 		var learned model.Outcome
 		if m == nil {
-			settings := model.Settings{Method: "plda", Heads: method.DefaultConfig(), Provenance: rows.Provenance}
+			settings := model.Settings{Provenance: rows.Provenance}
 			m, learned, err = model.Train(ctx, settings, model.NewBatch(rows))
 		} else {
 			learned, err = m.Learn(ctx, model.NewBatch(rows))
@@ -100,18 +99,16 @@ func labelFolder(ctx context.Context, options embed.Options, file, folder, out s
 		return err
 	}
 	summary, err := label.Job{
-		Config:    label.DefaultConfig(),
-		Head:      m.Predictor,
-		Threshold: math.Inf(1), // nothing is set aside as unknown
-		Images:    embedder.Embed(photos),
-		Out:       out,
+		Head:   m.Predictor,
+		Images: embedder.Embed(photos),
+		Out:    out,
 	}.Run(ctx)
 	fmt.Println(summary.Labelled, "labelled,", summary.Failed, "failed")
 	return err
 }
 
 func classify(ctx context.Context) error {
-	head, err := method.New("plda", method.DefaultConfig())
+	head, err := method.New("plda", method.Config{})
 	if err != nil {
 		return err
 	}

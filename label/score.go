@@ -70,9 +70,9 @@ type Scorer struct {
 	Head classifier.Head
 	// TopK is the number of ranked classes in a Prediction.
 	TopK int
-	// Threshold is the novelty above which a row is rejected; +Inf rejects
+	// Threshold is the novelty above which a row is rejected; the zero value rejects
 	// nothing.
-	Threshold float64
+	Threshold Threshold
 	// Unseen tells new classes from known ones, unless nil, if a share NewShare of the
 	// images is of new ones.
 	Unseen   *calibration.Unseen
@@ -88,7 +88,8 @@ type Scorer struct {
 }
 
 // Scorer returns the Scorer of a head about which held is known.
-func (c Config) Scorer(head classifier.Head, threshold float64, held calibration.Calibration) Scorer {
+func (c Config) Scorer(head classifier.Head, threshold Threshold, held calibration.Calibration) Scorer {
+	c = c.resolved()
 	return Scorer{Head: head, TopK: c.TopK, Threshold: threshold, Unseen: held.Unseen, NewShare: c.NewShare}
 }
 
@@ -103,7 +104,7 @@ type batch struct {
 }
 
 func (s Scorer) newBatch() (*batch, error) {
-	if len(s.Head.Classes()) == 0 {
+	if s.Head == nil || len(s.Head.Classes()) == 0 {
 		return nil, classifier.ErrNotFitted
 	}
 	return &batch{
@@ -144,10 +145,11 @@ func (b *batch) flush(emit func(Scored) error) error {
 	if err != nil {
 		return fmt.Errorf("classify %s and the %d images after it: %w", b.items[0].Sample.Path, n-1, err)
 	}
+	limit := b.Threshold.Novelty()
 	for i, item := range b.items {
 		row := Scored{
 			Sample: item.Sample, Content: item.Hash, Embedding: item.Vector,
-			LogProb: dense.Row(b.logProb, i), Variance: b.variance[i], Rejected: b.novelty[i] > b.Threshold,
+			LogProb: dense.Row(b.logProb, i), Variance: b.variance[i], Rejected: b.novelty[i] > limit,
 		}
 		row.Prediction = classifier.FromLogProb(b.Head.Classes(), row.LogProb, b.TopK)
 		row.Prediction.Novelty = b.novelty[i]
@@ -232,6 +234,9 @@ func abort(sinks []Sink) {
 	}
 }
 
+// errNoRows means that a Pass or a Job has nothing to score.
+var errNoRows = errors.New("no images are given: set Images of a Job, Rows of a Pass")
+
 // A Pass scores every row once for any number of sinks. Its memory does not
 // grow with the number of rows, only with failures.
 type Pass struct {
@@ -243,6 +248,9 @@ type Pass struct {
 // Run passes all rows to all sinks, then commits the sinks in order.
 func (p Pass) Run(ctx context.Context) (embed.Outcome, error) {
 	defer abort(p.Sinks)
+	if p.Rows == nil {
+		return embed.Outcome{}, errNoRows
+	}
 	b, err := p.Scorer.newBatch()
 	if err != nil {
 		return embed.Outcome{}, err

@@ -11,13 +11,14 @@ import (
 )
 
 // Config holds the settings of every method, and what all heads of a run share.
-// It is a value: changing a copy leaves the original unchanged.
+// It is a value: changing a copy leaves the original unchanged. The zero value has the
+// defaults.
 type Config struct {
 	classifier.Run
 	// Checkpoint stores long training runs; nil means none.
 	Checkpoint classifier.Checkpoint
-	// sections holds the Config of each method's package, by key. The map is
-	// never changed, only replaced.
+	// sections holds the Config of each method's package, by key; one that is missing
+	// is the default. The map is never changed, only replaced.
 	sections map[string]classifier.Settings
 }
 
@@ -32,7 +33,22 @@ func DefaultConfig() Config {
 
 // Get returns the settings under a key, which must be of type C; any other type
 // is a programming error and panics.
-func Get[C any](c Config, key string) C { return c.sections[key].Config.(C) }
+func Get[C any](c Config, key string) C {
+	if settings, ok := c.sections[key]; ok {
+		return settings.Config.(C)
+	}
+	methods := Methods()
+	i := slices.IndexFunc(methods, func(m classifier.Method) bool { return m.Key == key })
+	return c.of(methods[i]).Config.(C)
+}
+
+// of returns the settings of a method.
+func (c Config) of(m classifier.Method) classifier.Settings {
+	if settings, ok := c.sections[m.Key]; ok {
+		return settings
+	}
+	return m.Default()
+}
 
 // Change returns c with the settings under a key, of type C, changed.
 func Change[C any](c Config, key string, change func(*C)) Config {
@@ -42,8 +58,12 @@ func Change[C any](c Config, key string, change func(*C)) Config {
 }
 
 func (c Config) with(key string, settings classifier.Settings) Config {
-	c.sections = maps.Clone(c.sections)
-	c.sections[key] = settings
+	sections := maps.Clone(c.sections)
+	if sections == nil {
+		sections = map[string]classifier.Settings{}
+	}
+	sections[key] = settings
+	c.sections = sections
 	return c
 }
 
@@ -55,7 +75,7 @@ func (c Config) Seeded(seed uint64) Config {
 
 // Settings returns the resolved settings for a head of method m.
 func (c Config) Settings(m classifier.Method) classifier.Settings {
-	return m.Resolve(c.sections[m.Key], c.Run)
+	return m.Resolve(c.of(m), c.Run)
 }
 
 // Tree returns the settings of the tree through which a projection is trained for
@@ -73,7 +93,7 @@ func (c Config) Tree(m classifier.Method) gptree.Config {
 // out of range.
 func (c Config) Validate() error {
 	for _, m := range Methods() {
-		if err := m.Validate(c.sections[m.Key]); err != nil {
+		if err := m.Validate(c.of(m)); err != nil {
 			return fmt.Errorf("%s.%w", m.Key, err)
 		}
 	}
@@ -82,13 +102,13 @@ func (c Config) Validate() error {
 
 // Sections returns the settings as nested maps by key, as Decode reads them.
 func (c Config) Sections() (map[string]any, error) {
-	all := make(map[string]any, len(c.sections))
-	for key, settings := range c.sections {
-		section, err := classifier.Section(settings)
+	all := map[string]any{}
+	for _, m := range Methods() {
+		section, err := classifier.Section(c.of(m))
 		if err != nil {
 			return nil, err
 		}
-		all[key] = section
+		all[m.Key] = section
 	}
 	return all, nil
 }
@@ -106,7 +126,7 @@ func (c Config) Decode(sections map[string]any) (Config, error) {
 		if !ok {
 			return c, fmt.Errorf("%s: %v is not a section of settings", key, sections[key])
 		}
-		settings, err := methods[i].Decode(c.sections[key], section)
+		settings, err := methods[i].Decode(c.of(methods[i]), section)
 		if err != nil {
 			return c, fmt.Errorf("%s: %w", key, err)
 		}
@@ -118,8 +138,8 @@ func (c Config) Decode(sections map[string]any) (Config, error) {
 // MarshalJSON writes the seed and all sections.
 func (c Config) MarshalJSON() ([]byte, error) {
 	all := map[string]any{"run": c.Run}
-	for key, settings := range c.sections {
-		all[key] = settings
+	for _, m := range Methods() {
+		all[m.Key] = c.of(m)
 	}
 	return json.Marshal(all)
 }

@@ -3,7 +3,7 @@
 // samples learned in each session, and the calibration of the open-set
 // threshold.
 //
-//	settings := model.Settings{Method: "plda", Heads: method.DefaultConfig(), Provenance: rows.Provenance}
+//	settings := model.Settings{Provenance: rows.Provenance}
 //	m, learned, err = model.Train(ctx, settings, model.NewBatch(rows))
 //	learned, err = m.Learn(ctx, model.NewBatch(rows))
 //	return m.Save(file)

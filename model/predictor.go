@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -76,6 +78,7 @@ var (
 // NewPredictor returns an unfitted Predictor. It reads Method, Heads,
 // Temperature, OldShare, DKL, Env, Seed, WithoutCalibration and Backend of the settings.
 func NewPredictor(s Settings) (*Predictor, error) {
+	s.Method = cmp.Or(s.Method, method.Default)
 	if err := s.Temperature.Validate(); err != nil {
 		return nil, err
 	}
@@ -93,7 +96,7 @@ func NewPredictor(s Settings) (*Predictor, error) {
 		if err != nil {
 			return nil, err
 		}
-		p.dkl = &dkl.Settings{Training: *s.DKL, Tree: s.Heads.Tree(m)}
+		p.dkl = &dkl.Settings{Training: setting.OrDefault(*s.DKL, dkl.DefaultTraining()), Tree: s.Heads.Tree(m)}
 		if err := p.dkl.Validate(); err != nil {
 			return nil, err
 		}

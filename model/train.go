@@ -1,6 +1,7 @@
 package model
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -14,10 +15,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
 
-// Settings configures the training of a model.
+// Settings configures the training of a model. The zero value does what the commands do by
+// default.
 type Settings struct {
-	// Method is one of method.Methods, or method.Auto; Heads has the settings of all
-	// of them.
+	// Method is one of method.Methods, or method.Auto, which "" stands for; Heads has the
+	// settings of all of them.
 	Method string
 	Heads  method.Config
 	// Temperature scales the probabilities; the zero Config fits it.
@@ -59,6 +61,7 @@ type Settings struct {
 // for a large base session); a method that chooses settings on the base session
 // does so only once. With method.Auto, the cost is that of training all Candidates.
 func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
+	s.Method = cmp.Or(s.Method, method.Auto)
 	if s.Method == method.Auto && s.Words == nil {
 		return trainChosen(ctx, s, b)
 	}
@@ -77,7 +80,7 @@ func Train(ctx context.Context, s Settings, b Batch) (*Model, Outcome, error) {
 // method, since there is nothing to choose by.
 func New(s Settings) (*Model, error) {
 	var choice *Choice
-	if s.Method == method.Auto {
+	if s.Method == "" || s.Method == method.Auto {
 		s.Method = method.Default
 		choice = &Choice{Why: method.Default + ", the rule for a model that starts without images"}
 		if s.Words != nil {

@@ -134,6 +134,9 @@ func (s *Server) Changed(event string) { s.hub.send(event) }
 // Serve serves on l until ctx ends, then answers what it has begun for less than a
 // second.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
+	if s.Session == nil || s.Embedder == nil || s.Scan == nil {
+		return errors.New("serve: set Session, Embedder and Scan of the server")
+	}
 	own, cancel := context.WithCancel(ctx)
 	defer cancel()
 	working := make(chan error, 1)

@@ -113,6 +113,9 @@ type PhotoCounts struct {
 // Open opens the session of a model, and begins to fit it to its journal in the
 // background. The error wraps ErrInUse if another process has it.
 func Open(o Options) (*Session, error) {
+	if o.Model == "" {
+		return nil, errors.New("open a session: no file of the model is given: set Model")
+	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}

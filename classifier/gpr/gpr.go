@@ -14,6 +14,7 @@ import (
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // GPR is a one-vs-all Gaussian process regression head.
@@ -50,6 +51,7 @@ var (
 
 // New returns an unfitted head.
 func New(cfg Config) (*GPR, error) {
+	cfg = setting.OrDefault(cfg, DefaultConfig())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Head is a Gaussian process classifier: lsm or ove.
@@ -32,6 +33,10 @@ func New(method string, cfg Config) (*Head, error) {
 	if method != LSM && method != OVE {
 		return nil, fmt.Errorf("gpc: %q is neither %s nor %s", method, LSM, OVE)
 	}
+	if method == OVE {
+		cfg = setting.OrDefault(cfg, DefaultOVE())
+	}
+	cfg = setting.OrDefault(cfg, DefaultLSM())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

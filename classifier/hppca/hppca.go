@@ -8,6 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/classtable"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/lowrank"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // HPPCA is a head with one low-rank Gaussian per class under a hierarchy of
@@ -44,6 +45,7 @@ var (
 // without classes vanish. With Config.Refresh every change rebuilds all
 // super-classes.
 func New(cfg Config) (*HPPCA, error) {
+	cfg = setting.OrDefault(cfg, DefaultConfig())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/classtable"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // NCM is a nearest class mean head.
@@ -35,6 +36,7 @@ var (
 
 // New returns an unfitted head.
 func New(cfg Config) (*NCM, error) {
+	cfg = setting.OrDefault(cfg, DefaultConfig())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (h *PLDA) fitShared(like *model) episodes.Fit[float64] {
 		}
 		return func(epsilon float64) (classifier.Learner, error) {
 			cfg := Config{Epsilon: epsilon, MeanLength: h.cfg.MeanLength}
-			next, err := New(cfg)
+			next, err := made(cfg)
 			if err != nil {
 				return nil, err
 			}

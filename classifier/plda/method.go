@@ -19,7 +19,7 @@ func Methods() []classifier.Method {
 			New: func(noSettings) (*PLDA, error) { return New(LDA()) }, Load: LoadLDA,
 		}),
 		classifier.Define(two, classifier.Definition[Config, *PLDA]{
-			Default: DefaultConfig(), New: New, Load: Load,
+			Default: DefaultConfig(), New: made, Load: Load,
 			Seed: func(c *Config) *uint64 {
 				if c.Epsilon == Auto {
 					return &c.Seed

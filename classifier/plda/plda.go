@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // PLDA is a two-covariance head.
@@ -57,8 +58,11 @@ var (
 	_ classifier.Doubting  = (*PLDA)(nil)
 )
 
-// New returns an unfitted head.
-func New(cfg Config) (*PLDA, error) {
+// New returns an unfitted head. The zero Config stands for DefaultConfig.
+func New(cfg Config) (*PLDA, error) { return made(setting.OrDefault(cfg, DefaultConfig())) }
+
+// made is New for the settings of a file, in which those that are all zero are meant so.
+func made(cfg Config) (*PLDA, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
@@ -231,7 +235,7 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	if c := h.Choice(); c != nil && h.Started() {
 		cfg.Epsilon, cfg.LeaveOut = c.Value, false
 	}
-	next, err := New(cfg)
+	next, err := made(cfg)
 	if err == nil {
 		next.UseBackend(h.Model().Backend)
 		next.Start = h.Again()
@@ -245,7 +249,7 @@ func (h *PLDA) Unfitted() (classifier.Learner, error) {
 // Clone implements classifier.Cloner in O(1): the two share what they have learned,
 // which never changes.
 func (h *PLDA) Clone() (classifier.Learner, error) {
-	next, err := New(h.cfg)
+	next, err := made(h.cfg)
 	if err == nil {
 		next.Start = h.Start
 		next.Share(&h.Head)

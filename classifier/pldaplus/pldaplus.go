@@ -58,7 +58,12 @@ var (
 // New returns an unfitted head of the method PLDAPlus or PPCAEB. The first
 // session is the base session: its classes stay base classes, and it alone
 // determines the setting.
-func New(method string, cfg Config) (*Head, error) { return chosen(method, cfg, nil) }
+func New(method string, cfg Config) (*Head, error) {
+	if method == PPCAEB {
+		cfg = setting.OrDefault(cfg, DefaultPPCAEB())
+	}
+	return chosen(method, setting.OrDefault(cfg, DefaultPLDAPlus()), nil)
+}
 
 // chosen is New for a head whose setting has already been chosen, unless choice
 // is nil.

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // PPCA is a head with one low-rank Gaussian per class.
@@ -44,6 +45,7 @@ var (
 // New returns an unfitted head. If λ is Auto, the base session costs about ten
 // times as much; later sessions do not change the choice.
 func New(cfg Config) (*PPCA, error) {
+	cfg = setting.OrDefault(cfg, DefaultConfig())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // Online is a head with one PPCA per class that learns one example at a time,
@@ -33,6 +34,7 @@ var _ classifier.Exporter = (*Online)(nil)
 
 // New returns an unfitted head.
 func New(cfg Config) (*Online, error) {
+	cfg = setting.OrDefault(cfg, DefaultConfig())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

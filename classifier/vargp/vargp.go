@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // unseen is the index of the head that new classes are cloned from.
@@ -48,6 +49,7 @@ var (
 
 // New returns an unfitted head.
 func New(cfg Config) (*VARGP, error) {
+	cfg = setting.OrDefault(cfg, DefaultConfig())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

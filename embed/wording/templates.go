@@ -60,6 +60,9 @@ func (t Templates) Validate() error {
 // Sentences returns the texts of classes, and the class of each: a text that is given as it
 // is, and for a name alone one sentence for each template.
 func (t Templates) Sentences(described []dataset.Description) (classes, texts []string, err error) {
+	if len(t) == 0 {
+		t = DefaultTemplates()
+	}
 	if len(described)*len(t) > maxSentences {
 		return nil, nil, errors.New("too many classes and templates")
 	}

@@ -28,12 +28,19 @@ type Config struct {
 	// Length is the number of tokens per text; 0 takes it from the network, its tokenizer or
 	// the catalogue, else 77.
 	Length int `mapstructure:"length" json:"length"`
-	// Templates turn names into sentences.
+	// Templates turn names into sentences; none stand for DefaultTemplates.
 	Templates Templates `mapstructure:"templates" json:"templates"`
 }
 
 // DefaultConfig returns the default settings.
 func DefaultConfig() Config { return Config{Templates: DefaultTemplates()} }
+
+func (c Config) resolved() Config {
+	if len(c.Templates) == 0 {
+		c.Templates = DefaultTemplates()
+	}
+	return c
+}
 
 // Validate returns an error that names the first setting that is out of range.
 func (c Config) Validate() error {
@@ -54,6 +61,10 @@ type Side struct {
 // long as those of the photos, which are photos.Dim values (0: unknown). The error wraps
 // backbone.ErrNoText if it has none. Cost: reading the file, and about a second.
 func Open(c Config, photos embed.Provenance, o embed.Options) (*Side, error) {
+	c = c.resolved()
+	if err := c.Validate(); err != nil {
+		return nil, err
+	}
 	dirs, err := o.BackboneDirs()
 	if err != nil {
 		return nil, err

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // A Regression is a set of Gaussian process regressions on the same n inputs,
@@ -33,6 +34,7 @@ type Regression struct {
 
 // New returns a regression without examples and outputs.
 func New(kernel Kernel, cfg Config) (*Regression, error) {
+	cfg = setting.OrDefault(cfg, DefaultConfig())
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}

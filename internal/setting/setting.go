@@ -4,6 +4,7 @@ package setting
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -38,4 +39,12 @@ func OneOf[T ~string](name string, value T, all ...T) error {
 		fmt.Fprintf(&list, ", %s", v)
 	}
 	return fmt.Errorf("%s: %q is none of %s and %s", name, value, list.String()[2:], all[len(all)-1])
+}
+
+// OrDefault returns settings, or the default ones for the zero value.
+func OrDefault[C any](c, standard C) C {
+	if reflect.ValueOf(&c).Elem().IsZero() {
+		return standard
+	}
+	return c
 }

@@ -94,7 +94,8 @@ func told(t *testing.T, added float64, decided map[string]label.Decision, x map[
 	if err != nil || len(g.Events) != 1 {
 		t.Fatal(len(g.Events), err)
 	}
-	scorer := label.Scorer{Head: fixedHead{classes: []string{"fox", "hare", "owl"}}, TopK: 1, Threshold: 0.5}
+	scorer := label.Scorer{Head: fixedHead{classes: []string{"fox", "hare", "owl"}}, TopK: 1,
+		Threshold: label.Above(0.5)}
 	scorer.Decided = func(content [sha256.Size]byte) (label.Decision, bool) {
 		for path, d := range decided {
 			if content == sha256.Sum256([]byte(path)) {

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"errors"
 	"fmt"
 	"path"
 	"time"
@@ -28,7 +29,7 @@ type Options struct {
 	// Deployments are known of some, by name.
 	Deployments Deployments
 	// Shot returns what is known about when a photo was taken, given what a list says of it
-	// (dataset.Sample.Taken), and Now the time.
+	// (dataset.Sample.Taken), and Now the time; nil is time.Now.
 	Shot func(file, taken string) photometa.Shot
 	Now  func() time.Time
 	// Events are those of the photos, with their labels; nil without events.
@@ -57,10 +58,14 @@ func NeedsPhotos(name string) bool { return formats[name].photos }
 
 // Sinks returns the exports among some formats, in their order.
 func Sinks(names []string, o Options) (sinks []label.Sink, err error) {
+	o = o.resolved()
 	for _, name := range names {
 		f, ok := formats[name]
 		if !ok {
 			continue // a table
+		}
+		if o.Dir == "" {
+			return nil, fmt.Errorf("export as %s: set Dir of the options", name)
 		}
 		sink, err := f.begin(o)
 		if err != nil {
@@ -72,6 +77,25 @@ func Sinks(names []string, o Options) (sinks []label.Sink, err error) {
 		sinks = append(sinks, sink)
 	}
 	return sinks, nil
+}
+
+// resolved returns the options with functions that say what is missing.
+func (o Options) resolved() Options {
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	if o.Size == nil {
+		o.Size = func(string) (int, int, error) { return 0, 0, errors.New("export: set Size of the options") }
+	}
+	if o.Crop == nil {
+		o.Crop = func(string, *dataset.Box) ([]byte, error) {
+			return nil, errors.New("export: set Crop of the options")
+		}
+	}
+	if o.Shot == nil {
+		o.Shot = func(file, taken string) photometa.Shot { return events.ShotOf(file, taken, false) }
+	}
+	return o
 }
 
 // below returns paths of files as paths below the folder of the results.

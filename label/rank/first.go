@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/kmeans"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 const (
@@ -47,6 +48,7 @@ type Selection struct {
 // of m, in O(m²d + n·m·d) time; n must not exceed ClusterImages. It stops with an
 // error when ctx is cancelled.
 func (c Config) First(ctx context.Context, rows embed.Rows, n int, seed uint64) (Selection, error) {
+	c = setting.OrDefault(c, DefaultConfig())
 	if n < 1 || n > c.ClusterImages {
 		return Selection{}, fmt.Errorf("choose first images: %d is not from 1 to %d (cluster_images)",
 			n, c.ClusterImages)

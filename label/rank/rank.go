@@ -19,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -92,6 +93,7 @@ type embedded struct {
 // New returns a Ranking for the rows of a Scorer with the same Config; classes
 // are in column order.
 func New(c Config, classes []string) (*Ranking, error) {
+	c = setting.OrDefault(c, DefaultConfig())
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("rank: %w", err)
 	}
@@ -106,7 +108,7 @@ func New(c Config, classes []string) (*Ranking, error) {
 // threshold; NaN marks none as novel. The error wraps ErrCannot if
 // the method cannot compute the criterion.
 func (c Config) Scorer(p *model.Predictor, threshold float64) (label.Scorer, error) {
-	s := label.Scorer{Head: p, TopK: 1, Threshold: threshold}
+	s := label.Scorer{Head: p, TopK: 1, Threshold: label.Above(threshold)}
 	if c.By != Variance {
 		return s, nil
 	}

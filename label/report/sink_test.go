@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"strings"
@@ -92,7 +91,7 @@ func TestARowIsScoredOnce(t *testing.T) {
 		return []byte(s.Path), nil
 	}
 	summary, err := label.Job{
-		Config: label.DefaultConfig(), Head: head, Threshold: math.Inf(1), Images: many(n),
+		Config: label.DefaultConfig(), Head: head, Images: many(n),
 		Out:   filepath.Join(out, "labels"),
 		Sinks: []label.Sink{tree, evaluation, ranking, page},
 	}.Run(context.Background())
@@ -129,7 +128,7 @@ func TestTileWithoutPicture(t *testing.T) {
 	page := report.NewSink(context.Background(), report.Page{})
 	page.File, page.Evaluation = filepath.Join(t.TempDir(), "new", "report.html"), evaluation
 	page.Picture = func(dataset.Sample) ([]byte, error) { return nil, errors.New("the file is gone") }
-	pass := label.Pass{Scorer: label.Scorer{Head: head, Threshold: math.Inf(1)}, Rows: many(3),
+	pass := label.Pass{Scorer: label.Scorer{Head: head}, Rows: many(3),
 		Sinks: []label.Sink{evaluation, page}}
 	if _, err := pass.Run(context.Background()); err != nil {
 		t.Fatal(err)

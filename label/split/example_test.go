@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
@@ -35,7 +34,7 @@ func Example() {
 		sample := dataset.Sample{Path: fmt.Sprint(i, ".jpg")}
 		photos = append(photos, embed.Item{Sample: sample, Vector: row, Hash: content})
 	}
-	pass := label.Pass{Scorer: label.Scorer{Head: head, TopK: 1, Threshold: math.Inf(1)}, Rows: photos}
+	pass := label.Pass{Scorer: label.Scorer{Head: head, TopK: 1}, Rows: photos}
 	plan, err := split.Deal(context.Background(), pass, split.Shares{80, 20}, 1)
 	if err != nil {
 		fmt.Println(err)

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/setting"
 )
 
 // A Plan holds the pseudo-sessions of one base session.
@@ -48,6 +49,7 @@ type Split struct {
 // unless it has only one. No split has photos of one occasion on both sides: of a class of one
 // occasion everything is in Base.
 func NewPlan(s Episode, cfg Config) (*Plan, error) {
+	cfg = setting.OrDefault(cfg, DefaultConfig())
 	if err := cfg.Validate(); err != nil {
 		return nil, fmt.Errorf("pseudo-sessions: %w", err)
 	}

@@ -81,7 +81,7 @@ func (a *app) eval(ctx context.Context, file string) (err error) {
 	}
 	known := &seen{Rows: decided, has: evaluation.Learned, prior: m.Prior}
 	rows := &embed.Labelled{Rows: known}
-	scorer := a.config.Label.Scorer(m.Predictor, threshold, m.Predictor.Calibration)
+	scorer := a.config.Label.Scorer(m.Predictor, label.Above(threshold), m.Predictor.Calibration)
 	scorer.TopK = 3
 	pass := label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{evaluation}}
 	if a.report != "" {

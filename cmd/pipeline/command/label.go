@@ -163,9 +163,11 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	if share := m.Predictor.OldShare; share != 0 {
 		job.Notes = append(job.Notes, share.Note())
 	}
-	if job.Threshold, err = m.Threshold(c.Reject); err != nil {
+	threshold, err := m.Threshold(c.Reject)
+	if err != nil {
 		return job, err
 	}
+	job.Threshold = label.Above(threshold)
 	if note := advice.Rejected(m, c.Reject); note != "" {
 		a.say("%s", note)
 		job.Notes = append(job.Notes, note)
@@ -216,7 +218,7 @@ func (a *app) labelJob(ctx context.Context, file string, m *model.Model, in inpu
 	truth.Learned = learnedBy(m)
 	page.Title, page.MaxThumbnails = pageTitle(file, in.root), c.Thumbnails
 	page.Subtitle = "Labels; " + page.Subtitle
-	job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold))
+	job.Sinks = append(job.Sinks, truth, a.page(ctx, page, in, truth, job.Threshold.Novelty()))
 	return job, nil
 }
 

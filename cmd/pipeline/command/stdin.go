@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/worker"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -93,7 +94,7 @@ func (a *app) labelStdin(ctx context.Context, args []string) (err error) {
 	if err != nil {
 		return err
 	}
-	scorer := a.config.Label.Scorer(m.Predictor, threshold, m.Predictor.Calibration)
+	scorer := a.config.Label.Scorer(m.Predictor, label.Above(threshold), m.Predictor.Calibration)
 	scorer.Decided = decided
 	return a.serve(ctx, e, scorer.Answer)
 }
