@@ -116,6 +116,8 @@ func (d *descriptions) add(line int, one Description) error {
 		return fmt.Errorf("line %d: the text %q has no class", line, shown(one.Text))
 	case !utf8.ValidString(one.Class):
 		return fmt.Errorf("line %d: %w", line, notUTF8(one.Class))
+	case strings.ContainsFunc(one.Class+one.Text, isControl):
+		return fmt.Errorf("line %d: the class %q or its text has a control character", line, shown(one.Class))
 	case !utf8.ValidString(one.Text):
 		return fmt.Errorf("line %d: %w", line, notUTF8(one.Text))
 	case len(one.Class) > maxNameBytes || len(one.Text) > maxCellBytes:

@@ -2,6 +2,7 @@ package dataset
 
 import (
 	"strings"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -12,7 +13,8 @@ const upperHex = "0123456789ABCDEF"
 // hex):
 //
 //   - a byte that is not part of valid UTF-8,
-//   - a carriage return before a line feed, which CSV readers would merge,
+//   - a control character, which terminals obey and XML forbids, other than a tab
+//     and a line feed,
 //   - a "%" that would otherwise be read as one of these or as "%25".
 //
 // So "100%.jpg" and "a%20b.jpg" are unchanged, "caf\xe9.jpg" becomes
@@ -25,12 +27,14 @@ func EscapePath(name string) string {
 	var b strings.Builder
 	for i := 0; i < len(name); {
 		r, size := utf8.DecodeRuneInString(name[i:])
-		if escapedAt(name[i:], r, size) {
-			b.WriteByte('%')
-			b.WriteByte(upperHex[name[i]>>4])
-			b.WriteByte(upperHex[name[i]&15])
-		} else {
-			b.WriteString(name[i : i+size])
+		for _, c := range []byte(name[i : i+size]) {
+			if escapedAt(name[i:], r, size) {
+				b.WriteByte('%')
+				b.WriteByte(upperHex[c>>4])
+				b.WriteByte(upperHex[c&15])
+			} else {
+				b.WriteByte(c)
+			}
 		}
 		i += size
 	}
@@ -38,16 +42,20 @@ func EscapePath(name string) string {
 }
 
 func needsEscape(name string) bool {
-	return !utf8.ValidString(name) || strings.Contains(name, "%") || strings.Contains(name, "\r\n")
+	return !utf8.ValidString(name) || strings.Contains(name, "%") || strings.ContainsFunc(name, isControl)
 }
+
+// isControl reports whether a character is one of the 65 control characters, but for those that are at home
+// in text.
+func isControl(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\n' }
 
 // escapedAt reports whether the first rune of rest is written as %XX.
 func escapedAt(rest string, r rune, size int) bool {
 	switch {
 	case r == utf8.RuneError && size == 1:
 		return true
-	case r == '\r':
-		return strings.HasPrefix(rest, "\r\n")
+	case isControl(r):
+		return true
 	case r == '%':
 		_, ok := escapeCode(rest)
 		return ok
@@ -74,7 +82,7 @@ func UnescapePath(text string) string {
 	return b.String()
 }
 
-// escapeCode reads an escape that EscapePath can write: %0D, %25, %80–%FF.
+// escapeCode reads an escape that EscapePath can write: of a control character, %25, %80–%FF.
 func escapeCode(s string) (byte, bool) {
 	if len(s) < 3 || s[0] != '%' {
 		return 0, false
@@ -84,7 +92,7 @@ func escapeCode(s string) (byte, bool) {
 		return 0, false
 	}
 	c := byte(hi<<4 | lo)
-	return c, c == '\r' || c == '%' || c >= 0x80
+	return c, c == '%' || c >= 0x80 || isControl(rune(c))
 }
 
 // SafeCell keeps a spreadsheet from running a cell as a formula: it puts an

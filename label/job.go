@@ -20,6 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/printable"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
@@ -367,5 +368,5 @@ func WriteProblems(file string, problems []dataset.Problem) error {
 }
 
 func oneLine(err error) string {
-	return strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", "; "), "�")
+	return printable.Text(strings.ToValidUTF8(strings.ReplaceAll(err.Error(), "\n", "; "), "�"))
 }

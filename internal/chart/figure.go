@@ -191,7 +191,19 @@ func (f Figure) Encode(format string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("draw %s.%s: %w", f.Name, format, err)
 	}
+	if format == "svg" {
+		return bytes.Map(inXML, buf.Bytes()), nil
+	}
 	return buf.Bytes(), nil
+}
+
+// inXML replaces the characters that XML forbids, even as references, which a name may have.
+func inXML(r rune) rune {
+	switch {
+	case r == '\t', r == '\n', r == '\r', r >= ' ' && r <= 0xd7ff, r >= 0xe000 && r <= 0xfffd, r >= 0x10000:
+		return r
+	}
+	return '\ufffd'
 }
 
 // Draw draws the figure within its margins.

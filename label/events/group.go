@@ -148,7 +148,7 @@ func StationOf(root, photo string, s photometa.Shot) string {
 	if nested {
 		return dataset.EscapePath(top)
 	}
-	return cmp.Or(s.Serial, s.Camera, dataset.EscapePath(filepath.Base(root)))
+	return dataset.EscapePath(cmp.Or(s.Serial, s.Camera, filepath.Base(root)))
 }
 
 // ShotOf returns when, and by which camera, a photo was taken: by its EXIF, otherwise by what

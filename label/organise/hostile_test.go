@@ -1,0 +1,33 @@
+package organise
+
+import (
+	"encoding/xml"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// TestSidecarsAreXML: a sidecar is valid XML whatever the classes are called, and has all names that XML
+// knows.
+func TestSidecarsAreXML(t *testing.T) {
+	names := []string{
+		"\x1b[31mred", "nul\x00", "\u009b", "\xff", "\ufffe", `<rdf:li>"&amp;`, "]]>", "--><!--", "<?xpacket?>", "tab\t",
+		"new\nline", "\U0001f98a",
+	}
+	text, err := sidecar(names)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var packet struct {
+		Subjects []string `xml:"RDF>Description>subject>Bag>li"`
+	}
+	if err := xml.Unmarshal(text, &packet); err != nil || len(packet.Subjects) != len(names) {
+		t.Fatalf("%v, %q", err, packet.Subjects)
+	}
+	for i, name := range names {
+		known := !strings.ContainsAny(name, "\x1b\x00\ufffe\xff")
+		if known && !slices.Contains(packet.Subjects, name) {
+			t.Errorf("%q is written as %q", name, packet.Subjects[i])
+		}
+	}
+}
