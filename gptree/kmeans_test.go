@@ -259,7 +259,8 @@ func TestKMeansRefuses(t *testing.T) {
 		if cfg.Validate() == nil {
 			t.Errorf("%+v is valid", cfg)
 		}
-		if _, err := gptree.KMeans(context.Background(), normal(2, 2, 1, 1), cfg); err == nil {
+		_, err := gptree.KMeans(context.Background(), normal(2, 2, 1, 1), cfg)
+		if zero := cfg == (gptree.KMeansConfig{}); (err == nil) != zero { // which stands for the default
 			t.Errorf("%+v: a tree", cfg)
 		}
 	}

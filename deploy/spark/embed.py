@@ -17,9 +17,8 @@ SCHEMA = StructType(
 
 def row(answer):
     path = answer["path"]
-    label = path.split("/")[0] if "/" in path and not path.startswith("/") else ""
     vector = [float(x) for x in answer["embedding"]] if "embedding" in answer else None
-    return (path, label, vector, answer.get("error"))
+    return (path, ps.class_of(path), vector, answer.get("error"))
 
 
 def main():

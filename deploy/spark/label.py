@@ -3,28 +3,28 @@ columns of labels.parquet plus a column error for images that failed."""
 
 import os
 
-from pyspark.sql.types import ArrayType, BooleanType, DoubleType, StringType, StructField, StructType
-
 import pipeline_spark as ps
 
-RANKED = StructType([StructField("label", StringType()), StructField("probability", DoubleType())])
-SCHEMA = StructType(
-    [StructField("path", StringType(), False), StructField("label", StringType())]
-    + [StructField(name, DoubleType()) for name in ("probability", "margin", "entropy", "novelty")]
-    + [StructField("rejected", BooleanType()), StructField("top_k", ArrayType(RANKED)),
-       StructField("error", StringType())]
-)
+# The columns of labels.parquet, in their order. A test of package label compares them.
+COLUMNS = {
+    "path": "string", "label": "string", "probability": "double", "margin": "double", "entropy": "double",
+    "novelty": "double", "rejected": "boolean", "top_k": "array<struct<label:string,probability:double>>",
+    "p_new": "double", "by": "string", "box": "string", "event": "string", "event_label": "string",
+    "event_probability": "double", "split": "string",
+}
+SCHEMA = ", ".join("`%s` %s" % column for column in COLUMNS.items()) + ", error string"
 
 
 def row(answer):
-    """Returns an answer of label --stdin as a row of SCHEMA. JSON writes 1.0 as 1.
-    A rejected image has no probability, margin and entropy."""
-    if "error" in answer:
-        return (answer["path"], None, None, None, None, None, None, None, answer["error"])
-    numbers = [None if answer[name] is None else float(answer[name])
-               for name in ("probability", "margin", "entropy", "novelty")]
-    top_k = [(label, float(p)) for label, p in answer["top_k"]]
-    return (answer["path"], answer["label"], *numbers, answer["rejected"], top_k, None)
+    """Returns an answer of label --stdin as a row of SCHEMA. JSON writes 1.0 as 1, and
+    leaves out what an image does not have."""
+    cells = [answer.get(name) for name in COLUMNS]
+    for i, kind in enumerate(COLUMNS.values()):
+        if kind == "double" and cells[i] is not None:
+            cells[i] = float(cells[i])
+    if "top_k" in answer:
+        cells[list(COLUMNS).index("top_k")] = [(label, float(p)) for label, p in answer["top_k"]]
+    return (*cells, answer.get("error"))
 
 
 def main():

@@ -11,32 +11,59 @@ task once, so an executor that dies neither loses nor duplicates rows.
 import argparse
 import json
 import os
+import re
+import stat
 import subprocess
 import tempfile
 import threading
-
-from pyspark.sql import SparkSession
+import unicodedata
 
 # Exit code 3 means that some images failed; each still has an answer.
 DONE = (0, 3)
 
-IMAGES = (".jpg", ".jpeg", ".jpe", ".jfif", ".png", ".gif", ".bmp", ".tif", ".tiff", ".webp")
+# What follows, down to list_images, is how the binary finds photos (dataset/kind.go,
+# systemfolder.go and scan.go). A test of package dataset compares the two.
+IMAGES = """.jpg .jpeg .jpe .jfif .jif .pjpeg .pjp .mpo .jps .jpg_large .png .apng .gif .bmp .dib .tif .tiff .webp
+    .heic .heif .hif .heics .heifs .avif .avifs .jxl""".split()
+OTHERS = """.mp4 .mov .avi .mkv .webm .m4v .mpg .mpeg .wmv .flv .3gp .mts .m2ts .ogv
+    .mp3 .wav .m4a .aac .flac .ogg .opus .wma
+    .xmp .json .txt .xml .csv .aae .thm .yaml .yml .md
+    .cr2 .cr3 .crw .nef .nrw .arw .sr2 .srf .dng .orf .rw2 .rwl .raw .raf .pef .ptx .srw .3fr .fff .iiq .dcr .dcs
+    .kdc .erf .mef .mos .mrw .x3f .gpr .cap
+    .part .partial .crdownload .download .opdownload .filepart .tmp .temp
+    .bak .old .orig
+    .exe .dll .so .app .bin .iso .dmg .apk .db .lnk .url .html .htm .svg .psd .psb .ai .eps .pdf .doc .docx .xls
+    .xlsx .ppt .pptx .odt .ods .py .sh .js .npy .npz .onnx .parquet
+    .zip .tar .gz .tgz .bz2 .xz .7z .rar .zst""".split()
+SYSTEM_FILES = ("thumbs.db", "ehthumbs.db", "desktop.ini")
+SYSTEM_FOLDERS = ("$recycle.bin", "#recycle", "@recycle", "@recently-snapshot", "#snapshot", "network trash folder",
+                  "~snapshot", "recycle bin", "temporary items", "lost+found", "system volume information", "_gsdata_",
+                  "@eadir", "@tmp", "@transcode", "@__thumb", "@synoresource", "@synofinder-log", "@sharebin",
+                  "thumbnails", "_thumbnails", "thumbs", "_thumbs", "_thumb", "ipod photo cache", "[originals]",
+                  "_svn", "_darcs", "__macosx", "__pycache__", "node_modules")
+SYSTEM_FOLDERS_AS_WRITTEN = ("RECYCLER", "RECYCLED", "CVS", "SCCS", "CaptureOne", "NKSC_PARAM")
+LIBRARIES = (".photoslibrary", ".photolibrary", ".migratedphotolibrary", ".aplibrary", ".lrdata", ".lrcat-data",
+             ".lrlibrary")
+CONFLICTS = ("conflicted copy", "case conflict", ".sync-conflict-", "(sfconflict ", "[conflicted]")
+HEIF_BRANDS = b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis".split()
+BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*", b"\xff\x0a",
+              b"\x00\x00\x00\x0cJXL ")
 
 
 def escape(name):
     """Escapes an os.fsdecode'd name as the binary does: %XX for bytes that are
-    not UTF-8, for a carriage return before a line feed, and for a % that would
-    be read as one of these."""
+    not UTF-8, for control characters other than a tab and a line feed, and for a %
+    that would be read as one of these."""
     out = []
     for i, c in enumerate(name):
         code = ord(c)
         rest = name[i + 1 : i + 3]
         if 0xDC80 <= code <= 0xDCFF:  # a byte that is not UTF-8
             out.append("%%%02X" % (code - 0xDC00))
-        elif c == "\r" and rest[:1] == "\n":
-            out.append("%0D")
+        elif is_control(code):
+            out.extend("%%%02X" % byte for byte in c.encode())
         elif c == "%" and len(rest) == 2 and all(h in "0123456789ABCDEF" for h in rest) and (
-            rest in ("0D", "25") or int(rest, 16) >= 0x80
+            rest == "25" or int(rest, 16) >= 0x80 or is_control(int(rest, 16))
         ):
             out.append("%25")
         else:
@@ -44,15 +71,100 @@ def escape(name):
     return "".join(out)
 
 
+def is_control(code):
+    return (code < 0x20 or 0x7F <= code < 0xA0) and chr(code) not in "\t\n"
+
+
+def extension(name):
+    """Returns the end of a lower-case name from its last dot, "" if it has none."""
+    return name[name.rindex("."):] if "." in name else ""
+
+
+def is_hidden(name):
+    return name.startswith(".") or name in ("@eaDir", "__MACOSX")
+
+
+def is_system_folder(name):
+    """Reports whether a folder is one that a system or a tool leaves among photos."""
+    lower = name.strip().lower()
+    _, conflict, after = lower.partition("_conflict-")
+    return (name in SYSTEM_FOLDERS_AS_WRITTEN or lower in SYSTEM_FOLDERS or extension(lower) in LIBRARIES
+            or re.fullmatch(r"found\.[0-9]{3}", lower) is not None or any(mark in lower for mark in CONFLICTS)
+            or (conflict != "" and "0" <= after[:1] <= "9"))
+
+
+def begins_like_an_image(file):
+    """Looks at the first bytes of a file whose name does not say what it is."""
+    with open(file, "rb") as f:
+        head = f.read(64)
+    if head.startswith(BEGINNINGS):
+        return True
+    if len(head) < 12:
+        return False
+    if head[:4] == b"RIFF":
+        return head[8:12] == b"WEBP"
+    if head[4:8] == b"ftyp":
+        size = int.from_bytes(head[:4], "big")
+        end = min(len(head), size) if size >= 16 else len(head)
+        brands = [head[at : at + 4] for at in range(8, end - 3, 4)]
+        return brands[0] != b"crx " and any(brand in HEIF_BRANDS for brand in brands)
+    return head[:2] == b"BM" and head[6:10] == b"\x00\x00\x00\x00"
+
+
+def is_image(folder, name):
+    """Reports whether a regular file is a photo, or what may be one and cannot be read."""
+    lower = name.lower()
+    if (lower in SYSTEM_FILES or name == "Icon\r" or name.startswith(("SYNOFILE_THUMB_", "SYNOPHOTO_THUMB_"))
+            or lower.endswith("~") or (lower.endswith("_original") and "." in lower)):
+        return False
+    if extension(lower) in IMAGES:
+        return True
+    if extension(lower) in OTHERS:
+        return False
+    try:
+        return begins_like_an_image(os.path.join(folder, name))
+    except OSError:
+        return False
+
+
 def list_images(root):
-    """Returns the images below root, escaped, sorted by the bytes of their paths."""
-    found = []
-    for folder, folders, files in os.walk(root):
-        folders[:] = [f for f in folders if not f.startswith(".")]
-        for name in files:
-            if name.lower().endswith(IMAGES) and not name.startswith("."):
-                found.append(os.path.relpath(os.path.join(folder, name), root))
+    """Returns the images below root, escaped, sorted by the bytes of their paths. Links are followed:
+    a linked folder is entered once, after all real folders."""
+    found, visited, linked = [], set(), [(root, frozenset())]
+
+    def enter(folder, above):
+        info = os.stat(folder)
+        identity = (info.st_dev, info.st_ino)
+        if identity in above or identity in visited:
+            return
+        visited.add(identity)
+        try:
+            entries = sorted(os.scandir(folder), key=lambda e: os.fsencode(e.name))
+        except OSError:
+            return
+        for entry in entries:
+            if is_hidden(entry.name) or (entry.is_dir(follow_symlinks=False) and is_system_folder(entry.name)):
+                continue
+            try:
+                mode = entry.stat().st_mode
+            except OSError:  # a broken link, or a loop
+                continue
+            if stat.S_ISDIR(mode) and entry.is_symlink():
+                linked.append((entry.path, above | {identity}))
+            elif stat.S_ISDIR(mode):
+                enter(entry.path, above | {identity})
+            elif stat.S_ISREG(mode) and is_image(folder, entry.name):
+                found.append(os.path.relpath(entry.path, root))
+
+    while linked:
+        enter(*linked.pop(0))
     return [escape(name) for name in sorted(found, key=os.fsencode)]
+
+
+def class_of(path):
+    """Returns the class of an escaped path: its first-level folder, "" without one."""
+    folder, slash, _ = path.partition("/")
+    return unicodedata.normalize("NFC", folder) if slash else ""
 
 
 def read_list(file):
@@ -78,6 +190,8 @@ def arguments(description, **needs):
 
 
 def open_session(name):
+    from pyspark.sql import SparkSession  # here, so that the rest can be used without Spark
+
     return SparkSession.builder.appName(name).getOrCreate()
 
 

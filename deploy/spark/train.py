@@ -16,7 +16,7 @@ def collect(line, root, paths):
         with open(listed, "w", encoding="utf-8") as out:
             out.write("path,label\n")
             for path in paths:
-                cells = [path, path.split("/")[0]]
+                cells = [path, ps.class_of(path)]
                 out.write(",".join('"%s"' % c.replace('"', '""') for c in cells) + "\n")
         ps.run(line + ["--list", listed, "--out", stats], "collect statistics")
         with open(stats, "rb") as text:
