@@ -2,6 +2,7 @@ package models_test
 
 import (
 	"crypto/sha256"
+	"fmt"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -184,4 +185,24 @@ func TestLearnFrom(t *testing.T) {
 	l.Refused(command.ExitUsage, []string{"--from", "alone"}, "learn", mine, "--from", theirs, "--images",
 		l.Path("half"))
 	l.Refused(command.ExitFailed, []string{"it has no journal"}, "learn", mine, "--from", l.Path("nowhere.model"))
+}
+
+// A journal of 0.2.0 lacks the embedding of a photo that was set aside and that its model learned: a
+// command finds it in the cache.
+func TestEmbeddingsFromTheCache(t *testing.T) {
+	l := commandtest.New(t)
+	model := l.Path("many.model")
+	images := l.Photos(l.Path("many"), commandtest.SmallSide, 22, "kiwi", "lime") // more than a model keeps
+	l.Must("train", "--images", images, "--out", model, "--classifier", "ncm")
+	teachPhotos(l, model, l.Photos(l.Path("mine"), commandtest.SmallSide, 2, "pear"), "pear")
+	aside := sha256.Sum256(l.Read(images, "kiwi", "003.jpg"))
+	journal := l.Read(model + ".journal")
+	line := fmt.Sprintf(`{"seq":%d,"time":"2026-11-27T00:00:00Z","do":"ignore","images":["%x"]}`+"\n",
+		strings.Count(string(journal), "\n")+1, aside)
+	l.Write(model+".journal", append(journal, line...))
+	more := l.Photos(l.Path("more"), commandtest.SmallSide, 2, "fig")
+	l.Must("learn", model, "--images", more)
+	if r := l.Must("inspect", model); !strings.Contains(r.Stdout, "4 classes from 47 samples") {
+		t.Errorf("%s", r.Stdout)
+	}
 }
