@@ -118,7 +118,7 @@ func parquetProducts(t *testing.T) map[string]string {
 		return b.String()
 	}
 	return map[string]string{
-		"Parquet: long paths of no file": written(1_500, func(i int) cells {
+		"Parquet: long paths of no file": written(800, func(i int) cells {
 			return cells{Path: fmt.Sprint(long, i), Label: "y"}
 		}),
 		"Parquet: paths of 4 kB of no file": written(4_000, func(i int) cells {

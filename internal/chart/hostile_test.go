@@ -30,9 +30,9 @@ func textOf(t *testing.T, name string, document []byte) string {
 // TestNamesAreXML: a figure is valid XML whatever its labels are, and those that XML knows are in it.
 func TestNamesAreXML(t *testing.T) {
 	for name, shown := range map[string]bool{
-		"\x1b[31mred": false, "nul\x00": false, "\u007f": true, "\u009b": true, "\xff\xfe": false, "\ufffe\uffff": false,
-		`<a href="x">&amp;`: true, "]]>": true, "--><!--": true, "<?xml?>": true, "\r\n\t": false, "\U0001f98a": true,
-		`'"`: true,
+		"\x1b[31mred": false, "nul\x00": false, "\u007f": true, "\u009b": true, "\xff\xfe": false,
+		"\ufffe\uffff": false, `<a href="x">&amp;`: true, "]]>": true, "--><!--": true,
+		"<?xml?>": true, "\r\n\t": false, "\U0001f98a": true, `'"`: true,
 	} {
 		f := Strips(name, Axes{Title: name, X: name}, 3, []Strip{{Label: name, Note: name, Values: []float64{1, 2, 3}}})
 		strips, err := f.Encode("svg")

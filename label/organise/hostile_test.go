@@ -11,8 +11,8 @@ import (
 // knows.
 func TestSidecarsAreXML(t *testing.T) {
 	names := []string{
-		"\x1b[31mred", "nul\x00", "\u009b", "\xff", "\ufffe", `<rdf:li>"&amp;`, "]]>", "--><!--", "<?xpacket?>", "tab\t",
-		"new\nline", "\U0001f98a",
+		"\x1b[31mred", "nul\x00", "\u009b", "\xff", "\ufffe", `<rdf:li>"&amp;`, "]]>", "--><!--", "<?xpacket?>",
+		"tab\t", "new\nline", "\U0001f98a",
 	}
 	text, err := sidecar(names)
 	if err != nil {
