@@ -158,6 +158,16 @@ type bench struct {
 	opened    atomic.Int64
 }
 
+// stored counts the photos 0…n-1 that are in a cache.
+func stored(c *cache.Cache, n int) (found int) {
+	for i := range n {
+		if _, ok := c.Get(cache.HashOf([]byte(contentOf(i)))); ok {
+			found++
+		}
+	}
+	return found
+}
+
 func newBench(c *cache.Cache, batch int) *bench {
 	b := &bench{extractor: &fakeExtractor{batch: batch}}
 	b.Stream.Preprocessor = fakePreprocessor{&b.tensors}

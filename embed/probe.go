@@ -127,7 +127,7 @@ func (e *Embedder) probe() (Probes, error) {
 		}
 		all = append(all, v...)
 	}
-	return all, nil
+	return all, e.cache.Flush()
 }
 
 func (e *Embedder) probePicture(pre *preprocess.Preprocessor, name string) ([]float32, error) {

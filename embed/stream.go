@@ -149,7 +149,11 @@ func (s *Stream) runSeq(ctx context.Context, root string, samples iter.Seq[datas
 	r := newRun(ctx, s, root)
 	defer r.fail(nil)
 	err = r.process(samples, emit)
-	if err != nil && err == context.Cause(ctx) {
+	flushed := s.Cache.Flush() // also what a run that failed has computed
+	switch {
+	case err == nil:
+		err = flushed
+	case err == context.Cause(ctx):
 		err = ctx.Err()
 	}
 	return r.counts, err

@@ -133,8 +133,8 @@ func TestStreamNaNIsARowError(t *testing.T) {
 		items, counts := b.run(t, root, samples)
 		wantItems(t, items[:4], samples[:4])
 		if items[4].Err == nil || items[4].Vector != nil || items[4].Sample != samples[4] || counts.Failed != 1 ||
-			cache.Store.Len() != 4 {
-			t.Fatalf("batch %d: %+v, %+v, %d stored", batch, items[4], counts, cache.Store.Len())
+			stored(cache, 5) != 4 {
+			t.Fatalf("batch %d: %+v, %+v, %d stored", batch, items[4], counts, stored(cache, 5))
 		}
 	}
 }

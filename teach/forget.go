@@ -170,7 +170,7 @@ func (g *gallery) traces(gone map[ID]bool, base string) (left []string) {
 	}
 	return append(left,
 		"the cache of embeddings, which all models share: "+
-			"delete embeddings and paths in the folder that pipeline doctor names; "+
+			"delete embeddings (and paths, if 0.2 left it) in the folder that pipeline doctor names; "+
 			"they are made again from the files that are left",
 		"what browsers keep of the pictures, labels that were exported, and "+
 			"copies of the model and its journal elsewhere")

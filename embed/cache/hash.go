@@ -23,9 +23,10 @@ type Namespace struct {
 	Extractor, Preprocess string
 }
 
-// key returns the folder name of the namespace: 32 hex digits.
-func (n Namespace) key() string {
-	text := fmt.Sprintf("pipeline embeddings 1\n%q\n%q\n", n.Extractor, n.Preprocess)
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:16])
+const namespaceBytes = 16
+
+// key returns what the keys of the namespace begin with.
+func (n Namespace) key() [namespaceBytes]byte {
+	sum := sha256.Sum256(fmt.Appendf(nil, "pipeline embeddings 1\n%q\n%q\n", n.Extractor, n.Preprocess))
+	return [namespaceBytes]byte(sum[:namespaceBytes])
 }

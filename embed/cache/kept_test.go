@@ -1,40 +1,45 @@
 package cache
 
 import (
-	"slices"
+	"maps"
+	"os"
+	"path/filepath"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
-// TestKeptFiles: caches of every earlier version are still used.
+// TestKeptFiles: caches of earlier versions are used, except those of 0.1 and 0.2, which are
+// left as they are.
 func TestKeptFiles(t *testing.T) {
-	ns := Namespace{Extractor: "e", Preprocess: "p"}
-	image, state := HashOf([]byte("image")), FileState{Size: 5, MtimeNs: 1, Inode: 2}
-	row := []float32{1, -0.5, 0.25}
-	testenv.Kept(t, func(dir string) {
-		c, err := Open(dir, ns, nil)
-		if err != nil {
-			t.Fatal(err)
+	leftAlone := map[string]bool{"0.1": true, "0.2": true}
+	testenv.Kept(t, func(dir string) { fill(t, dir, 0, 3) }, func(version, dir string) {
+		before := contents(t, dir)
+		c := mustOpen(t, dir, nil)
+		if !leftAlone[version] {
+			wantAll(t, version, c, 3)
+			return
 		}
-		for _, err := range []error{c.Put(image, row), c.Record("/photos/1.jpg", state, image), c.Close()} {
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-	}, func(version, dir string) {
-		c, err := Open(dir, ns, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if got, found := c.Get(image); !found || !slices.Equal(got, row) {
-			t.Errorf("%s: %v, %t", version, got, found)
-		}
-		if got, found := c.Lookup("/photos/1.jpg", state); !found || got != image {
-			t.Errorf("%s: %s, %t", version, got, found)
-		}
-		if err := c.Close(); err != nil {
-			t.Error(err)
+		put(t, c, 0, 3)
+		mustClose(t, c)
+		wantAll(t, version, mustOpen(t, dir, nil), 3)
+		after := contents(t, dir)
+		maps.DeleteFunc(after, func(file, _ string) bool { return filepath.Ext(file) == extension })
+		if len(before) == 0 || !maps.Equal(before, after) {
+			t.Errorf("%s: the files of that version have changed", version)
 		}
 	})
+}
+
+func contents(t *testing.T, dir string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, file := range filesIn(t, dir) {
+		b, err := os.ReadFile(filepath.Join(dir, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[file] = string(b)
+	}
+	return all
 }

@@ -6,9 +6,32 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
+
+// A FileState shows, without reading a file, whether it is unchanged.
+type FileState struct {
+	Size    int64 // bytes
+	MtimeNs int64 // modification time, nanoseconds since 1970
+	Inode   uint64
+}
+
+// File time stamps tick every 1–10 ms; on file systems that store whole seconds
+// (FAT: two) they have no fraction.
+const (
+	tick       = 20 * time.Millisecond
+	coarseTick = 2 * time.Second
+)
+
+func racy(state FileState, now time.Time) bool {
+	guard := tick
+	if state.MtimeNs%int64(time.Second) == 0 {
+		guard = coarseTick
+	}
+	return now.UnixNano()-state.MtimeNs < int64(guard)
+}
 
 // ErrFileChanged means that a file changed while it was read.
 var ErrFileChanged = errors.New("the file changed while it was read; run again when it is complete")

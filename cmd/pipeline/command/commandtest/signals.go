@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	bolt "go.etcd.io/bbolt"
+
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
@@ -55,35 +57,65 @@ func BelowPermissions(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
-// CachedRows counts the embeddings of all backbones in a cache, without those of
-// the probe pictures.
+// CachedRows counts the embeddings of all backbones in a cache, without those of the probe
+// pictures. It looks at copies, since a command at work has its file to itself; one that
+// changes while it is copied counts for nothing.
 func (l *Bed) CachedRows(folder string) int {
 	l.Helper()
 	probes, err := filepath.Glob(filepath.Join(testenv.ModuleRoot(l.TB), "embed", "probes", "*.jpg"))
 	if err != nil || len(probes) == 0 {
 		l.Fatal(err, probes)
 	}
-	stores, err := filepath.Glob(filepath.Join(folder, "embeddings", "*"))
+	isProbe := map[string]bool{}
+	for _, file := range probes {
+		h := cache.HashOf(l.Read(file))
+		isProbe[string(h[:])] = true
+	}
+	files, err := filepath.Glob(filepath.Join(folder, "embeddings", "*.db"))
 	if err != nil {
 		l.Fatal(err)
 	}
-	rows := 0
-	for _, dir := range stores {
-		store, err := cache.OpenStore(dir, nil)
-		if err != nil {
-			l.Fatal(err)
-		}
-		rows += store.Len()
-		for _, file := range probes {
-			if _, cached := store.Get(cache.HashOf(l.Read(file))); cached {
-				rows--
+	rows := map[string]bool{}
+	for _, file := range files {
+		for _, key := range l.keysIn(file) {
+			if !isProbe[key[len(key)-len(cache.Hash{}):]] {
+				rows[key] = true
 			}
 		}
-		if err := store.Close(); err != nil {
-			l.Fatal(err)
-		}
 	}
-	return rows
+	return len(rows)
+}
+
+// keysIn lists the keys of the embeddings in a file of a cache.
+func (l *Bed) keysIn(file string) (keys []string) {
+	l.Helper()
+	content, err := os.ReadFile(file)
+	if err != nil {
+		return nil // merged or removed since
+	}
+	copied := l.Path("cached.db")
+	l.Write(copied, content)
+	defer func() {
+		if recover() != nil {
+			keys = nil
+		}
+	}()
+	db, err := bolt.Open(copied, 0, &bolt.Options{ReadOnly: true})
+	if err != nil {
+		return nil
+	}
+	defer db.Close()
+	_ = db.View(func(tx *bolt.Tx) error {
+		b := tx.Bucket([]byte("keys 1"))
+		if b == nil {
+			return nil
+		}
+		return b.ForEach(func(key, _ []byte) error {
+			keys = append(keys, string(key))
+			return nil
+		})
+	})
+	return keys
 }
 
 // SignalWhen starts a command and signals it once a condition holds. A command

@@ -1,9 +1,7 @@
 package photos
 
 import (
-	"encoding/binary"
 	"errors"
-	"hash/crc32"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // TestCacheElsewhereAndOlder: whatever has happened to a cache or to the clock,
@@ -46,9 +45,9 @@ func TestCacheElsewhereAndOlder(t *testing.T) {
 		"of 1970":                {func(cache string) string { l.SetTimes(cache, past); return cache }, false},
 		"with photos of 1970":    {func(cache string) string { l.SetTimes(images, past); return cache }, false},
 		"with photos to come":    {func(cache string) string { l.SetTimes(images, future); return cache }, false},
-		"of an older format":     {func(cache string) string { ofVersion(l, cache, 0); return cache }, true},
-		"of a newer format":      {func(cache string) string { ofVersion(l, cache, 2); return cache }, true},
-		"of other preprocessing": {func(cache string) string { ofOtherPixels(l, cache); return cache }, true},
+		"of 0.2":                 {func(cache string) string { ofOldVersion(l, cache); return cache }, true},
+		"of a newer format":      {func(cache string) string { ofNewVersion(l, cache); return cache }, true},
+		"of other preprocessing": {func(cache string) string { ofOtherPixels(l, images, cache); return cache }, true},
 	} {
 		cache := l.Path("cache", name)
 		if err := os.CopyFS(cache, os.DirFS(filled)); err != nil {
@@ -79,34 +78,41 @@ func TestCacheElsewhereAndOlder(t *testing.T) {
 	}
 }
 
-// ofVersion changes the version in the headers of a cache's files.
-func ofVersion(l *commandtest.Bed, cache string, version uint32) {
+// ofOldVersion makes a cache one of version 0.2.
+func ofOldVersion(l *commandtest.Bed, cache string) {
 	l.Helper()
-	changed := 0
-	for file, content := range l.Tree(cache) {
-		if ext := filepath.Ext(file); ext != ".key" && ext != ".idx" {
-			continue
-		}
-		header := []byte(content[:32])
-		binary.LittleEndian.PutUint32(header[8:], version)
-		binary.LittleEndian.PutUint32(header[28:], crc32.Checksum(header[:28], crc32.MakeTable(crc32.Castagnoli)))
-		l.Write(filepath.Join(cache, file), append(header, content[32:]...))
-		changed++
-	}
-	if changed != 2 {
-		l.Fatalf("%d files of the cache have a header, want one of keys and one of paths", changed)
+	kept := filepath.Join(testenv.ModuleRoot(l.TB), "embed", "cache", "testdata", "kept", "0.2")
+	if err := errors.Join(os.RemoveAll(cache), os.CopyFS(cache, os.DirFS(kept))); err != nil {
+		l.Fatal(err)
 	}
 }
 
-// ofOtherPixels moves the embeddings to where other preprocessing would store
-// them.
-func ofOtherPixels(l *commandtest.Bed, cache string) {
+// ofNewVersion changes the version in the names of a cache's tables.
+func ofNewVersion(l *commandtest.Bed, cache string) {
 	l.Helper()
-	folders, err := filepath.Glob(filepath.Join(cache, "embeddings", "*"))
-	if err != nil || len(folders) != 1 {
-		l.Fatalf("%v, %q", err, folders)
+	changed := 0
+	for file, content := range l.Tree(cache) {
+		if strings.Contains(content, "rows 1") {
+			changed++
+		}
+		for _, table := range []string{"keys ", "paths ", "rows "} {
+			content = strings.ReplaceAll(content, table+"1", table+"2")
+		}
+		l.Write(filepath.Join(cache, file), []byte(content))
 	}
-	if err := os.Rename(folders[0], filepath.Join(cache, "embeddings", strings.Repeat("0", 32))); err != nil {
+	if changed != 1 {
+		l.Fatalf("%d files of the cache have tables, want one", changed)
+	}
+}
+
+// ofOtherPixels makes a cache one of other preprocessing.
+func ofOtherPixels(l *commandtest.Bed, images, cache string) {
+	l.Helper()
+	if err := os.RemoveAll(cache); err != nil {
 		l.Fatal(err)
+	}
+	r := l.RunWith(cache, "embed", "--images", images, "--out", l.Path("squeezed"), "--set", "preprocess.view=squeeze")
+	if r.Code != command.ExitDone {
+		l.Fatal(r.Stderr)
 	}
 }
