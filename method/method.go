@@ -34,10 +34,12 @@ const Auto = "auto"
 // it starts from the default, and one fit of its trials takes minutes.
 func Candidates() []string { return []string{Default, "ncm", "lda", "ppca", "plda+"} }
 
-// Methods returns all methods, sorted by name. A new method is a package that
+// Methods returns all methods, sorted by name, those that the program has registered
+// (classifier.Register) included. A new method of this module is a package that
 // describes itself, and a row here.
 func Methods() []classifier.Method {
 	methods := slices.Concat(
+		classifier.Registered(),
 		[]classifier.Method{gpr.Method(), hppca.Method(), ncm.Method(), ppca.Method(), ppcaonline.Method(),
 			vargp.Method()},
 		gpsoftmax.Methods(), gptree.Methods(), plda.Methods(), pldaplus.Methods(),

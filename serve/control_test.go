@@ -49,7 +49,7 @@ func hand(control http.Handler, key string, body []byte) *httptest.ResponseRecor
 func TestControlNeedsItsKey(t *testing.T) {
 	control := controlOf(t)
 	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(Work{Classes: []string{"Fox"}}); err != nil {
+	if err := gob.NewEncoder(&body).Encode(teach.Work{Classes: []string{"Fox"}}); err != nil {
 		t.Fatal(err)
 	}
 	for _, key := range []string{"", "key", "Bearer ", "Bearer other", "Bearer key2"} {
@@ -61,7 +61,7 @@ func TestControlNeedsItsKey(t *testing.T) {
 		t.Errorf("what is no work: %d %s", w.Code, w.Body)
 	}
 	w := hand(control, "Bearer key", body.Bytes())
-	var r result
+	var r teach.Result
 	if err := gob.NewDecoder(w.Body).Decode(&r); err != nil || r.Refusal == nil || r.Refusal.Reason != teach.Unknown {
 		t.Errorf("%+v, %v", r, err)
 	}
@@ -71,10 +71,10 @@ func TestControlNeedsItsKey(t *testing.T) {
 func TestTakenIsSaved(t *testing.T) {
 	s := newSite(t, nil)
 	photos := s.loaded(30)
-	learn := func(id byte, class string) result {
+	learn := func(id byte, class string) teach.Result {
 		x := dense.New32(1, dim)
 		x.Data[0] = float32(id)
-		return s.server.take(t.Context(), Work{Import: &model.Batch{X: x, Labels: []string{class},
+		return s.server.take(t.Context(), teach.Work{Import: &model.Batch{X: x, Labels: []string{class},
 			Content: []model.Hash{{id}}, Paths: []string{"new"}}})
 	}
 	r := learn(1, "class 0")
@@ -96,7 +96,7 @@ func TestTakenIsSaved(t *testing.T) {
 // FuzzControl: no body stops the server.
 func FuzzControl(f *testing.F) {
 	control := controlOf(f)
-	for _, w := range []Work{
+	for _, w := range []teach.Work{
 		{Forget: make([]teach.ID, 2)}, {Classes: []string{"a"}},
 		{Import: &model.Batch{Labels: []string{"a"}, Content: make([]model.Hash, 1)}, Prefer: "list"},
 		{Import: &model.Batch{X: dense.New32(1, dim), Labels: []string{"a"}, Content: make([]model.Hash, 1),

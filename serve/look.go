@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
@@ -201,7 +202,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	kept := thumbnailFile(s.Thumbnails, id)
+	kept := pipeline.ThumbnailFile(s.Thumbnails, id)
 	jpeg, err := []byte(nil), fs.ErrNotExist
 	if side == thumbSide {
 		jpeg, err = regularfile.Read(kept, maxThumbBytes)
@@ -218,22 +219,6 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 	w.Header().Set("Content-Type", "image/jpeg")
 	_, _ = w.Write(jpeg) // a client that is gone needs no answer
 	return nil
-}
-
-func thumbnailFile(dir string, id teach.ID) string {
-	name := id.String()
-	return filepath.Join(dir, name[:2], name+".jpg")
-}
-
-// RemoveThumbnails removes the thumbnails of photos from the folder in which servers
-// keep them.
-func RemoveThumbnails(dir string, ids []teach.ID) (err error) {
-	for _, id := range ids {
-		if e := atomicfile.Remove(thumbnailFile(dir, id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}
-	return err
 }
 
 // draw makes a picture of a photo, a few at a time.

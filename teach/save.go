@@ -133,3 +133,19 @@ func (s *Session) write(sv *saving, m *model.Model) error {
 	s.inFile, sv.hash = sv.seq, m.SHA256()
 	return nil
 }
+
+// SaveIfAble is Save, unless there is no model to write yet: then unsaved says why, which is no
+// error.
+func (s *Session) SaveIfAble(ctx context.Context) (unsaved string, err error) {
+	_, err = s.Save(ctx)
+	refused := (*Refusal)(nil)
+	switch {
+	case err == nil:
+		return "", nil
+	case !errors.As(err, &refused):
+		return "", err
+	case refused.Reason == Conflict:
+		return refused.Text, nil
+	}
+	return "", refused // without what it was wrapped in
+}

@@ -10,7 +10,11 @@ import (
 	"testing"
 )
 
-const module = "github.com/seed-90d10d51/pipeline/"
+const (
+	module = "github.com/seed-90d10d51/pipeline/"
+	// application is the room of the root package.
+	application = "pipeline"
+)
 
 // layers lists the top-level folders from the ground up. A package imports
 // packages of its own folder and of folders on lower layers, never of folders
@@ -27,6 +31,7 @@ var layers = [][]string{
 	{"model"},
 	{"label"},
 	{"teach", "research"},
+	{application},
 	{"serve"},
 	{"cmd", "scripts"},
 }
@@ -48,7 +53,7 @@ func TestNoImportRunsUpward(t *testing.T) {
 		if strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		folder, _, _ := strings.Cut(file, "/")
+		folder := roomOf(file)
 		layer := layerOf(folder)
 		if layer < 0 {
 			t.Errorf("%s: the folder %s is on no layer; add it in internal/archtest/imports_test.go", file, folder)
@@ -68,6 +73,15 @@ func TestNoImportRunsUpward(t *testing.T) {
 	}
 }
 
+// roomOf returns the top-level folder of a file, or the application.
+func roomOf(file string) string {
+	folder, _, inside := strings.Cut(file, "/")
+	if !inside {
+		return application
+	}
+	return folder
+}
+
 func layerOf(folder string) int {
 	return slices.IndexFunc(layers, func(folders []string) bool { return slices.Contains(folders, folder) })
 }
@@ -84,8 +98,11 @@ func projectImports(t *testing.T, file string) []string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if pkg, ok := strings.CutPrefix(path, module); ok {
+		switch pkg, ok := strings.CutPrefix(path, module); {
+		case ok:
 			imports = append(imports, pkg)
+		case path+"/" == module:
+			imports = append(imports, application)
 		}
 	}
 	return imports

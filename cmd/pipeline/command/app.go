@@ -1,43 +1,30 @@
 package command
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"runtime"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
-	"github.com/seed-90d10d51/pipeline/internal/libraries"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
-	"github.com/seed-90d10d51/pipeline/model"
-	"github.com/seed-90d10d51/pipeline/model/prior"
-	"github.com/seed-90d10d51/pipeline/teach"
 )
 
-// An app is what every command starts from: the resolved settings and the streams to
-// read and write. Nothing changes them.
+// An app is what every command starts from: the resolved settings, the application that does
+// the work, and the streams to read and write. Nothing changes them.
 type app struct {
+	*pipeline.Studio
 	config config.Config
-	// until ends networks that are running.
-	until  context.Context
 	flags  *pflag.FlagSet
 	log    *slog.Logger
 	stdin  io.Reader
@@ -47,10 +34,7 @@ type app struct {
 	quiet bool
 	// json and report are the destinations of --json and --report, empty for none.
 	json, report string
-	notes        *notes
 	bars         bars
-	// products returns the backend of large matrix products, chosen on first use.
-	products func() (native.Choice, error)
 }
 
 // open resolves the settings of a command and returns its app.
@@ -66,7 +50,7 @@ func open(cmd *cobra.Command) (*app, error) {
 	}
 	c, err := config.Load(config.Sources{File: file, Environ: os.Environ(), Flags: flags, Set: set})
 	if err != nil {
-		return nil, usageError{err}
+		return nil, &pipeline.UsageError{Err: err}
 	}
 	if c.Threads > 0 {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels start that many goroutines
@@ -75,7 +59,7 @@ func open(cmd *cobra.Command) (*app, error) {
 		return nil, usagef("--out -: %s cannot write its result to stdout; name a file or folder", cmd.CommandPath())
 	}
 	asJSON, report := destinationOf(flags, "json"), destinationOf(flags, "report")
-	if err := writable(asJSON); err != nil {
+	if err := pipeline.Writable(asJSON); err != nil {
 		return nil, err
 	}
 	if f := flags.Lookup("report"); f != nil && f.NoOptDefVal == outDir {
@@ -86,27 +70,26 @@ func open(cmd *cobra.Command) (*app, error) {
 			c.Label.Report = report != ""
 		}
 	}
-	log := newLog(cmd.ErrOrStderr(), c)
-	return &app{
-		json: asJSON, report: report, until: cmd.Context(),
-		config: c, flags: flags, log: log, notes: &notes{log: log, said: map[string]bool{}},
+	a := &app{
+		json: asJSON, report: report, config: c, flags: flags, log: newLog(cmd.ErrOrStderr(), c),
 		bars:  bars{out: cmd.ErrOrStderr(), shown: !c.Quiet && c.Log == "text" && atTerminal(cmd.ErrOrStderr())},
 		stdin: cmd.InOrStdin(), stdout: cmd.OutOrStdout(), stderr: cmd.ErrOrStderr(),
 		quiet: c.Out == streamed || asJSON == streamed || // what say prints would mix with the JSON
 			c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil),
-		products: productsUntil(cmd.Context(), c),
-	}, nil
+	}
+	a.Studio, err = pipeline.Open(cmd.Context(), pipeline.WithSettings(c.Studio()), pipeline.WithVersion(version),
+		pipeline.WithLogger(a.log), pipeline.WithListener(listener{a}))
+	return a, err
 }
 
-// productsUntil returns what chooses the backend of large matrix products, which end with
-// ctx.
-func productsUntil(ctx context.Context, c config.Config) func() (native.Choice, error) {
-	return sync.OnceValues(func() (native.Choice, error) {
-		choice, err := native.Choose(c.Linalg, embed.Options{Library: c.Runtime.Library}.Runtime)
-		choice.Backend = linalg.Until(ctx, choice.Backend)
-		return choice, err
-	})
-}
+// A listener prints what the application says, and shows how far it is.
+type listener struct{ *app }
+
+// Say implements pipeline.Listener.
+func (l listener) Say(line string) { l.say("%s", line) }
+
+// Begin implements pipeline.Listener.
+func (l listener) Begin(unit string, total int64) pipeline.Counter { return l.bars.begin(unit, total) }
 
 // with returns the app of a part of a command that has settings, and a report, of its own.
 func (a *app) with(c config.Config, report string) *app {
@@ -115,41 +98,19 @@ func (a *app) with(c config.Config, report string) *app {
 	return &part
 }
 
-// options returns the options to open an Embedder with.
-func (a *app) options() embed.Options {
-	c := a.config
-	return embed.Options{
-		Backbone: c.Backbone, SetUp: libraries.NetworkDirs(), Extractor: c.Extractor, Preprocess: c.Preprocess,
-		Cache: c.Cache, Threads: c.Workers(),
-		Library: c.Runtime.Library, ToolVersion: version, Log: a.log,
-		Progress: a.bars.images, Until: a.until,
-	}
+// source returns the input of the command.
+func (a *app) source() pipeline.Source {
+	from := a.config.Source()
+	from.Stdin = a.stdin
+	return from
 }
 
-// newOptions are those of a new model. The prior default is of the built-in backbone.
-func (a *app) newOptions() embed.Options {
-	o := a.options()
-	if a.config.Classifier.Prior == prior.BuiltIn {
-		o.Backbone = cmp.Or(o.Backbone, backbone.Default)
+// finish prints what a request has done, and returns its error. A partial result is one.
+func (a *app) finish(result interface{ Lines() []string }, err error) error {
+	if err == nil || isPartial(err) {
+		a.sayAll(result.Lines())
 	}
-	return o
-}
-
-// loadModel reads a MODEL and gives its head the chosen backend.
-func (a *app) loadModel(file string) (*model.Model, error) {
-	m, err := model.Load(file)
-	if err != nil {
-		return nil, err
-	}
-	products, err := a.products()
-	if err != nil {
-		return nil, err
-	}
-	m.Predictor.UseBackend(products)
-	if share := a.config.Classifier.OldShare; share != 0 {
-		m.Predictor.OldShare = share
-	}
-	return m, nil
+	return err
 }
 
 func newLog(w io.Writer, c config.Config) *slog.Logger {
@@ -192,11 +153,6 @@ func (a *app) sayAll(lines []string) {
 	}
 }
 
-// lines describe something, for sayAll.
-type lines []string
-
-func (l *lines) add(format string, args ...any) { *l = append(*l, fmt.Sprintf(format, args...)) }
-
 // plural is "1 image" or "2 images".
 func plural(n int, one, many string) string {
 	if n == 1 {
@@ -215,49 +171,6 @@ func (a *app) writeJSON(result any) error {
 		_, err := fmt.Fprintf(w, "%s\n", text)
 		return err
 	})
-}
-
-// closeInto closes c and joins an error of Close to err.
-func closeInto(c io.Closer, err *error) {
-	if closing := c.Close(); closing != nil {
-		*err = errors.Join(*err, closing)
-	}
-}
-
-// writable returns an error if one of the named files cannot be written, or is a
-// model that is being served, so that a command fails before its work rather than after
-// it.
-func writable(files ...string) error {
-	for _, file := range files {
-		if file == "" || file == streamed {
-			continue
-		}
-		f, err := atomicfile.Create(file)
-		if err != nil {
-			return err
-		}
-		f.Abort()
-		if err := teach.Free(file); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// writableFolder returns an error if nothing can be written into a folder, or into
-// the nearest one above it that exists.
-func writableFolder(dir string) error {
-	if dir == "" {
-		return nil
-	}
-	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) && dir != filepath.Dir(dir) {
-		return writableFolder(filepath.Dir(dir))
-	}
-	f, err := os.CreateTemp(dir, ".pipeline-*") // any other name may be taken by a folder
-	if err != nil {
-		return fmt.Errorf("nothing can be written into %s: %w", dir, err)
-	}
-	return errors.Join(f.Close(), atomicfile.Remove(f.Name()))
 }
 
 // require returns a usage error that names the first empty flag and says what it is
@@ -285,7 +198,7 @@ func (a *app) outFile() error {
 	if err := a.require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
-	return writable(a.config.Out)
+	return pipeline.Writable(a.config.Out)
 }
 
 // command makes a cobra RunE of the body of a command: it resolves the settings

@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"strings"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
@@ -62,7 +64,7 @@ func (a *app) listBackbones() error {
 	if err != nil {
 		return err
 	}
-	dirs, err := a.options().BackboneDirs()
+	dirs, err := a.Options(context.Background()).BackboneDirs()
 	if err != nil {
 		return err
 	}
@@ -109,17 +111,17 @@ func availability(e backbone.Entry, dirs backbone.Dirs) string {
 func (a *app) pullBackbone(ctx context.Context, name string) error {
 	entry, err := backbone.Lookup(name)
 	if err != nil {
-		return usageError{err}
+		return &pipeline.UsageError{Err: err}
 	}
-	dirs, err := a.options().BackboneDirs()
+	dirs, err := a.Options(context.Background()).BackboneDirs()
 	if err != nil {
 		return err
 	}
-	p := a.bars.transfer(entry.AllBytes())
-	defer p.finish()
+	p := a.bars.begin(pipeline.Bytes, entry.AllBytes())
+	defer p.Finish()
 	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{
-		Dir: dirs.Cache, Progress: p.set,
-		Package: func(ctx context.Context) error { return pipInto(ctx, entry, dirs.Cache, p.set) },
+		Dir: dirs.Cache, Progress: p.Set,
+		Package: func(ctx context.Context) error { return pipInto(ctx, entry, dirs.Cache, p.Set) },
 	})
 	if err != nil {
 		return err
@@ -129,7 +131,7 @@ func (a *app) pullBackbone(ctx context.Context, name string) error {
 }
 
 func (a *app) inspectBackboneFile(ctx context.Context, ref string) error {
-	dirs, err := a.options().BackboneDirs()
+	dirs, err := a.Options(context.Background()).BackboneDirs()
 	if err != nil {
 		return err
 	}
@@ -163,14 +165,14 @@ func (a *app) inspectBackboneFile(ctx context.Context, ref string) error {
 // inspectReading says how embeddings would be read from a backbone, and whether they look
 // right. A backbone that cannot be used is no error of this command.
 func (a *app) inspectReading(ctx context.Context, ref string) (err error) {
-	o := a.newOptions()
+	o := a.Options(ctx)
 	o.Backbone, o.Log = ref, slog.New(slog.DiscardHandler)
 	e, err := embed.Open(o)
 	if err != nil {
 		a.say("embedding   cannot be read: %v", err)
 		return nil
 	}
-	defer closeInto(e, &err)
+	defer func() { err = errors.Join(err, e.Close()) }()
 	a.say("embedding   %s", e.Reading())
 	same, other, err := e.Crops(ctx)
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/configs"
@@ -54,7 +55,7 @@ func flagValues() map[string]cobra.CompletionFunc {
 	return map[string]cobra.CompletionFunc{
 		"images": folders, "features": folders, "lists": folders, "cache": folders, "report": folders,
 		"cluster-unknown": folders,
-		"classifier":      oneOf(methodsWith[classifier.Learner]()...),
+		"classifier":      oneOf(pipeline.MethodsWith[classifier.Learner]()...),
 		"class":           classesOfModel,
 		"backbone":        backboneOrFile,
 		"set":             settings,

@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
@@ -35,7 +36,7 @@ func TestCompletion(t *testing.T) {
 		want      []string
 		directive cobra.ShellCompDirective
 	}{
-		{"train --classifier ", command.MethodsWith[classifier.Learner](), nothingElse},
+		{"train --classifier ", pipeline.MethodsWith[classifier.Learner](), nothingElse},
 		{"label m --backbone resnet50-v2", []string{"resnet50-v2"}, files},
 		{"backbones pull dinov2-vitb", []string{"dinov2-vitb14"}, nothingElse},
 		{"backbones pull dinov2-vits14 ", nil, nothingElse},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
 	"github.com/seed-90d10d51/pipeline/research/table"
@@ -59,7 +60,7 @@ func (a *app) listDatasets() error {
 	listed := []listedDataset{}
 	t := table.Table{Header: []string{"NAME", "LISTS", "LICENCE", "WHERE", "WHAT"}}
 	for _, l := range all {
-		dir, err := listsDir(a.options(), l)
+		dir, err := listsDir(a.Options(context.Background()), l)
 		if err != nil {
 			return err
 		}
@@ -80,9 +81,9 @@ func (a *app) listDatasets() error {
 func (a *app) pullDataset(ctx context.Context, name string) error {
 	l, err := benchmark.Find(name)
 	if err != nil {
-		return usageError{err}
+		return &pipeline.UsageError{Err: err}
 	}
-	dir, err := listsDir(a.options(), l)
+	dir, err := listsDir(a.Options(context.Background()), l)
 	if err != nil {
 		return err
 	}
@@ -102,7 +103,7 @@ func (a *app) pulledLists(dataset string) (string, error) {
 			usagef("--lists is missing: the official protocol needs the folder of session_1.txt, test_1.txt, …; " +
 				"fscil.protocol=few-shot draws sessions by seed")
 	}
-	dir, err := listsDir(a.options(), l)
+	dir, err := listsDir(a.Options(context.Background()), l)
 	if err == nil && !l.Pulled(dir) {
 		err = usagef("--lists is missing: give the folder of session_1.txt, test_1.txt, …, or get them with pipeline "+
 			"datasets pull %s", dataset)

@@ -75,8 +75,8 @@ func demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
 		filepath.Join(dir, "labels")
 	return []demoStep{
 		{command: "embed", images: set.Base, out: features, run: func(s *app) error { return s.embedFolder(ctx) }},
-		{command: "train", images: set.Base, out: file, run: func(s *app) error { return s.train(ctx, "") }},
-		{command: "learn " + file, images: set.New, run: func(s *app) error { return s.learn(ctx, file, "") }},
+		{command: "train", images: set.Base, out: file, run: func(s *app) error { return s.train(ctx, "", "") }},
+		{command: "learn " + file, images: set.New, run: func(s *app) error { return s.learn(ctx, file, "", "", "") }},
 		{command: "label " + file, images: set.Photos, out: labels, reject: demoReject,
 			run: func(s *app) error { return s.label(ctx, file) }},
 		{

@@ -8,9 +8,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// reportName is the name of a report in its folder.
-const reportName = "report.html"
-
 // outDir as the destination of a report is the folder --out.
 const outDir = "OUTDIR"
 

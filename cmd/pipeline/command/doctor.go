@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sys/cpu"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor"
@@ -67,7 +68,10 @@ func (a *app) doctor() error {
 		Cores: runtime.NumCPU(), Vectors: vectorUnits(), Ready: true}
 	a.say("pipeline %s", strings.TrimSuffix(fmt.Sprintf("%s, %s, %s, %d cores, %s", d.Version, d.Go, d.Platform,
 		d.Cores, d.Vectors), ", "))
-	x := examiner{config: a.config, options: a.options(), products: a.products}
+	x := examiner{
+		config: a.config, options: a.Options(context.Background()),
+		products: func() (native.Choice, error) { return a.Products(context.Background()) },
+	}
 	for _, each := range []struct {
 		name string
 		run  func(*check) (string, error)
@@ -176,7 +180,7 @@ func (x examiner) checkCache(_ *check) (string, error) {
 		return "", err
 	}
 	if err = os.MkdirAll(dir, 0o755); err == nil {
-		err = writable(filepath.Join(dir, "doctor"))
+		err = pipeline.Writable(filepath.Join(dir, "doctor"))
 	}
 	if err != nil {
 		return "", fmt.Errorf("%w; choose another with --cache", err)
@@ -240,7 +244,7 @@ func (x examiner) checkMemory(_ *check) (string, error) {
 // pulled prints and returns the backbones of the catalogue that are on this machine.
 func (a *app) pulled() ([]string, error) {
 	names := []string{}
-	dirs, err := a.options().BackboneDirs()
+	dirs, err := a.Options(context.Background()).BackboneDirs()
 	if err != nil {
 		return nil, err
 	}

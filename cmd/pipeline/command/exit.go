@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
@@ -28,38 +29,16 @@ const (
 	ExitInterrupted = 130
 )
 
-// A usageError reports a wrong command line or configuration.
-type usageError struct{ err error }
+func usagef(format string, args ...any) error { return pipeline.Misuse(format, args...) }
 
-func (e usageError) Error() string { return e.err.Error() }
-func (e usageError) Unwrap() error { return e.err }
-
-func usagef(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
-
-// A partialError reports that the work is done except for some inputs.
-type partialError struct {
-	failed int
-	file   string
-}
-
-func (e partialError) Error() string {
-	return fmt.Sprintf("%d of the inputs failed; %s says why", e.failed, e.file)
-}
-
-// A finalError reports what failed when a command ended, and is not due to the
-// interruption that ended it.
-type finalError struct{ err error }
-
-func (e finalError) Error() string { return e.err.Error() }
-func (e finalError) Unwrap() error { return e.err }
-
+// isFinal reports whether a command failed for another reason than the interruption that ended it.
 func isFinal(err error) bool {
-	var final finalError
-	return errors.As(err, &final)
+	var unsaved *pipeline.UnsavedError
+	return errors.As(err, &unsaved)
 }
 
 func exitCode(err error) int {
-	var usage usageError
+	var usage *pipeline.UsageError
 	var settings *embed.SettingsError
 	var input *experiment.InputError
 	switch {
@@ -75,10 +54,10 @@ func exitCode(err error) int {
 	return ExitFailed
 }
 
-// isPartial reports whether err is a partialError. It does not unwrap joined
+// isPartial reports whether err is a PartialError. It does not unwrap joined
 // errors: a partial run that then fails to close the cache, say, has failed.
 func isPartial(err error) bool {
-	_, ok := err.(partialError)
+	_, ok := err.(*pipeline.PartialError)
 	return ok
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/experiment/kind"
@@ -52,12 +53,12 @@ func (a *app) experiment(ctx context.Context) error {
 	}
 	kind, err := kind.Find(c.Experiment.Kind)
 	if err != nil {
-		return usageError{err}
+		return &pipeline.UsageError{Err: err}
 	}
-	if err := writableFolder(c.Out); err != nil {
+	if err := pipeline.WritableFolder(c.Out); err != nil {
 		return err
 	}
-	r, err := a.runner(c)
+	r, err := a.runner(ctx, c)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline"
 )
 
 // TestFirstStepsAreTheREADMEs: what the program says when called alone are the commands
@@ -36,21 +36,11 @@ func TestFirstStepsAreTheREADMEs(t *testing.T) {
 func TestRateCountsTheFirstImage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var screen bytes.Buffer
-		step, _ := bars{out: &screen, shown: true}.images(20)
+		p := bars{out: &screen, shown: true}.begin(pipeline.Images, 20)
 		time.Sleep(time.Second / 4) // of the test's own clock
-		step()
+		p.Add()
 		if !strings.Contains(screen.String(), "(1/20, 4 images/s)") {
 			t.Errorf("after one image in a quarter of a second the bar says %q", &screen)
 		}
 	})
-}
-
-// TestNotesAreNoSidecars: the summary does not call every skipped text file a sidecar.
-func TestNotesAreNoSidecars(t *testing.T) {
-	said := strings.Join(summaryLines(label.Summary{Skipped: map[string]int{
-		"sidecar": 2, "raw": 1, "filtered": 3,
-	}}, nil, "labels"), "\n")
-	if !strings.HasSuffix(said, "\nskipped: 1 raw, 2 text or sidecar") {
-		t.Error(said)
-	}
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -43,7 +44,7 @@ command again to resume.`,
 	cmd.Flags().String("lists", "", "`folder` of session_N.txt and test_N.txt")
 	config.Bind(cmd.Flags(), "lists", "fscil.lists")
 	cmd.Flags().String("classifier", method.Auto, "methods to compare, separated by commas: "+
-		strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
+		strings.Join(append(pipeline.MethodsWith[classifier.Learner](), method.Auto), ", "))
 	config.Bind(cmd.Flags(), "classifier", "fscil.methods")
 	dklFlags(cmd)
 	return cmd
@@ -54,10 +55,10 @@ func (a *app) fscil(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := writableFolder(c.Out); err != nil {
+	if err := pipeline.WritableFolder(c.Out); err != nil {
 		return err
 	}
-	r, err := a.runner(c)
+	r, err := a.runner(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -119,21 +120,24 @@ func (a *app) readyForFSCIL() (config.Config, error) {
 }
 
 // runner returns what runs a class-incremental benchmark with the given settings.
-func (a *app) runner(c config.Config) (runner.Runner, error) {
-	products, err := a.products()
+func (a *app) runner(ctx context.Context, c config.Config) (runner.Runner, error) {
+	products, err := a.Products(ctx)
 	if err != nil {
 		return runner.Runner{}, err
 	}
-	scan, err := a.inputs().scanOptions()
+	scan, err := a.source().ScanOptions(c.Out)
 	return runner.Runner{
 		Sessions: c.FSCIL, Method: c.Classifier.Name,
-		Images: c.Images, Scan: scan, Embed: a.options(),
+		Images: c.Images, Scan: scan, Embed: a.Options(ctx),
 		Env: experiment.Env{
 			Dir: c.Out, Seed: c.Seed, Version: version, Heads: c.Classifier.Heads(c.Seed), Features: c.Features,
 			Backend: products, BackendName: products.Kinds(), Restart: !c.Classifier.DKL.Resume, Note: a.log.Info,
 		},
 		Temperature: c.Classifier.Tempered(), OldShare: c.Classifier.OldShare,
 		DKL: c.Classifier.DKL.Enabled, Training: c.Classifier.DKL.Training,
-		Log: a.log, Say: a.say, Comparing: a.bars.methods,
+		Log: a.log, Say: a.say, Comparing: func(n int) (step, finish func()) {
+			p := a.bars.begin(pipeline.Methods, int64(n))
+			return p.Add, p.Finish
+		},
 	}, err
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -65,7 +66,7 @@ func TestJSON(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
 	var summary label.Summary
-	var trained, taught, ofStats command.Learned
+	var trained, taught, ofStats pipeline.LearnedJSON
 	var machine command.Diagnosis
 	more := l.Photos(l.Path("more"), commandtest.SmallSide, 2, "pear", "fig")
 	l.Must("stats", "collect", "--images", images, "--out", l.Path("all.stats"))

@@ -2,21 +2,10 @@ package command
 
 import (
 	"context"
-	"fmt"
-	"io"
-	"os"
-	"strings"
-	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/internal/printable"
-	"github.com/seed-90d10d51/pipeline/model"
-	"github.com/seed-90d10d51/pipeline/model/advice"
-	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 func newInspect() *cobra.Command {
@@ -36,7 +25,7 @@ where it comes from.`,
 		Example: "  pipeline inspect photos.model --tree tree.svg --images photos",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
-			m, err := model.Load(args[0])
+			m, err := a.Inspect(ctx, args[0])
 			if err != nil {
 				return err
 			}
@@ -44,17 +33,17 @@ where it comes from.`,
 			case tree != "" && (advise || asJSON || asCard) || asCard && (advise || asJSON):
 				return usagef("--tree, --card and --advice or --json are different outputs: give only one of them")
 			case tree != "":
-				return a.drawTree(ctx, m, args[0], tree)
+				return a.finish(a.DrawTree(ctx, m, tree, a.config.Images))
 			case asCard:
-				return a.printCard(m, args[0])
+				return m.WriteCard(a.stdout)
 			case asJSON:
-				return a.inspectJSON(m, args[0])
+				return a.writeJSON(m.JSON())
 			case advise:
-				a.sayAll(advice.Expected(m))
-				a.sayAll(advice.On(m).Sentences())
+				a.sayAll(m.Advice())
 				return nil
 			}
-			return a.inspect(m, args[0])
+			a.sayAll(m.Lines())
+			return m.WriteClasses(a.stdout)
 		}),
 	}
 	cmd.Flags().StringVar(&tree, "tree", "", "draw the tree of classes into this SVG `file`")
@@ -64,194 +53,4 @@ where it comes from.`,
 	cmd.Flags().String("images", "", "`folder` of images for --tree; each first-level sub-folder is a class")
 	config.Bind(cmd.Flags(), "images", "images")
 	return cmd
-}
-
-func (a *app) inspect(m *model.Model, file string) error {
-	info, err := os.Stat(file)
-	if err != nil {
-		return err
-	}
-	var l lines
-	l.add("%s: %s, %s from %s, %s, %.1f MB", file, m.Method, plural(len(m.Classes()), "class", "classes"),
-		plural(m.SampleCount(), "sample", "samples"), plural(m.Dim(), "dimension", "dimensions"),
-		float64(info.Size())/1e6)
-	l.add("settings   %s", m.HeadConfig)
-	l.method(m)
-	l.projection(m)
-	l.choice(m)
-	l.temperature(m)
-	if s := m.Predictor.OldShare; s != 0 {
-		l.add("old share  %s", s.Note())
-	}
-	l.backbone(m)
-	a.sayAll(append(append(l, priorLines(m)...), wordLines(m)...))
-	a.say("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
-	a.sayAll(advice.Expected(m))
-	a.sayAll(rejectionLines(m))
-	if err := writeSessions(a.stdout, m); err != nil {
-		return err
-	}
-	return writeHistory(a.stdout, file)
-}
-
-// rejectionLines say what thresholds of --reject rest on, and what the file keeps.
-func rejectionLines(m *model.Model) (l lines) {
-	c := m.Predictor.Calibration
-	switch {
-	case c.Reason != "":
-		l.add("rejection  not calibrated: %s", c.Reason)
-	case c.Shots > 0:
-		l.add("rejection  calibrated on %d held-out images, of base classes and of classes learned from %d", c.Samples,
-			c.Shots)
-	default:
-		l.add("rejection  calibrated on %d held-out images", c.Samples)
-	}
-	if note := advice.Rejected(m, 0.05); note != "" {
-		l.add("           %s", note)
-	}
-	if n, bytes := m.Predictor.Kept(); n > 0 {
-		l.add("keeps      %s to calibrate and to forget exactly, %.1f MB; forget removes them",
-			plural(n, "embedding", "embeddings"), float64(bytes)/1e6)
-	}
-	if m.Traces {
-		l.add("traces     of what was forgotten approximately are in what all classes share")
-	}
-	return l
-}
-
-// method describes why the method was chosen, if it was, and how each did.
-func (l *lines) method(m *model.Model) {
-	if m.Choice == nil {
-		return
-	}
-	l.add("method     chosen: %s", m.Choice.Why)
-	for _, t := range m.Choice.Trials {
-		line := fmt.Sprintf("           %-5s %.1f %% of held-out images, negative log-likelihood %.3f", t.Method,
-			100*t.Accuracy, t.NLL)
-		if t.Against != "" {
-			line += fmt.Sprintf("; %+.1f points to %s, standard error %.1f", 100*t.Gain, t.Against, 100*t.Error)
-		}
-		l.add("%s", line)
-	}
-}
-
-// choice describes what the head has decided by itself.
-func (l *lines) choice(m *model.Model) {
-	if head, ok := m.Predictor.Head.(classifier.Describer); ok {
-		for _, r := range head.Describe() {
-			l.add("%-10s %s", r.Subject, r.Text)
-		}
-	}
-}
-
-// temperature describes the number that log-probabilities are divided by, and
-// why.
-func (l *lines) temperature(m *model.Model) {
-	t := m.Predictor.Temperature
-	switch {
-	case t == nil:
-		l.add("temperature 1: probabilities are those of the method")
-	case t.Fallback != "":
-		l.add("temperature 1: %s", t.Fallback)
-	case t.Before == 0 && t.After == 0:
-		l.add("temperature %.4g, as set", t.T)
-	case t.T != t.Alone && t.Later != 0:
-		l.add("temperature %.4g, for this share of later classes (%s: %.4g with base classes alone)", t.T,
-			held(m.Predictor.Calibration.Source), t.Alone)
-	default:
-		caution := ""
-		if t.After > t.Before {
-			caution = ", which would promise more than the images prove"
-		}
-		l.add("temperature %.4g (%s: negative log-likelihood %.3f, %.3f without it%s)", t.T,
-			held(m.Predictor.Calibration.Source), t.After, t.Before, caution)
-	}
-	if t != nil && t.Wrong > 0 {
-		l.add("labels     about %.2g %% of those learned look wrong: see pipeline rank --by label-error", 100*t.Wrong)
-	}
-}
-
-// held says how examples were held out.
-func held(s calibration.Source) string {
-	switch s {
-	case calibration.PseudoSessions:
-		return "by pseudo-sessions on the base images"
-	case calibration.Simulated:
-		return "a rule for one image per class"
-	}
-	return "by leaving images out"
-}
-
-func (l *lines) backbone(m *model.Model) {
-	if b := m.Provenance.Backbone; b.SHA256 == "" {
-		l.add("backbone   unknown: the model was trained on features of unknown origin")
-	} else {
-		l.add("backbone   %s, SHA-256 %s", b.Name, b.SHA256)
-	}
-	if p := m.Provenance.Preprocess; p != nil {
-		l.add("images     %s side %d, crop %d, %s, mean %v, std %v, EXIF orientation %t", p.Resize, p.Size, p.Crop,
-			p.Interpolation, p.Mean, p.Std, p.Orientation)
-		if p.View != "" {
-			l.add("           %s instead of the centre crop", p.View)
-		}
-	}
-	if t := m.Provenance.Text; t != nil {
-		l.add("texts      by the network with SHA-256 %s, tokenizer %s, %d tokens, %s", t.SHA256, t.Tokenizer, t.Length,
-			plural(len(t.Templates), "template", "templates"))
-	}
-}
-
-// writeSessions writes the classes of each session.
-func writeSessions(to io.Writer, m *model.Model) error {
-	sizes := m.ClassSizes()
-	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	for _, s := range m.Sessions {
-		fmt.Fprintf(table, "\nsession %d\t%s\t\n", s.Index+1, plural(s.Count(), "sample", "samples"))
-		for _, c := range sizes {
-			if c.Session == s.Index {
-				fmt.Fprintf(table, "  %s\t%s\t\n", printable.Text(c.Name), plural(c.Samples, "sample", "samples"))
-			}
-		}
-	}
-	return table.Flush()
-}
-
-// writeHistory writes the points of the journal of serve, if there is one.
-func writeHistory(to io.Writer, file string) error {
-	points, err := teach.Points(file)
-	if err != nil || len(points) == 0 {
-		return err
-	}
-	fmt.Fprintln(to, "\nhistory; serve --at LINE goes back to a line")
-	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(table, "  line\ttime\tdecisions\tlabels\tclasses\t")
-	for _, p := range points {
-		classes := make([]string, 0, len(p.New)+len(p.Gone))
-		for _, name := range p.New {
-			classes = append(classes, "+"+name)
-		}
-		for _, name := range p.Gone {
-			classes = append(classes, "-"+name)
-		}
-		if p.Do == teach.Save {
-			classes = append(classes, "(saved)")
-		}
-		fmt.Fprintf(table, "  %d\t%s\t%d\t%d\t%s\t\n", p.Seq, p.Time.Local().Format("2006-01-02 15:04"), p.Decisions,
-			p.Labels, printable.Text(strings.Join(classes, " ")))
-	}
-	return table.Flush()
-}
-
-// inspectJSON writes what a program may want to know about a model.
-func (a *app) inspectJSON(m *model.Model, file string) error {
-	history, err := teach.Points(file)
-	if err != nil {
-		return err
-	}
-	return a.writeJSON(map[string]any{
-		"method": m.Method, "choice": m.Choice, "settings": m.HeadConfig, "dimension": m.Dim(),
-		"backbone": m.Provenance.Backbone, "text": m.Provenance.Text,
-		"classes": m.ClassSizes(), "sessions": len(m.Sessions), "samples": m.SampleCount(), "advice": advice.On(m),
-		"calibration": m.Predictor.Calibration, "history": append([]teach.Point{}, history...),
-	})
 }

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
@@ -35,10 +36,10 @@ func graphRun(t *testing.T, file []byte, input []float32, classes int, shape ...
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(m.Inputs) != 1 || len(m.Outputs) != 1 || m.Outputs[0].Name != command.ExportOutput {
+	if len(m.Inputs) != 1 || len(m.Outputs) != 1 || m.Outputs[0].Name != pipeline.ExportOutput {
 		t.Fatalf("inputs %s, outputs %s", onnx.Names(m.Inputs), onnx.Names(m.Outputs))
 	}
-	s, err := rt.NewSession(file, []string{m.Inputs[0].Name}, []string{command.ExportOutput}, ort.CPU)
+	s, err := rt.NewSession(file, []string{m.Inputs[0].Name}, []string{pipeline.ExportOutput}, ort.CPU)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,12 +131,12 @@ func checkExport(l *commandtest.Bed, t *testing.T, modelFile, images string, arg
 		t.Fatal(err)
 	}
 	var classes []string
-	if err := json.Unmarshal([]byte(parsed.Metadata[command.MetadataClasses]), &classes); err != nil ||
+	if err := json.Unmarshal([]byte(parsed.Metadata[pipeline.MetadataClasses]), &classes); err != nil ||
 		!slices.Equal(classes, m.Classes()) {
 		t.Errorf("classes %q, %v", classes, err)
 	}
-	if parsed.Metadata[command.MetadataModel] != m.SHA256() || parsed.Metadata[command.MetadataMethod] != m.Method ||
-		len(parsed.Metadata[command.MetadataBackbone]) != 64 {
+	if parsed.Metadata[pipeline.MetadataModel] != m.SHA256() || parsed.Metadata[pipeline.MetadataMethod] != m.Method ||
+		len(parsed.Metadata[pipeline.MetadataBackbone]) != 64 {
 		t.Errorf("metadata %q", parsed.Metadata)
 	}
 	pixels, side := pixelsOf(t, parsed, images, f.Samples, l)
@@ -155,7 +156,7 @@ func TestExport(t *testing.T) {
 	if testing.Short() {
 		t.Skip("exports every method with a backbone")
 	}
-	for _, method := range command.MethodsWith[classifier.Exporter]() {
+	for _, method := range pipeline.MethodsWith[classifier.Exporter]() {
 		t.Run(method, func(t *testing.T) {
 			l := commandtest.New(t)
 			modelFile, images := l.Trained("--classifier", method, "--set", "classifier.temperature=2.5")
@@ -198,7 +199,7 @@ func TestExportRefuses(t *testing.T) {
 	if l.Exists(l.Path("x.onnx")) {
 		t.Error("a failed export leaves a file")
 	}
-	if got := strings.Join(command.MethodsWith[classifier.Exporter](), " "); !strings.Contains(got,
+	if got := strings.Join(pipeline.MethodsWith[classifier.Exporter](), " "); !strings.Contains(got,
 		"lda ncm plda plda+ ppca ppca-eb ppca-online") {
 		t.Errorf("exportable: %s", got)
 	}

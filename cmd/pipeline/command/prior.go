@@ -2,15 +2,10 @@ package command
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
-	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/model"
-	"github.com/seed-90d10d51/pipeline/model/prior"
+	"github.com/seed-90d10d51/pipeline"
 )
 
 func newPrior() *cobra.Command {
@@ -50,66 +45,22 @@ are more probable without it.`,
 }
 
 func (a *app) makePrior(ctx context.Context, images, features []string) error {
-	if err := a.outFile(); err != nil {
+	if err := a.require([2]string{"out", a.config.Out}); err != nil {
 		return err
 	}
-	products, err := a.products()
-	if err != nil {
-		return err
-	}
-	p := &prior.Prior{}
-	p.ToolVersion = version
-	var problems []dataset.Problem
-	add := func(images, features string) error {
-		in := a.inputs()
-		in.images, in.features, in.list = images, features, ""
-		var examples prior.Examples
-		t := &tally{see: examples.See}
-		outcome, err := t.count(ctx, in, true)
-		if err == nil {
-			err = p.Add(ctx, products, t.stats, &examples)
-		}
-		if err != nil {
-			return fmt.Errorf("%s%s: %w", images, features, err)
-		}
-		problems = append(problems, outcome.Problems...)
-		return nil
+	q := pipeline.PriorRequest{Out: a.config.Out}
+	add := func(images, features string) {
+		from := a.source()
+		from.Images, from.Features, from.List = images, features, ""
+		q.From = append(q.From, from)
 	}
 	for _, dir := range images {
-		if err := add(dir, ""); err != nil {
-			return err
-		}
+		add(dir, "")
 	}
 	for _, dir := range features {
-		if err := add("", dir); err != nil {
-			return err
-		}
+		add("", dir)
 	}
-	if err := p.ChooseEpsilon(ctx, products); err != nil {
-		return err
-	}
-	if err := p.Save(a.config.Out); err != nil {
-		return err
-	}
-	a.say("made a prior: %s, %s in %s", plural(p.Samples(), "image", "images"), plural(p.Classes, "class", "classes"),
-		plural(p.Sets, "folder", "folders"))
-	return writeProblems(problems, a.config.Out+".errors.csv")
-}
-
-// priorFlag adds --prior.
-func priorFlag(cmd *cobra.Command) {
-	cmd.Flags().String("prior", "",
-		"`file` made by pipeline prior, or default for the built-in backbone's own; for few images per class "+
-			"(plda, plda+, ppca-eb)")
-	config.Bind(cmd.Flags(), "prior", "classifier.prior")
-}
-
-// prior reads the prior of the settings, nil for none.
-func (a *app) prior() (*prior.Prior, error) {
-	if a.config.Classifier.Prior == "" {
-		return nil, nil
-	}
-	return prior.Find(a.config.Classifier.Prior)
+	return a.finish(a.MakePrior(ctx, q))
 }
 
 // withoutPrior returns a usage error if a command that uses no prior is given one.
@@ -118,21 +69,4 @@ func (a *app) withoutPrior(command string) error {
 		return usagef("classifier.prior: %s trains without a prior: leave it out", command)
 	}
 	return nil
-}
-
-// priorLines describe the prior of a model, if it has one.
-func priorLines(m *model.Model) []string {
-	if m.Prior == nil {
-		return nil
-	}
-	weight := ""
-	if head, ok := m.Predictor.Head.(gauss.PriorUser); ok {
-		weight = fmt.Sprintf("; for the spread within classes it counts as %.4g images", head.PriorWeight())
-		if head.PriorWeight() == 0 {
-			weight = "; not used: images that are left out are more probable without it"
-		}
-	}
-	return []string{fmt.Sprintf("prior      of %s, %s in %s%s",
-		plural(m.Prior.Samples(), "other image", "other images"),
-		plural(m.Prior.Classes, "class", "classes"), plural(m.Prior.Sets, "folder", "folders"), weight)}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/serve"
@@ -18,7 +19,7 @@ type program struct{ *app }
 
 // Ready implements serve.Program.
 func (p program) Ready() error {
-	_, err := p.options().Runtime()
+	_, err := p.Options(context.Background()).Runtime()
 	return err
 }
 
@@ -28,7 +29,7 @@ func (p program) Networks() ([]serve.Network, error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs, err := p.options().BackboneDirs()
+	dirs, err := p.Options(context.Background()).BackboneDirs()
 	if err != nil {
 		return nil, err
 	}
@@ -52,13 +53,13 @@ func (p program) Networks() ([]serve.Network, error) {
 
 // SetUp implements serve.Program.
 func (p program) SetUp(ctx context.Context, task *serve.Task) error {
-	s := setup{app: p.during(ctx, task, p.config, "")}
+	s := setup{app: p.during(task, p.config, "")}
 	return s.run(ctx)
 }
 
 // Obtain implements serve.Program.
 func (p program) Obtain(ctx context.Context, name string, task *serve.Task) error {
-	return p.during(ctx, task, p.config, "").pullBackbone(ctx, name)
+	return p.during(task, p.config, "").pullBackbone(ctx, name)
 }
 
 // Train implements serve.Program.
@@ -73,8 +74,8 @@ func (p program) Train(ctx context.Context, of project.Project, b serve.Beginnin
 		}
 		c.Images, c.Texts = "", of.Names()
 	}
-	part := p.during(ctx, task, c, "")
-	return part.settle(part.train(ctx, ""))
+	part := p.during(task, c, "")
+	return part.settle(part.train(ctx, "", ""))
 }
 
 // quoted are cells of a table.
@@ -94,14 +95,15 @@ func (p program) Open(ctx context.Context, of project.Project, token string, e s
 	if !of.Begun() {
 		c.Backbone = of.Network
 	}
-	s, err := p.with(c, "").newSite(ctx, of.Model(), token)
+	part := p.with(c, "")
+	part.Studio = p.With(pipeline.WithSettings(c.Studio()))
+	s, err := part.newSite(ctx, of.Model(), token)
 	if err != nil {
 		return nil, openElsewhere(ctx, of, err)
 	}
 	s.server.Start, s.server.Title, s.server.Entrance, s.server.Quit = "../", of.Name(), e, quit
 	if err := s.open(0); err != nil {
-		closeInto(s, &err)
-		return nil, openElsewhere(ctx, of, err)
+		return nil, openElsewhere(ctx, of, errors.Join(err, s.Close()))
 	}
 	return s, nil
 }
@@ -132,7 +134,7 @@ func (p program) Label(ctx context.Context, of project.Project, e serve.Export, 
 		return err
 	}
 	c.Label = l
-	part := p.during(ctx, task, c, report)
+	part := p.during(task, c, report)
 	return part.settle(part.label(ctx, of.Model()))
 }
 

@@ -5,6 +5,8 @@ import (
 	"sync/atomic"
 
 	"github.com/schollz/progressbar/v3"
+
+	"github.com/seed-90d10d51/pipeline"
 )
 
 // bars make progress bars, which show nothing if stderr is not a terminal.
@@ -16,25 +18,19 @@ type bars struct {
 	watch func(unit string, done, of int64)
 }
 
-// images shows the images done, images per second and the time left.
-func (b bars) images(total int) (step, finish func()) {
-	p := b.bar("images", int64(total), progressbar.OptionSetDescription("images"), progressbar.OptionShowCount(),
-		progressbar.OptionShowIts(), progressbar.OptionSetItsString("images"), progressbar.OptionThrottle(100e6))
-	return p.add, p.finish
-}
-
-// methods shows how many methods have been compared, from the start: the last takes
-// longest.
-func (b bars) methods(total int) (step, finish func()) {
-	p := b.bar("methods", int64(total), progressbar.OptionSetDescription("comparing methods"),
-		progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false),
-		progressbar.OptionSetRenderBlankState(true))
-	return p.add, p.finish
-}
-
-// transfer shows the progress of a download, in bytes.
-func (b bars) transfer(total int64) *progress {
-	return b.bar("bytes", total, progressbar.OptionShowBytes(true))
+// begin shows how many of some units are done: of images how many a second, too, and the time left;
+// of methods how many have been compared, from the start, since the last takes longest.
+func (b bars) begin(unit string, total int64) *progress {
+	switch unit {
+	case pipeline.Images:
+		return b.bar(unit, total, progressbar.OptionSetDescription("images"), progressbar.OptionShowCount(),
+			progressbar.OptionShowIts(), progressbar.OptionSetItsString("images"), progressbar.OptionThrottle(100e6))
+	case pipeline.Methods:
+		return b.bar(unit, total, progressbar.OptionSetDescription("comparing methods"),
+			progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false),
+			progressbar.OptionSetRenderBlankState(true))
+	}
+	return b.bar(unit, total, progressbar.OptionShowBytes(true))
 }
 
 func (b bars) bar(unit string, total int64, options ...progressbar.Option) *progress {
@@ -63,21 +59,23 @@ func (p *progress) tell(done int64) {
 	}
 }
 
-func (p *progress) add() {
+// Add implements pipeline.Counter.
+func (p *progress) Add() {
 	if p.bar != nil {
 		_ = p.bar.Add(1) // a failing display must not stop the work
 	}
 	p.tell(p.done.Add(1))
 }
 
-func (p *progress) finish() {
+// Finish implements pipeline.Counter.
+func (p *progress) Finish() {
 	if p.bar != nil {
 		_ = p.bar.Finish()
 	}
 }
 
-// set says how much is done; total is 0 or less if nobody knows how much there is.
-func (p *progress) set(done, total int64) {
+// Set implements pipeline.Counter; total is 0 or less if nobody knows how much there is.
+func (p *progress) Set(done, total int64) {
 	if total > 0 && total != p.total { // what is obtained may be larger than what is made of it
 		p.total = total
 		if p.bar != nil {

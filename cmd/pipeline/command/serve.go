@@ -5,8 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
-	"log/slog"
 	"net"
 	"net/netip"
 	"strings"
@@ -14,10 +12,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/wording"
-	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/serve"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -133,7 +127,7 @@ func (a *app) serveHere(ctx context.Context, file string, at int) (err error) {
 	if err != nil {
 		return err
 	}
-	defer closeInto(s, &err)
+	defer func() { err = errors.Join(err, s.Close()) }()
 	l, err := listen(ctx, a.config.Serve.Addr, "addr")
 	if err != nil {
 		return err
@@ -147,36 +141,7 @@ func (a *app) serveHere(ctx context.Context, file string, at int) (err error) {
 		return err
 	}
 	a.say("open %s (Ctrl-C ends)", s.server.Entrance.Page)
-	warnOpened(a.log, s.session, file)
 	return s.server.Serve(ctx, l)
-}
-
-// shown returns what lists the photos to show, or the boxes in them, and what tells how these
-// fit, nil for photos.
-func (a *app) shown(ctx context.Context) (scan func(context.Context) ([]dataset.Sample, error),
-	fit func() dataset.BoxesFound, err error) {
-	in := a.inputs()
-	switch {
-	case in.boxes.File == "":
-		return in.folder, nil, nil
-	case !in.embed.Preprocess.Orientation:
-		return nil, nil, usagef("serve draws boxes on upright photos: leave out preprocess.orientation=false, or " +
-			"--boxes")
-	}
-	f, err := in.boxedFolder(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	return f.scan, f.fit, nil
-}
-
-// wordsOf returns what opens the text side of the network of the photos, nil if there is
-// none.
-func (a *app) wordsOf(e *embed.Embedder) func() (serve.Wording, error) {
-	if !wording.Has(a.config.Text, e.Backbone(), a.options()) {
-		return nil
-	}
-	return func() (serve.Wording, error) { return wording.Open(a.config.Text, e.Provenance(), a.options()) }
 }
 
 // listen listens at an address, which a flag sets.
@@ -187,64 +152,6 @@ func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
 		return nil, fmt.Errorf("%w: choose another with --%s", err, flag)
 	}
 	return l, nil
-}
-
-// warnOpened says what a server that was killed, or failed to save, has left.
-func warnOpened(log *slog.Logger, session *teach.Session, file string) {
-	if dropped := session.Dropped(); dropped != "" {
-		log.Warn("the journal ended in the middle of a line, as after a kill; it was not acknowledged and is dropped",
-			"dropped", dropped)
-	}
-	if n := session.Status().Unsaved; n > 0 {
-		log.Warn("the model lacks decisions that are in its journal: save on the page, or end this server, which "+
-			"saves too",
-			"file", file, "decisions", n)
-	}
-}
-
-// folder returns the photos of the folder.
-func (in inputs) folder(ctx context.Context) ([]dataset.Sample, error) {
-	listing, err := in.found(ctx)
-	return listing.Samples, err
-}
-
-// found returns what is in the folder, which may have no photos yet.
-func (in inputs) found(ctx context.Context) (dataset.Listing, error) {
-	opts, err := in.scanOptions()
-	if err != nil {
-		return dataset.Listing{}, err
-	}
-	listing, err := dataset.Scan(ctx, in.images, opts)
-	if errors.Is(err, dataset.ErrNoImages) {
-		err = nil
-	}
-	return listing, err
-}
-
-// startingPoint opens the backbone of the model that a session starts from. Without
-// one, fresh is a model of the settings that has learned nothing.
-func (a *app) startingPoint(file string) (e *embed.Embedder, fresh *model.Model, err error) {
-	m, err := model.Load(teach.StartFile(file))
-	switch {
-	case err == nil:
-		e, _, err = a.inputs().openFor(m)
-		return e, nil, err
-	case !errors.Is(err, fs.ErrNotExist):
-		return nil, nil, err
-	}
-	a.log.Info("there is no model to start from: the page begins without classes", "because", err)
-	if e, err = embed.Open(a.newOptions()); err != nil {
-		return nil, nil, err
-	}
-	settings := a.modelSettings()
-	settings.Provenance = e.Provenance()
-	if settings.Prior, err = a.prior(); err == nil {
-		fresh, err = model.New(settings)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, e.Close())
-	}
-	return e, fresh, nil
 }
 
 // tokenOf returns the token to ask for, "" for none.
@@ -269,17 +176,4 @@ func pageURL(address net.Addr, basePath, token string) string {
 		page += "?token=" + token
 	}
 	return page
-}
-
-// leave writes the model if it is behind the journal and there are two classes, and
-// waits for a save that is running. unsaved says why there is no model to write.
-func (a *app) leave(ctx context.Context, session *teach.Session, file string) (unsaved string, err error) {
-	if st := session.Status(); st.Unsaved == 0 && st.Lost == nil {
-		return "", nil
-	}
-	a.say("writing %s; every decision is in its journal already", file)
-	if unsaved, err = serve.Save(ctx, session); err != nil {
-		err = finalError{fmt.Errorf("%s was not written: %w", file, err)}
-	}
-	return unsaved, err
 }

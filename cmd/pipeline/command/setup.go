@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
@@ -195,9 +196,9 @@ func (s *setup) obtainFrom(ctx context.Context, all []*setupLibrary) {
 		if len(wanted) == 0 || ctx.Err() != nil {
 			return
 		}
-		p := s.bars.transfer(-1)
-		found, err := libraries.From(ctx, source, wanted, p.set)
-		p.finish()
+		p := s.bars.begin(pipeline.Bytes, -1)
+		found, err := libraries.From(ctx, source, wanted, p.Set)
+		p.Finish()
 		for _, l := range all {
 			switch {
 			case l.target.Dir == "": // none is prepared for this platform
@@ -235,9 +236,9 @@ func (s *setup) obtainNPM(ctx context.Context, all []*setupLibrary) {
 			continue
 		}
 		fmt.Fprintf(s.stderr, "fetching %s (%d MB) with npm\n", l.Release(), (l.PackageBytes+999_999)/1_000_000)
-		p := s.bars.transfer(l.PackageBytes)
-		l.err = libraries.NPM(ctx, l.target, p.set)
-		p.finish()
+		p := s.bars.begin(pipeline.Bytes, l.PackageBytes)
+		l.err = libraries.NPM(ctx, l.target, p.Set)
+		p.Finish()
 		if l.err == nil {
 			l.State = libraryInstalled
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 )
@@ -80,9 +81,9 @@ func (s *setup) obtainNetwork(ctx context.Context, n *setupLibrary) {
 		return
 	}
 	fmt.Fprintf(s.stderr, "fetching %s (%d MB)\n", n.Release(), (n.PackageBytes+999_999)/1_000_000)
-	p := s.bars.transfer(n.PackageBytes)
-	n.err = libraries.Pip(ctx, *n.source, p.set)
-	p.finish()
+	p := s.bars.begin(pipeline.Bytes, n.PackageBytes)
+	n.err = libraries.Pip(ctx, *n.source, p.Set)
+	p.Finish()
 	if n.err == nil {
 		n.State = libraryInstalled
 		return

@@ -17,6 +17,7 @@ import (
 	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/serve"
@@ -68,7 +69,7 @@ func (a *app) start(ctx context.Context, dir string, port int, browser bool) err
 	if dir != "" {
 		p, err := project.Open(dir)
 		if err != nil && !errors.Is(err, project.ErrNoPhotos) {
-			return usageError{err}
+			return &pipeline.UsageError{Err: err}
 		}
 		dir = p.Dir
 		// Whoever else has it says so on the page.
@@ -150,16 +151,15 @@ func openBrowser(address string) error {
 	return nil
 }
 
-// during returns the app of a task of the start page, with settings and a report of its own:
-// it says to the task what a command says to a terminal, and its matrix products and
-// networks end with ctx.
-func (a *app) during(ctx context.Context, task *serve.Task, c config.Config, report string) *app {
+// during returns the app of a task of the start page, with settings and a report of its own: it says
+// to the task what a command says to a terminal.
+func (a *app) during(task *serve.Task, c config.Config, report string) *app {
 	c.List, c.Features = "", ""
-	log := slog.New(remarks{out: task, level: slog.LevelInfo})
-	return &app{
-		config: c, until: ctx, report: report, flags: a.flags,
-		log: log, notes: &notes{log: log, said: map[string]bool{}},
+	part := &app{
+		config: c, report: report, flags: a.flags, log: slog.New(remarks{out: task, level: slog.LevelInfo}),
 		stdin: a.stdin, stdout: task, stderr: task, bars: bars{watch: task.Progress},
-		products: productsUntil(ctx, c),
 	}
+	part.Studio = a.With(pipeline.WithSettings(c.Studio()), pipeline.WithLogger(part.log),
+		pipeline.WithListener(listener{part}))
+	return part
 }

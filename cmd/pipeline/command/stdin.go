@@ -6,11 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/label"
-	"github.com/seed-90d10d51/pipeline/label/worker"
-	"github.com/seed-90d10d51/pipeline/teach"
+	"github.com/seed-90d10d51/pipeline"
 )
 
 // stdinFlag adds --stdin.
@@ -62,60 +58,13 @@ func refuseFolderSettings(cmd *cobra.Command, a *app) error {
 	return nil
 }
 
-// serve answers requests from stdin on stdout.
-func (a *app) serve(ctx context.Context, e *embed.Embedder, answer func([]embed.Item) ([]any, error)) error {
-	outcome, err := worker.Worker{
-		Embedder: e, Root: a.config.Images, In: a.stdin, Out: a.stdout, Answer: answer,
-	}.Run(ctx)
-	if err != nil {
-		return err
-	}
-	return partial(outcome.Failed, "the answer to each")
-}
-
-func (a *app) labelStdin(ctx context.Context, args []string) (err error) {
-	if a.config.Label.Adapt {
-		return usagef("--adapt looks at all photos first, and --stdin answers one by one: give --images")
-	}
-	m, err := a.loadModel(args[0])
-	if err != nil {
-		return err
-	}
-	e, _, err := a.inputs().openFor(m)
-	if err != nil {
-		return err
-	}
-	defer closeInto(e, &err)
-	threshold, err := m.Threshold(a.config.Label.Reject)
-	if err != nil {
-		return err
-	}
-	decided, err := teach.Decided(args[0], m)
-	if err != nil {
-		return err
-	}
-	scorer := a.config.Label.Scorer(m.Predictor, label.Above(threshold), m.Predictor.Calibration)
-	scorer.Decided = decided
-	return a.serve(ctx, e, scorer.Answer)
-}
-
-// embedded is the answer of embed --stdin to one request.
-type embedded struct {
-	Path      string    `json:"path"`
-	Embedding []float32 `json:"embedding"`
-}
-
-func (a *app) embedStdin(ctx context.Context, _ []string) (err error) {
-	e, err := embed.Open(a.newOptions())
-	if err != nil {
-		return err
-	}
-	defer closeInto(e, &err)
-	return a.serve(ctx, e, func(items []embed.Item) ([]any, error) {
-		answers := make([]any, len(items))
-		for i, item := range items {
-			answers[i] = embedded{dataset.EscapePath(item.Sample.Path), item.Vector}
-		}
-		return answers, nil
+func (a *app) labelStdin(ctx context.Context, args []string) error {
+	return a.Stream(ctx, pipeline.StreamRequest{
+		Model: args[0], Images: a.config.Images, In: a.stdin, Out: a.stdout, Settings: a.config.Label,
+		OldShare: a.config.Classifier.OldShare,
 	})
+}
+
+func (a *app) embedStdin(ctx context.Context, _ []string) error {
+	return a.Stream(ctx, pipeline.StreamRequest{Images: a.config.Images, In: a.stdin, Out: a.stdout})
 }

@@ -1,21 +1,17 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/method"
-	"github.com/seed-90d10d51/pipeline/model"
-	"github.com/seed-90d10d51/pipeline/model/advice"
-	"github.com/seed-90d10d51/pipeline/research/training"
-	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 func newTrain() *cobra.Command {
@@ -53,10 +49,7 @@ left out. A class may have only texts, or only images. The method is plda.`,
 			"  pipeline train --texts names.txt --backbone clip-b32 --out photos.model",
 		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
-			if stats != "" {
-				return a.trainStats(ctx, stats)
-			}
-			return a.train(ctx, prefer)
+			return a.train(ctx, stats, prefer)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
@@ -68,7 +61,7 @@ left out. A class may have only texts, or only images. The method is plda.`,
 	preferFlag(cmd, &prefer)
 	backboneFlag(cmd)
 	cmd.Flags().String("classifier", method.Auto, "method: "+
-		strings.Join(append(methodsWith[classifier.Learner](), method.Auto), ", "))
+		strings.Join(append(pipeline.MethodsWith[classifier.Learner](), method.Auto), ", "))
 	config.Bind(cmd.Flags(), "classifier", "classifier.name")
 	priorFlag(cmd)
 	textsFlag(cmd)
@@ -76,104 +69,46 @@ left out. A class may have only texts, or only images. The method is plda.`,
 	return cmd
 }
 
-// methodsWith returns the methods whose heads implement an optional interface.
-func methodsWith[T any]() []string {
-	var names []string
-	for _, m := range method.Methods() {
-		head, err := method.New(m.Name, method.DefaultConfig())
-		if _, ok := head.(T); ok && err == nil {
-			names = append(names, m.Name)
-		}
+func (a *app) train(ctx context.Context, stats, prefer string) error {
+	choice, err := pipeline.Preference(prefer)
+	if err != nil {
+		return err
 	}
-	return names
+	if err := errors.Join(a.require([2]string{"out", a.config.Out}), a.onlyStats(stats)); err != nil {
+		return err
+	}
+	_, l, err := a.Train(ctx, a.source(), func(q *pipeline.TrainRequest) {
+		q.Texts, q.Stats, q.Out, q.Prefer = a.config.Texts, stats, a.config.Out, choice
+		q.Classifier, q.Seed = a.config.Classifier, a.config.Seed
+	})
+	return a.learned(l, err)
 }
 
-func (a *app) train(ctx context.Context, prefer string) error {
-	if taught(a.config.Out) {
-		return a.trainTaught(ctx, a.config.Out, prefer)
-	}
-	if err := a.outFile(); err != nil {
+// learned prints what was learned.
+func (a *app) learned(l *pipeline.Learned, err error) error {
+	if err := a.finish(l, err); err != nil && !isPartial(err) {
 		return err
 	}
-	if err := onlyTaught(prefer, a.config.Out); err != nil {
-		return err
-	}
-	settings := a.modelSettings()
-	var err error
-	var named embed.Provenance
-	if settings.Words, named, err = a.words(ctx, nil); err != nil {
-		return err
-	}
-	if settings.Words != nil && a.namesOnly() {
-		return a.trainNames(settings, named)
-	}
-	in := a.inputs()
-	e, b, err := in.labelled(ctx, nil)
-	if err != nil {
-		return err
-	}
-	if err := e.Provenance.Compatible(named, "in the texts"); err != nil {
-		return err
-	}
-	settings.Provenance = e.Provenance
-	settings.Provenance.Text = named.Text
-	products, err := a.products()
-	if err != nil {
-		return err
-	}
-	settings.Backend, settings.Comparing = products, a.bars.methods
-	if settings.Prior, err = a.prior(); err != nil {
-		return err
-	}
-	trainings := a.checkpoint(a.config.Out)
-	settings.Heads.Checkpoint = trainings
-	if err := a.trainProjection(ctx, &settings, e); err != nil {
-		return err
-	}
-	m, outcome, err := model.Train(ctx, settings, b)
-	if err != nil {
-		return err
-	}
-	if err := a.save(m, a.config.Out); err != nil {
-		return err
-	}
-	if err := errors.Join(trainings.Close(), training.Finish(projectionFolder(a.config.Out))); err != nil {
-		return err
-	}
-	a.sayTrained(m, outcome)
-	a.sayAll(wordLines(m))
-	a.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
-	a.sayAll(advice.Expected(m))
-	if a.json != "" {
-		if err := a.sayLearned(m, a.config.Out, outcome, len(e.Outcome.Problems)); err != nil {
+	if a.json != "" && l.Model != nil {
+		if err := a.writeJSON(l.JSON()); err != nil {
 			return err
 		}
 	}
-	return writeProblems(e.Outcome.Problems, a.config.Out+".errors.csv")
+	return err
 }
 
-// sayTrained says why the method was chosen, if it was, what was learned and what prior
-// the model has.
-func (a *app) sayTrained(m *model.Model, outcome model.Outcome) {
-	if m.Choice != nil {
-		a.say("chose %s", m.Choice.Why)
+// onlyStats returns a usage error if there is a second input besides --stats.
+func (a *app) onlyStats(stats string) error {
+	c := a.config
+	switch {
+	case stats == "":
+		return nil
+	case c.Images != "" || c.List != "" || c.Features != "":
+		return usagef("--stats and --images, --list or --features are different inputs: give only one")
+	case c.Texts != "":
+		return usagef("--texts goes with images or alone, not with --stats: learn the texts afterwards")
 	}
-	a.sayOutcome("trained "+m.Method+":", m.Classes(), outcome)
-	a.sayAll(priorLines(m))
-}
-
-func (a *app) modelSettings() model.Settings {
-	c := a.config.Classifier
-	var classFrom string
-	if a.config.Images != "" && a.config.List == "" {
-		classFrom = a.config.Scan.ClassFrom
-	}
-	return model.Settings{
-		ClassFrom: classFrom,
-		Method:    c.Name, Heads: c.Heads(a.config.Seed), Temperature: c.Tempered(), OldShare: c.OldShare,
-		WithoutStatistics: !c.Statistics,
-		Seed:              a.config.Seed, ToolVersion: version,
-	}
+	return nil
 }
 
 func newLearn() *cobra.Command {
@@ -203,13 +138,7 @@ taught with serve or start.
 			"  pipeline learn mine.project/photos.model --from theirs.project/photos.model",
 		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, args []string) error {
-			switch {
-			case from != "":
-				return a.learnFrom(ctx, args[0], from, stats, prefer)
-			case stats != "":
-				return a.learnStats(ctx, args[0], stats)
-			}
-			return a.learn(ctx, args[0], prefer)
+			return a.learn(ctx, args[0], from, stats, prefer)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
@@ -225,86 +154,70 @@ taught with serve or start.
 	return cmd
 }
 
-func (a *app) learn(ctx context.Context, file, prefer string) error {
-	to := a.destination(file)
-	if taught(to) && to == file {
-		return a.learnTaught(ctx, file, prefer)
-	}
-	if err := onlyTaught(prefer, to); err != nil {
-		return err
-	}
-	m, err := a.loadModel(file)
+func (a *app) learn(ctx context.Context, file, from, stats, prefer string) error {
+	choice, err := pipeline.Preference(prefer)
 	if err != nil {
 		return err
 	}
-	if err := replaceable(to); err != nil {
+	c := a.config
+	if from != "" && cmp.Or(c.Images, c.List, c.Features, c.Texts, stats, c.Out) != "" {
+		return usagef("--from adds the decisions of another model to %s, and nothing else: give it alone", file)
+	}
+	if err := a.onlyStats(stats); err != nil {
 		return err
 	}
-	if done, err := a.learnNames(ctx, m, file); done || err != nil {
-		return err
-	}
-	in := a.inputs()
-	e, b, err := in.labelled(ctx, m)
-	if err != nil {
-		return err
-	}
-	trainings := a.checkpoint(a.destination(file))
-	classifier.UseCheckpoint(m.Predictor.Head, trainings)
-	outcome, err := m.Learn(ctx, b)
-	if err == nil {
-		err = a.refresh(ctx, m)
-	}
-	if err != nil {
-		return err
-	}
-	if outcome.Changed() {
-		m.ToolVersion = version
-	}
-	if err := a.save(m, file); err != nil {
-		return err
-	}
-	if err := trainings.Close(); err != nil {
-		return err
-	}
-	a.sayOutcome("learned", m.Classes(), outcome)
-	a.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
-	a.sayAll(advice.Expected(m))
-	if a.json != "" {
-		if err := a.sayLearned(m, a.destination(file), outcome, len(e.Outcome.Problems)); err != nil {
-			return err
-		}
-	}
-	return writeProblems(e.Outcome.Problems, a.destination(file)+".errors.csv")
+	return a.learned(a.Learn(ctx, pipeline.LearnRequest{
+		Model: file, Out: c.Out, From: a.source(), Texts: c.Texts, Stats: stats, Other: from, Prefer: choice,
+		Methods: c.Classifier.Methods, Restart: !c.Classifier.DKL.Resume,
+	}))
 }
 
-// refresh brings a model up to date if the configuration of its method asks for it. A
-// model whose own configuration asks for it has already done so.
-func (a *app) refresh(ctx context.Context, m *model.Model) error {
-	row, err := method.Find(m.Method)
-	if err != nil || !row.Refreshes(a.config.Classifier.Methods.Settings(row)) {
-		return err
-	}
-	return m.Refresh(ctx)
+func learnedFlag(cmd *cobra.Command) {
+	jsonFlag(cmd.Flags(), "write what was learned, the classes and advice as JSON")
 }
 
-// checkpoint returns the folder that stores long trainings of a model's head until
-// the model is saved, so that the same command can resume them.
-func (a *app) checkpoint(file string) *checkpoint.Folder {
-	return &checkpoint.Folder{Dir: file + ".training", Restart: !a.config.Classifier.DKL.Resume, Say: a.log.Info}
+// preferFlag adds --prefer.
+func preferFlag(cmd *cobra.Command, prefer *string) {
+	cmd.Flags().StringVar(prefer, "prefer", "", "`truth` to keep where a photo was decided to be of another class: "+
+		"decisions or list")
 }
 
-// destination returns --out, or by default the file of the model itself.
-func (a *app) destination(file string) string {
-	if a.config.Out != "" {
-		return a.config.Out
-	}
-	return file
+// textsFlag adds --texts and --tokenizer.
+func textsFlag(cmd *cobra.Command) {
+	cmd.Flags().String("texts", "", "`file` of classes, one per line, or a table class,text; or a TEXTDIR of embed")
+	bind(cmd.Flags(), "", "texts")
+	tokenizerFlag(cmd)
 }
 
-// save writes a model, unless a server was started on it since the command began.
-func (a *app) save(m *model.Model, file string) error {
-	if err := teach.Free(a.destination(file)); err != nil {
-		return err
-	}
-	return m.Save(a.destination(file))
+func tokenizerFlag(cmd *cobra.Command) {
+	cmd.Flags().String("tokenizer", "", "`file` tokenizer.json of the text side, if not beside it")
+	config.Bind(cmd.Flags(), "tokenizer", "text.tokenizer")
+}
+
+// priorFlag adds --prior.
+func priorFlag(cmd *cobra.Command) {
+	cmd.Flags().String("prior", "",
+		"`file` made by pipeline prior, or default for the built-in backbone's own; for few images per class "+
+			"(plda, plda+, ppca-eb)")
+	config.Bind(cmd.Flags(), "prior", "classifier.prior")
+}
+
+// predictionsFlag adds --predictions.
+func predictionsFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool("predictions", false,
+		"count labels of a list that nobody decided, too (by is empty or bulk)")
+	bind(cmd.Flags(), "scan.", "predictions")
+}
+
+// dklFlags adds the flags of deep kernel learning.
+func dklFlags(cmd *cobra.Command) {
+	cmd.Flags().Bool("dkl", false,
+		"first train a projection of the embeddings on the base classes (deep kernel learning)")
+	config.Bind(cmd.Flags(), "dkl", "classifier.dkl.enabled")
+	resumeFlag(cmd)
+}
+
+func resumeFlag(cmd *cobra.Command) {
+	cmd.Flags().Bool("resume", true, "resume a run that was stopped; --resume=false starts over")
+	config.Bind(cmd.Flags(), "resume", "classifier.dkl.resume")
 }

@@ -1,13 +1,10 @@
 package config
 
 import (
-	"cmp"
 	"fmt"
-	"runtime"
 
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/wording"
 	"github.com/seed-90d10d51/pipeline/extractor"
@@ -15,7 +12,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/method"
-	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/research/experiment/kind"
 	"github.com/seed-90d10d51/pipeline/research/fscil"
 	"github.com/seed-90d10d51/pipeline/serve"
@@ -46,20 +42,20 @@ type Config struct {
 	// Backbone is a name from the catalogue, "default", or an ONNX file; ""
 	// means the model's own, or if there is no model yet the network that pipeline
 	// setup obtained, else "default".
-	Backbone   string           `mapstructure:"backbone" json:"backbone"`
-	Scan       Scan             `mapstructure:"scan" json:"scan"`
-	Boxes      Boxes            `mapstructure:"boxes" json:"boxes"`
-	Runtime    Runtime          `mapstructure:"runtime" json:"runtime"`
-	Linalg     native.Config    `mapstructure:"linalg" json:"linalg"`
-	Preprocess embed.Preprocess `mapstructure:"preprocess" json:"preprocess"`
-	Extractor  extractor.Config `mapstructure:"extractor" json:"extractor"`
-	Text       wording.Config   `mapstructure:"text" json:"text"`
-	Classifier Classifier       `mapstructure:"classifier" json:"classifier"`
-	Label      label.Config     `mapstructure:"label" json:"label"`
-	Rank       rank.Config      `mapstructure:"rank" json:"rank"`
-	Serve      serve.Config     `mapstructure:"serve" json:"serve"`
-	FSCIL      fscil.Config     `mapstructure:"fscil" json:"fscil"`
-	Experiment kind.Config      `mapstructure:"experiment" json:"experiment"`
+	Backbone   string              `mapstructure:"backbone" json:"backbone"`
+	Scan       pipeline.Scan       `mapstructure:"scan" json:"scan"`
+	Boxes      pipeline.Boxes      `mapstructure:"boxes" json:"boxes"`
+	Runtime    Runtime             `mapstructure:"runtime" json:"runtime"`
+	Linalg     native.Config       `mapstructure:"linalg" json:"linalg"`
+	Preprocess embed.Preprocess    `mapstructure:"preprocess" json:"preprocess"`
+	Extractor  extractor.Config    `mapstructure:"extractor" json:"extractor"`
+	Text       wording.Config      `mapstructure:"text" json:"text"`
+	Classifier pipeline.Classifier `mapstructure:"classifier" json:"classifier"`
+	Label      label.Config        `mapstructure:"label" json:"label"`
+	Rank       rank.Config         `mapstructure:"rank" json:"rank"`
+	Serve      serve.Config        `mapstructure:"serve" json:"serve"`
+	FSCIL      fscil.Config        `mapstructure:"fscil" json:"fscil"`
+	Experiment kind.Config         `mapstructure:"experiment" json:"experiment"`
 }
 
 // Runtime locates ONNX Runtime.
@@ -68,53 +64,18 @@ type Runtime struct {
 	Library string `mapstructure:"library" json:"library"`
 }
 
-// Classifier chooses the method and holds the settings of all of them.
-type Classifier struct {
-	// Name is one of method.Methods, or method.Auto, the default.
-	Name string `mapstructure:"name" json:"name"`
-	// Statistics stores exact training statistics in a side file, so that
-	// examples can be added to and removed from learned classes.
-	Statistics bool `mapstructure:"statistics" json:"statistics"`
-	// Temperature divides log-probabilities; 0 means fit it by pseudo-sessions
-	// inside the base session, 1 leaves them unchanged.
-	Temperature float64 `mapstructure:"temperature" json:"temperature"`
-	// Prior is a file made by pipeline prior, or prior.BuiltIn, that training starts from.
-	Prior string `mapstructure:"prior" json:"prior"`
-	// OldShare is the share of images expected to show classes of the base session; 0
-	// leaves it as the model has it, and a new model as its method says.
-	OldShare model.OldShare `mapstructure:"old_share" json:"old_share"`
-	// DKL trains a projection in front of the method.
-	DKL DKL `mapstructure:"dkl" json:"dkl"`
-	// Methods holds the settings of all methods, which Load decodes from
-	// Sections, nested maps by key.
-	Methods  method.Config  `mapstructure:"-" json:"methods"`
-	Sections map[string]any `mapstructure:",remain" json:"-"`
-}
-
-// DKL configures the training of a projection in front of the method.
-type DKL struct {
-	Enabled bool `mapstructure:"enabled" json:"enabled"`
-	// Resume continues from the checkpoint of a run that was stopped.
-	Resume       bool `mapstructure:"resume" json:"resume"`
-	dkl.Training `mapstructure:",squash"`
-}
-
-// maxThreads is far above the cores of a machine; each thread takes memory.
-const maxThreads = 1024
-
 // Default returns the default settings.
 func Default() Config {
 	return Config{
 		Log: "text",
-		Scan: Scan{Include: []string{}, Exclude: []string{}, DropLabel: []string{},
+		Scan: pipeline.Scan{Include: []string{}, Exclude: []string{}, DropLabel: []string{},
 			Symlinks: string(dataset.FollowLinks)},
-		Boxes:      Boxes{MinConfidence: 0.2},
+		Boxes:      pipeline.Boxes{MinConfidence: 0.2},
 		Linalg:     native.DefaultConfig(),
 		Preprocess: embed.DefaultPreprocess(),
 		Extractor:  extractor.DefaultConfig(),
 		Text:       wording.DefaultConfig(),
-		Classifier: Classifier{Name: method.Auto, Statistics: true, Temperature: temperature.Auto,
-			DKL: DKL{Resume: true, Training: dkl.DefaultTraining()}, Methods: method.DefaultConfig()},
+		Classifier: pipeline.DefaultClassifier(),
 		Label:      label.DefaultConfig(),
 		Rank:       rank.DefaultConfig(),
 		Serve:      serve.DefaultConfig(),
@@ -125,8 +86,8 @@ func Default() Config {
 
 // Validate returns an error that names the first setting that is out of range.
 func (c Config) Validate() error {
-	if c.Threads < 0 || c.Threads > maxThreads {
-		return fmt.Errorf("threads: %d is not in 0…%d; use 0 for all cores", c.Threads, maxThreads)
+	if err := c.Studio().Validate(); err != nil {
+		return err
 	}
 	if c.Log != "text" && c.Log != "json" {
 		return fmt.Errorf("log: %q is neither text nor json", c.Log)
@@ -138,10 +99,6 @@ func (c Config) Validate() error {
 	}{
 		{"scan.", scan},
 		{"boxes.", c.Boxes.Validate()},
-		{"linalg.", c.Linalg.Validate()},
-		{"preprocess.", c.Preprocess.Validate()},
-		{"", c.Extractor.Validate()},
-		{"text.", c.Text.Validate()},
 		{"label.", c.Label.Validate()},
 		{"rank.", c.Rank.Validate()},
 		{"serve.", c.Serve.Validate()},
@@ -175,24 +132,15 @@ func trainable(names ...string) error {
 	return nil
 }
 
-// Tempered returns the settings of the temperature.
-func (c Classifier) Tempered() temperature.Config {
-	return temperature.Config{Temperature: c.Temperature}
+// Studio returns the settings that all requests share.
+func (c Config) Studio() pipeline.Settings {
+	return pipeline.Settings{
+		Network: c.Backbone, Cache: c.Cache, Threads: c.Threads, Preprocess: c.Preprocess, Extractor: c.Extractor,
+		Text: c.Text, Linalg: c.Linalg, Library: c.Runtime.Library,
+	}
 }
 
-// Heads returns the settings of the methods for a run with the given seed.
-func (c Classifier) Heads(seed uint64) method.Config {
-	c.Methods.WithoutStatistics = !c.Statistics
-	return c.Methods.Seeded(seed)
+// Source returns the input of a command.
+func (c Config) Source() pipeline.Source {
+	return pipeline.Source{Images: c.Images, List: c.List, Features: c.Features, Scan: c.Scan, Boxes: c.Boxes}
 }
-
-// Training returns the settings of deep kernel learning for a run with the given
-// seed.
-func (c Classifier) Training(seed uint64) dkl.Training {
-	t := c.DKL.Training
-	t.Seed = seed
-	return t
-}
-
-// Workers returns the number of images to process in parallel.
-func (c Config) Workers() int { return cmp.Or(c.Threads, runtime.GOMAXPROCS(0)) }

@@ -1,4 +1,4 @@
-package command
+package pipeline
 
 import (
 	"context"
@@ -17,7 +17,7 @@ type truths struct {
 	changed int
 }
 
-func (a *app) truths(rows embed.Rows, file string, m *model.Model) (*truths, error) {
+func newTruths(rows embed.Rows, file string, m *model.Model) (*truths, error) {
 	decided, err := teach.Decided(file, m)
 	return &truths{Rows: rows, decided: decided}, err
 }
@@ -35,10 +35,10 @@ func (t *truths) Each(ctx context.Context, emit func(embed.Item) error) (embed.O
 	})
 }
 
-// say tells how many classes a person decided differently from the folder.
-func (t *truths) say(a *app) {
+// tell says how many classes a person decided differently from the folder.
+func (t *truths) tell(l *lines) {
 	if t.changed > 0 {
-		a.say("%s of another class than their folder or list says, as a person decided",
+		l.add("%s of another class than their folder or list says, as a person decided",
 			plural(t.changed, "image is", "images are"))
 	}
 }

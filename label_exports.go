@@ -1,4 +1,4 @@
-package command
+package pipeline
 
 import (
 	"context"
@@ -11,50 +11,49 @@ import (
 	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/label/export"
 	"github.com/seed-90d10d51/pipeline/label/split"
-	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // checkExports returns an error if what is to be written for other programs cannot be.
-func (a *app) checkExports() error {
-	c := a.config.Label
-	if i := slices.IndexFunc(c.Format, export.NeedsPhotos); i >= 0 && a.config.Features != "" {
-		return usagef("--format %s needs the photos, and features have none: give --images", c.Format[i])
+func (q LabelRequest) checkExports() error {
+	c := q.Settings
+	if i := slices.IndexFunc(c.Format, export.NeedsPhotos); i >= 0 && q.From.Features != "" {
+		return Misuse("--format %s needs the photos, and features have none: give --images", c.Format[i])
 	}
 	if c.Split != "" {
 		if _, err := split.Parse(c.Split); err != nil {
-			return usageError{err}
+			return &UsageError{err}
 		}
 	}
 	if c.Deployments == "" {
 		return nil
 	}
 	if !slices.Contains(c.Format, "camtrap-dp") && c.Events == 0 {
-		return usagef("label.deployments is for --format camtrap-dp and --events, and neither is asked for")
+		return Misuse("label.deployments is for --format camtrap-dp and --events, and neither is asked for")
 	}
-	_, err := a.deployments() // before hours of work
+	_, err := deployments(c) // before hours of work
 	return err
 }
 
 // deployments reads what people know of them, nothing without a file.
-func (a *app) deployments() (export.Deployments, error) {
-	if a.config.Label.Deployments == "" {
+func deployments(c label.Config) (export.Deployments, error) {
+	if c.Deployments == "" {
 		return nil, nil
 	}
-	return export.ReadDeployments(a.config.Label.Deployments)
+	return export.ReadDeployments(c.Deployments)
 }
 
 // split divides the images of a job, and says how.
-func (a *app) split(ctx context.Context, job *label.Job) error {
+func (l *labelling) split(ctx context.Context, job *label.Job) error {
 	shares, err := split.Parse(job.Config.Split)
 	if err != nil {
 		return err
 	}
-	plan, err := split.Deal(ctx, job.Pass(), shares, a.config.Seed)
+	plan, err := split.Deal(ctx, job.Pass(), shares, l.Seed)
 	if err != nil {
 		return err
 	}
-	a.say("%s", plan)
-	job.Split, job.Splits, job.Notes = plan.Of, plan.Names(), append(job.Notes, plan.String())
+	job.Split, job.Splits = plan.Of, plan.Names()
+	l.note(job, plan.String())
 	return nil
 }
 
@@ -70,9 +69,9 @@ func timed(ctx context.Context, in input, shot func(file, taken string) photomet
 
 // addExports adds what a job is to write for other programs. Of the events those count about which
 // people decided if nothing else is asked for.
-func addExports(ctx context.Context, m *model.Model, in input, places export.Deployments, seen []*events.Event,
+func (l *labelling) addExports(ctx context.Context, places export.Deployments, seen []*events.Event,
 	job *label.Job) error {
-	c := job.Config
+	c, in, m := job.Config, l.in, l.model
 	o := export.Options{
 		Root: in.root, Dir: job.Out, Classes: m.Classes(), Model: m.Method + " " + m.SHA256()[:12], Splits: job.Splits,
 		Now: time.Now, Deployments: places, Empty: in.empty(c), Events: seen,

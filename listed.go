@@ -1,16 +1,14 @@
-package command
+package pipeline
 
 import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 )
 
-// need is what a command needs of its input.
+// need is what a request needs of its input.
 type need int
 
 const (
@@ -19,13 +17,6 @@ const (
 	toLearn        // classes, and of a list that is divided the part train
 	toTest         // classes, and of such a list the other parts
 )
-
-// predictionsFlag adds --predictions.
-func predictionsFlag(cmd *cobra.Command) {
-	cmd.Flags().Bool("predictions", false,
-		"count labels of a list that nobody decided, too (by is empty or bulk)")
-	bind(cmd.Flags(), "scan.", "predictions")
-}
 
 // part keeps the images of a list that a need is for, where the list says in a column split
 // which part each is in. A list of one part is all of it.
@@ -43,8 +34,8 @@ func (in inputs) part(l *dataset.Listing, need need) {
 		return
 	}
 	l.Samples = slices.DeleteFunc(l.Samples, func(s dataset.Sample) bool { return !wanted(s) })
-	if left := all - len(l.Samples); left > 0 && in.notes.first(in.list) { // a list may be read twice
-		in.notes.log.Info("the list is divided by its column split: train and learn take the part train, eval the "+
+	if left := all - len(l.Samples); left > 0 && in.first(in.List) { // a list may be read twice
+		in.log.Info("the list is divided by its column split: train and learn take the part train, eval the "+
 			"others", "taken", len(l.Samples), "left", left)
 	}
 }
@@ -52,7 +43,7 @@ func (in inputs) part(l *dataset.Listing, need need) {
 // notePredicted says how many labels of a list do not count.
 func (in inputs) notePredicted(predicted int) {
 	if predicted > 0 {
-		in.notes.log.Info("labels of the list that nobody decided do not count, as the model gave them: correct them "+
+		in.log.Info("labels of the list that nobody decided do not count, as the model gave them: correct them "+
 			"in the column label, or take all with --predictions", "labels", predicted)
 	}
 }
@@ -70,8 +61,8 @@ func (in inputs) noteUnlabelled(from input, rows *embed.Labelled, skipped map[st
 // noteLeftOut says how many images have no class, how many show several things, and how many
 // are of one to drop. That may be misspelt.
 func (in inputs) noteLeftOut(unlabelled, several int, skipped map[string]int) {
-	log := in.notes.log
-	switch drop := in.scan.DropLabel; {
+	log := in.log
+	switch drop := in.Scan.DropLabel; {
 	case len(drop) == 0:
 	case skipped["dropped"] == 0:
 		log.Warn("no image has a class that --drop-label leaves out", "drop_label", strings.Join(drop, ", "))

@@ -1,4 +1,4 @@
-package command
+package pipeline
 
 import (
 	"cmp"
@@ -7,10 +7,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
-	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
@@ -19,37 +16,37 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// textsFlag adds --texts and --tokenizer.
-func textsFlag(cmd *cobra.Command) {
-	cmd.Flags().String("texts", "", "`file` of classes, one per line, or a table class,text; or a TEXTDIR of embed")
-	bind(cmd.Flags(), "", "texts")
-	tokenizerFlag(cmd)
+// texts are those that describe classes, in the file or folder path.
+type texts struct {
+	*run
+	path     string
+	from     Source // of the photos that they are compared with
+	newModel embed.Options
 }
 
-func tokenizerFlag(cmd *cobra.Command) {
-	cmd.Flags().String("tokenizer", "", "`file` tokenizer.json of the text side, if not beside it")
-	config.Bind(cmd.Flags(), "tokenizer", "text.tokenizer")
+func (r *run) texts(path string, from Source, priorFile string) texts {
+	return texts{r, path, from, r.forNewModel(priorFile)}
 }
 
-// textsIn reports whether a path of --texts is a folder of embeddings.
-func textsIn(path string) bool {
+// isFolder reports whether a path is a folder, such as one of embeddings of texts.
+func isFolder(path string) bool {
 	info, err := os.Stat(path)
 	return err == nil && info.IsDir()
 }
 
 // words reads or computes the texts of the settings, for a model or, if it is nil, a new
 // one. It returns nil without texts, and where they come from.
-func (a *app) words(ctx context.Context, m *model.Model) (*gauss.Words, embed.Provenance, error) {
+func (t texts) words(ctx context.Context, m *model.Model) (*gauss.Words, embed.Provenance, error) {
 	var none embed.Provenance
-	path := a.config.Texts
+	path := t.path
 	if path == "" {
 		return nil, none, nil
 	}
-	texts, err := a.texts(ctx, m)
+	read, err := t.read(ctx, m)
 	if err != nil {
 		return nil, none, err
 	}
-	byClass, err := texts.ByClass()
+	byClass, err := read.ByClass()
 	if err != nil {
 		return nil, none, fmt.Errorf("texts %s: %w", path, err)
 	}
@@ -57,33 +54,33 @@ func (a *app) words(ctx context.Context, m *model.Model) (*gauss.Words, embed.Pr
 	if err != nil {
 		return nil, none, fmt.Errorf("texts %s: %w", path, err)
 	}
-	return words, texts.Provenance, nil
+	return words, read.Provenance, nil
 }
 
-// texts reads a folder of texts, or computes their embeddings from a file.
-func (a *app) texts(ctx context.Context, m *model.Model) (featdir.Texts, error) {
-	if textsIn(a.config.Texts) {
-		texts, err := featdir.ReadTexts(a.config.Texts)
+// read reads a folder of texts, or computes their embeddings from a file.
+func (t texts) read(ctx context.Context, m *model.Model) (featdir.Texts, error) {
+	if isFolder(t.path) {
+		texts, err := featdir.ReadTexts(t.path)
 		if err == nil && m != nil {
-			err = m.Provenance.Compatible(texts.Provenance, "in "+a.config.Texts)
+			err = m.Provenance.Compatible(texts.Provenance, "in "+t.path)
 		}
 		return texts, err
 	}
-	described, err := dataset.ReadDescriptions(a.config.Texts)
+	described, err := dataset.ReadDescriptions(t.path)
 	if err != nil {
 		return featdir.Texts{}, err
 	}
-	photos, err := a.photoNetwork(m)
+	photos, err := t.photoNetwork(m)
 	if err != nil {
 		return featdir.Texts{}, err
 	}
-	return a.describe(ctx, described, photos)
+	return t.describe(ctx, described, photos)
 }
 
 // describe computes the embeddings of what describes classes.
-func (a *app) describe(ctx context.Context, described []dataset.Description,
+func (r *run) describe(ctx context.Context, described []dataset.Description,
 	photos embed.Provenance) (texts featdir.Texts, err error) {
-	side, err := wording.Open(a.config.Text, photos, a.options())
+	side, err := wording.Open(r.settings.Text, photos, r.embed)
 	if err != nil {
 		return texts, err
 	}
@@ -93,13 +90,13 @@ func (a *app) describe(ctx context.Context, described []dataset.Description,
 
 // photoNetwork returns what is known of the network of the photos that words are compared
 // with: that of a model, of the features, or the one that a new model would have.
-func (a *app) photoNetwork(m *model.Model) (embed.Provenance, error) {
+func (t texts) photoNetwork(m *model.Model) (embed.Provenance, error) {
 	var known embed.Provenance
 	switch {
 	case m != nil:
 		known = m.Provenance
-	case a.config.Features != "":
-		r, err := featdir.Open(a.config.Features)
+	case t.from.Features != "":
+		r, err := featdir.Open(t.from.Features)
 		if err != nil {
 			return known, err
 		}
@@ -109,14 +106,14 @@ func (a *app) photoNetwork(m *model.Model) (embed.Provenance, error) {
 		}
 	}
 	switch here := known.Backbone.SHA256 != ""; {
-	case a.config.Backbone != "":
+	case t.settings.Network != "":
 	case here:
 		return known, nil
-	case m != nil || a.config.Features != "":
-		return known, usagef("it is not known which network computed the embeddings of the photos: name it with " +
+	case m != nil || t.from.Features != "":
+		return known, Misuse("it is not known which network computed the embeddings of the photos: name it with " +
 			"--backbone, or give a folder of embeddings of texts with --texts TEXTDIR")
 	}
-	o := a.newOptions()
+	o := t.newModel
 	dirs, err := o.BackboneDirs()
 	if err != nil {
 		return known, err
@@ -135,19 +132,14 @@ func (a *app) photoNetwork(m *model.Model) (embed.Provenance, error) {
 	return known, nil
 }
 
-// namesOnly reports whether a command has texts, but no images to learn from.
-func (a *app) namesOnly() bool {
-	return a.config.Images == "" && a.config.List == "" && a.config.Features == ""
-}
-
 // trainNames makes a model of names alone. If it is known which network the photos will
 // have, the model is one of that network.
-func (a *app) trainNames(settings model.Settings, from embed.Provenance) (err error) {
+func (r *run) trainNames(settings model.Settings, from embed.Provenance, q TrainRequest) (l *Learned, err error) {
 	settings.Provenance = from
 	if from.Backbone.SHA256 != "" && from.ExtractorFingerprint == "" {
-		e, err := embed.Open(a.newOptions())
+		e, err := embed.Open(r.forNewModel(q.Classifier.Prior))
 		if err != nil {
-			return err
+			return nil, err
 		}
 		defer closeInto(e, &err)
 		settings.Provenance = e.Provenance()
@@ -156,41 +148,37 @@ func (a *app) trainNames(settings model.Settings, from embed.Provenance) (err er
 	settings.Provenance.Dim = cmp.Or(settings.Provenance.Dim, settings.Words.Texts.Cols)
 	m, err := model.New(settings)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	return a.saveNames(m, a.config.Out)
+	return namesSaved(m, q.Out)
 }
 
-// learnNames teaches a model the names of --texts, if there are any. It is done if there
+// learnNames teaches a model the names of the texts, if there are any. It returns a result if there
 // is nothing else to learn.
-func (a *app) learnNames(ctx context.Context, m *model.Model, file string) (done bool, err error) {
-	words, from, err := a.words(ctx, m)
+func (r *run) learnNames(ctx context.Context, m *model.Model, q LearnRequest) (*Learned, error) {
+	words, from, err := r.texts(q.Texts, q.From, "").words(ctx, m)
 	if err != nil || words == nil {
-		return false, err
+		return nil, err
 	}
 	if err := m.AddWords(ctx, words); err != nil {
-		return false, err
+		return nil, err
 	}
 	if from.Text != nil {
 		m.Provenance.Text = from.Text
 	}
-	m.ToolVersion = version
-	if !a.namesOnly() {
-		return false, nil
+	m.ToolVersion = r.version
+	if !q.From.empty() {
+		return nil, nil
 	}
-	return true, a.saveNames(m, file)
+	return namesSaved(m, q.to())
 }
 
-// saveNames saves a model that has learned nothing but names.
-func (a *app) saveNames(m *model.Model, file string) error {
-	if err := a.save(m, file); err != nil {
-		return err
+// namesSaved saves a model that has learned nothing but names.
+func namesSaved(m *model.Model, file string) (*Learned, error) {
+	if err := save(m, file); err != nil {
+		return nil, err
 	}
-	a.sayAll(wordLines(m))
-	if a.json != "" {
-		return a.sayLearned(m, a.destination(file), model.Outcome{}, 0)
-	}
-	return nil
+	return &Learned{Model: m, File: file, lines: wordLines(m)}, nil
 }
 
 // wordLines say what names a model knows, and how much they count.

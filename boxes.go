@@ -1,4 +1,4 @@
-package command
+package pipeline
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 // boxesOf returns the boxes of the images if there is a file of boxes, and otherwise the
 // images. It is what --boxes means to every command.
 func (in inputs) boxesOf(ctx context.Context, images *dataset.Source) (*dataset.Source, *dataset.BoxesFound, error) {
-	if in.boxes.File == "" {
+	if in.Boxes.File == "" {
 		return images, nil, nil
 	}
 	boxes, err := in.readBoxes(images.Root())
@@ -29,8 +29,8 @@ func (in inputs) boxesOf(ctx context.Context, images *dataset.Source) (*dataset.
 
 // readBoxes reads the file of boxes, for photos below a folder.
 func (in inputs) readBoxes(root string) (*dataset.Boxes, error) {
-	return dataset.ReadBoxes(in.boxes.File, root, dataset.BoxOptions{
-		MinConfidence: in.boxes.MinConfidence, Classify: !in.detected, AsStored: !in.embed.Preprocess.Orientation,
+	return dataset.ReadBoxes(in.Boxes.File, root, dataset.BoxOptions{
+		MinConfidence: in.Boxes.MinConfidence, Classify: !in.detected, AsStored: !in.settings.Preprocess.Orientation,
 	})
 }
 
@@ -46,7 +46,7 @@ func (in inputs) boxedFolder(ctx context.Context) (*boxedFolder, error) {
 	in.detected = true
 	f := &boxedFolder{inputs: in}
 	var err error
-	if f.boxes, err = in.readBoxes(in.images); err != nil {
+	if f.boxes, err = in.readBoxes(in.Images); err != nil {
 		return nil, err
 	}
 	boxed, err := f.source(ctx)
@@ -58,7 +58,7 @@ func (in inputs) boxedFolder(ctx context.Context) (*boxedFolder, error) {
 	}
 	found, err := boxed.Outcome()
 	if n := len(found.Problems); n > 0 {
-		in.notes.log.Warn("boxes or photos that cannot be used are left out; label --boxes lists them in errors.csv",
+		in.log.Warn("boxes or photos that cannot be used are left out; label --boxes lists them in errors.csv",
 			"problems", n, "first", dataset.EscapePath(found.Problems[0].Path), "reason", found.Problems[0].Err)
 	}
 	return f, err
@@ -93,8 +93,8 @@ func (f *boxedFolder) fit() dataset.BoxesFound { return *f.found.Load() }
 // noteBoxes says how a file of boxes and the photos fit. What is only a part of the photos
 // need not have everything that the file lists.
 func (in inputs) noteBoxes(found dataset.BoxesFound) {
-	log, filter := in.notes.log, in.scan
-	part := in.list != "" || filter.Shard != "" || len(filter.Include)+len(filter.Exclude) > 0
+	log, filter := in.log, in.Scan
+	part := in.List != "" || filter.Shard != "" || len(filter.Include)+len(filter.Exclude) > 0
 	log.Info(fmt.Sprintf("reading %s of %s instead of whole photos", plural(found.Boxes, "box", "boxes"),
 		plural(len(found.Photos), "photo", "photos")), "without_boxes", found.Empty())
 	if n := found.Unlisted.N; n > 0 {

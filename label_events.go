@@ -1,4 +1,4 @@
-package command
+package pipeline
 
 import (
 	"context"
@@ -12,34 +12,34 @@ import (
 	"github.com/seed-90d10d51/pipeline/label/survey"
 )
 
-// labelEvents finds the events of the photos and what each shows, and adds them to the job
+// events finds the events of the photos and what each shows, and adds them to the job
 // and the page.
-func (a *app) labelEvents(ctx context.Context, in input, places export.Deployments, job *label.Job,
+func (l *labelling) events(ctx context.Context, places export.Deployments, job *label.Job,
 	page *report.Page) ([]*events.Event, error) {
-	c := a.config.Label
-	groups, err := events.Group(ctx, in.root, in.photos(ctx), events.Options{
-		Gap: a.gap(), FileTimes: c.FileTimes,
+	c := l.Settings
+	groups, err := events.Group(ctx, l.in.root, l.in.photos(ctx), events.Options{
+		Gap: gap(c), FileTimes: c.FileTimes,
 	})
 	if err != nil {
 		return nil, err
 	}
 	t := groups.Times
 	if t.Unknown > 0 {
-		a.log.Warn("photos whose time is neither in EXIF, nor in a list or their name, are events of their own; "+
+		l.log.Warn("photos whose time is neither in EXIF, nor in a list or their name, are events of their own; "+
 			"--set label.file_times=true takes the time of the file, which copying may have changed",
 			"photos", t.Unknown)
 	}
 	if t.Files > 0 {
-		a.log.Warn("the time of photos is that of the last change of their files", "photos", t.Files)
+		l.log.Warn("the time of photos is that of the last change of their files", "photos", t.Files)
 	}
 	scorer := c.Scorer(job.Head, job.Threshold, job.Held)
 	scorer.Decided = job.Decided
-	fitted, err := groups.Fit(ctx, scorer, in, job.Held.Added)
+	fitted, err := groups.Fit(ctx, scorer, l.in, job.Held.Added)
 	if err != nil {
 		return nil, err
 	}
-	a.say("%s of %s", plural(len(groups.Events), "event", "events"), plural(t.EXIF+t.Table+t.Names+t.Files+t.Unknown,
-		"photo", "photos"))
+	l.say("%s of %s", plural(len(groups.Events), "event", "events"),
+		plural(t.EXIF+t.Table+t.Names+t.Files+t.Unknown, "photo", "photos"))
 	job.Events = fitted.Of
 	counts := survey.New(groups.Events, places)
 	job.Sinks = append(job.Sinks, events.Table{Dir: job.Out, Events: groups.Events},
@@ -55,7 +55,7 @@ func (a *app) labelEvents(ctx context.Context, in input, places export.Deploymen
 }
 
 // gap returns the longest time between two photos of an event that follow each other.
-func (a *app) gap() time.Duration { return time.Duration(a.config.Label.Events * float64(time.Second)) }
+func gap(c label.Config) time.Duration { return time.Duration(c.Events * float64(time.Second)) }
 
 // photos yields the photos of the input, each with the number of its rows.
 func (in input) photos(ctx context.Context) iter.Seq[events.Photo] {

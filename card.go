@@ -1,7 +1,8 @@
-package command
+package pipeline
 
 import (
 	"fmt"
+	"io"
 	"path/filepath"
 	"strings"
 	"text/template"
@@ -88,10 +89,11 @@ Half or more of the held-out photos of these classes were named wrongly: {{range
 | pixels | {{with .Provenance.Preprocess}}{{.Resize}} side {{.Size}}, crop {{.Crop}}{{with .View}} ({{.}}){{end}}, {{.Interpolation}}{{else}}unknown{{end}} |
 `))
 
-// printCard prints a model card.
-func (a *app) printCard(m *model.Model, file string) error {
+// WriteCard writes a model card in Markdown, for those who are given the model.
+func (i *Inspected) WriteCard(w io.Writer) error {
+	m := i.Model
 	c := card{
-		Title: filepath.Base(file), Method: m.Method, Settings: string(m.HeadConfig), Classes: m.ClassSizes(),
+		Title: filepath.Base(i.file), Method: m.Method, Settings: string(m.HeadConfig), Classes: m.ClassSizes(),
 		Sessions: m.Sessions, Samples: m.SampleCount(),
 		Held: m.Predictor.Calibration, Rough: advice.Rough(m.Predictor.Calibration),
 		Share: advice.Share(m.Predictor.Calibration), HeldBy: held(m.Predictor.Calibration.Source),
@@ -103,9 +105,9 @@ func (a *app) printCard(m *model.Model, file string) error {
 			c.Summary = row.Summary
 		}
 	}
-	for i, class := range c.Classes {
+	for n, class := range c.Classes {
 		c.Smallest, c.Largest = min(c.Smallest, class.Samples), max(c.Largest, class.Samples)
-		if i == 0 {
+		if n == 0 {
 			c.Smallest = class.Samples
 		}
 		if class.Samples == 1 {
@@ -116,7 +118,7 @@ func (a *app) printCard(m *model.Model, file string) error {
 		c.Calibrated, c.Temperature, c.ECE = true, t.T, advice.CalibrationError(m)
 	}
 	c.Keeps, _ = m.Predictor.Kept()
-	return cardTemplate.Execute(a.stdout, c)
+	return cardTemplate.Execute(w, c)
 }
 
 // markdownText returns text that Markdown shows as it is, also in a cell of a table.

@@ -1,4 +1,4 @@
-package command
+package pipeline
 
 import (
 	"cmp"
@@ -7,12 +7,10 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
 
-	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
@@ -22,68 +20,86 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// inputs name the images, or the embeddings, that a command reads, and say how.
+// streamed is the name of a file that means standard input or output.
+const streamed = "-"
+
+// A Source names the photos, or the embeddings, of a request, and says how to read them.
+type Source struct {
+	// Images is a folder of photos, List a file that lists some, with paths relative to Images or
+	// else to its own folder, and Features a folder of embeddings.
+	Images, List, Features string
+	Scan                   Scan
+	Boxes                  Boxes
+	// Stdin is the list that is called "-".
+	Stdin io.Reader
+}
+
+// Folder is the source of the photos of a folder. To learn, each folder inside it is a class.
+func Folder(dir string) Source { return Source{Images: dir} }
+
+// List is the source of the photos that a file lists: paths, or a table in CSV, JSON lines or
+// Parquet.
+func List(file string) Source { return Source{List: file} }
+
+// Features is the source of the embeddings of a folder, as pipeline embed writes it.
+func Features(dir string) Source { return Source{Features: dir} }
+
+// empty reports whether the source names nothing.
+func (s Source) empty() bool { return s.Images == "" && s.List == "" && s.Features == "" }
+
+// inputs read a Source in a run.
 type inputs struct {
-	images, list, features string
-	scan                   config.Scan
-	boxes                  config.Boxes
+	*run
+	Source
+	// newModel are the options of the network of a new model.
+	newModel embed.Options
 	// detected keeps boxes of what is not to be classified, such as persons.
 	detected bool
 	// own are the folders that the run itself writes, which a scan skips.
 	own []string
-	// stdin is the list that is called "-".
-	stdin io.Reader
-	// embed says how images become embeddings, embedNew how those of a new model do.
-	embed, embedNew embed.Options
-	notes           *notes
 }
 
-// inputs returns what the settings name.
-func (a *app) inputs() inputs {
-	c, options := a.config, a.options()
-	cache, _ := options.CacheDir() // without one there is nothing to skip
-	own := []string{c.Scan.ShardFolder(c.Out), c.Out, cache}
+// inputs returns what reads a source, where the results of the run go to out.
+func (r *run) inputs(from Source, out string) inputs {
+	cache, _ := r.embed.CacheDir() // without one there is nothing to skip
+	own := []string{from.Scan.ShardFolder(out), out, cache}
 	return inputs{
-		images: c.Images, list: c.List, features: c.Features, scan: c.Scan, boxes: c.Boxes,
-		embed: options, embedNew: a.newOptions(),
-		own:   slices.DeleteFunc(own, func(dir string) bool { return dir == "" }),
-		stdin: a.stdin, notes: a.notes,
+		run: r, Source: from, newModel: r.embed,
+		own: slices.DeleteFunc(own, func(dir string) bool { return dir == "" }),
 	}
 }
 
-// shardFolder creates --out and returns the folder of the results: for a shard it is a
-// sub-folder of --out, so that all shards can be started with the same.
-func (a *app) shardFolder() (string, error) {
-	if a.config.Scan.Shard != "" {
-		if err := os.MkdirAll(a.config.Out, 0o755); err != nil {
+// shardFolder creates the folder of the results and returns that of the shard: a sub-folder, so
+// that all shards can be started with the same.
+func (s Source) shardFolder(out string) (string, error) {
+	if s.Scan.Shard != "" {
+		if err := os.MkdirAll(out, 0o755); err != nil {
 			return "", fmt.Errorf("output folder: %w", err)
 		}
 	}
-	return a.config.Scan.ShardFolder(a.config.Out), nil
+	return s.Scan.ShardFolder(out), nil
 }
 
 func (in inputs) scanOptions() (dataset.ScanOptions, error) {
-	filter, err := in.scan.Filter()
-	return dataset.ScanOptions{
-		Avoid: in.own, Filter: filter, Symlinks: dataset.Symlinks(in.scan.Symlinks),
-		ClassFrom: dataset.ClassFrom(in.scan.ClassFrom),
-	}, err
+	o, err := in.ScanOptions("")
+	o.Avoid = in.own
+	return o, err
 }
 
 // readList reads the list. Its paths are relative to the folder of images, by default
 // that of the list.
 func (in inputs) readList(need need) (*dataset.Source, error) {
-	opts := in.scan.List()
-	opts.LabelsOptional, opts.Boxes = need == anyImages, in.boxes.File != ""
-	opts.Decided = need != anyImages && !in.scan.Predictions
-	images, err := in.listing(cmp.Or(in.images, filepath.Dir(in.list)), opts)
+	opts := in.Scan.List()
+	opts.LabelsOptional, opts.Boxes = need == anyImages, in.Boxes.File != ""
+	opts.Decided = need != anyImages && !in.Scan.Predictions
+	images, err := in.listing(cmp.Or(in.Images, filepath.Dir(in.List)), opts)
 	if column := (*dataset.ColumnError)(nil); errors.As(err, &column) {
-		return nil, usageError{err}
+		return nil, &UsageError{err}
 	}
 	if err != nil && !errors.Is(err, dataset.ErrNoImages) {
 		return nil, err
 	}
-	filter, filterErr := in.scan.Filter()
+	filter, filterErr := in.Scan.Filter()
 	err = errors.Join(err, filterErr, images.Keep(filter))
 	in.part(&images, need)
 	if errors.Is(err, dataset.ErrNoImages) && len(images.Problems) > 0 {
@@ -93,10 +109,10 @@ func (in inputs) readList(need need) (*dataset.Source, error) {
 }
 
 func (in inputs) listing(root string, opts dataset.ListOptions) (dataset.Listing, error) {
-	if in.list == streamed {
-		return dataset.ReadListFrom(in.stdin, "standard input", root, opts)
+	if in.List == streamed {
+		return dataset.ReadListFrom(in.Stdin, "standard input", root, opts)
 	}
-	return dataset.ReadList(in.list, root, opts)
+	return dataset.ReadList(in.List, root, opts)
 }
 
 // source returns the images. It walks a folder instead of listing it, so folders can
@@ -104,19 +120,19 @@ func (in inputs) listing(root string, opts dataset.ListOptions) (dataset.Listing
 // read is not.
 func (in inputs) source(ctx context.Context, need need) (*dataset.Source, error) {
 	switch {
-	case in.list != "":
+	case in.List != "":
 		return in.readList(need)
-	case in.images == "":
-		return nil, usagef("--images is missing: give the folder to read")
-	case in.scan.Predictions || in.scan.PathColumn != "" || in.scan.LabelColumn != "" || in.scan.PathSuffix != "":
-		return nil, usagef("--path-column, --label-column, --path-suffix and --predictions say how to read a list: " +
+	case in.Images == "":
+		return nil, Misuse("--images is missing: give the folder to read")
+	case in.Scan.Predictions || in.Scan.PathColumn != "" || in.Scan.LabelColumn != "" || in.Scan.PathSuffix != "":
+		return nil, Misuse("--path-column, --label-column, --path-suffix and --predictions say how to read a list: " +
 			"give it with --list")
 	}
 	opts, err := in.scanOptions()
 	if err != nil {
 		return nil, err
 	}
-	images, err := dataset.Walk(ctx, in.images, opts)
+	images, err := dataset.Walk(ctx, in.Images, opts)
 	if errors.Is(err, dataset.ErrNoImages) {
 		found, _ := images.Outcome()
 		if len(found.Problems) > 0 || opts.Filter.Shard.N > 1 {
@@ -148,8 +164,8 @@ func (in inputs) openImages(ctx context.Context, m *model.Model, need need) (inp
 	}
 	found, _ := images.Outcome()
 	if found.Guessed != "" {
-		in.notes.log.Info("guessed how to read the list; --path-column, --label-column and --path-suffix say it",
-			"list", in.list, "guessed", found.Guessed)
+		in.log.Info("guessed how to read the list; --path-column, --label-column and --path-suffix say it",
+			"list", in.List, "guessed", found.Guessed)
 	}
 	in.noteFiles(found.LeftOut)
 	if need != anyImages {
@@ -162,7 +178,7 @@ func (in inputs) openImages(ctx context.Context, m *model.Model, need need) (inp
 		return input{}, err
 	}
 	if m == nil {
-		e, err := embed.Open(in.embedNew)
+		e, err := embed.Open(in.newModel)
 		if err != nil {
 			return input{}, err
 		}
@@ -176,36 +192,30 @@ func (in inputs) openImages(ctx context.Context, m *model.Model, need need) (inp
 }
 
 // openFor opens the backbone of a model.
-func (in inputs) openFor(m *model.Model) (*embed.Embedder, []string, error) {
-	e, err := embed.OpenFor(m.Provenance, in.embed)
+func (r *run) openFor(m *model.Model) (*embed.Embedder, []string, error) {
+	e, err := embed.OpenFor(m.Provenance, r.embed)
 	if err != nil {
 		return nil, nil, err
 	}
-	return e, in.notes.differ(e.Provenance(), m.Provenance, "in the model"), nil
-}
-
-// notes say how embeddings differ from others, once each.
-type notes struct {
-	log  *slog.Logger
-	said map[string]bool
+	return e, r.differ(e.Provenance(), m.Provenance, "in the model"), nil
 }
 
 // first reports whether something is to be said for the first time.
-func (n *notes) first(what string) bool {
-	said := n.said[what]
-	n.said[what] = true
+func (r *run) first(what string) bool {
+	said := r.said[what]
+	r.said[what] = true
 	return !said
 }
 
 // differ prints, once, and returns how embeddings differ from others that they may be
 // mixed with.
-func (n *notes) differ(here, other embed.Provenance, where string) []string {
+func (r *run) differ(here, other embed.Provenance, where string) []string {
 	note := here.Note(other, where)
 	if note == "" {
 		return nil
 	}
-	if n.first(note) {
-		n.log.Warn(note)
+	if r.first(note) {
+		r.log.Warn(note)
 	}
 	return []string{note}
 }
@@ -213,23 +223,23 @@ func (n *notes) differ(here, other embed.Provenance, where string) []string {
 // noteMerged says which classes are merged from several folders, and how to keep
 // them apart. A user who asks for the first-level folders knows.
 func (in inputs) noteMerged(merged []dataset.Merged) {
-	switch rule := dataset.ClassFrom(in.scan.ClassFrom); {
+	switch rule := dataset.ClassFrom(in.Scan.ClassFrom); {
 	case len(merged) == 0, rule == dataset.ClassFromTop, rule == dataset.ClassFromRoot:
 		return
 	}
 	advice := "each first-level folder is one class, with the folders inside it; " +
 		"--class-from leaf or path makes these the classes, --class-from top confirms"
-	if in.scan.ClassFrom == string(dataset.ClassFromLeaf) {
+	if in.Scan.ClassFrom == string(dataset.ClassFromLeaf) {
 		advice = "folders of the same name are one class; --class-from path keeps them apart"
 	}
 	first := merged[0]
-	in.notes.log.Info(advice, "merged_classes", len(merged),
+	in.log.Info(advice, "merged_classes", len(merged),
 		"first", fmt.Sprintf("%q from %s and %s", first.Class, first.Folders[0], first.Folders[1]))
 }
 
 // noteFiles says what in the folder is not read.
 func (in inputs) noteFiles(left dataset.LeftOut) {
-	log := in.notes.log
+	log := in.log
 	if n := left.Files(); n > 0 {
 		log.Info("files in other formats are skipped", "files", n, "suffixes", left.BySuffix())
 	}
@@ -244,43 +254,43 @@ func (in inputs) noteFiles(left dataset.LeftOut) {
 // noteEmpty says which folders could have been classes.
 func (in inputs) noteEmpty(empty dataset.Folders) {
 	if empty.N > 0 {
-		in.notes.log.Info("folders without photos are no classes", "folders", empty.N, "such_as", empty.Names())
+		in.log.Info("folders without photos are no classes", "folders", empty.N, "such_as", empty.Names())
 	}
 }
 
 // open opens the embeddings. If there is a model, they must be of its backbone.
 func (in inputs) open(ctx context.Context, m *model.Model, need need) (input, error) {
-	if in.features == "" {
-		if m != nil && in.list == "" {
-			in.scan.ClassFrom = cmp.Or(in.scan.ClassFrom, m.ClassFrom)
+	if in.Features == "" {
+		if m != nil && in.List == "" {
+			in.Scan.ClassFrom = cmp.Or(in.Scan.ClassFrom, m.ClassFrom)
 		}
 		return in.openImages(ctx, m, need)
 	}
-	if in.images != "" || in.list != "" {
-		return input{}, usagef("--features and --images are two different inputs: give only one")
+	if in.Images != "" || in.List != "" {
+		return input{}, Misuse("--features and --images are two different inputs: give only one")
 	}
-	if in.boxes.File != "" {
-		return input{}, usagef("--boxes are parts of photos, and features have none: give --images")
+	if in.Boxes.File != "" {
+		return input{}, Misuse("--boxes are parts of photos, and features have none: give --images")
 	}
-	if s := in.scan; s.List() != (dataset.ListOptions{}) || s.Predictions || s.Symlinks != string(dataset.FollowLinks) {
-		return input{}, usagef("--class-from, --path-column, --label-column, --path-suffix, --predictions and " +
+	if s := in.Scan; s.List() != (dataset.ListOptions{}) || s.Predictions || s.Symlinks != string(dataset.FollowLinks) {
+		return input{}, Misuse("--class-from, --path-column, --label-column, --path-suffix, --predictions and " +
 			"--symlinks say how to read images; features have paths and labels of their own")
 	}
-	filter, err := in.scan.Filter()
+	filter, err := in.Scan.Filter()
 	if err != nil {
 		return input{}, err
 	}
-	r, err := featdir.Open(in.features)
+	r, err := featdir.Open(in.Features)
 	var notes []string
 	if err == nil && m != nil {
 		if err = m.Accepts(r.Provenance()); err != nil {
 			err = errors.Join(err, r.Close())
 		} else {
-			notes = in.notes.differ(r.Provenance(), m.Provenance, "in the model")
+			notes = in.differ(r.Provenance(), m.Provenance, "in the model")
 		}
 		if own := m.Provenance.Backbone; own.SHA256 != "" && r.Provenance().Backbone.SHA256 == "" {
-			in.notes.log.Warn("these features do not say which backbone computed them; "+
-				"results are right only if it is the model's", "features", in.features, "backbone", own.Name)
+			in.log.Warn("these features do not say which backbone computed them; "+
+				"results are right only if it is the model's", "features", in.Features, "backbone", own.Name)
 		}
 	}
 	return input{Rows: filtered{r, filter}, Closer: r, notes: notes}, err
@@ -346,4 +356,33 @@ func writeProblems(problems []dataset.Problem, file string) error {
 		return err
 	}
 	return partial(len(problems), file)
+}
+
+// folder returns the photos of the folder.
+func (in inputs) folder(ctx context.Context) ([]dataset.Sample, error) {
+	listing, err := in.found(ctx)
+	return listing.Samples, err
+}
+
+// found returns what is in the folder, which may have no photos yet.
+func (in inputs) found(ctx context.Context) (dataset.Listing, error) {
+	opts, err := in.scanOptions()
+	if err != nil {
+		return dataset.Listing{}, err
+	}
+	listing, err := dataset.Scan(ctx, in.Images, opts)
+	if errors.Is(err, dataset.ErrNoImages) {
+		err = nil
+	}
+	return listing, err
+}
+
+// ScanOptions say how to read a folder, where the results of the run go to out.
+func (s Source) ScanOptions(out string) (dataset.ScanOptions, error) {
+	filter, err := s.Scan.Filter()
+	avoid := slices.DeleteFunc([]string{s.Scan.ShardFolder(out), out}, func(dir string) bool { return dir == "" })
+	return dataset.ScanOptions{
+		Avoid: avoid, Filter: filter, Symlinks: dataset.Symlinks(s.Scan.Symlinks),
+		ClassFrom: dataset.ClassFrom(s.Scan.ClassFrom),
+	}, err
 }

@@ -1,4 +1,4 @@
-package command
+package pipeline
 
 import (
 	"context"
@@ -12,7 +12,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
-	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -23,28 +22,39 @@ const (
 	pictureSide = 80
 )
 
-// drawTree draws the tree of a model's classes into an SVG file.
-func (a *app) drawTree(ctx context.Context, m *model.Model, modelFile, file string) error {
+// Drawn is what DrawTree returns.
+type Drawn struct {
+	Classes, Pictures int
+
+	lines lines
+}
+
+// Lines say what was drawn, for a person.
+func (d *Drawn) Lines() []string { return d.lines }
+
+// DrawTree draws the tree of a model's classes into an SVG file, each with its first picture in its
+// folder below images, unless that is "".
+func (s *Studio) DrawTree(ctx context.Context, i *Inspected, file, images string) (*Drawn, error) {
+	m := i.Model
 	head, ok := m.Predictor.Head.(classifier.Hierarchical)
 	if !ok {
-		return fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", modelFile, m.Method,
-			strings.Join(methodsWith[classifier.Hierarchical](), ", "))
+		return nil, fmt.Errorf("inspect %s: method %s has no tree of classes; these have: %s", i.file, m.Method,
+			strings.Join(MethodsWith[classifier.Hierarchical](), ", "))
 	}
-	if err := writable(file); err != nil {
-		return err
+	if err := Writable(file); err != nil {
+		return nil, err
 	}
-	pictures, err := a.classPictures(ctx, m.Classes())
+	pictures, err := s.classPictures(ctx, m.Classes(), images)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	title := fmt.Sprintf("%s: %s, %s", filepath.Base(modelFile), m.Method, plural(len(m.Classes()), "class", "classes"))
+	d := &Drawn{Classes: len(m.Classes()), Pictures: len(pictures)}
+	title := fmt.Sprintf("%s: %s, %s", filepath.Base(i.file), m.Method, plural(d.Classes, "class", "classes"))
 	err = atomicfile.Write(file, func(f *atomicfile.File) error {
 		return chart.Dendrogram(f, title, drawn(head.Hierarchy(), pictures))
 	})
-	if err == nil {
-		a.say("wrote %s: %s, %d with a picture", file, plural(len(m.Classes()), "class", "classes"), len(pictures))
-	}
-	return err
+	d.lines.add("wrote %s: %s, %d with a picture", file, plural(d.Classes, "class", "classes"), d.Pictures)
+	return d, err
 }
 
 // drawn returns the tree to draw, with the pictures of its classes.
@@ -57,25 +67,25 @@ func drawn(b classifier.Branch, pictures map[string][]byte) chart.Branch {
 }
 
 // classPictures returns a thumbnail of every class that has an image in its folder
-// below --images, or nothing if --images is not given.
-func (a *app) classPictures(ctx context.Context, classes []string) (map[string][]byte, error) {
-	if a.config.Images == "" {
+// below images, or nothing without them.
+func (s *Studio) classPictures(ctx context.Context, classes []string, images string) (map[string][]byte, error) {
+	if images == "" {
 		return nil, nil
 	}
-	if _, err := os.Stat(a.config.Images); err != nil {
+	if _, err := os.Stat(images); err != nil {
 		return nil, fmt.Errorf("pictures of classes: %w", err)
 	}
-	budget, err := a.config.Preprocess.Budget()
+	budget, err := s.settings.Preprocess.Budget()
 	if err != nil {
 		return nil, err
 	}
 	found := make([][]byte, len(classes))
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(a.config.Workers())
+	group.SetLimit(s.workers())
 	for i, c := range classes {
 		group.Go(func() error {
 			if dir := filepath.FromSlash(c); filepath.IsLocal(dir) { // class names come from the model file
-				found[i] = classPicture(ctx, filepath.Join(a.config.Images, dir), budget)
+				found[i] = classPicture(ctx, filepath.Join(images, dir), budget)
 			}
 			return ctx.Err()
 		})

@@ -1,0 +1,243 @@
+package pipeline
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/metrics"
+	"github.com/seed-90d10d51/pipeline/label/report"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/advice"
+	"github.com/seed-90d10d51/pipeline/model/prior"
+)
+
+// An EvalRequest says on what a model is measured. Start from NewEvalRequest.
+type EvalRequest struct {
+	Model string
+	From  Source
+	// Settings has the share that may be rejected.
+	Settings label.Config
+	// Report is the folder of report.html, "" for none. Problems is the file for images that could
+	// not be read; "" logs them.
+	Report, Problems string
+	OldShare         model.OldShare // as in LabelRequest
+}
+
+// NewEvalRequest returns a request with the defaults.
+func NewEvalRequest(model string, from Source) EvalRequest {
+	return EvalRequest{Model: model, From: from, Settings: label.DefaultConfig()}
+}
+
+// Evaluated is what Eval returns.
+type Evaluated struct {
+	*metrics.Report
+
+	lines lines
+}
+
+// Lines say how good the model is, for a person.
+func (e *Evaluated) Lines() []string { return e.lines }
+
+// Eval measures a model on labelled images. What a person decided is the class of an image.
+func (s *Studio) Eval(ctx context.Context, q EvalRequest) (e *Evaluated, err error) {
+	if q.Report != "" && q.From.Features != "" {
+		return nil, Misuse("--report shows images, and features have none: give --images")
+	}
+	r := s.begin(ctx)
+	m, err := r.loadShared(q.Model, q.OldShare)
+	if err != nil {
+		return nil, err
+	}
+	if err := WritableFolder(q.Report); err != nil {
+		return nil, err
+	}
+	from := r.inputs(q.From, "")
+	in, err := from.open(ctx, m, toTest)
+	if err != nil {
+		return nil, err
+	}
+	defer closeInto(in, &err)
+	threshold, err := m.Threshold(q.Settings.Reject)
+	if err != nil {
+		return nil, err
+	}
+	evaluation, err := label.NewEvaluation(m.Classes(), false)
+	if err != nil {
+		return nil, err
+	}
+	evaluation.Learned = learnedBy(m)
+	decided, err := newTruths(in, q.Model, m)
+	if err == nil && !taught(q.Model) {
+		err = in.anyOf(ctx, m.Classes())
+	}
+	if err != nil {
+		return nil, err
+	}
+	known := &seen{Rows: decided, has: evaluation.Learned, prior: m.Prior}
+	rows := &embed.Labelled{Rows: known}
+	scorer := q.Settings.Scorer(m.Predictor, label.Above(threshold), m.Predictor.Calibration)
+	scorer.TopK = 3
+	pass := label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{evaluation}}
+	if q.Report != "" {
+		page := report.PageOf(m, r.version)
+		page.Title = pageTitle(q.Model, in.root)
+		page.Subtitle = "Evaluation; " + page.Subtitle
+		pass.Sinks = append(pass.Sinks, r.page(ctx, page, in, q.Report, evaluation, threshold))
+	}
+	outcome, err := pass.Run(ctx)
+	from.noteUnlabelled(in, rows, outcome.Skipped)
+	if err != nil {
+		return nil, err
+	}
+	known.warn(r.log)
+	e = &Evaluated{}
+	decided.tell(&e.lines)
+	if e.Report, err = evaluation.Report(); err != nil {
+		return nil, err
+	}
+	e.tell(m, evaluation, q)
+	return e, r.problems(outcome.Problems, q.Problems)
+}
+
+// tell says how good a model was.
+func (e *Evaluated) tell(m *model.Model, of *label.Evaluation, q EvalRequest) {
+	l, r := &e.lines, e.Report
+	l.add("images             %d of %s", r.N, present(r))
+	if r.NLearned > 0 {
+		l.add("learned            %d of the images: what follows is too good, and no accuracy on new photos",
+			r.NLearned)
+	}
+	l.add("accuracy           %.1f %%%s", 100*r.Accuracy, tooGood(r))
+	l.add("balanced accuracy  %.1f %%%s", 100*r.BalancedAccuracy, tooGood(r))
+	l.add("log-likelihood     %.3f nats (negative, mean; 0 is perfect)", r.NLLNats)
+	l.add("calibration error  %.3f: probabilities are off by %.1f points on average", r.ECE, 100*r.ECE)
+	if r.NoveltyAUROC != nil {
+		l.add("unknown classes    AUROC %.3f over %d images (1: the novelty sets all of them apart, 0.5: none)",
+			*r.NoveltyAUROC, r.NUnknown)
+	}
+	if r.NewECE != nil {
+		l.add("new or not         probabilities of being new are off by %.1f points on average", 100**r.NewECE)
+	}
+	if known, unknown := of.Known, of.Unknown; q.Settings.Reject > 0 {
+		l.add("rejected           %d of %d known, %d of %d unknown", known.Rejected, known.Rows, unknown.Rejected,
+			unknown.Rows)
+		if note := advice.Rejected(m, q.Settings.Reject); note != "" {
+			l.add("                   %s", note)
+		}
+	}
+	if q.Report != "" {
+		l.add("report             %s", filepath.Join(q.Report, reportName))
+	}
+}
+
+// tooGood says so of a figure over images that the model has learned.
+func tooGood(r *metrics.Report) string {
+	if r.NLearned == 0 {
+		return ""
+	}
+	return ", learned images included"
+}
+
+// WriteJSON writes all results; shares are from 0 to 1.
+func (e *Evaluated) WriteJSON(w io.Writer) error { return e.Report.WriteJSON(w) }
+
+// anyOf returns an error if no image of the input belongs to one of some classes, before
+// any is read.
+func (in input) anyOf(ctx context.Context, classes []string) error {
+	if in.images == nil {
+		return nil
+	}
+	const most = 3
+	var others []string
+	for s := range in.images.Samples(ctx) {
+		switch {
+		case slices.Contains(classes, s.Label):
+			return nil
+		case s.Label != "" && len(others) < most && !slices.Contains(others, s.Label):
+			others = append(others, s.Label)
+		}
+	}
+	if err := ctx.Err(); err != nil || len(others) == 0 { // evaluating says what is wrong
+		return err
+	}
+	return fmt.Errorf("no image is of a class of the model, such as %s: their classes are %s and so on; --class-from "+
+		"says which folder names the class", strings.Join(classes[:min(most, len(classes))], ", "),
+		strings.Join(others, ", "))
+}
+
+// learnedBy returns a function that reports whether a model has learned a content.
+func learnedBy(m *model.Model) func(content [sha256.Size]byte) bool {
+	as := m.LearnedAs()
+	return func(content [sha256.Size]byte) bool { return len(as(content)) > 0 }
+}
+
+// seen counts the rows that a model has learned, and those that its prior was made
+// from.
+type seen struct {
+	embed.Rows
+	has   func(content [sha256.Size]byte) bool
+	prior *prior.Prior
+
+	learned, inPrior int
+}
+
+// Each is like Rows.Each.
+func (s *seen) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	return s.Rows.Each(ctx, func(item embed.Item) error {
+		if item.Err != nil {
+			return emit(item)
+		}
+		if s.has(item.Hash) {
+			s.learned++
+		}
+		if s.prior != nil {
+			s.inPrior += s.prior.Count([]model.Hash{item.Hash}, []model.Hash{embed.HashRow(item.Vector)})
+		}
+		return emit(item)
+	})
+}
+
+func (s *seen) warn(log *slog.Logger) {
+	if s.learned > 0 {
+		log.Warn("the model has learned some of these images, so that the result is too good; test on others", "images",
+			s.learned)
+	}
+	if s.inPrior > 0 {
+		log.Warn("the prior of the model was made from some of these images, so that the result is too good; test on "+
+			"others", "images", s.inPrior)
+	}
+}
+
+// problems writes the images that failed into a file, or if it has no name into the log.
+func (r *run) problems(problems []dataset.Problem, file string) error {
+	if file != "" {
+		return writeProblems(problems, file)
+	}
+	for _, p := range problems {
+		r.log.Warn("image left out", "path", p.Path, "error", p.Err)
+	}
+	return partial(len(problems), "the log")
+}
+
+// present is "3 classes", or "3 of the 5 classes".
+func present(r *metrics.Report) string {
+	n, all := 0, len(r.Classes)
+	for _, c := range r.PerClass {
+		if c.N > 0 {
+			n++
+		}
+	}
+	if n < all {
+		return fmt.Sprintf("%d of the %d classes", n, all)
+	}
+	return plural(all, "class", "classes")
+}

@@ -1,0 +1,210 @@
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/wording"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/teach"
+)
+
+// A TeachRequest says which model is taught with which photos.
+type TeachRequest struct {
+	// Model is the file of the model, which need not be there yet.
+	Model string
+	// From is a folder of photos, and perhaps the boxes in them.
+	From Source
+	// Events are the most seconds between two photos that are shown as one; 0 shows each alone.
+	Events float64
+	// Classifier and Seed are those of a model that is not there yet.
+	Classifier Classifier
+	Seed       uint64
+}
+
+// A Teaching is a model that is being taught, with its photos. The page of serve shows one.
+type Teaching struct {
+	Embedder *embed.Embedder
+	// Session is nil before Begin.
+	Session *teach.Session
+	// Root is the folder of photos. Scan lists what is in it: photos, or the boxes in them; Boxed
+	// tells how these fit, nil for whole photos.
+	Root  string
+	Scan  func(context.Context) ([]dataset.Sample, error)
+	Boxed func() dataset.BoxesFound
+	// Words opens the text side of the network, nil if there is none.
+	Words func() (*wording.Side, error)
+	// Thumbnails is the folder for small pictures of the photos.
+	Thumbnails string
+
+	studio *Studio
+	file   string
+	fresh  *model.Model // where there is no file yet
+	temp   string
+	gap    time.Duration
+}
+
+// Teach opens what teaching needs, and writes nothing. Nothing can be decided before Begin.
+func (s *Studio) Teach(ctx context.Context, q TeachRequest) (*Teaching, error) {
+	r := s.begin(s.until) // its network outlives this call
+	in := r.inputs(q.From, "")
+	found, err := in.found(ctx)
+	if err != nil {
+		return nil, err
+	}
+	in.noteFiles(found.LeftOut)
+	t := &Teaching{studio: s, file: q.Model, gap: time.Duration(q.Events * float64(time.Second))}
+	if t.Scan, t.Boxed, err = in.shown(ctx); err != nil {
+		return nil, err
+	}
+	if err := Writable(q.Model); err != nil {
+		return nil, err
+	}
+	if t.temp, err = s.folder("teach"); err != nil {
+		return nil, err
+	}
+	t.Thumbnails = filepath.Join(filepath.Dir(t.temp), thumbnails)
+	if t.Root, err = filepath.Abs(q.From.Images); err != nil {
+		return nil, err
+	}
+	if t.Embedder, t.fresh, err = r.startingPoint(q); err != nil {
+		return nil, err
+	}
+	if wording.Has(s.settings.Text, t.Embedder.Backbone(), r.embed) {
+		t.Words = func() (*wording.Side, error) {
+			return wording.Open(s.settings.Text, t.Embedder.Provenance(), r.embed)
+		}
+	}
+	return t, nil
+}
+
+// shown returns what lists the photos to show, or the boxes in them, and what tells how these
+// fit, nil for photos.
+func (in inputs) shown(ctx context.Context) (scan func(context.Context) ([]dataset.Sample, error),
+	fit func() dataset.BoxesFound, err error) {
+	switch {
+	case in.Boxes.File == "":
+		return in.folder, nil, nil
+	case !in.settings.Preprocess.Orientation:
+		return nil, nil, Misuse("serve draws boxes on upright photos: leave out preprocess.orientation=false, or " +
+			"--boxes")
+	}
+	f, err := in.boxedFolder(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	return f.scan, f.fit, nil
+}
+
+// startingPoint opens the network of the model that a session starts from. Without
+// one, fresh is a model of the settings that has learned nothing.
+func (r *run) startingPoint(q TeachRequest) (e *embed.Embedder, fresh *model.Model, err error) {
+	m, err := model.Load(teach.StartFile(q.Model))
+	switch {
+	case err == nil:
+		e, _, err = r.openFor(m)
+		return e, nil, err
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, nil, err
+	}
+	r.log.Info("there is no model to start from: the page begins without classes", "because", err)
+	if e, err = embed.Open(r.forNewModel(q.Classifier.Prior)); err != nil {
+		return nil, nil, err
+	}
+	settings := r.modelSettings(TrainRequest{From: q.From, Classifier: q.Classifier, Seed: q.Seed})
+	settings.Provenance = e.Provenance()
+	if settings.Prior, err = readPrior(q.Classifier.Prior); err == nil {
+		fresh, err = model.New(settings)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, e.Close())
+	}
+	return e, fresh, nil
+}
+
+// Begin opens the session, at a line of its history unless that is 0. changed is called after every
+// change.
+func (t *Teaching) Begin(at int, changed func(event string)) error {
+	// Without an end: the model is written after that of the work.
+	products, err := t.studio.products()
+	if err != nil {
+		return err
+	}
+	t.Session, err = teach.Open(teach.Options{
+		Model: t.file, Fresh: t.fresh, At: at, Dim: t.Embedder.Dim(), Temp: t.temp,
+		Backend: products, ToolVersion: t.studio.version, Changed: changed, Gap: t.gap,
+		Elsewhere: t.studio.cached(t.file),
+	})
+	if err != nil {
+		return err
+	}
+	t.studio.warnOpened(t.Session, t.file)
+	return nil
+}
+
+// Save writes the model, unless it is up to date.
+func (t *Teaching) Save(ctx context.Context) error {
+	if st := t.Session.Status(); st.Unsaved == 0 && st.Lost == nil {
+		if _, err := os.Stat(t.file); err == nil {
+			return nil
+		}
+	}
+	_, err := t.Session.Save(ctx)
+	return err
+}
+
+// Merge adds what was decided with the model of another file, and says what that was.
+func (t *Teaching) Merge(file string, prefer teach.Preference) (string, error) {
+	outcome, err := t.Session.Merge(file, prefer)
+	return mergedLine(outcome), err
+}
+
+// Close writes what was decided and closes everything.
+func (t *Teaching) Close() error {
+	var err error
+	if t.Session != nil {
+		unsaved, leaveErr := t.studio.leave(context.Background(), t.Session, t.file)
+		if unsaved != "" {
+			t.studio.say("%s was not written: %s", t.file, unsaved)
+		}
+		err = errors.Join(leaveErr, t.Session.Close())
+	}
+	return errors.Join(err, t.Embedder.Close())
+}
+
+// Decide records that a person said what some photos show, which are files anywhere. It is on disk
+// when Decide returns, and what Label says of these photos from then on.
+func (t *Teaching) Decide(ctx context.Context, class string, files ...string) error {
+	if t.Session == nil {
+		if err := t.Begin(0, nil); err != nil {
+			return err
+		}
+	}
+	contents := make([][]byte, len(files))
+	for i, file := range files {
+		var err error
+		if contents[i], err = regularfile.Read(file, photoBytes); err != nil {
+			return err
+		}
+	}
+	items, err := t.Embedder.EmbedContents(ctx, contents)
+	if err != nil {
+		return err
+	}
+	ids, vectors := make([]teach.ID, len(items)), make([][]float32, len(items))
+	for i, item := range items {
+		if item.Err != nil {
+			return &PhotoError{files[i], item.Err}
+		}
+		ids[i], vectors[i] = teach.ID(item.Hash), item.Vector
+	}
+	_, err = t.Session.Teach(ids, vectors, class)
+	return err
+}
