@@ -99,7 +99,9 @@ func newModule(t *testing.T) string {
 func paint(t *testing.T, dir string) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(1, 2))
-	colours := map[string]color.RGBA{"grass": {40, 160, 40, 255}, "sky": {90, 150, 240, 255}, "sand": {220, 200, 120, 255}}
+	colours := map[string]color.RGBA{
+		"grass": {40, 160, 40, 255}, "sky": {90, 150, 240, 255}, "sand": {220, 200, 120, 255},
+	}
 	photo := func(class, file string) {
 		c := colours[class]
 		img := image.NewRGBA(image.Rect(0, 0, 64, 64))
