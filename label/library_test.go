@@ -16,8 +16,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// These are the programs of docs/library.md, verbatim except for main. They teach a model
-// from two folders and label a third.
+// The packages below the application, used directly: this teaches a model
+// from two folders and labels a third.
 func Example_library() {
 	photos, err := os.MkdirTemp("", "photos-")
 	if err != nil {
@@ -43,7 +43,7 @@ func Example_library() {
 	// 3 labelled, 0 failed
 }
 
-// The third program of docs/library.md: a classifier without photos.
+// A classifier without photos.
 func Example_embeddings() {
 	if err := classify(context.Background()); err != nil {
 		fmt.Println(err)
