@@ -20,6 +20,9 @@ import (
 // TestFullDisk: wherever the disk is full, that is an error with advice, what was written
 // before is there, and with room again the rest can be stored.
 func TestFullDisk(t *testing.T) {
+	if !testenv.Alone(t) {
+		return
+	}
 	large := make([]float32, 4*groupBytes/4/10) // ten of them are more than four groups
 	sizes := []uint64{0, 1, pageBytes, 3 * pageBytes, 5 * pageBytes, 8 * pageBytes, groupBytes, 2 * groupBytes}
 	for _, size := range sizes {

@@ -13,6 +13,9 @@ import (
 // A full disk ends a pull with the folder and the room it needs; the next pull
 // resumes.
 func TestPullOntoAFullDisk(t *testing.T) {
+	if !testenv.Alone(t) {
+		return
+	}
 	const room = 100_000
 	dir := t.TempDir()
 	s := serve(t, whole)

@@ -14,6 +14,9 @@ import (
 )
 
 func TestPullOntoAFullDisk(t *testing.T) {
+	if !testenv.Alone(t) {
+		return
+	}
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { w.Write([]byte(text)) }))
 	defer s.Close()
 	l, dir := lists(s.URL+"/"), t.TempDir()
