@@ -223,7 +223,7 @@ func TestScrolledMeanwhile(t *testing.T) {
 	<-answered
 	p.Press("End")
 	p.Wait("document.querySelector('.tile.current')")
-	const current = "document.querySelector('.tile.current').title"
+	const current = "document.querySelector('.tile.current').photo.name"
 	before := evaluate[string](p, current)
 	<-answered
 	p.Wait("document.getElementById('stage').getAttribute('aria-busy') === 'false'")
