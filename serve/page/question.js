@@ -31,7 +31,7 @@ const dialog = byId("ask");
 let answered = () => {}; // to the question that is shown
 
 function show(title, content, yes, grave) {
-  answered(dialog.open ? "" : dialog.returnValue); // one that was closed, whose event has not come yet
+  answered(""); // one that is open still
   byId("ask-title").textContent = title;
   byId("ask-body").replaceChildren(content);
   byId("ask-yes").textContent = yes;
@@ -58,5 +58,15 @@ dialog.addEventListener("keydown", (event) => {
   }
 });
 
-byId("ask-no").addEventListener("click", () => dialog.close(""));
-byId("ask-other").addEventListener("click", () => dialog.close("other"));
+// close answers at once: the event of a dialog that closes comes after the next key may have.
+function close(answer) {
+  dialog.close(answer);
+  answered(answer);
+}
+
+byId("ask-form").addEventListener("submit", (event) => {
+  event.preventDefault();
+  close("yes");
+});
+byId("ask-no").addEventListener("click", () => close(""));
+byId("ask-other").addEventListener("click", () => close("other"));

@@ -17,15 +17,14 @@ export class Several {
     this.#input = form.querySelector("input");
     this.#dialog.addEventListener("keydown", (event) => this.#key(event), true); // before the field
     this.#dialog.addEventListener("close", () => this.#end());
-    byId("several-yes").addEventListener("click", () => this.#dialog.close("yes"));
+    byId("several-yes").addEventListener("click", () => this.#close("yes"));
     for (const id of ["several-no", "several-close"]) {
-      byId(id).addEventListener("click", () => this.#dialog.close(""));
+      byId(id).addEventListener("click", () => this.#close(""));
     }
   }
 
   // ask returns a promise of two names or more, at first some, or of null.
   ask(some) {
-    this.#end();
     this.#write(some);
     this.#input.value = "";
     this.#dialog.returnValue = "";
@@ -34,7 +33,12 @@ export class Several {
     return new Promise((done) => { this.#answered = done; });
   }
 
-  // end answers the question that was closed, whose event may come after the next one.
+  // close answers at once: the event of a dialog that closes comes after the next key may have.
+  #close(answer) {
+    this.#dialog.close(answer);
+    this.#end();
+  }
+
   #end() {
     if (!this.#dialog.open) {
       this.#answered(this.#dialog.returnValue === "yes" ? this.#chosen : null);
@@ -61,9 +65,9 @@ export class Several {
       return;
     }
     if (event.key === "Enter" && this.#chosen.length >= least) {
-      this.#dialog.close("yes");
+      this.#close("yes");
     } else if (event.key === "Escape") {
-      this.#dialog.close("");
+      this.#close("");
     } else {
       return;
     }
