@@ -82,7 +82,8 @@ func (b Boxes) Validate() error {
 	return nil
 }
 
-// Classifier chooses the method and holds the settings of all of them.
+// Classifier chooses the method and holds the settings of all of them. Without a name all settings
+// but Prior and OldShare are those of DefaultClassifier.
 type Classifier struct {
 	// Name is one of method.Methods, or method.Auto, the default.
 	Name string `mapstructure:"name" json:"name"`
@@ -111,6 +112,16 @@ type DKL struct {
 	// Resume continues from the checkpoint of a run that was stopped.
 	Resume       bool `mapstructure:"resume" json:"resume"`
 	dkl.Training `mapstructure:",squash"`
+}
+
+// resolved returns the settings with the defaults in place of those of the zero value.
+func (c Classifier) resolved() Classifier {
+	if c.Name != "" {
+		return c
+	}
+	d := DefaultClassifier()
+	d.Prior, d.OldShare = c.Prior, c.OldShare
+	return d
 }
 
 // DefaultClassifier returns the settings that compare methods and take the best.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"path/filepath"
+	"reflect"
 	"runtime"
 	"strconv"
 	"sync"
@@ -21,7 +22,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// Settings say how photos and texts become embeddings, and what computes.
+// Settings say how photos and texts become embeddings, and what computes. Zero values are defaults.
 type Settings struct {
 	// Network is that of new models: a name from the catalogue or an ONNX file; "" is the best
 	// that set-up has obtained. A model finds its own, unless Network names a copy of it.
@@ -58,14 +59,22 @@ func (s Settings) Validate() error {
 		prefix string
 		err    error
 	}{
-		{"linalg.", s.Linalg.Validate()}, {"preprocess.", s.Preprocess.Validate()}, {"", s.Extractor.Validate()},
-		{"text.", s.Text.Validate()},
+		{"linalg.", valid(s.Linalg)}, {"preprocess.", valid(s.Preprocess)}, {"", valid(s.Extractor)},
+		{"text.", valid(s.Text)},
 	} {
 		if section.err != nil {
 			return fmt.Errorf("%s%w", section.prefix, section.err)
 		}
 	}
 	return nil
+}
+
+// valid returns what is wrong with settings, of which the zero value stands for the default.
+func valid(settings interface{ Validate() error }) error {
+	if reflect.ValueOf(settings).IsZero() {
+		return nil
+	}
+	return settings.Validate()
 }
 
 // A Studio holds what all requests share: networks, caches, back ends, and who listens. Its

@@ -24,7 +24,7 @@ type TeachRequest struct {
 	From Source
 	// Events are the most seconds between two photos that are shown as one; 0 shows each alone.
 	Events float64
-	// Classifier and Seed are those of a model that is not there yet.
+	// Classifier and Seed are those of a model that is not there yet; zero values are defaults.
 	Classifier Classifier
 	Seed       uint64
 }
@@ -118,7 +118,7 @@ func (r *run) startingPoint(q TeachRequest) (e *embed.Embedder, fresh *model.Mod
 	if e, err = embed.Open(r.forNewModel(q.Classifier.Prior)); err != nil {
 		return nil, nil, err
 	}
-	settings := r.modelSettings(TrainRequest{From: q.From, Classifier: q.Classifier, Seed: q.Seed})
+	settings := r.modelSettings(TrainRequest{From: q.From, Classifier: q.Classifier.resolved(), Seed: q.Seed})
 	settings.Provenance = e.Provenance()
 	if settings.Prior, err = readPrior(q.Classifier.Prior); err == nil {
 		fresh, err = model.New(settings)

@@ -51,6 +51,7 @@ func newTrainRequest(from Source, options []TrainOption) TrainRequest {
 	for _, option := range options {
 		option(&q)
 	}
+	q.Classifier = q.Classifier.resolved()
 	return q
 }
 

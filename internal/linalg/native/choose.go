@@ -23,7 +23,7 @@ const (
 
 // Config selects the backend and its library.
 type Config struct {
-	// Backend is auto, gonum, onnxruntime or openblas.
+	// Backend is auto, gonum, onnxruntime or openblas; "" is auto.
 	Backend string `mapstructure:"backend" json:"backend"`
 	// OpenBLAS is the path of that library; "" means search for it.
 	OpenBLAS string `mapstructure:"openblas" json:"openblas"`
@@ -37,7 +37,7 @@ func names() []string { return []string{Auto, Gonum, ONNXRuntime, OpenBLAS} }
 
 // Validate names the field that is invalid.
 func (c Config) Validate() error {
-	if slices.Contains(names(), c.Backend) {
+	if c.Backend == "" || slices.Contains(names(), c.Backend) {
 		return nil
 	}
 	return fmt.Errorf("backend: %q is not one of %s", c.Backend, strings.Join(names(), ", "))
@@ -90,7 +90,7 @@ func Choose(c Config, runtime func() (*ort.Runtime, error)) (Choice, error) {
 	if c.Backend != Gonum {
 		noRuntime = b.takeRuntime(runtime)
 	}
-	if c.Backend == OpenBLAS || c.Backend == Auto {
+	if c.Backend != ONNXRuntime && c.Backend != Gonum {
 		noBLAS = b.takeOpenBLAS(c.OpenBLAS)
 	}
 	switch {

@@ -19,6 +19,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/gpsoftmax"
@@ -173,9 +174,24 @@ func uses(t *testing.T) map[string]pair {
 		return len(g.Events), err
 	}
 	means := blas64.General{Rows: 2, Cols: 2, Stride: 2, Data: []float64{1, 0, 0, 1}}
+	fitted := func(s pipeline.Settings) (any, error) {
+		p, err := pipeline.Open(ctx, pipeline.WithSettings(s))
+		if err != nil {
+			return nil, err
+		}
+		rows := [][]float32{{1, .1}, {1, .2}, {.1, 1}, {.3, 1}}
+		m, err := p.Fit(ctx, rows, []string{"cat", "cat", "dog", "dog"}, func(q *pipeline.TrainRequest) {
+			q.Classifier = pipeline.Classifier{}
+		})
+		if err != nil {
+			return nil, err
+		}
+		return m.Predict(ctx, rows)
+	}
 	return map[string]pair{
-		"model.Settings": of(model.Settings{Method: method.Auto, Heads: method.DefaultConfig()}, train),
-		"method.Config":  head(method.DefaultConfig(), named("plda", method.New)),
+		"pipeline.Settings": of(pipeline.DefaultSettings(), fitted),
+		"model.Settings":    of(model.Settings{Method: method.Auto, Heads: method.DefaultConfig()}, train),
+		"method.Config":     head(method.DefaultConfig(), named("plda", method.New)),
 		"label.Config": {job(label.Job{}), job(label.Job{Config: label.DefaultConfig(),
 			Threshold: label.Above(math.Inf(1))})},
 		"rank.Config":    of(rank.DefaultConfig(), func(c rank.Config) (any, error) { return rank.New(c, y) }),
