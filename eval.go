@@ -29,7 +29,7 @@ type EvalRequest struct {
 	// Report is the folder of report.html, "" for none. Problems is the file for images that could
 	// not be read; "" logs them.
 	Report, Problems string
-	OldShare         model.OldShare // as in LabelRequest
+	OldShare         model.OldShare // as in LearnRequest
 }
 
 // NewEvalRequest returns a request with the defaults.

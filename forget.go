@@ -36,7 +36,8 @@ type ForgetRequest struct {
 	// KeepPrevious keeps the previous version and its statistics.
 	KeepPrevious bool
 	// Restart forgets what a stopped run has trained.
-	Restart bool
+	Restart  bool
+	OldShare model.OldShare // as in LearnRequest
 }
 
 // to is the file of the changed model.
@@ -68,7 +69,7 @@ func (r *run) forget(ctx context.Context, q ForgetRequest) (*Forgotten, error) {
 	if err := Writable(q.to()); err != nil {
 		return nil, err
 	}
-	m, err := r.load(q.Model)
+	m, err := r.loadShared(q.Model, q.OldShare)
 	if err != nil {
 		return nil, err
 	}

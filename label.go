@@ -34,9 +34,7 @@ type LabelRequest struct {
 	// Settings select the results. Report is the folder of report.html, "" for none.
 	Settings label.Config
 	Report   string
-	// OldShare is the share of photos expected to show classes of the base session; 0 leaves it as
-	// the model has it.
-	OldShare model.OldShare
+	OldShare model.OldShare // as in LearnRequest
 	// Seed divides the photos into parts.
 	Seed uint64
 }

@@ -32,6 +32,9 @@ type LearnRequest struct {
 	// run has trained.
 	Methods method.Config
 	Restart bool
+	// OldShare is the share of photos expected to show classes of the base session; 0 leaves it as
+	// the model has it.
+	OldShare model.OldShare
 }
 
 // to is the file of the changed model.
@@ -55,7 +58,7 @@ func (s *Studio) Learn(ctx context.Context, q LearnRequest) (*Learned, error) {
 }
 
 func (r *run) learn(ctx context.Context, q LearnRequest) (*Learned, error) {
-	m, err := r.load(q.Model)
+	m, err := r.loadShared(q.Model, q.OldShare)
 	if err != nil {
 		return nil, err
 	}
@@ -107,7 +110,7 @@ func refresh(ctx context.Context, m *model.Model, methods method.Config) error {
 
 // learnStats adds a file of statistics to a model.
 func (r *run) learnStats(ctx context.Context, q LearnRequest) (*Learned, error) {
-	m, err := r.load(q.Model)
+	m, err := r.loadShared(q.Model, q.OldShare)
 	if err != nil {
 		return nil, err
 	}

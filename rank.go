@@ -36,7 +36,7 @@ type RankRequest struct {
 	Settings      rank.Config
 	// Reject is the share of photos like those learned that may count as unknown.
 	Reject   float64
-	OldShare model.OldShare // as in LabelRequest
+	OldShare model.OldShare // as in LearnRequest
 	Seed     uint64
 }
 

@@ -22,7 +22,7 @@ type StreamRequest struct {
 	Out    io.Writer
 	// Settings are those of labels.
 	Settings label.Config
-	OldShare model.OldShare // as in LabelRequest
+	OldShare model.OldShare // as in LearnRequest
 }
 
 // Stream answers requests for labels or embeddings until In ends. The error is a PartialError if

@@ -122,7 +122,12 @@ func newDesk(t *testing.T) (*deskSite, standProgram) {
 		},
 		t, "http://" + l.Addr().String(), dir, "", make(chan error, 1),
 	}
-	go func() { d.ended <- d.Serve(t.Context(), l, "") }()
+	served := make(chan struct{})
+	go func() {
+		defer close(served)
+		d.ended <- d.Serve(t.Context(), l, "")
+	}()
+	t.Cleanup(func() { <-served }) // before its folder is removed
 	return d, p
 }
 

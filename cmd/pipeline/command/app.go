@@ -94,7 +94,7 @@ func (l listener) Begin(unit string, total int64) pipeline.Counter { return l.ba
 // with returns the app of a part of a command that has settings, and a report, of its own.
 func (a *app) with(c config.Config, report string) *app {
 	part := *a
-	part.config, part.report = c, report
+	part.config, part.report, part.Studio = c, report, a.With(pipeline.WithSettings(c.Studio()))
 	return &part
 }
 

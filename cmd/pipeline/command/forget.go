@@ -58,5 +58,6 @@ MODEL.base, too, and the command says where else traces are.`,
 
 func (a *app) forget(ctx context.Context, q pipeline.ForgetRequest) error {
 	q.From, q.Out, q.Restart = a.source(), a.config.Out, !a.config.Classifier.DKL.Resume
+	q.OldShare = a.config.Classifier.OldShare
 	return a.finish(a.Forget(ctx, q))
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/serve"
@@ -95,9 +94,7 @@ func (p program) Open(ctx context.Context, of project.Project, token string, e s
 	if !of.Begun() {
 		c.Backbone = of.Network
 	}
-	part := p.with(c, "")
-	part.Studio = p.With(pipeline.WithSettings(c.Studio()))
-	s, err := part.newSite(ctx, of.Model(), token)
+	s, err := p.with(c, "").newSite(ctx, of.Model(), token)
 	if err != nil {
 		return nil, openElsewhere(ctx, of, err)
 	}

@@ -155,11 +155,11 @@ func openBrowser(address string) error {
 // to the task what a command says to a terminal.
 func (a *app) during(task *serve.Task, c config.Config, report string) *app {
 	c.List, c.Features = "", ""
-	part := &app{
-		config: c, report: report, flags: a.flags, log: slog.New(remarks{out: task, level: slog.LevelInfo}),
-		stdin: a.stdin, stdout: task, stderr: task, bars: bars{watch: task.Progress},
+	log := slog.New(remarks{out: task, level: slog.LevelInfo})
+	hearing := listener{&app{stdout: task, bars: bars{watch: task.Progress}}}
+	return &app{
+		Studio: a.With(pipeline.WithSettings(c.Studio()), pipeline.WithLogger(log), pipeline.WithListener(hearing)),
+		config: c, report: report, flags: a.flags, log: log,
+		stdin: a.stdin, stdout: task, stderr: task, bars: hearing.bars,
 	}
-	part.Studio = a.With(pipeline.WithSettings(c.Studio()), pipeline.WithLogger(part.log),
-		pipeline.WithListener(listener{part}))
-	return part
 }

@@ -168,7 +168,7 @@ func (a *app) learn(ctx context.Context, file, from, stats, prefer string) error
 	}
 	return a.learned(a.Learn(ctx, pipeline.LearnRequest{
 		Model: file, Out: c.Out, From: a.source(), Texts: c.Texts, Stats: stats, Other: from, Prefer: choice,
-		Methods: c.Classifier.Methods, Restart: !c.Classifier.DKL.Resume,
+		Methods: c.Classifier.Methods, Restart: !c.Classifier.DKL.Resume, OldShare: c.Classifier.OldShare,
 	}))
 }
 

@@ -67,8 +67,10 @@ func TestFeaturesAreTheImages(t *testing.T) {
 	}
 	l.Must("eval", model, "--features", l.Path("features"), "--json", l.Path("a.json"))
 	l.Must("eval", model, "--images", images, "--json", l.Path("b.json"))
-	if !bytes.Equal(l.Read(l.Path("a.json")), l.Read(l.Path("b.json"))) {
-		t.Error("the evaluations differ")
+	// Features do not say which photo a row is of, so that nobody knows which were learned.
+	known := bytes.Replace(l.Read(l.Path("b.json")), []byte(`,"n_learned":24`), nil, 1)
+	if !bytes.Equal(l.Read(l.Path("a.json")), known) {
+		t.Errorf("the evaluations differ: %s, %s", l.Read(l.Path("a.json")), known)
 	}
 }
 
