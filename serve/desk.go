@@ -114,6 +114,8 @@ type Desk struct {
 	ctx  context.Context // until it stops
 	page string          // its address, without a token
 
+	recent sync.Mutex // guards the file of Recent
+
 	mu   sync.Mutex
 	keys map[string]bool // that are each good once
 	task *Task           // the last, nil before the first
@@ -290,7 +292,7 @@ func (d *Desk) enter(ctx context.Context, p project.Project, task *Task) error {
 	d.mu.Lock()
 	d.open = o
 	d.mu.Unlock()
-	if err := d.Recent.Add(p.Dir); err != nil {
+	if err := d.list(p.Dir); err != nil {
 		d.Log.Warn("the project is not in the list of recent ones", "reason", err)
 	}
 	return nil
@@ -355,7 +357,7 @@ func (d *Desk) state(w http.ResponseWriter, _ *http.Request) error {
 			dataset.EscapePath(open.Exports()), strings.TrimPrefix(SitePath, "/") + "/",
 		}
 	}
-	recent, err := d.Recent.List()
+	recent, err := d.listed()
 	if err != nil {
 		d.Log.Warn("recent projects are not listed", "reason", err)
 	}

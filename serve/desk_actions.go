@@ -179,7 +179,7 @@ func (d *Desk) unlist(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &asked); err != nil {
 		return err
 	}
-	return accepted(w, d.Recent.Remove(dataset.UnescapePath(asked.Dir)))
+	return accepted(w, d.unlisted(dataset.UnescapePath(asked.Dir)))
 }
 
 // export saves the model of the open project and labels all of its photos.
