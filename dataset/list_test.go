@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
-
 )
 
 func readList(t *testing.T, root, text string) (Listing, error) {
