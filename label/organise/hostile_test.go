@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 )
 
 // TestSidecarsAreXML: a sidecar is valid XML whatever the classes are called, and has all names that XML
@@ -25,7 +26,7 @@ func TestSidecarsAreXML(t *testing.T) {
 		t.Fatalf("%v, %q", err, packet.Subjects)
 	}
 	for i, name := range names {
-		known := !strings.ContainsAny(name, "\x1b\x00\ufffe\xff")
+		known := utf8.ValidString(name) && !strings.ContainsAny(name, "\x1b\x00\ufffe")
 		if known && !slices.Contains(packet.Subjects, name) {
 			t.Errorf("%q is written as %q", name, packet.Subjects[i])
 		}

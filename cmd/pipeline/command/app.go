@@ -193,14 +193,6 @@ func (a *app) writeFile(file string, write func(io.Writer) error) error {
 	return atomicfile.Write(file, func(f *atomicfile.File) error { return write(f) })
 }
 
-// outFile returns an error if --out is missing or cannot be written.
-func (a *app) outFile() error {
-	if err := a.require([2]string{"out", a.config.Out}); err != nil {
-		return err
-	}
-	return pipeline.Writable(a.config.Out)
-}
-
 // command makes a cobra RunE of the body of a command: it resolves the settings
 // and passes them as an app.
 func command(body func(ctx context.Context, a *app, args []string) error) func(*cobra.Command, []string) error {
