@@ -110,6 +110,5 @@ func (r *run) embedTexts(ctx context.Context, q EmbedRequest) (out *Embedded, er
 // plain reports whether the settings select everything.
 func (s Scan) plain() bool {
 	return len(s.Include)+len(s.Exclude)+len(s.DropLabel) == 0 && s.Shard == "" && s.ClassFrom == "" &&
-		(s.Symlinks == "" || s.Symlinks == string(dataset.FollowLinks)) && !s.Predictions &&
-		s.PathColumn == "" && s.LabelColumn == "" && s.PathSuffix == ""
+		s.followsLinks() && !s.Predictions && s.PathColumn == "" && s.LabelColumn == "" && s.PathSuffix == ""
 }

@@ -60,6 +60,11 @@ func (s Scan) List() dataset.ListOptions {
 	}
 }
 
+// followsLinks reports whether symbolic links are followed, as they are by default.
+func (s Scan) followsLinks() bool {
+	return s.Symlinks == "" || s.Symlinks == string(dataset.FollowLinks)
+}
+
 // withoutColumns returns the settings with no columns named, as those of another list.
 func (s Scan) withoutColumns() Scan {
 	s.PathColumn, s.LabelColumn, s.PathSuffix = "", "", ""

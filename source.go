@@ -266,13 +266,19 @@ func (in inputs) open(ctx context.Context, m *model.Model, need need) (input, er
 		}
 		return in.openImages(ctx, m, need)
 	}
+	return in.openFeatures(m)
+}
+
+// openFeatures opens the embeddings of a folder, which must be of the backbone of the model, if there
+// is one.
+func (in inputs) openFeatures(m *model.Model) (input, error) {
 	if in.Images != "" || in.List != "" {
 		return input{}, Misuse("--features and --images are two different inputs: give only one")
 	}
 	if in.Boxes.File != "" {
 		return input{}, Misuse("--boxes are parts of photos, and features have none: give --images")
 	}
-	if s := in.Scan; s.List() != (dataset.ListOptions{}) || s.Predictions || s.Symlinks != string(dataset.FollowLinks) {
+	if s := in.Scan; s.List() != (dataset.ListOptions{}) || s.Predictions || !s.followsLinks() {
 		return input{}, Misuse("--class-from, --path-column, --label-column, --path-suffix, --predictions and " +
 			"--symlinks say how to read images; features have paths and labels of their own")
 	}
@@ -281,19 +287,22 @@ func (in inputs) open(ctx context.Context, m *model.Model, need need) (input, er
 		return input{}, err
 	}
 	r, err := featdir.Open(in.Features)
-	var notes []string
-	if err == nil && m != nil {
-		if err = m.Accepts(r.Provenance()); err != nil {
-			err = errors.Join(err, r.Close())
-		} else {
-			notes = in.differ(r.Provenance(), m.Provenance, "in the model")
-		}
-		if own := m.Provenance.Backbone; own.SHA256 != "" && r.Provenance().Backbone.SHA256 == "" {
-			in.log.Warn("these features do not say which backbone computed them; "+
-				"results are right only if it is the model's", "features", in.Features, "backbone", own.Name)
-		}
+	if err != nil {
+		return input{}, err
 	}
-	return input{Rows: filtered{r, filter}, Closer: r, notes: notes}, err
+	opened := input{Rows: filtered{r, filter}, Closer: r}
+	if m == nil {
+		return opened, nil
+	}
+	if err := m.Accepts(r.Provenance()); err != nil {
+		return input{}, errors.Join(err, r.Close())
+	}
+	opened.notes = in.differ(r.Provenance(), m.Provenance, "in the model")
+	if own := m.Provenance.Backbone; own.SHA256 != "" && r.Provenance().Backbone.SHA256 == "" {
+		in.log.Warn("these features do not say which backbone computed them; "+
+			"results are right only if it is the model's", "features", in.Features, "backbone", own.Name)
+	}
+	return opened, nil
 }
 
 // filtered are the rows that a filter takes.
@@ -344,7 +353,7 @@ func (in inputs) labelledOr(ctx context.Context, m *model.Model, aside func(embe
 }
 
 // writeProblems writes the inputs that failed to a file and returns a
-// partialError. If none failed, it removes the file of an earlier run.
+// PartialError. If none failed, it removes the file of an earlier run.
 func writeProblems(problems []dataset.Problem, file string) error {
 	if len(problems) == 0 {
 		if err := atomicfile.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {

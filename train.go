@@ -79,7 +79,7 @@ func (r *run) trainOrTaught(ctx context.Context, q TrainRequest) (*Learned, erro
 	case q.Prefer != "":
 		return nil, notTaught(q.Out)
 	case q.Out == "" && q.Classifier.DKL.Enabled:
-		return nil, Misuse("deep kernel learning keeps its progress beside the model: name the model's file")
+		return nil, Misuse("deep kernel learning stores its progress next to the model: name a file for the model")
 	}
 	return r.train(ctx, q)
 }
@@ -125,11 +125,13 @@ func (r *run) train(ctx context.Context, q TrainRequest) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if q.Out != "" {
-		err = errors.Join(save(m, q.Out), trainings.Close(), training.Finish(projectionFolder(q.Out)))
-	}
-	if err != nil {
+	if err := save(m, q.Out); err != nil {
 		return nil, err
+	}
+	if q.Out != "" { // after the model is written: until then they are all there is
+		if err := errors.Join(trainings.Close(), training.Finish(projectionFolder(q.Out))); err != nil {
+			return nil, err
+		}
 	}
 	l := &Learned{Model: m, File: q.Out, Outcome: outcome, Failed: len(e.Outcome.Problems)}
 	l.trained(r)
