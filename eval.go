@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"io"
 	"log/slog"
 	"path/filepath"
 	"slices"
@@ -146,9 +145,6 @@ func tooGood(r *metrics.Report) string {
 	}
 	return ", learned images included"
 }
-
-// WriteJSON writes all results; shares are from 0 to 1.
-func (e *Evaluated) WriteJSON(w io.Writer) error { return e.Report.WriteJSON(w) }
 
 // anyOf returns an error if no image of the input belongs to one of some classes, before
 // any is read.

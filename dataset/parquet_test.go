@@ -38,7 +38,7 @@ type wideRow struct {
 	} `parquet:"group"`
 }
 
-// wideRows returns rows and the cells that a list has of them, but for the time.
+// wideRows returns rows and the cells that a list has of them, except the time.
 func wideRows(n int) (rows []wideRow, cells [][]string) {
 	kinds, yes := []string{"cat", "dog", ""}, true
 	for i := range n {

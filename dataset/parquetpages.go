@@ -127,7 +127,8 @@ func newPageStream(file io.ReaderAt, metadata *format.FileMetaData, group, colum
 // ReadAt implements io.ReaderAt, as far as the library needs it.
 func (s *pageStream) ReadAt(b []byte, _ int64) (int, error) {
 	n := copy(b, s.ready)
-	if s.ready = s.ready[n:]; n == 0 {
+	s.ready = s.ready[n:]
+	if n == 0 {
 		return 0, io.ErrUnexpectedEOF
 	}
 	return n, nil

@@ -6,7 +6,11 @@ package testenv
 const cut = `(() => {
 	const root = Array.from(document.querySelectorAll("dialog[open]")).at(-1) ?? document.body;
 	const scrolls = (e, way) => /auto|scroll/.test(getComputedStyle(e)["overflow" + way]);
-	const around = (e) => { const all = []; for (let a = e.parentElement; a; a = a.parentElement) all.push(a); return all; };
+	const around = (e) => {
+		const all = [];
+		for (let a = e.parentElement; a; a = a.parentElement) all.push(a);
+		return all;
+	};
 	const reachable = (e, way) => around(e).some((a) => scrolls(a, way)) ||
 		(way === "Y" ? document.documentElement.scrollHeight > innerHeight : false);
 	const text = (e) => e.textContent.trim().replace(/\s+/g, " ");
@@ -16,7 +20,8 @@ const cut = `(() => {
 		const style = getComputedStyle(e);
 		const box = e.getBoundingClientRect();
 		if (!(own || e.matches("button, input, select, a, textarea")) || !e.checkVisibility() || box.width <= 1 ||
-			around(e).concat(e).some((a) => getComputedStyle(a).clipPath !== "none") || e.closest("svg, option, .skip:not(:focus)")) {
+			around(e).concat(e).some((a) => getComputedStyle(a).clipPath !== "none") ||
+			e.closest("svg, option, .skip:not(:focus)")) {
 			continue;
 		}
 		const titled = e.closest("[title]")?.title.includes(text(e));
@@ -25,7 +30,7 @@ const cut = `(() => {
 		if (own && clipped && !titled && !e.matches("select")) {
 			out.push("cut off: " + (e.id || e.className || e.tagName) + ": " + text(e));
 		} else if ((box.right > innerWidth + 1 || box.left < -1) && !reachable(e, "X")) {
-			out.push("beside the window: " + (e.id || e.tagName) + ": " + text(e));
+			out.push("outside the window: " + (e.id || e.tagName) + ": " + text(e));
 		} else if ((box.bottom > innerHeight + 1 || box.top < -1) && !reachable(e, "Y")) {
 			out.push("below the window: " + (e.id || e.tagName) + ": " + text(e));
 		}

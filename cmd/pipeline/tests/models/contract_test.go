@@ -67,7 +67,7 @@ func TestFeaturesAreTheImages(t *testing.T) {
 	}
 	l.Must("eval", model, "--features", l.Path("features"), "--json", l.Path("a.json"))
 	l.Must("eval", model, "--images", images, "--json", l.Path("b.json"))
-	// Features do not say which photo a row is of, so that nobody knows which were learned.
+	// Features do not name the photos of their rows, so which of them were learned is not known.
 	known := bytes.Replace(l.Read(l.Path("b.json")), []byte(`,"n_learned":24`), nil, 1)
 	if !bytes.Equal(l.Read(l.Path("a.json")), known) {
 		t.Errorf("the evaluations differ: %s, %s", l.Read(l.Path("a.json")), known)
