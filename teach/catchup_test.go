@@ -2,7 +2,10 @@ package teach
 
 import (
 	"fmt"
+	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // However many corrections, undos and renames came since the last fit, a model learns and unlearns each
@@ -50,6 +53,36 @@ func TestCatchUpLearnsOnce(t *testing.T) {
 	want := s.everyPrediction(s.live)
 	if got := s.everyPrediction(l); got != want {
 		t.Errorf("it predicts %s, want %s", got, want)
+	}
+}
+
+// A photo that is found while a model has lost its second class, and the next fit has not begun, has no
+// scores yet.
+func TestPhotoWhileStale(t *testing.T) {
+	w := newWorld(2, 4)
+	s := w.openAt(t, t.TempDir(), "plda")
+	w.name(t, s, 0, 1)
+	s.Wait()
+	want := s.state.examples()
+	m, err := s.base.fit(t.Context(), s.state, want, s.row)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := newLive(m, want, t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.close()
+	if err := l.extend(t.Context(), s.x, 4); err != nil {
+		t.Fatal(err)
+	}
+	one := slices.DeleteFunc(slices.Clone(want), func(x model.SampleID) bool { return x.Class == want[0].Class })
+	l.rescore(t.Context(), s.x, l.follow(one, s.row))
+	if err := l.extend(t.Context(), s.x, len(s.photos)); err != nil {
+		t.Fatal(err)
+	}
+	if !l.stale || l.scored(4) {
+		t.Errorf("stale is %t, photo 4 is scored: %t", l.stale, l.scored(4))
 	}
 }
 

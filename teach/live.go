@@ -63,10 +63,11 @@ func (l *live) close() {
 	}
 }
 
-// extend scores the first n photos of x, those that have no scores yet.
+// extend scores the first n photos of x, those that have no scores yet. A head that stopped halfway
+// through following has other classes than the scores: photos that come then wait for the next fit.
 func (l *live) extend(ctx context.Context, x *rows, n int) error {
 	first := l.scores.len()
-	if first == n {
+	if first == n || l.stale && l.linear != nil {
 		return nil
 	}
 	l.scores.resize(n)
