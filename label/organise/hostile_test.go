@@ -19,6 +19,9 @@ func TestSidecarsAreXML(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	if !written(text) {
+		t.Error("it is not known again")
+	}
 	var packet struct {
 		Subjects []string `xml:"RDF>Description>subject>Bag>li"`
 	}

@@ -267,6 +267,44 @@ func TestSidecars(t *testing.T) {
 	}
 }
 
+// TestEditedSidecars: what another program or a person has changed stays as it is, whatever it is, and the
+// photo is reported.
+func TestEditedSidecars(t *testing.T) {
+	made, err := sidecar([]string{"cat"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for what, edit := range map[string][2]string{
+		"rating":                    {` xmp:CreatorTool`, ` xmp:Rating="4" xmp:CreatorTool`},
+		"keyword":                   {"</rdf:Bag>", "<rdf:li>mine</rdf:li></rdf:Bag>"},
+		"other place for a keyword": {"    </rdf:Bag>", "     <rdf:li>mine</rdf:li>\n     </rdf:Bag>"},
+		"description":               {"  </rdf:Description>", "   <dc:title>mine</dc:title>\n  </rdf:Description>"},
+		"line ends":                 {"\n", "\r\n"}, "line at the end": {`<?xpacket end="w"?>`, `<?xpacket end="w"?>` + "\n"},
+		"comment": {"<x:xmpmeta", "<!-- mine --><x:xmpmeta"}, "half of it": {"</rdf:RDF>\n</x:xmpmeta>", ""},
+		"second description": {" </rdf:RDF>",
+			"<rdf:Description><dc:subject><rdf:Bag/></dc:subject></rdf:Description> </rdf:RDF>"},
+	} {
+		t.Run(what, func(t *testing.T) {
+			root := t.TempDir()
+			side := filepath.Join(root, "a.jpg.xmp")
+			edited := strings.ReplaceAll(string(made), edit[0], edit[1])
+			if edited == string(made) {
+				t.Fatal("nothing is edited")
+			}
+			write(t, side, edited)
+			for _, rejected := range []bool{false, true} {
+				var item *label.ItemError
+				if err := NewSidecars(root, nil).Put(labelled("a.jpg", "dog", rejected)); !errors.As(err, &item) {
+					t.Errorf("rejected %t: %v", rejected, err)
+				}
+			}
+			if text, err := os.ReadFile(side); err != nil || string(text) != edited {
+				t.Errorf("it is now %q (%v)", text, err)
+			}
+		})
+	}
+}
+
 // TestSidecarsOfBoxes: a photo has the classes of all its boxes, once they have come; what is
 // empty, or has none that is known, keeps no sidecar of an earlier run.
 func TestSidecarsOfBoxes(t *testing.T) {

@@ -18,9 +18,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
-// creator marks the sidecars that may be rewritten.
-const creator = `xmp:CreatorTool="pipeline label"`
-
 // maxSidecarBytes is more than any sidecar that pipeline writes.
 const maxSidecarBytes = 1 << 16
 
@@ -117,7 +114,8 @@ func ours(file string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sidecar: %w", err)
 	}
-	foreign := fmt.Errorf("sidecar: %s was not written by pipeline and is left alone", filepath.Base(file))
+	foreign := fmt.Errorf("sidecar: %s was written or edited by another program and is left alone",
+		filepath.Base(file))
 	if !info.Mode().IsRegular() || info.Size() > maxSidecarBytes {
 		return nil, foreign
 	}
@@ -125,10 +123,23 @@ func ours(file string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sidecar: %w", err)
 	}
-	if !bytes.Contains(text, []byte(creator)) {
+	if !written(text) {
 		return nil, foreign
 	}
 	return text, nil
+}
+
+// written reports whether text is a sidecar as this program writes it, byte for byte: one to which another
+// program or a person has added a rating, a keyword or a line belongs to them, whoever made it.
+func written(text []byte) bool {
+	var found struct {
+		Classes []string `xml:"RDF>Description>subject>Bag>li"`
+	}
+	if xml.Unmarshal(text, &found) != nil {
+		return false
+	}
+	ours, err := sidecar(found.Classes)
+	return err == nil && bytes.Equal(ours, text)
 }
 
 func sidecar(classes []string) ([]byte, error) {
@@ -143,7 +154,7 @@ func sidecar(classes []string) ([]byte, error) {
 	return fmt.Appendf(nil, `<?xpacket begin="%s" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/">
  <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
-  <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/" %s>
+  <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:CreatorTool="pipeline label">
    <dc:subject>
     <rdf:Bag>
 %s    </rdf:Bag>
@@ -152,7 +163,7 @@ func sidecar(classes []string) ([]byte, error) {
  </rdf:RDF>
 </x:xmpmeta>
 <?xpacket end="w"?>
-`, "\ufeff", creator, subjects.Bytes()), nil
+`, "\ufeff", subjects.Bytes()), nil
 }
 
 // Commit removes the sidecars of empty photos, and writes those of photos of which a box
