@@ -70,9 +70,9 @@ class SparkTest(unittest.TestCase):
         pipeline("demo", "--out", cls.demo, "--cache", cls.path("cache"))
         cls.images = os.path.join(cls.demo, "images")
         cls.model = os.path.join(cls.demo, "demo.model")
-        with open(os.path.join(cls.images, "test", "broken, \"bad\".jpg"), "w") as f:
+        with open(os.path.join(cls.images, "photos", "broken, \"bad\".jpg"), "w") as f:
             f.write("not an image")
-        pipeline("label", cls.model, "--images", os.path.join(cls.images, "test"), "--out", cls.path("one"),
+        pipeline("label", cls.model, "--images", os.path.join(cls.images, "photos"), "--out", cls.path("one"),
                  "--cache", cls.path("cache"), "--format", "csv,parquet")
 
     @classmethod
@@ -107,7 +107,7 @@ class SparkTest(unittest.TestCase):
         return text
 
     def label(self, out, *words, **options):
-        return self.submit("label.py", "--images", os.path.join(self.images, "test"), "--model", self.model,
+        return self.submit("label.py", "--images", os.path.join(self.images, "photos"), "--model", self.model,
                            "--out", self.path(out), *words, **options)
 
     def check_labels(self, out):
@@ -171,7 +171,7 @@ class SparkTest(unittest.TestCase):
     def test_training(self):
         """A model trained by parts labels like one trained on one machine from the
         statistics of all images."""
-        base, photos = os.path.join(self.images, "base"), os.path.join(self.images, "test")
+        base, photos = os.path.join(self.images, "base"), os.path.join(self.images, "photos")
         self.submit("train.py", "--images", base, "--out", self.path("parts.model"),
                     "--cache", self.path("cache-train"), "--partitions", "5")
         pipeline("stats", "collect", "--images", base, "--out", self.path("whole.stats"), "--cache", self.path("cache"))
