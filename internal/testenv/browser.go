@@ -1,23 +1,59 @@
 package testenv
 
 import (
+	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
+	"os"
+	"os/exec"
+	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"github.com/chromedp/cdproto/cdp"
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 )
 
-// The bits of keys that are held, in the modifiers of an event.
+// browserTime is how long a page may take to load or an expression to answer, waitTime how long
+// Wait waits.
 const (
-	altKey     = 1
-	controlKey = 2
-	shiftKey   = 8
+	browserTime = 5 * time.Minute
+	waitTime    = time.Minute
 )
 
-// waitTime is how long Wait waits.
-const waitTime = time.Minute
+// running is the browser of this process, which starts when a test first needs it (3 s, 6 s of
+// processor time).
+var running struct {
+	sync.Once
+	ctx context.Context
+	err error
+}
+
+func start(program string) (context.Context, error) {
+	profile, err := os.MkdirTemp("", "chromium-")
+	if err != nil {
+		return nil, err
+	}
+	options := append(slices.Clone(chromedp.DefaultExecAllocatorOptions[:]),
+		chromedp.ExecPath(program), chromedp.UserDataDir(profile), chromedp.NoSandbox, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-component-update", true),
+		chromedp.Flag("allow-file-access-from-files", true), chromedp.Flag("hide-scrollbars", false),
+		chromedp.Flag("remote-debugging-pipe", true),
+		// A browser ends when this process does, however that ends: its pipes are closed then, and the
+		// shell removes its profile.
+		chromedp.ModifyCmdFunc(func(cmd *exec.Cmd) {
+			cmd.Args = append([]string{"sh", "-c", `"$@"; rm -rf "$0"`, profile, program}, cmd.Args[1:]...)
+			cmd.Path = "/bin/sh"
+		}))
+	all, _ := chromedp.NewExecAllocator(context.Background(), options...)
+	first, _ := chromedp.NewContext(all)
+	return first, chromedp.Do(first)
+}
 
 // Visit opens a page in a headless Chromium and returns the HTML of its
 // document once the page and all its frames have loaded.
@@ -31,10 +67,8 @@ func Visit(tb testing.TB, url string) string {
 // A Page is a page open in a headless Chromium. An error of its methods ends
 // the test.
 type Page struct {
-	tb      testing.TB
-	b       *chromium
-	session string
-	loaded  <-chan struct{}
+	tb  testing.TB
+	ctx context.Context
 }
 
 // Open opens a page in a headless Chromium and waits until it and all its
@@ -42,90 +76,84 @@ type Page struct {
 // cookies, storage and the focus to itself.
 func Open(tb testing.TB, url string) *Page {
 	tb.Helper()
-	b := theBrowser(tb)
-	var context struct {
-		BrowserContextID string `json:"browserContextId"`
+	program := browser(tb)
+	running.Do(func() { running.ctx, running.err = start(program) })
+	if running.err != nil {
+		tb.Fatalf("browser: %v", running.err)
 	}
-	b.call(tb, "", "Target.createBrowserContext", nil, &context)
-	tb.Cleanup(func() { b.call(tb, "", "Target.disposeBrowserContext", context, nil) })
-	var target struct{ TargetID string }
-	b.call(tb, "", "Target.createTarget", map[string]any{"url": "about:blank", "newWindow": true,
-		"browserContextId": context.BrowserContextID}, &target)
-	var attached struct{ SessionID string }
-	b.call(tb, "", "Target.attachToTarget", map[string]any{"targetId": target.TargetID, "flatten": true}, &attached)
-	p := &Page{tb, b, attached.SessionID, b.loads(attached.SessionID)}
-	p.call("Page.enable", nil, nil)
-	p.call("Emulation.setFocusEmulationEnabled", map[string]any{"enabled": true}, nil)
+	ctx, end := chromedp.NewContext(running.ctx, chromedp.WithNewBrowserContext())
+	tb.Cleanup(end)
+	p := &Page{tb, ctx}
+	p.do(chromedp.Steps()) // a context whose first action has a limit ends with it
+	call(p, emulation.SetFocusEmulationEnabled, emulation.SetFocusEmulationEnabledParams{Enabled: true})
 	p.Go(url)
 	return p
+}
+
+// call sends a command that answers nothing.
+func call[P any](p *Page, command cdp.Command[P, cdp.Empty], params P) {
+	p.tb.Helper()
+	p.do(chromedp.Func(func(ctx context.Context, t *chromedp.Target) error {
+		_, err := cdp.Call(ctx, t, command, params)
+		return err
+	}))
+}
+
+// do runs actions.
+func (p *Page) do(actions ...chromedp.Action[chromedp.Void]) {
+	p.tb.Helper()
+	if err := chromedp.Do(p.ctx, actions...); err != nil {
+		p.tb.Fatalf("browser: %v", err)
+	}
 }
 
 // Go opens another address in the same page and waits until it has loaded.
 func (p *Page) Go(url string) {
 	p.tb.Helper()
-	select {
-	case <-p.loaded: // of an earlier page
-	default:
+	ctx, end := context.WithTimeout(p.ctx, browserTime)
+	defer end()
+	if err := chromedp.Do(ctx, chromedp.Navigate(url)); err != nil {
+		p.tb.Fatalf("browser: %s does not load: %v", url, err)
 	}
-	p.call("Page.navigate", map[string]any{"url": url}, nil)
-	select {
-	case <-p.loaded:
-	case <-time.After(browserTime):
-		p.tb.Fatalf("browser: %s does not finish loading", url)
-	}
-}
-
-func (p *Page) call(method string, params, result any) {
-	p.tb.Helper()
-	p.b.call(p.tb, p.session, method, params, result)
 }
 
 // Eval evaluates a JavaScript expression, waits for it if it is a promise, and
 // stores its value, by way of JSON, in result unless that is nil.
 func (p *Page) Eval(expression string, result any) {
 	p.tb.Helper()
-	if err := p.eval(expression, result); err != nil {
+	value, err := p.eval(expression)
+	if err == nil && result != nil {
+		err = json.Unmarshal(value, result)
+	}
+	if err != nil {
 		p.tb.Fatalf("browser: %s: %v", expression, err)
 	}
 }
 
-func (p *Page) eval(expression string, result any) error {
-	var answer struct {
-		Result           struct{ Value json.RawMessage }
-		ExceptionDetails json.RawMessage
-	}
-	err := p.b.try(p.session, "Runtime.evaluate",
-		map[string]any{"expression": expression, "awaitPromise": true, "returnByValue": true}, &answer)
-	switch {
-	case err != nil:
-		return err
-	case answer.ExceptionDetails != nil:
-		return fmt.Errorf("%s", answer.ExceptionDetails)
-	case result == nil:
-		return nil
-	}
-	return json.Unmarshal(answer.Result.Value, result)
+func (p *Page) eval(expression string) ([]byte, error) {
+	ctx, end := context.WithTimeout(p.ctx, browserTime)
+	defer end()
+	return chromedp.Run(ctx, chromedp.Evaluate[[]byte](expression, chromedp.EvalAwaitPromise, chromedp.EvalAsValue))
 }
 
 // Wait waits until a JavaScript expression is true, also if the page goes to another address
 // meanwhile.
 func (p *Page) Wait(expression string) {
 	p.tb.Helper()
-	var held bool
 	script := fmt.Sprintf(`new Promise(function (done) {
 		var end = Date.now() + %d;
 		(function look() {
 			if (%s) { done(true); } else if (Date.now() > end) { done(false); } else { setTimeout(look, 20); }
 		}());
 	})`, waitTime.Milliseconds(), expression)
-	err := p.eval(script, &held)
-	for left := refused(""); errors.As(err, &left) && strings.Contains(string(left), "navigated"); {
-		err = p.eval(script, &held)
+	held, err := p.eval(script)
+	for err != nil && strings.Contains(err.Error(), "navigated") {
+		held, err = p.eval(script)
 	}
 	if err != nil {
 		p.tb.Fatalf("browser: %s: %v", expression, err)
 	}
-	if !held {
+	if string(held) != "true" {
 		p.tb.Fatalf("browser: waited %v in vain for %s", waitTime, expression)
 	}
 }
@@ -133,14 +161,13 @@ func (p *Page) Wait(expression string) {
 // View sets the size of the window in CSS pixels and the colour scheme.
 func (p *Page) View(width, height int, dark bool) {
 	p.tb.Helper()
-	p.call("Emulation.setDeviceMetricsOverride",
-		map[string]any{"width": width, "height": height, "deviceScaleFactor": 1, "mobile": false}, nil)
 	scheme := "light"
 	if dark {
 		scheme = "dark"
 	}
-	p.call("Emulation.setEmulatedMedia",
-		map[string]any{"features": []map[string]string{{"name": "prefers-color-scheme", "value": scheme}}}, nil)
+	p.do(chromedp.EmulateViewport(int64(width), int64(height)))
+	call(p, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}}})
 }
 
 // A point is a place in the window in CSS pixels.
@@ -162,66 +189,67 @@ func (p *Page) middle(selector string) (at point) {
 	return at
 }
 
-func (p *Page) mouse(kind string, at point, modifiers int) {
+func (p *Page) mouse(kind input.DispatchMouseEventType, at point, held ...chromedp.Modifier) {
 	p.tb.Helper()
-	event := map[string]any{"type": kind, "x": at.X, "y": at.Y, "button": "left", "clickCount": 1,
-		"modifiers": modifiers}
-	if kind == "mouseMoved" {
-		event["buttons"] = 1
-	}
-	p.call("Input.dispatchMouseEvent", event, nil)
+	p.do(chromedp.MouseEvent(kind, at.X, at.Y, chromedp.ButtonLeft, chromedp.ClickCount(1),
+		chromedp.ButtonModifiers(held...), func(e *input.DispatchMouseEventParams) {
+			if kind == input.DispatchMouseEventTypeMouseMoved {
+				e.Buttons = 1 // pressed while it moves
+			}
+		}))
 }
 
 // Click clicks the middle of the first element that matches a CSS selector.
 func (p *Page) Click(selector string) {
 	p.tb.Helper()
-	p.click(selector, 0)
+	p.click(selector)
 }
 
 // ClickWithShift clicks with the Shift key held.
 func (p *Page) ClickWithShift(selector string) {
 	p.tb.Helper()
-	p.click(selector, shiftKey)
+	p.click(selector, chromedp.ModifierShift)
 }
 
-func (p *Page) click(selector string, modifiers int) {
+func (p *Page) click(selector string, held ...chromedp.Modifier) {
 	p.tb.Helper()
 	at := p.middle(selector)
-	p.mouse("mousePressed", at, modifiers)
-	p.mouse("mouseReleased", at, modifiers)
+	p.mouse(input.DispatchMouseEventTypeMousePressed, at, held...)
+	p.mouse(input.DispatchMouseEventTypeMouseReleased, at, held...)
 }
 
 // Drag presses the mouse on one element and releases it on another.
 func (p *Page) Drag(from, to string) {
 	p.tb.Helper()
-	p.mouse("mousePressed", p.middle(from), 0)
+	p.mouse(input.DispatchMouseEventTypeMousePressed, p.middle(from))
 	end := p.middle(to)
-	p.mouse("mouseMoved", end, 0)
-	p.mouse("mouseReleased", end, 0)
+	p.mouse(input.DispatchMouseEventTypeMouseMoved, end)
+	p.mouse(input.DispatchMouseEventTypeMouseReleased, end)
 }
 
 // Draw presses the mouse on an element and moves it from corner to corner, given in shares of
 // the element's width and height, and releases it at the last one.
 func (p *Page) Draw(selector string, corners ...[2]float64) {
 	p.tb.Helper()
-	kind := "mousePressed"
+	kind := input.DispatchMouseEventTypeMousePressed
 	var at point
 	for _, c := range corners {
 		p.Eval(fmt.Sprintf(`(({left, top, width, height}) => ({x: left + %g * width, y: top + %g * height}))(
 			document.querySelector(%q).getBoundingClientRect())`, c[0], c[1], selector), &at)
-		p.mouse(kind, at, 0)
-		kind = "mouseMoved"
+		p.mouse(kind, at)
+		kind = input.DispatchMouseEventTypeMouseMoved
 	}
-	p.mouse("mouseReleased", at, 0)
+	p.mouse(input.DispatchMouseEventTypeMouseReleased, at)
 }
 
 // Drop drags a file of the disk onto an element and drops it there.
 func (p *Page) Drop(selector, file string) {
 	p.tb.Helper()
 	at := p.middle(selector)
-	data := map[string]any{"items": []any{}, "files": []string{file}, "dragOperationsMask": 1}
-	for _, kind := range []string{"dragEnter", "dragOver", "drop"} {
-		p.call("Input.dispatchDragEvent", map[string]any{"type": kind, "x": at.X, "y": at.Y, "data": data}, nil)
+	data := &input.DragData{Items: []*input.DragDataItem{}, Files: []string{file}, DragOperationsMask: 1}
+	for _, kind := range []input.DispatchDragEventType{input.DispatchDragEventTypeDragEnter,
+		input.DispatchDragEventTypeDragOver, input.DispatchDragEventTypeDrop} {
+		call(p, input.DispatchDragEvent, input.DispatchDragEventParams{Type: kind, X: at.X, Y: at.Y, Data: data})
 	}
 }
 
@@ -229,47 +257,71 @@ func (p *Page) Drop(selector, file string) {
 func (p *Page) Tap(selector string) {
 	p.tb.Helper()
 	at := p.middle(selector)
-	p.call("Emulation.setTouchEmulationEnabled", map[string]any{"enabled": true}, nil)
-	p.call("Input.dispatchTouchEvent", map[string]any{"type": "touchStart", "touchPoints": []point{at}}, nil)
-	p.call("Input.dispatchTouchEvent", map[string]any{"type": "touchEnd", "touchPoints": []point{}}, nil)
+	call(p, emulation.SetTouchEmulationEnabled, emulation.SetTouchEmulationEnabledParams{Enabled: true})
+	p.do(chromedp.TapXY(at.X, at.Y))
 }
+
+// named are the keys with names as in KeyboardEvent.key.
+var named = map[string]string{"Enter": kb.Enter, "Escape": kb.Escape, "Tab": kb.Tab, "Backspace": kb.Backspace,
+	"Delete": kb.Delete, "ArrowLeft": kb.ArrowLeft, "ArrowUp": kb.ArrowUp, "ArrowRight": kb.ArrowRight,
+	"ArrowDown": kb.ArrowDown, "Home": kb.Home, "End": kb.End, "PageUp": kb.PageUp, "PageDown": kb.PageDown}
 
 // Press presses keys one after the other: single characters, or names as in
 // KeyboardEvent.key, such as "Enter" and "ArrowDown"; "Shift+", "Control+" and "Alt+"
 // before one hold that key, in this order.
 func (p *Page) Press(keys ...string) {
 	p.tb.Helper()
-	codes := map[string]int{"Enter": 13, "Escape": 27, " ": 32, "Tab": 9, "Backspace": 8, "Delete": 46,
-		"ArrowLeft": 37, "ArrowUp": 38, "ArrowRight": 39, "ArrowDown": 40, "Home": 36, "End": 35, "PageUp": 33,
-		"PageDown": 34}
 	for _, key := range keys {
-		modifiers := 0
-		for _, held := range []struct {
-			name string
-			bit  int
-		}{{"Shift+", shiftKey}, {"Control+", controlKey}, {"Alt+", altKey}} {
-			if rest, ok := strings.CutPrefix(key, held.name); ok {
-				key, modifiers = rest, modifiers|held.bit
+		var held []chromedp.Modifier
+		for _, m := range []struct {
+			prefix string
+			key    chromedp.Modifier
+		}{{"Shift+", chromedp.ModifierShift}, {"Control+", chromedp.ModifierCtrl}, {"Alt+", chromedp.ModifierAlt}} {
+			if rest, ok := strings.CutPrefix(key, m.prefix); ok {
+				key, held = rest, append(held, m.key)
 			}
 		}
-		event := map[string]any{"type": "keyDown", "key": key, "windowsVirtualKeyCode": codes[key],
-			"modifiers": modifiers}
-		if len([]rune(key)) == 1 && modifiers&(controlKey|altKey) == 0 {
-			event["text"] = key
-		} else if key == "Enter" {
-			event["text"] = "\r"
+		if name, ok := named[key]; ok {
+			key = name
 		}
-		p.call("Input.dispatchKeyEvent", event, nil)
-		event["type"] = "keyUp"
-		delete(event, "text")
-		p.call("Input.dispatchKeyEvent", event, nil)
+		for _, r := range key {
+			p.stroke(r, held...)
+		}
+	}
+}
+
+// stroke presses and releases a key. Its character comes with the press, so that a page that takes the
+// press keeps it out of what has the focus then, as a keyboard's.
+func (p *Page) stroke(r rune, held ...chromedp.Modifier) {
+	p.tb.Helper()
+	events := kb.Encode(r)
+	for _, e := range events {
+		if e.Key == "Unidentified" { // kb knows the keys of an American keyboard
+			e.Key = string(r)
+		}
+		for _, m := range held {
+			e.Modifiers |= int64(m)
+		}
+	}
+	down := events[0]
+	for _, e := range events {
+		if e.Type == kb.KeyChar && e.Modifiers&^int64(chromedp.ModifierShift) == 0 {
+			down.Type, down.Text = kb.KeyDown, e.Text
+		}
+	}
+	for _, e := range events {
+		if e.Type != kb.KeyChar {
+			call(p, input.DispatchKeyEvent, *e)
+		}
 	}
 }
 
 // Screenshot returns the window as a PNG.
 func (p *Page) Screenshot() []byte {
 	p.tb.Helper()
-	var shot struct{ Data []byte }
-	p.call("Page.captureScreenshot", map[string]any{"format": "png"}, &shot)
-	return shot.Data
+	shot, err := chromedp.Run(p.ctx, chromedp.CaptureScreenshot())
+	if err != nil {
+		p.tb.Fatalf("browser: %v", err)
+	}
+	return shot
 }
