@@ -249,6 +249,9 @@ func (in inputs) noteFiles(left dataset.LeftOut) {
 	if n := left.System.N; n > 0 {
 		log.Info("folders that systems and tools leave are skipped", "folders", n, "such_as", left.System.Names())
 	}
+	if n := left.Results.N; n > 0 {
+		log.Info("results of label are not photos", "folders", n, "such_as", left.Results.Names())
+	}
 }
 
 // noteEmpty says which folders could have been classes.

@@ -17,6 +17,8 @@ type LeftOut struct {
 	Raw int
 	// System are folders that systems and tools leave, which are not entered.
 	System Folders
+	// Results are folders in which label has put copies of photos, or links to them.
+	Results Folders
 	// Empty are first-level folders in which there is no photo.
 	Empty Folders
 }

@@ -38,7 +38,7 @@ type ScanOptions struct {
 // after all real folders; a loop is a Problem. Pipes, sockets and devices are
 // never opened. Files are not opened at all, except those whose extension does not
 // say what they are (64 bytes). Folders that systems and tools leave, such as recycle
-// bins, are not entered.
+// bins, are not entered, and results of label are no images.
 //
 // The order, and with it every result, is the same on every run. When nothing
 // is found the error wraps ErrNoImages and the Listing still reports what was
@@ -275,7 +275,7 @@ func (s *scanner) readFolder(rel string) []fs.DirEntry {
 	if err != nil {
 		s.problem(rel, fmt.Errorf("read folder %s: %w", cmp.Or(rel, "."), regularfile.Cause(err)))
 	}
-	return entries
+	return s.withoutResults(rel, entries)
 }
 
 // An entry of a folder is another folder, a file, or neither.

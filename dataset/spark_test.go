@@ -93,6 +93,12 @@ func TestSparkFindsTheSamePhotos(t *testing.T) {
 	} {
 		write("names/"+name, "\xff\xd8\xff")
 	}
+	write("results/by-class/a/1.jpg", "\xff\xd8\xff")
+	write("results/activity.png", "\x89PNG\r\n\x1a\n")
+	write("results/mine.jpg", "\xff\xd8\xff")
+	write("results/summary.json", `{"labelled": 1, "files": ["activity.png"], "settings": {}, "hashes": {}}`)
+	write("foreign/by-class/a.jpg", "\xff\xd8\xff")
+	write("foreign/summary.json", `{"files": ["by-class/a.jpg"]}`)
 	write("elsewhere/real.heic", "")
 	for link, to := range map[string]string{
 		"names/again": "../a", "names/file.jpg": "a/1.jpg", "names/broken.jpg": "nothing", "names/loop": ".",

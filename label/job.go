@@ -254,7 +254,7 @@ type Timing struct {
 }
 
 // summaryName is the file that is written last.
-const summaryName = "summary.json"
+const summaryName = dataset.RunSummary
 
 // A summarySink counts, and is committed last: if summary.json exists, the
 // other files are complete.

@@ -45,6 +45,7 @@ SYSTEM_FOLDERS_AS_WRITTEN = ("RECYCLER", "RECYCLED", "CVS", "SCCS", "CaptureOne"
 LIBRARIES = (".photoslibrary", ".photolibrary", ".migratedphotolibrary", ".aplibrary", ".lrdata", ".lrcat-data",
              ".lrlibrary")
 CONFLICTS = ("conflicted copy", "case conflict", ".sync-conflict-", "(sfconflict ", "[conflicted]")
+SUMMARY = {"labelled": int, "files": list, "settings": dict, "hashes": dict}  # of a run of label
 HEIF_BRANDS = b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis".split()
 BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*", b"\xff\x0a",
               b"\x00\x00\x00\x0cJXL ")
@@ -127,6 +128,18 @@ def is_image(folder, name):
         return False
 
 
+def results_of(folder):
+    """Returns the names in a folder that runs of label have written there."""
+    try:
+        with open(os.path.join(folder, "summary.json"), encoding="utf-8") as f:
+            summary = json.load(f)
+        if not all(type(summary.get(key)) is kind for key, kind in SUMMARY.items()):
+            return set()
+        return {name.partition("/")[0] for name in summary["files"]} | {"by-class", "imagefolder"}
+    except (OSError, ValueError, AttributeError):
+        return set()
+
+
 def list_images(root):
     """Returns the images below root, escaped, sorted by the bytes of their paths. Links are followed:
     a linked folder is entered once, after all real folders."""
@@ -142,7 +155,10 @@ def list_images(root):
             entries = sorted(os.scandir(folder), key=lambda e: os.fsencode(e.name))
         except OSError:
             return
+        results = results_of(folder)
         for entry in entries:
+            if entry.name in results:
+                continue
             if is_hidden(entry.name) or (entry.is_dir(follow_symlinks=False) and is_system_folder(entry.name)):
                 continue
             try:
