@@ -23,7 +23,8 @@ const maxSummaryBytes = 1 << 24
 // withoutResults removes from the entries of a folder what runs of label have written there: copies of
 // photos, links to them, and figures, which are no photos of the archive. The photos beside them stay.
 func (s *scanner) withoutResults(rel string, entries []fs.DirEntry) []fs.DirEntry {
-	if !slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return e.Name() == RunSummary && e.Type().IsRegular() }) {
+	isSummary := func(e fs.DirEntry) bool { return e.Name() == RunSummary && e.Type().IsRegular() }
+	if !slices.ContainsFunc(entries, isSummary) {
 		return entries
 	}
 	written := resultsOf(s.full(rel))

@@ -275,11 +275,12 @@ func TestEditedSidecars(t *testing.T) {
 		t.Fatal(err)
 	}
 	for what, edit := range map[string][2]string{
-		"rating":                    {` xmp:CreatorTool`, ` xmp:Rating="4" xmp:CreatorTool`},
-		"keyword":                   {"</rdf:Bag>", "<rdf:li>mine</rdf:li></rdf:Bag>"},
-		"other place for a keyword": {"    </rdf:Bag>", "     <rdf:li>mine</rdf:li>\n     </rdf:Bag>"},
-		"description":               {"  </rdf:Description>", "   <dc:title>mine</dc:title>\n  </rdf:Description>"},
-		"line ends":                 {"\n", "\r\n"}, "line at the end": {`<?xpacket end="w"?>`, `<?xpacket end="w"?>` + "\n"},
+		"rating":  {` xmp:CreatorTool`, ` xmp:Rating="4" xmp:CreatorTool`},
+		"keyword": {"</rdf:Bag>", "<rdf:li>mine</rdf:li></rdf:Bag>"},
+		"other place for a keyword": {"    </rdf:Bag>",
+			"     <rdf:li>mine</rdf:li>\n     </rdf:Bag>"},
+		"description": {"  </rdf:Description>", "   <dc:title>mine</dc:title>\n  </rdf:Description>"},
+		"line ends":   {"\n", "\r\n"}, "line at the end": {`<?xpacket end="w"?>`, `<?xpacket end="w"?>` + "\n"},
 		"comment": {"<x:xmpmeta", "<!-- mine --><x:xmpmeta"}, "half of it": {"</rdf:RDF>\n</x:xmpmeta>", ""},
 		"second description": {" </rdf:RDF>",
 			"<rdf:Description><dc:subject><rdf:Bag/></dc:subject></rdf:Description> </rdf:RDF>"},
