@@ -97,6 +97,9 @@ func (in inputs) noteBoxes(found dataset.BoxesFound) {
 	part := in.List != "" || filter.Shard != "" || len(filter.Include)+len(filter.Exclude) > 0
 	log.Info(fmt.Sprintf("reading %s of %s instead of whole photos", plural(found.Boxes, "box", "boxes"),
 		plural(len(found.Photos), "photo", "photos")), "without_boxes", found.Empty())
+	if found.Before != "" {
+		log.Info("the file of boxes has paths as on another machine, or in other letters", "before_them", found.Before)
+	}
 	if n := found.Unlisted.N; n > 0 {
 		log.Warn("photos that the file of boxes does not list are left out", "photos", n, "such_as",
 			found.Unlisted.Names())

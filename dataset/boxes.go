@@ -50,17 +50,23 @@ type boxedPhoto struct {
 // ReadBoxes reads boxes of photos below root from MegaDetector's JSON (versions 1.0 to
 // 1.4 of its batch output) or COCO's. What is wrong with one photo or box is a Problem
 // of the Source that Boxed returns, once the photo is found. Boxes are cut at the edges
-// of their photo. Those that COCO marks as crowds are left out.
+// of their photo. What COCO marks as a crowd is left out; a polygon without a box has the
+// rectangle around it, and an annotation with neither is of the whole photo. A photo is
+// empty only if the file says so: not where boxes were left out or cannot be used.
 //
 // The file is read once, a record at a time; it may have 5 000 000 boxes, 10 000 of a
 // photo, and 64 MiB in a record.
 func ReadBoxes(file, root string, opts BoxOptions) (*Boxes, error) {
-	f, _, err := regularfile.Open(file)
+	f, size, err := regularfile.Open(file)
 	if err != nil {
 		return nil, fmt.Errorf("read boxes: %w", err)
 	}
 	defer f.Close()
-	parsed, err := parseBoxes(f)
+	t, err := openText(f, size)
+	if err != nil {
+		return nil, fmt.Errorf("read boxes %s: %w", file, err)
+	}
+	parsed, err := parseBoxes(t.raw())
 	if err != nil {
 		return nil, fmt.Errorf("read boxes %s: %w", file, err)
 	}
@@ -95,20 +101,30 @@ func (b *Boxes) add(root string, f *boxFile, r *boxRecord) {
 			p.boxes = append(p.boxes, box)
 		}
 	}
-	if r.err != nil {
+	switch {
+	case r.err != nil:
 		p.boxes, p.problems = nil, []Problem{{"", r.err}}
+	case len(r.boxes) == 0 && r.crowds > 0:
+		p.problems = []Problem{{"", errors.New("it shows a crowd, in which the file has no single things")}}
+	case len(r.boxes) == 0 && r.surest > 0 && r.surest >= b.opts.MinConfidence:
+		p.problems = []Problem{{"", fmt.Errorf("the detector saw something with a confidence of %g, but the file does "+
+			"not say where", r.surest)}}
 	}
 	for _, name := range []string{r.file, strings.ReplaceAll(r.file, `\`, "/")} {
 		rel, err := relativeTo(root, name)
 		if err != nil {
 			rel = name
 		}
-		key := spelled(rel)
-		if twice := b.photos[key]; twice == nil {
-			b.photos[key] = p
-		} else if twice != p {
-			twice.boxes, twice.problems = nil, []Problem{{"", fmt.Errorf("%s lists it twice", b.name)}}
-		}
+		b.put(spelled(rel), p)
+	}
+}
+
+// put adds what the file says of a photo under a path.
+func (b *Boxes) put(path string, p *boxedPhoto) {
+	if twice := b.photos[path]; twice == nil {
+		b.photos[path] = p
+	} else if twice != p {
+		twice.boxes, twice.problems = nil, []Problem{{"", fmt.Errorf("%s lists it twice", b.name)}}
 	}
 }
 
@@ -122,7 +138,7 @@ func (found foundBox) box(f *boxFile, r *boxRecord) (*Box, error) {
 		return nil, fmt.Errorf("its category %s has no name in the file", shown(found.category))
 	}
 	width, height := 1.0, 1.0
-	if f.coco {
+	if f.coco && !found.whole {
 		width, height = r.width, r.height
 	}
 	if !(width > 0 && height > 0) {
@@ -172,6 +188,9 @@ type BoxesFound struct {
 	// Unlisted are photos that the file does not list, Absent files that it lists and that
 	// are no photos of the Source.
 	Unlisted, Absent Folders
+	// Before is what the file has before the paths of photos that it lists as on another machine: a
+	// folder, "./" if the names differ in their letters only, "" if none does.
+	Before string
 	// Videos is the number of videos that the file lists.
 	Videos int
 }
@@ -196,19 +215,12 @@ func (f BoxesFound) Empty() (n int) {
 // a photo that is shown turned by a quarter; Boxed looks into these photos. All others
 // are on the upright photo.
 func (s *Source) Boxed(ctx context.Context, b *Boxes) (*Source, BoxesFound, error) {
-	found, none := BoxesFound{Videos: b.videos}, true
-	for sample := range s.Samples(ctx) {
-		p, photo, only := b.of(sample)
-		if p == nil {
-			found.Unlisted.add(sample.Path)
-			continue
-		}
-		p.seen, none = true, false
-		if !p.unknown() {
-			p.place(FullPath(s.root, photo.Path), b.opts.AsStored)
-			found.add(photo, len(p.chosen(only)))
-		}
+	found, unlisted := b.fit(ctx, s)
+	if before := b.match(unlisted); before != "" {
+		found, unlisted = b.fit(ctx, s)
+		found.Before = before
 	}
+	none := len(unlisted) == s.Len()
 	listing, err := s.Outcome()
 	if err != nil {
 		return nil, found, err
@@ -242,6 +254,25 @@ func (s *Source) Boxed(ctx context.Context, b *Boxes) (*Source, BoxesFound, erro
 		return err
 	}
 	return out, found, nil
+}
+
+// fit finds the boxes of the photos of s, and the paths of those that the file does not list.
+func (b *Boxes) fit(ctx context.Context, s *Source) (found BoxesFound, unlisted []string) {
+	found.Videos = b.videos
+	for sample := range s.Samples(ctx) {
+		p, photo, only := b.of(sample)
+		if p == nil {
+			found.Unlisted.add(sample.Path)
+			unlisted = append(unlisted, sample.Path)
+			continue
+		}
+		p.seen = true
+		if !p.unknown() {
+			p.place(FullPath(s.root, photo.Path), b.opts.AsStored)
+			found.add(photo, len(p.chosen(only)))
+		}
+	}
+	return found, unlisted
 }
 
 // of returns what the file says of a photo, nil if nothing; for a sample that is a box, of
@@ -301,21 +332,13 @@ func (b *Boxes) labelled(s Sample) Sample {
 	return s
 }
 
-// unknown reports whether it is not known which boxes the photo has.
-func (p *boxedPhoto) unknown() bool { return len(p.problems) == 1 && p.problems[0].Path == "" }
+// unknown reports whether it is not known which boxes the photo has: it is not empty because none of them
+// can be used.
+func (p *boxedPhoto) unknown() bool { return len(p.boxes) == 0 && len(p.problems) > 0 }
 
 // absent counts what the file lists besides photos.
 func (b *Boxes) absent(found *BoxesFound) {
-	counted := map[*boxedPhoto]bool{}
-	var names []string
-	for name, p := range b.photos {
-		if !p.seen && !counted[p] {
-			counted[p] = true
-			names = append(names, name)
-		}
-	}
-	slices.Sort(names)
-	for _, name := range names {
+	for _, name := range b.absentNames() {
 		found.Absent.add(name)
 	}
 }

@@ -36,7 +36,9 @@ type boxRecord struct {
 	width, height float64 // as COCO says
 	err           error   // why its boxes are not known
 	video         bool
-	listed        bool // in images, and not only in annotations
+	listed        bool    // in images, and not only in annotations
+	crowds        int     // that are left out
+	surest        float64 // confidence of any of the detections, also those that the file leaves out
 	boxes         []foundBox
 }
 
@@ -46,6 +48,7 @@ type foundBox struct {
 	rectangle  [4]float64
 	category   string // identifier
 	confidence float64
+	whole      bool // of the photo, whatever its size
 	err        error
 }
 
@@ -65,9 +68,10 @@ func parseBoxes(in io.Reader) (*boxFile, error) {
 
 type boxParser struct {
 	*boxFile
-	d      *json.Decoder
-	left   *allowance
-	listed bool
+	d    *json.Decoder
+	left *allowance
+	// listed and annotated report that the file has these lists.
+	listed, annotated bool
 }
 
 // file reads the one object of the file.
@@ -75,14 +79,13 @@ func (p *boxParser) file() error {
 	err := p.object(func(key string) error {
 		switch key {
 		case "images":
-			p.listed = true
-			return p.array(p.image)
+			return p.array(&p.listed, p.image)
 		case "annotations":
 			p.coco = true
-			return p.array(p.annotation)
+			return p.array(&p.annotated, p.annotation)
 		case "categories":
 			p.coco = true
-			return p.array(p.category)
+			return p.array(new(bool), p.category)
 		case "detection_categories":
 			return p.object(func(id string) error {
 				var name string
@@ -101,6 +104,8 @@ func (p *boxParser) file() error {
 		return fmt.Errorf("byte %d: %w", p.d.InputOffset(), err)
 	case !p.listed:
 		return errors.New(`no list "images": it is neither of MegaDetector's format nor of COCO's`)
+	case p.coco && !p.annotated:
+		return errors.New(`no list "annotations": the file says nothing about boxes`)
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.byID)) {
 		if r := p.byID[id]; !r.listed {
@@ -112,8 +117,14 @@ func (p *boxParser) file() error {
 }
 
 // identifier returns the text of a JSON string or number: some tools write the one, some
-// the other.
-func identifier(raw json.RawMessage) string { return strings.Trim(string(raw), `"`) }
+// the other, and tables make 1.0 of 1.
+func identifier(raw json.RawMessage) string {
+	text := string(raw)
+	if whole, zeros, found := strings.Cut(text, "."); found && strings.Trim(zeros, "0") == "" {
+		return whole
+	}
+	return strings.Trim(text, `"`)
+}
 
 func (p *boxParser) decode(v any) error {
 	p.left.bytes = mostRecord
@@ -152,16 +163,22 @@ func (p *boxParser) object(value func(key string) error) error {
 	return err
 }
 
-func (p *boxParser) array(element func() error) error {
-	if err := p.open('['); err != nil {
+// array reads a list. It sets there unless that is null.
+func (p *boxParser) array(there *bool, element func() error) error {
+	t, err := p.token()
+	switch {
+	case err != nil, t == nil:
 		return err
+	case t != json.Delim('['):
+		return fmt.Errorf("%v where a list is expected: it is neither of MegaDetector's format nor of COCO's", t)
 	}
+	*there = true
 	for p.d.More() {
 		if err := element(); err != nil {
 			return err
 		}
 	}
-	_, err := p.token()
+	_, err = p.token()
 	return err
 }
 
@@ -190,14 +207,15 @@ func (p *boxParser) image() error {
 		File       string          `json:"file"`
 		Name       string          `json:"file_name"`
 		ID         json.RawMessage `json:"id"`
-		Width      float64         `json:"width"`
-		Height     float64         `json:"height"`
-		Failure    string          `json:"failure"`
+		Width      number          `json:"width"`
+		Height     number          `json:"height"`
+		Failure    json.RawMessage `json:"failure"`
 		FrameRate  json.RawMessage `json:"frame_rate"`
+		Surest     number          `json:"max_detection_conf"`
 		Detections *[]struct {
 			Category   json.RawMessage `json:"category"`
-			Confidence *float64        `json:"conf"`
-			Rectangle  []*float64      `json:"bbox"`
+			Confidence number          `json:"conf"`
+			Rectangle  rectangle       `json:"bbox"`
 			Frame      json.RawMessage `json:"frame_number"`
 		} `json:"detections"`
 	}
@@ -206,21 +224,22 @@ func (p *boxParser) image() error {
 	if err != nil && !errors.As(err, &mistyped) {
 		return err
 	}
-	r := &boxRecord{file: image.File, width: image.Width, height: image.Height, video: image.FrameRate != nil}
+	r := &boxRecord{file: image.File, width: image.Width.value, height: image.Height.value,
+		video: image.FrameRate != nil, surest: image.Surest.value}
 	if r.file == "" {
 		r.file = image.Name
 		p.coco = p.coco || r.file != ""
 	}
-	switch {
+	switch failure := strings.Trim(string(image.Failure), `"`); {
 	case mistyped != nil:
-		r.err = fmt.Errorf("its record in the file of boxes: %w", err)
+		r.err = misplaced(mistyped)
 		r.file = cmp.Or(r.file, fmt.Sprintf("image %d", len(p.records)+1))
 	case len(r.file) > maxPathBytes:
 		r.file, r.err = shown(r.file), checkPath(r.file)
 	case r.file == "":
 		return fmt.Errorf("image %d has neither file, as MegaDetector's, nor file_name, as COCO's", len(p.records)+1)
-	case image.Failure != "":
-		r.err = fmt.Errorf("the detector could not read it: %s", image.Failure)
+	case failure != "" && failure != "null":
+		r.err = fmt.Errorf("the detector could not read it: %s", shown(failure))
 	case image.Detections == nil && image.File != "":
 		r.err = errors.New("the detector says nothing about it")
 	case image.Detections != nil:
@@ -237,6 +256,11 @@ func (p *boxParser) image() error {
 	return nil
 }
 
+// misplaced says that a value is of a kind that the formats do not have at its place.
+func misplaced(err *json.UnmarshalTypeError) error {
+	return fmt.Errorf("its record in the file of boxes has a JSON %s as %s", err.Value, err.Field)
+}
+
 // identified gives a record of COCO the boxes that the file has for it, before or after.
 func (p *boxParser) identified(r *boxRecord, id string) *boxRecord {
 	r.listed = true
@@ -248,7 +272,7 @@ func (p *boxParser) identified(r *boxRecord, id string) *boxRecord {
 		r.err = fmt.Errorf("the identifier %s is that of another photo, too", id)
 		return r
 	}
-	r.boxes, r.err = append(r.boxes, known.boxes...), cmp.Or(r.err, known.err)
+	r.boxes, r.err, r.crowds = append(r.boxes, known.boxes...), cmp.Or(r.err, known.err), known.crowds
 	p.byID[id] = r
 	return r
 }
@@ -266,23 +290,39 @@ func (p *boxParser) annotation() error {
 	var a struct {
 		Image     json.RawMessage `json:"image_id"`
 		Category  json.RawMessage `json:"category_id"`
-		Rectangle []*float64      `json:"bbox"`
-		Score     *float64        `json:"score"`
+		Rectangle rectangle       `json:"bbox"`
+		Outline   json.RawMessage `json:"segmentation"`
+		Score     number          `json:"score"`
 		Crowd     json.RawMessage `json:"iscrowd"`
 	}
 	err := p.decode(&a)
+	r := p.of(identifier(a.Image))
 	var mistyped *json.UnmarshalTypeError
 	switch crowd := string(a.Crowd); {
 	case errors.As(err, &mistyped):
-		return p.keep(p.of(identifier(a.Image)), foundBox{err: fmt.Errorf("its annotation: %w", err)})
-	case err != nil, crowd == "1", crowd == "true", len(a.Rectangle) == 0:
+		return p.keep(r, foundBox{err: misplaced(mistyped)})
+	case err != nil:
 		return err
+	case crowd == "1", crowd == "true":
+		r.crowds++
+		return nil
 	}
-	one := 1.0
-	if a.Score == nil {
-		a.Score = &one
+	if !a.Score.given {
+		a.Score = number{value: 1, given: true}
 	}
-	return p.add(p.of(identifier(a.Image)), a.Category, a.Rectangle, a.Score)
+	if a.Rectangle.hasArea() {
+		return p.add(r, a.Category, a.Rectangle, a.Score)
+	}
+	around, drawn := outlined(a.Outline)
+	switch {
+	case around.hasArea():
+		a.Rectangle = around
+	case len(a.Rectangle.of) == 0 && !a.Rectangle.odd && drawn:
+		return p.keep(r, foundBox{err: errors.New("it is drawn as a mask, and has neither a box nor a polygon")})
+	case len(a.Rectangle.of) == 0 && !a.Rectangle.odd:
+		a.Rectangle.whole = true
+	}
+	return p.add(r, a.Category, a.Rectangle, a.Score)
 }
 
 func (p *boxParser) category() error {
@@ -303,33 +343,33 @@ func (p *boxParser) name(id, name string) error {
 }
 
 // add checks the form of a box and appends it to a record.
-func (p *boxParser) add(r *boxRecord, category json.RawMessage, rectangle []*float64, confidence *float64) error {
+func (p *boxParser) add(r *boxRecord, category json.RawMessage, at rectangle, confidence number) error {
 	id := identifier(category)
 	if known, ok := p.texts[id]; ok {
 		id = known
 	} else {
 		p.texts[id] = id
 	}
-	b := foundBox{category: id, confidence: 1}
+	b := foundBox{category: id, confidence: confidence.value, whole: at.whole}
 	switch {
-	case len(rectangle) != 4:
-		b.err = fmt.Errorf("its bbox has %d numbers, not 4", len(rectangle))
-	case confidence == nil:
+	case at.whole:
+		b.rectangle = [4]float64{0, 0, 1, 1}
+	case at.odd:
+		b.err = errors.New("its bbox is not a list of four numbers")
+	case len(at.of) != 4:
+		b.err = fmt.Errorf("its bbox has %d numbers, not 4", len(at.of))
+	case !confidence.given:
 		b.err = errors.New("its confidence is missing or not a number")
-	default:
-		b.confidence = *confidence
 	}
-	for i, v := range rectangle[:min(4, len(rectangle))] {
-		if v == nil {
+	for i, v := range at.of[:min(4, len(at.of))] {
+		if !v.given {
 			b.err = errors.New("its bbox has a value that is not a number")
-			continue
 		}
-		b.rectangle[i] = *v
+		b.rectangle[i] = v.value
 	}
 	return p.keep(r, b)
 }
 
-// keep appends a box to a record.
 func (p *boxParser) keep(r *boxRecord, b foundBox) error {
 	if p.boxes++; p.boxes > mostBoxes {
 		return fmt.Errorf("more than %d boxes: split the file", mostBoxes)
