@@ -24,6 +24,10 @@ func (l *labelling) events(ctx context.Context, places export.Deployments, job *
 		return nil, err
 	}
 	t := groups.Times
+	if t.Unread.N > 0 {
+		l.log.Warn("times in the list that could be several, or are none, are not used: write 2024-05-31 17:05:09",
+			"times", t.Unread.N, "the_first", t.Unread.First)
+	}
 	if t.Unknown > 0 {
 		l.log.Warn("photos whose time is neither in EXIF, nor in a list or their name, are events of their own; "+
 			"--set label.file_times=true takes the time of the file, which copying may have changed",

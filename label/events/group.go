@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -60,7 +59,23 @@ type Event struct {
 }
 
 // Times counts where the times of photos come from.
-type Times struct{ EXIF, Table, Names, Files, Unknown int }
+type Times struct {
+	EXIF, Table, Names, Files, Unknown int
+	// Unread are the times in a list that are no times, or could be several.
+	Unread Unread
+}
+
+// Unread are texts that are not understood, of which one is named.
+type Unread struct {
+	N     int
+	First string
+}
+
+func (u *Unread) add(text string) {
+	if u.N++; u.N == 1 {
+		u.First = text
+	}
+}
 
 // Groups are the events of some photos.
 type Groups struct {
@@ -163,6 +178,9 @@ func (t *Times) shot(file, taken string, fileTimes bool) photometa.Shot {
 	s, _ := photometa.ReadShot(file) // an unreadable file is reported where it is embedded
 	named := timeIn(filepath.Base(file))
 	written, zoned := timeOf(taken)
+	if written.IsZero() && strings.TrimSpace(taken) != "" {
+		t.Unread.add(taken)
+	}
 	switch info, err := os.Stat(file); {
 	case !s.Time.IsZero():
 		t.EXIF++
@@ -179,39 +197,6 @@ func (t *Times) shot(file, taken string, fileTimes bool) photometa.Shot {
 		t.Unknown++
 	}
 	return s
-}
-
-// timeOf returns the time that a list has, zero if it cannot be read.
-func timeOf(text string) (t time.Time, zoned bool) {
-	for _, layout := range []string{time.RFC3339, "2006-01-02T15:04:05", "2006-01-02 15:04:05", "2006:01:02 15:04:05",
-		"2006/01/02 15:04:05", "2006-01-02 15:04:05Z07:00"} { // each with a fraction, too
-		if t, err := time.Parse(layout, strings.TrimSpace(text)); err == nil {
-			return t, strings.HasSuffix(layout, "Z07:00")
-		}
-	}
-	return time.Time{}, false
-}
-
-// timeInName matches a date and a time of day, as in IMG_20250614_101112.jpg,
-// PXL_20250614_101112345.jpg or WhatsApp Image 2025-06-14 at 10.11.12.jpeg.
-var timeInName = regexp.MustCompile(`(?:^|[^0-9])((?:19|20)\d\d)[-_.]?(\d\d)[-_.]?(\d\d)` +
-	`(?:[-_ T.]|[-_ ]at[-_ ])?(\d\d)[-_.:h]?(\d\d)[-_.:m]?(\d\d)(\d{3})?(?:[^0-9]|$)`)
-
-// timeIn returns the time in a file's name, zero if it has none.
-func timeIn(name string) time.Time {
-	m := timeInName.FindStringSubmatch(name)
-	if m == nil {
-		return time.Time{}
-	}
-	var v [7]int
-	for i, text := range m[1:] {
-		v[i], _ = strconv.Atoi(text) // digits, or nothing
-	}
-	t := time.Date(v[0], time.Month(v[1]), v[2], v[3], v[4], v[5], v[6]*int(time.Millisecond), time.UTC)
-	if int(t.Month()) != v[1] || t.Day() != v[2] || t.Hour() != v[3] || t.Minute() != v[4] || t.Second() != v[5] {
-		return time.Time{} // there is no such time
-	}
-	return t
 }
 
 // numbered cuts a path at the last digits of its name: IMG_0012.JPG is number 12 of the
