@@ -77,7 +77,7 @@ const ambiguous = "\x00"
 
 // places returns the photos that a name of the file may mean, by what is before their paths.
 func (p photoPaths) places(name string) map[string]string {
-	name = addressed(name)
+	name = plainAddress(name)
 	places := map[string]string{}
 	for _, tail := range tails(name) {
 		photo := cmp.Or(p.exact[tail], p.lower[strings.ToLower(tail)])
@@ -88,8 +88,8 @@ func (p photoPaths) places(name string) map[string]string {
 	return places
 }
 
-// addressed returns the path in a name as other systems and Label Studio write it.
-func addressed(name string) string {
+// plainAddress returns the path in a name as other systems and Label Studio write it.
+func plainAddress(name string) string {
 	name = strings.ReplaceAll(name, `\`, "/")
 	if _, local, found := strings.Cut(name, "?d="); found {
 		if path, err := url.QueryUnescape(local); err == nil {

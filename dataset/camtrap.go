@@ -18,7 +18,7 @@ func observations(r records) records {
 	media, kind, name, tags := at("mediaID"), at("observationType"), at("scientificName"), at("observationTags")
 	how, who := at("classificationMethod"), at("classifiedBy")
 	out := r
-	out.header, out.first, out.several = []string{"path", "label", "by", "probability"}, nil, true
+	out.header, out.first, out.several, out.media = []string{"path", "label", "by", "probability"}, nil, true, true
 	out.each = func(_ []int, use func(number int, cells []string) bool) error {
 		return r.each(nil, func(number int, cells []string) bool {
 			get := func(i int) string { return field(cells, i) }

@@ -23,6 +23,8 @@ type guesser struct {
 	opts ListOptions
 	// exists reports whether a cell with a suffix is the path of a file.
 	exists func(cell, suffix string) bool
+	// dir is the folder of the list, "" if it is in none.
+	dir string
 }
 
 // A dialect is the form of a text list.
@@ -232,6 +234,9 @@ func (g guesser) say(r records, names []string, c columns) string {
 	if r.header == nil {
 		parts = append(parts, "no header")
 	}
+	if r.joined != "" {
+		parts = append(parts, r.joined)
+	}
 	if name := names[c.path]; g.opts.PathColumn == "" && name != "path" {
 		parts = append(parts, fmt.Sprintf("paths in column %q", name))
 	}
@@ -355,16 +360,6 @@ func (g guesser) labelColumn(names []string, path int) (int, error) {
 	}
 	return 0, &ColumnError{fmt.Sprintf("which column has the labels? Name one of %s with --label-column, or take "+
 		"classes from folders with --class-from", list(names))}
-}
-
-// usualColumns returns the columns with one of the plain names.
-func usualColumns(names, usual []string) (columns []int) {
-	for i, name := range names {
-		if slices.Contains(usual, plainName(name)) {
-			columns = append(columns, i)
-		}
-	}
-	return columns
 }
 
 // named returns the column with a name, or with a number counted from 1.

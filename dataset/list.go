@@ -8,6 +8,7 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -62,8 +63,11 @@ func ReadList(file, root string, opts ListOptions) (Listing, error) {
 		return Listing{}, fmt.Errorf("read list: %w", err)
 	}
 	defer f.Close()
-	return listOf(f, size, file, root, opts)
+	return listOf(f, size, listFile{file, filepath.Dir(file)}, root, opts)
 }
+
+// A listFile is the name of a list, and the folder in which it lies.
+type listFile struct{ name, dir string }
 
 // ReadListFrom is ReadList of a stream, such as standard input, which it reads to its
 // end first. The list is called name in errors.
@@ -72,10 +76,11 @@ func ReadListFrom(in io.Reader, name, root string, opts ListOptions) (Listing, e
 	if err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", name, err)
 	}
-	return listOf(bytes.NewReader(text), int64(len(text)), name, root, opts)
+	return listOf(bytes.NewReader(text), int64(len(text)), listFile{name: name}, root, opts)
 }
 
-func listOf(f io.ReaderAt, size int64, file, root string, opts ListOptions) (Listing, error) {
+func listOf(f io.ReaderAt, size int64, list listFile, root string, opts ListOptions) (Listing, error) {
+	file := list.name
 	if info, err := os.Stat(root); err != nil {
 		return Listing{}, rootError(root, err)
 	} else if !info.IsDir() {
@@ -85,9 +90,10 @@ func listOf(f io.ReaderAt, size int64, file, root string, opts ListOptions) (Lis
 	if err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
-	r := listReader{name: filepath.Base(file), root: absRoot, rootName: folderName(absRoot), opts: opts,
+	r := listReader{name: filepath.Base(file), dir: list.dir, root: absRoot, rootName: folderName(absRoot), opts: opts,
 		listing: newListing(root), seen: map[string]listed{}, folders: folderIndex{}, several: map[int][]string{},
-		refused: map[string]bool{}, unusable: map[string]bool{}, most: max(leastProblems, int(size/bytesPerProblem))}
+		refused: map[string]bool{}, addresses: map[string]addressed{}, unusable: map[string]bool{},
+		most: max(leastProblems, int(size/bytesPerProblem))}
 	if err := r.read(f, size); err != nil {
 		return Listing{}, fmt.Errorf("read list %s: %w", file, err)
 	}
@@ -115,7 +121,7 @@ func ReadPaths(file string, opts ListOptions) (paths []string, err error) {
 	}
 	defer f.Close()
 	opts.LabelsOptional = true
-	g := guesser{opts, func(string, string) bool { return false }}
+	g := guesser{opts, func(string, string) bool { return false }, filepath.Dir(file)}
 	err = eachListed(f, size, g, func(row listRow) error {
 		paths = append(paths, row.plain(row.sample.Path))
 		return checkPath(row.sample.Path)
@@ -126,14 +132,23 @@ func ReadPaths(file string, opts ListOptions) (paths []string, err error) {
 	return paths, nil
 }
 
+// An addressed photo is one that the list names by an address of the web or of Label Studio; alone means
+// that only the name of its file is that of the address.
+type addressed struct {
+	address, rel string
+	alone        bool
+}
+
 type listReader struct {
 	name, root string
+	dir        string // of the list, "" if it is in none
 	rootName   string
 	opts       ListOptions
 	listing    Listing
 	seen       map[string]listed // by path
 	several    map[int][]string  // labels of samples of which several rows tell, by index
 	refused    map[string]bool   // paths with several labels
+	addresses  map[string]addressed
 	folders    folderIndex
 	unusable   map[string]bool // cells of which no file can be used
 	most       int             // problems
@@ -146,7 +161,7 @@ func (r *listReader) read(file io.ReaderAt, size int64) error {
 	g := guesser{r.opts, func(cell, suffix string) bool {
 		_, err := r.photo(cell, suffix, false)
 		return err == nil
-	}}
+	}, r.dir}
 	return eachListed(file, size, g, func(row listRow) error {
 		r.listing.Guessed = row.guessed
 		r.add(row)
@@ -268,8 +283,13 @@ func (r *listReader) find(cell, suffix string, literal bool) (string, error) {
 	if !literal {
 		names = append(names, strings.TrimSpace(cell))
 	}
+	var addresses []string
 	if !literal && (suffix == r.opts.PathSuffix || strings.HasSuffix(cell, suffix)) { // an address lacks none
-		names = append(names, hosted(cell)...)
+		addresses = hosted(cell)
+		names = append(names, addresses...)
+	}
+	if !literal {
+		names = append(names, r.below(cell)...)
 	}
 	if !utf8.ValidString(cell) {
 		names = append(names, windows1252(cell))
@@ -280,6 +300,9 @@ func (r *listReader) find(cell, suffix string, literal bool) (string, error) {
 			continue
 		}
 		rel, err := r.locate(withSuffix(name, suffix))
+		if err == nil && addresses != nil {
+			err = r.told(cell, rel)
+		}
 		if !errors.Is(err, fs.ErrNotExist) {
 			return rel, err
 		}
@@ -291,6 +314,53 @@ func (r *listReader) find(cell, suffix string, literal bool) (string, error) {
 		return r.locate(rel)
 	}
 	return "", missing
+}
+
+// told returns an error if the name of a file is all that makes an address that of a photo, and there are
+// several addresses of that name: it could be the photo of any of them, or of none.
+func (r *listReader) told(address, rel string) error {
+	name := path.Base(rel)
+	before, known := r.addresses[name]
+	_, at, web := strings.Cut(address, "://")
+	alone := name == rel && (!web || strings.Contains(at, "/"))
+	if !known {
+		r.addresses[name] = addressed{address, rel, alone}
+		return nil
+	}
+	if before.address == address || !alone && !before.alone {
+		return nil
+	}
+	err := fmt.Errorf("%s: the list has several photos of this name, and one folder of them does not say which it is: "+
+		"keep their folders, or give the list a column of paths", shown(name))
+	if before.alone && !r.refused[before.rel] {
+		r.refused[before.rel] = true
+		r.listing.problem(before.rel, err)
+	}
+	if alone {
+		return err
+	}
+	return nil
+}
+
+// below returns the paths that a cell means if it begins above the root, as ph/st1/a.jpg does in a folder
+// ph, or is of another machine: C:\\Users\\me\\ph\\st1\\a.jpg. The name of a file alone is not enough, since
+// other folders may have one of the same name.
+func (r *listReader) below(cell string) (paths []string) {
+	if len(cell) < 3 || !strings.ContainsAny(cell, `/\`) {
+		return nil
+	}
+	name := strings.ReplaceAll(cell, `\`, "/")
+	if absolute(name) {
+		tails := tails(name)
+		return tails[:len(tails)-1]
+	}
+	root := filepath.ToSlash(r.root)
+	for at := 0; at < min(len(name), len(root)); at++ {
+		if name[at] == '/' && strings.HasSuffix(root, name[:at]) && root[len(root)-at-1] == '/' {
+			paths = append(paths, name[at+1:])
+		}
+	}
+	return paths
 }
 
 // sameText returns the path of a file whose name is that of one of some names in another

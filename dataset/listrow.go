@@ -65,6 +65,9 @@ func eachListed(file io.ReaderAt, size int64, g guesser, use func(listRow) error
 	if err != nil {
 		return err
 	}
+	if records, err = g.combined(records); err != nil {
+		return readAs(records.encoding, err)
+	}
 	c, err := g.columns(records)
 	if err != nil {
 		return err

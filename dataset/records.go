@@ -29,6 +29,10 @@ type records struct {
 	safe bool
 	// several reports that a photo may have several records, each of a thing in it.
 	several bool
+	// media reports that paths may be identifiers of media of a Camera Trap Data Package.
+	media bool
+	// joined says which columns the paths and labels are put together of, "" for one of each.
+	joined string
 	// encoding names that of the text, if it is not UTF-8.
 	encoding string
 	// unit is what the numbers of records count: "line" or "row".

@@ -1,0 +1,226 @@
+package dataset
+
+import (
+	"encoding/csv"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+)
+
+// Names of columns whose cells are the name of a file alone, and of those with its folder, as Timelapse
+// and camtrapR write them.
+var (
+	fileColumns   = []string{"file", "filename", "imagefile", "imagefilename", "imagename"}
+	folderColumns = []string{"dir", "directory", "folder", "folderpath", "relativepath", "relpath"}
+)
+
+// combined returns records whose paths, or labels, are put together of several columns, or of a second
+// table.
+func (g guesser) combined(r records) (records, error) {
+	if r.media {
+		return g.withMedia(r)
+	}
+	if r.header == nil || slices.Contains(r.header, "path") || slices.Contains(r.header, "label") && r.literal {
+		return r, nil
+	}
+	rows, err := r.head()
+	if err != nil || len(rows) == 0 {
+		return r, err
+	}
+	if g.opts.PathColumn == "" {
+		r = inFolders(r, rows)
+	}
+	if g.opts.LabelColumn == "" && g.opts.ClassFrom == "" && !g.opts.LabelsOptional {
+		r = g.oneHot(r, rows)
+	}
+	return r, nil
+}
+
+// usualColumns returns the columns with one of the plain names.
+func usualColumns(names, usual []string) (columns []int) {
+	for i, name := range names {
+		if slices.Contains(usual, plainName(name)) {
+			columns = append(columns, i)
+		}
+	}
+	return columns
+}
+
+// inFolders joins a column of names of files with that of their folders, if there is one of each.
+func inFolders(r records, rows [][]string) records {
+	file, folder := usualColumns(r.header, fileColumns), usualColumns(r.header, folderColumns)
+	if len(file) != 1 || len(folder) != 1 || len(mostly(rows, isImageName)) == 0 {
+		return r
+	}
+	f, d := file[0], folder[0]
+	for _, row := range rows {
+		if strings.ContainsAny(field(row, f), `/\`) || isImageName(field(row, d)) {
+			return r
+		}
+	}
+	out := r
+	out.header, out.first = slices.Clone(r.header), nil
+	out.header[f], out.header[d] = "path", ""
+	out.joined = fmt.Sprintf("paths in columns %q and %q", r.header[d], r.header[f])
+	out.each = func(columns []int, use func(int, []string) bool) error {
+		if columns != nil {
+			columns = append(slices.Clone(columns), d)
+		}
+		return r.each(columns, func(number int, cells []string) bool {
+			if f < len(cells) && d < len(cells) && cells[f] != "" && cells[d] != "" {
+				cells = slices.Clone(cells)
+				cells[f] = strings.TrimRight(strings.ReplaceAll(cells[d], `\`, "/"), "/") + "/" + cells[f]
+			}
+			return use(number, cells)
+		})
+	}
+	return out
+}
+
+// oneHot makes labels of columns that are named by classes and have 1 where a photo is of the class, 0
+// where not.
+func (g guesser) oneHot(r records, rows [][]string) records {
+	path, err := g.pathColumn(r.header, rows)
+	if err != nil || len(usualColumns(r.header, labelNames)) > 0 {
+		return r
+	}
+	others := usualColumns(r.header, otherNames)
+	var classes []int
+	for i := range r.header {
+		if i != path && !slices.Contains(others, i) {
+			classes = append(classes, i)
+		}
+	}
+	if len(classes) < 2 {
+		return r
+	}
+	for _, row := range rows {
+		for _, c := range classes {
+			if _, ok := yesOrNo(field(row, c)); !ok {
+				return r
+			}
+		}
+	}
+	out := r
+	out.header, out.first = append(slices.Clone(r.header), "label", "labels", "by"), nil
+	out.joined = strings.TrimPrefix(r.joined+", ", ", ") + fmt.Sprintf("labels in %d columns of 0 and 1", len(classes))
+	out.each = func(_ []int, use func(int, []string) bool) error {
+		var odd error
+		err := r.each(nil, func(number int, cells []string) bool {
+			var labels []string
+			for _, c := range classes {
+				yes, ok := yesOrNo(field(cells, c))
+				if !ok {
+					odd = fmt.Errorf("%s %d: column %q has %q, where the first rows have 0 or 1", r.unit, number,
+						r.header[c], shown(field(cells, c)))
+					return false
+				}
+				if yes {
+					labels = append(labels, r.header[c])
+				}
+			}
+			all := make([]string, len(r.header), len(r.header)+3)
+			copy(all, cells)
+			switch len(labels) {
+			case 0:
+				return use(number, append(all, "", "", ""))
+			case 1:
+				return use(number, append(all, labels[0], "", ""))
+			}
+			return use(number, append(all, "", JoinLabels(labels...), "person"))
+		})
+		return errors.Join(odd, err)
+	}
+	return out
+}
+
+func yesOrNo(cell string) (yes, ok bool) {
+	switch strings.ToLower(strings.TrimSpace(cell)) {
+	case "1", "1.0", "true":
+		return true, true
+	case "0", "0.0", "false", "":
+		return false, true
+	}
+	return false, false
+}
+
+// mediaTable is the table of a Camera Trap Data Package that has the paths of its media.
+const mediaTable = "media.csv"
+
+// withMedia puts the paths of media.csv, which lies beside the observations, in place of the identifiers
+// of media. Without that table the identifiers are paths, as label writes them.
+func (g guesser) withMedia(r records) (records, error) {
+	paths, err := g.media()
+	if err != nil || paths == nil {
+		return r, err
+	}
+	out := r
+	out.first = nil
+	out.each = func(columns []int, use func(int, []string) bool) error {
+		return r.each(columns, func(number int, cells []string) bool {
+			if file, ok := paths[cells[0]]; ok {
+				cells = slices.Clone(cells)
+				cells[0] = file
+			}
+			return use(number, cells)
+		})
+	}
+	return out, nil
+}
+
+// media reads media.csv: paths by identifier, those below its folder absolute. It is nil if there is none.
+func (g guesser) media() (map[string]string, error) {
+	if g.dir == "" {
+		return nil, nil
+	}
+	f, _, err := regularfile.Open(filepath.Join(g.dir, mediaTable))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read %s beside it: %w", mediaTable, err)
+	}
+	defer f.Close()
+	table := csv.NewReader(newLineLimiter(f))
+	table.ReuseRecord = true
+	header, err := table.Read()
+	if err != nil {
+		return nil, fmt.Errorf("read %s beside it: %w", mediaTable, err)
+	}
+	id, at := slices.Index(header, "mediaID"), slices.Index(header, "filePath")
+	paths := map[string]string{}
+	for id >= 0 && at >= 0 {
+		cells, err := table.Read()
+		if err == io.EOF {
+			break
+		}
+		if err != nil {
+			return nil, fmt.Errorf("read %s beside it: %w", mediaTable, err)
+		}
+		file := field(cells, at)
+		if err := checkPath(file); err != nil {
+			return nil, fmt.Errorf("read %s beside it: %w", mediaTable, err)
+		}
+		if here := filepath.Join(g.dir, filepath.FromSlash(file)); !filepath.IsAbs(file) && isRegular(here) {
+			if absolute, err := filepath.Abs(here); err == nil {
+				file = absolute
+			}
+		}
+		if key := field(cells, id); key != "" && file != "" {
+			paths[key] = file
+		}
+	}
+	return paths, nil
+}
+
+func isRegular(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
+}

@@ -1,0 +1,85 @@
+package dataset
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// TestTablesOfFieldPrograms: paths and labels that are put together of several columns, as Timelapse,
+// camtrapR and FiftyOne write them, and paths that begin above the folder of the photos or on another
+// machine. What could be another photo's is none.
+func TestTablesOfFieldPrograms(t *testing.T) {
+	root := filepath.Join(tree(t, map[string]string{
+		"ph/st1/100/a.JPG": "", "ph/st1/100/c.JPG": "", "ph/st2/100/a.JPG": "", "ph/stray.JPG": "",
+	}), "ph")
+	both := []string{"st1/100/a.JPG=Pizza", "st2/100/a.JPG=Ketch"}
+	timelapse := "RootFolder,File,RelativePath,DateTime,DeleteFlag,Species\n" +
+		`ph,a.JPG,st1\100,2024-05-01 06:00:00,false,Pizza` + "\n" +
+		`ph,a.JPG,st2\100,2024-05-01 06:00:00,false,Ketch` + "\n"
+	for name, c := range map[string]struct {
+		below, text string
+		want        []string
+		problems    string
+	}{
+		"Timelapse":               {"", timelapse, both, ""},
+		"Timelapse, in a station": {"st1/100", timelapse, []string{"a.JPG=Pizza"}, "st2/100/a.JPG"},
+		"camtrapR": {"", "Station,Directory,FileName,Species\n1,ph/st1/100,a.JPG,Pizza\n2,ph/st2/100,a.JPG,Ketch\n",
+			both, ""},
+		"above": {"", "path,label\nph/st1/100/a.JPG,Pizza\nph\\st2\\100\\a.JPG,Ketch\n", both, ""},
+		"Windows": {"", "path,label\nC:\\me\\ph\\st1\\100\\a.JPG,Pizza\nD:\\other\\st2\\100\\a.JPG,Ketch\n",
+			both, ""},
+		"Linux": {"", "path,label\n/nowhere/ph/st1/100/a.JPG,Pizza\n/nowhere/stray.JPG,Ketch\n", both[:1],
+			"/nowhere/stray.JPG"},
+		"one-hot": {"", "filename,Pizza,Ketch\nst1/100/a.JPG,1,0\nst2/100/a.JPG,0,1.0\n", both, ""},
+		"one-hot, several": {"", "filename,Pizza,Ketch\nst1/100/a.JPG,1,1\nst1/100/c.JPG,0,0\nst2/100/a.JPG,0,1\n",
+			[]string{"st1/100/a.JPG=Ketch;Pizza", "st1/100/c.JPG=", "st2/100/a.JPG=Ketch"}, ""},
+		"addresses": {"", "image,label\nhttps://b.example/st1/100/a.JPG,Pizza\nhttps://b.example/st2/100/a.JPG,Ketch\n",
+			both, ""},
+		"addresses, the photo of one": {"st1", "image,label\nhttps://b.example/st1/100/a.JPG,Pizza\n" +
+			"https://b.example/st2/100/c.JPG,Ketch\n", []string{"100/a.JPG=Pizza", "100/c.JPG=Ketch"}, ""},
+		"addresses of one name": {"st1/100", "image,label\nhttps://b.example/st2/100/a.JPG,Ketch\n" +
+			"https://b.example/st1/100/a.JPG,Pizza\nhttps://b.example/st1/100/c.JPG,Pizza\n",
+			[]string{"c.JPG=Pizza"}, "a.JPG https://b.example/st1/100/a.JPG"},
+	} {
+		file := filepath.Join(t.TempDir(), "list.csv")
+		if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		l, err := ReadList(file, filepath.Join(root, c.below), ListOptions{})
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var got []string
+		for _, s := range l.Samples {
+			got = append(got, s.Path+"="+cmp.Or(s.Label, s.Several))
+		}
+		wantEqual(t, name, got, c.want)
+		var left []string
+		for _, p := range l.Problems {
+			left = append(left, p.Path)
+		}
+		wantEqual(t, name+", problems", left, strings.Fields(c.problems))
+	}
+}
+
+// TestForeignDataPackage: media.csv beside the observations of another tool says which file a medium is.
+func TestForeignDataPackage(t *testing.T) {
+	dir := tree(t, map[string]string{"media/a.JPG": "", "media/b.JPG": "",
+		"media.csv": "mediaID,deploymentID,filePath\n0-1,d,media/a.JPG\n0-2,d,media/b.JPG\n",
+		"observations.csv": "observationID,deploymentID,mediaID,observationType,scientificName\n" +
+			"1,d,0-1,animal,fox\n2,d,0-2,animal,badger\n3,d,,animal,of an event\n"})
+	for _, root := range []string{dir, filepath.Join(dir, "media")} {
+		l, err := ReadList(filepath.Join(dir, "observations.csv"), root, ListOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.ReplaceAll(strings.Join(brief(l), " "), "media/", "")
+		if got != "a.JPG=fox b.JPG=badger" {
+			t.Errorf("%s: %s, %v", root, got, l.Problems)
+		}
+	}
+}
