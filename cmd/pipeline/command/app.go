@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
+	"github.com/seed-90d10d51/pipeline/internal/remark"
 )
 
 // An app is what every command starts from: the resolved settings, the application that does
@@ -122,7 +123,7 @@ func newLog(w io.Writer, c config.Config) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	if atTerminal(w) {
-		return slog.New(remarks{out: w, level: options.Level})
+		return remark.New(options.Level, func(line string) { fmt.Fprintln(w, paint(w, line)) })
 	}
 	return slog.New(slog.NewTextHandler(w, options))
 }
