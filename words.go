@@ -110,8 +110,8 @@ func (t texts) photoNetwork(m *model.Model) (embed.Provenance, error) {
 	case here:
 		return known, nil
 	case m != nil || t.from.Features != "":
-		return known, Misuse("it is not known which network computed the embeddings of the photos: name it with " +
-			"--backbone, or give a folder of embeddings of texts with --texts TEXTDIR")
+		return known, misuse("it is not known which network computed the embeddings of the photos: name it with " +
+			"{backbone}, or give a folder of embeddings of texts with {texts} TEXTDIR")
 	}
 	o := t.newModel
 	dirs, err := o.BackboneDirs()

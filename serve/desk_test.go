@@ -318,6 +318,10 @@ func TestDesk(t *testing.T) {
 	if err != nil || strings.Count(string(labels), "tawny owl") < 4 {
 		t.Errorf("the model was not saved before: %s %v", labels, err)
 	}
+	d.expect(202, "", "POST", "/v1/export", fmt.Sprintf(`{"formats":["csv"],"out":%q}`, d.dir+"/labels.csv"))
+	if a := d.task(); a.Error == nil || !strings.HasPrefix(*a.Error, "out names a folder: with out ") {
+		t.Errorf("a folder called labels.csv: %+v", a)
+	}
 	d.expect(202, "", "POST", "/v1/export", `{"formats":["parquett"]}`)
 	if a := d.task(); a.Error == nil || !strings.Contains(*a.Error, "parquett") {
 		t.Errorf("an unknown format: %+v", a)

@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -152,14 +151,6 @@ func (a *app) sayAll(lines []string) {
 	for _, line := range lines {
 		a.say("%s", line)
 	}
-}
-
-// plural is "1 image" or "2 images".
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }
 
 // writeJSON writes a result for programs to where --json says.
