@@ -25,8 +25,8 @@ import (
 //go:embed start
 var startPage embed.FS
 
-// SitePath is where a Desk has the page of the project that is open.
-const SitePath = "/photos"
+// sitePath is where a Desk has the page of the project that is open.
+const sitePath = "/photos"
 
 // A Desk is the server of the start page: it opens one project at a time.
 type Desk struct {
@@ -126,8 +126,8 @@ func (d *Desk) handler() http.Handler {
 		panic(err) // the folder is part of the program
 	}
 	mux.Handle("GET /", http.FileServerFS(both{files, pageFiles()}))
-	mux.HandleFunc("GET "+SitePath+"/", d.toSite)
-	mux.HandleFunc("POST "+SitePath+"/", d.toSite)
+	mux.HandleFunc("GET "+sitePath+"/", d.toSite)
+	mux.HandleFunc("POST "+sitePath+"/", d.toSite)
 	g := &guard{Token: d.token, Local: true, Log: d.log}
 	return d.once(g.protect(mux))
 }
@@ -168,7 +168,7 @@ func (d *Desk) toSite(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mu.Unlock()
 	switch {
-	case open == nil && strings.HasPrefix(r.URL.Path, SitePath+"/v1/"):
+	case open == nil && strings.HasPrefix(r.URL.Path, sitePath+"/v1/"):
 		refuse(w, http.StatusNotFound, "no project is open: go to the start page")
 		return
 	case open == nil:
@@ -280,7 +280,7 @@ func (d *Desk) state(w http.ResponseWriter, _ *http.Request) error {
 	if open != nil {
 		a.Project = &projectAnswer{
 			dataset.EscapePath(open.Name()), dataset.EscapePath(open.Dir), dataset.EscapePath(open.Images),
-			dataset.EscapePath(open.Exports()), strings.TrimPrefix(SitePath, "/") + "/",
+			dataset.EscapePath(open.Exports()), strings.TrimPrefix(sitePath, "/") + "/",
 		}
 	}
 	recent, err := d.recent.list()

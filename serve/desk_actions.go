@@ -56,7 +56,7 @@ func (d *Desk) obtain(w http.ResponseWriter, r *http.Request) error {
 // begin makes a project and its model, and opens it.
 func (d *Desk) begin(w http.ResponseWriter, r *http.Request) error {
 	var asked struct {
-		Beginning
+		beginning
 		Dir     string `json:"dir"`
 		Images  string `json:"images"`
 		Network string `json:"network"`
@@ -64,7 +64,7 @@ func (d *Desk) begin(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &asked); err != nil {
 		return err
 	}
-	b := asked.Beginning
+	b := asked.beginning
 	b.Examples = dataset.UnescapePath(b.Examples)
 	if err := b.validate(); err != nil {
 		return err
@@ -84,7 +84,7 @@ func (d *Desk) begin(w http.ResponseWriter, r *http.Request) error {
 		return fail(http.StatusConflict, "%v", err)
 	}
 	return accepted(w, d.launchOf(p.Dir, "begin", func(ctx context.Context, task *task) error {
-		if b.With != WithNothing {
+		if b.With != withNothing {
 			if err := d.train(ctx, p, b, task); err != nil {
 				return err
 			}
@@ -103,16 +103,16 @@ func among(ctx context.Context, photos, dir string) bool {
 }
 
 // validate returns what is missing. Names become clean.
-func (b *Beginning) validate() error {
+func (b *beginning) validate() error {
 	switch b.With {
-	case WithNothing:
+	case withNothing:
 		return nil
-	case WithFolders:
+	case withFolders:
 		if !dataset.IsFolder(b.Examples) {
 			return fail(http.StatusBadRequest, "choose the folder in which each class has a folder of its own")
 		}
 		return nil
-	case WithNames:
+	case withNames:
 	default:
 		return fail(http.StatusBadRequest, "with is %q: it is folders, names or nothing", b.With)
 	}
@@ -186,7 +186,7 @@ func (d *Desk) unlist(w http.ResponseWriter, r *http.Request) error {
 
 // export saves the model of the open project and labels all of its photos.
 func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
-	var e Export
+	var e results
 	if err := readJSON(w, r, &e); err != nil {
 		return err
 	}

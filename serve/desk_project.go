@@ -16,21 +16,21 @@ import (
 
 // What a model may begin with.
 const (
-	WithFolders = "folders"
-	WithNames   = "names"
-	WithNothing = "nothing"
+	withFolders = "folders"
+	withNames   = "names"
+	withNothing = "nothing"
 )
 
-// A Beginning is what the model of a new project learns at first.
-type Beginning struct {
-	// With is WithFolders of Examples, WithNames, or WithNothing.
+// A beginning is what the model of a new project learns at first.
+type beginning struct {
+	// With is withFolders of Examples, withNames, or withNothing.
 	With     string   `json:"with"`
 	Examples string   `json:"examples"`
 	Names    []string `json:"names"`
 }
 
-// An Export says which results to write of all photos, as package label has them.
-type Export struct {
+// results says what to write of all photos, in the words of label.Config.
+type results struct {
 	Formats  []string `json:"formats"`
 	Out      string   `json:"out"`
 	Only     string   `json:"only"`
@@ -66,9 +66,9 @@ func (t *task) tell(done interface{ Lines() []string }, err error) error {
 }
 
 // train makes the model of a project.
-func (d *Desk) train(ctx context.Context, of project.Project, b Beginning, t *task) error {
+func (d *Desk) train(ctx context.Context, of project.Project, b beginning, t *task) error {
 	from, texts := d.of(b.Examples), ""
-	if b.With == WithNames {
+	if b.With == withNames {
 		// A table, so that no name is taken for the header of one.
 		text := "class\n" + strings.Join(quoted(b.Names), "\n") + "\n"
 		if err := atomicfile.WriteFile(of.Names(), []byte(text)); err != nil {
@@ -100,14 +100,14 @@ func (d *Desk) teach(ctx context.Context, of project.Project) (*Page, error) {
 		TeachRequest: pipeline.TeachRequest{
 			Model: of.Model(), From: d.of(of.Images), Events: d.Label.Events, Classifier: d.Classifier, Seed: d.Seed,
 		},
-		Config:    Config{Token: d.token, BasePath: SitePath},
+		Config:    Config{Token: d.token, BasePath: sitePath},
 		FileTimes: d.Label.FileTimes,
 	})
 	if err != nil {
 		return nil, openElsewhere(ctx, of, err)
 	}
 	p.Start, p.Title, p.Quit = "../", of.Name(), d.stop
-	p.Entrance = Entrance{Page: d.page + strings.TrimPrefix(SitePath, "/") + "/?token=" + d.token, Admit: d.admit}
+	p.Entrance = Entrance{Page: d.page + strings.TrimPrefix(sitePath, "/") + "/?token=" + d.token, Admit: d.admit}
 	if err := p.begin(0); err != nil {
 		return nil, openElsewhere(ctx, of, errors.Join(err, p.Close()))
 	}
@@ -128,7 +128,7 @@ func openElsewhere(ctx context.Context, of project.Project, err error) error {
 }
 
 // label labels all photos of a project with the model as it was saved last.
-func (d *Desk) label(ctx context.Context, of project.Project, e Export, t *task) error {
+func (d *Desk) label(ctx context.Context, of project.Project, e results, t *task) error {
 	q := pipeline.LabelRequest{
 		Model: of.Model(), From: d.of(of.Images), Out: e.Out, Settings: d.Label, OldShare: d.Classifier.OldShare,
 		Seed: d.Seed,

@@ -3,7 +3,7 @@
 // teach.Session, and what it adds is HTTP: it learns nothing by itself. Open opens the
 // Page of a model and its photos. A Desk, from OpenDesk, is the server of `pipeline start`:
 // the page on which a project is begun, opened and exported. It has the page of the open
-// project at SitePath. Both ask a pipeline.Studio for all work.
+// project at /photos. Both ask a pipeline.Studio for all work.
 //
 // # Security
 //

@@ -169,7 +169,7 @@ func isHTTPS(r *http.Request) bool {
 }
 
 // isPage reports whether a path is that of a page, where an address may have a token.
-func isPage(path string) bool { return path == "/" || path == SitePath+"/" }
+func isPage(path string) bool { return path == "/" || path == sitePath+"/" }
 
 // admitted checks the token. Opening ?token=… of a page in a browser makes it a cookie.
 func (g *guard) admitted(w http.ResponseWriter, r *http.Request) bool {
