@@ -82,7 +82,7 @@ func (r *run) embedTexts(ctx context.Context, q EmbedRequest) (out *Embedded, er
 	case !q.From.Scan.plain():
 		return nil, misuse("{include}, {exclude}, {shard}, {class-from} and the like say how to read images: " +
 			"texts are all read")
-	case isFolder(q.Texts):
+	case dataset.IsFolder(q.Texts):
 		return nil, misuse("{texts} %s is a folder: give a file with one class per line, or a table class,text",
 			q.Texts)
 	}

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/embed/wording"
@@ -54,7 +55,7 @@ func (s *Studio) Search(ctx context.Context, q SearchRequest) (f *Found, err err
 	switch {
 	case (q.Like == "") == (q.Text == ""):
 		return nil, misuse("give either {like} PHOTO or {text} TEXT: what to search for")
-	case q.Texts != "" && !isFolder(q.Texts):
+	case q.Texts != "" && !dataset.IsFolder(q.Texts):
 		return nil, misuse("{texts} %s: give a folder with embeddings of texts, or leave it out: {text} can be "+
 			"anything if the backbone has a text side", q.Texts)
 	case q.Like != "" && q.Texts != "":

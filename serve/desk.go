@@ -34,7 +34,7 @@ type Desk struct {
 	studio *pipeline.Studio
 	log    *slog.Logger
 	token  string
-	recent recent
+	recent *project.Recent
 	// home is where people begin to look for folders.
 	home string
 	// contact is the file by which other commands find this page, "" for none.
@@ -128,7 +128,7 @@ func (d *Desk) handler() http.Handler {
 	mux.Handle("GET /", http.FileServerFS(both{files, pageFiles()}))
 	mux.HandleFunc("GET "+sitePath+"/", d.toSite)
 	mux.HandleFunc("POST "+sitePath+"/", d.toSite)
-	g := &guard{Token: d.token, Local: true, Log: d.log}
+	g := &guard{Config: Config{Token: d.token}, Loopback: true, Log: d.log}
 	return d.once(g.protect(mux))
 }
 
@@ -182,14 +182,8 @@ func (d *Desk) toSite(w http.ResponseWriter, r *http.Request) {
 	open.handler.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// launch begins the only task.
-func (d *Desk) launch(kind string, work func(context.Context, *task) error) error {
-	return d.launchOf("", kind, work)
-}
-
-// launchOf begins the only task, after which the project in a folder is open, "" for no other
-// than before.
-func (d *Desk) launchOf(dir, kind string, work func(context.Context, *task) error) error {
+// launch begins the only task, after which the project in a folder is open, "" for no other than before.
+func (d *Desk) launch(kind, dir string, work func(context.Context, *task) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ctx.Err() != nil {
@@ -218,7 +212,7 @@ func (d *Desk) enter(ctx context.Context, p project.Project) error {
 	d.mu.Lock()
 	d.open = o
 	d.mu.Unlock()
-	if err := d.recent.add(p.Dir); err != nil {
+	if err := d.recent.Add(p.Dir); err != nil {
 		d.log.Warn("the project is not in the list of recent ones", "reason", err)
 	}
 	return nil
@@ -283,7 +277,7 @@ func (d *Desk) state(w http.ResponseWriter, _ *http.Request) error {
 			dataset.EscapePath(open.Exports()), strings.TrimPrefix(sitePath, "/") + "/",
 		}
 	}
-	recent, err := d.recent.list()
+	recent, err := d.recent.List()
 	if err != nil {
 		d.log.Warn("recent projects are not listed", "reason", err)
 	}

@@ -28,9 +28,16 @@ func accepted(w http.ResponseWriter, err error) error {
 
 // setUp obtains what is missing on this machine.
 func (d *Desk) setUp(w http.ResponseWriter, _ *http.Request) error {
-	return accepted(w, d.launch("setup", func(ctx context.Context, task *task) error {
-		return d.Obtain(ctx, "", task, task)
+	return accepted(w, d.launch("setup", "", func(ctx context.Context, task *task) error {
+		return d.fetch(ctx, "", task)
 	}))
+}
+
+func (d *Desk) fetch(ctx context.Context, network string, t *task) error {
+	if d.Obtain == nil {
+		return errors.New("this program gets nothing: run pipeline setup")
+	}
+	return d.Obtain(ctx, network, t, t)
 }
 
 // obtain obtains a network of the catalogue.
@@ -48,8 +55,8 @@ func (d *Desk) obtain(w http.ResponseWriter, r *http.Request) error {
 	if !slices.ContainsFunc(list, func(n pipeline.Network) bool { return n.Name == asked.Name && n.Obtainable }) {
 		return fail(http.StatusNotFound, "no network %q can be obtained", asked.Name)
 	}
-	return accepted(w, d.launch("network", func(ctx context.Context, task *task) error {
-		return d.Obtain(ctx, asked.Name, task, task)
+	return accepted(w, d.launch("network", "", func(ctx context.Context, task *task) error {
+		return d.fetch(ctx, asked.Name, task)
 	}))
 }
 
@@ -83,7 +90,7 @@ func (d *Desk) begin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fail(http.StatusConflict, "%v", err)
 	}
-	return accepted(w, d.launchOf(p.Dir, "begin", func(ctx context.Context, task *task) error {
+	return accepted(w, d.launch("begin", p.Dir, func(ctx context.Context, task *task) error {
 		if b.With != withNothing {
 			if err := d.train(ctx, p, b, task); err != nil {
 				return err
@@ -170,7 +177,7 @@ func (d *Desk) openProject(dir, images string) error {
 	if err != nil {
 		return fail(http.StatusConflict, "%v", err)
 	}
-	return d.launchOf(p.Dir, "open", func(ctx context.Context, _ *task) error { return d.enter(ctx, p) })
+	return d.launch("open", p.Dir, func(ctx context.Context, _ *task) error { return d.enter(ctx, p) })
 }
 
 // unlist takes a project out of the list of recent ones.
@@ -181,7 +188,7 @@ func (d *Desk) unlist(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &asked); err != nil {
 		return err
 	}
-	return accepted(w, d.recent.remove(dataset.UnescapePath(asked.Dir)))
+	return accepted(w, d.recent.Remove(dataset.UnescapePath(asked.Dir)))
 }
 
 // export saves the model of the open project and labels all of its photos.
@@ -203,7 +210,7 @@ func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
 	case among(r.Context(), open.Images, e.Out): // where copies would be taken for further photos
 		return fail(http.StatusBadRequest, "%s lies among the photos: choose a folder outside of them", e.Out)
 	}
-	return accepted(w, d.launch("export", func(ctx context.Context, task *task) error {
+	return accepted(w, d.launch("export", "", func(ctx context.Context, task *task) error {
 		if err := open.page.teaching.Save(ctx); err != nil {
 			return err
 		}
@@ -231,7 +238,7 @@ func (d *Desk) merge(w http.ResponseWriter, r *http.Request) error {
 	case sameFolder(open.Dir, other.Dir):
 		return fail(http.StatusConflict, "this is the project that is open: choose another one")
 	}
-	return accepted(w, d.launch("merge", func(_ context.Context, task *task) error {
+	return accepted(w, d.launch("merge", "", func(_ context.Context, task *task) error {
 		line, err := open.page.merge(other.Model(), asked.Prefer)
 		if err == nil {
 			task.Say(line)
@@ -255,7 +262,7 @@ func (d *Desk) cancelTask(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *Desk) closeProject(w http.ResponseWriter, _ *http.Request) error {
-	return accepted(w, d.launch("close", func(context.Context, *task) error { return d.close() }))
+	return accepted(w, d.launch("close", "", func(context.Context, *task) error { return d.close() }))
 }
 
 // stopAll ends the server, after this answer.

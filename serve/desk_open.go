@@ -32,7 +32,7 @@ type DeskRequest struct {
 	Label      label.Config
 	Seed       uint64
 	// Obtain gets a network of the catalogue or, for "", all that this machine lacks. It tells hears
-	// how far it is, and out what else there is to say.
+	// how far it is, and out what else there is to say. It may be nil.
 	Obtain func(ctx context.Context, network string, out io.Writer, hears pipeline.Listener) error
 }
 
@@ -50,10 +50,10 @@ func OpenDesk(ctx context.Context, s *pipeline.Studio, q DeskRequest) (*Desk, *F
 	return openDesk(ctx, s, q, list, home)
 }
 
-func openDesk(ctx context.Context, s *pipeline.Studio, q DeskRequest, list project.Recent, home string) (*Desk, *Found,
+func openDesk(ctx context.Context, s *pipeline.Studio, q DeskRequest, list *project.Recent, home string) (*Desk, *Found,
 	error) {
 	d := &Desk{
-		DeskRequest: q, studio: s, log: s.Log(), token: rand.Text(), recent: recent{file: list}, home: home,
+		DeskRequest: q, studio: s, log: s.Log(), token: rand.Text(), recent: list, home: home,
 		keys: map[string]bool{},
 	}
 	d.Label = setting.OrDefault(q.Label, label.DefaultConfig())
@@ -83,11 +83,11 @@ func openDesk(ctx context.Context, s *pipeline.Studio, q DeskRequest, list proje
 // reserve makes this the page that a second start finds, unless there is one that shows the project or
 // opens it now, which it returns.
 func (d *Desk) reserve(ctx context.Context) (found *Found) {
-	if d.recent.file.File == "" {
+	if d.recent.File == "" {
 		return nil
 	}
 	host, _ := os.Hostname() // home folders may be shared by several machines
-	folder := filepath.Dir(d.recent.file.File)
+	folder := filepath.Dir(d.recent.File)
 	contact := filepath.Join(folder, "start-"+url.PathEscape(host)+".json")
 	err := os.MkdirAll(folder, 0o700)
 	if err == nil {

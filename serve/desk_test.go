@@ -65,7 +65,7 @@ func newDesk(t *testing.T) (*deskSite, stand) {
 	}
 	s := stand{make(chan string, 10), make(chan error, 10)}
 	desk, found, err := openDesk(t.Context(), studio, DeskRequest{Obtain: s.obtain},
-		project.Recent{File: filepath.Join(dir, "recent.json")}, dir)
+		&project.Recent{File: filepath.Join(dir, "recent.json")}, dir)
 	if err != nil || found != nil {
 		t.Fatal(found, err)
 	}

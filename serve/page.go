@@ -16,7 +16,7 @@ import (
 // A PageRequest says which model is taught on a page, with which photos, and where the page is.
 type PageRequest struct {
 	pipeline.TeachRequest
-	Config Config
+	Config
 	// FileTimes is as in Options.
 	FileTimes bool
 	// At is a line of the history that everything goes back to, 0 for none.
@@ -28,14 +28,13 @@ type Page struct {
 	*Server
 	teaching *pipeline.Teaching
 	listener net.Listener
-	local    bool
 }
 
 // Open opens the page of a model, or finds that on which this user has the model open already, unless
 // it is to go back. It writes nothing before everything that may fail has been tried. A Page that is
 // returned ends with Serve.
 func Open(ctx context.Context, s *pipeline.Studio, q PageRequest) (*Page, *Found, error) {
-	if err := q.Config.Validate(); err != nil {
+	if err := q.Validate(); err != nil {
 		return nil, nil, &pipeline.UsageError{Err: err}
 	}
 	if q.At == 0 {
@@ -70,15 +69,18 @@ func open(ctx context.Context, s *pipeline.Studio, q PageRequest) (p *Page, err 
 			p, err = nil, errors.Join(err, p.Close())
 		}
 	}()
-	if p.listener, err = listenAt(ctx, q.Config.Addr); err != nil {
+	if p.listener, err = listenAt(ctx, q.Addr); err != nil {
 		return p, err
 	}
-	p.Entrance.Page = pageURL(p.listener.Addr(), q.Config.BasePath, p.Token)
+	p.Entrance.Page = pageURL(p.listener.Addr(), p.BasePath, p.Token)
 	return p, p.begin(q.At)
 }
 
 // prepare opens what a page needs, and writes nothing.
 func prepare(ctx context.Context, s *pipeline.Studio, q PageRequest) (*Page, error) {
+	if q.Token == "" && !q.Local() {
+		q.Token = rand.Text()
+	}
 	t, err := s.Teach(ctx, q.TeachRequest)
 	if err != nil {
 		return nil, err
@@ -87,12 +89,12 @@ func prepare(ctx context.Context, s *pipeline.Studio, q PageRequest) (*Page, err
 		Embedder: t.Embedder, Root: t.Root, Scan: t.Scan, Boxed: t.Boxed, Thumbnails: t.Thumbnails,
 		Title: filepath.Base(q.Model) + " · " + filepath.Base(t.Root), Name: filepath.Base(q.Model),
 		FileTimes: q.FileTimes, Events: q.Events > 0,
-		Token: q.Config.token(), Hosts: q.Config.Hosts, BasePath: q.Config.BasePath, Log: s.Log(),
+		Config: q.Config, Log: s.Log(),
 	}
 	if t.Words != nil {
 		o.Words = func() (Wording, error) { return t.Words() }
 	}
-	return &Page{Server: New(o), teaching: t, local: q.Config.Local()}, nil
+	return &Page{Server: New(o), teaching: t}, nil
 }
 
 // begin opens the session, at a line of its history unless that is 0.
@@ -112,7 +114,7 @@ func (p *Page) URL() string { return p.Entrance.Page }
 func (p *Page) Serve(ctx context.Context) error {
 	ctx, quit := context.WithCancel(ctx)
 	defer quit()
-	if p.local {
+	if p.Local() {
 		p.Quit = quit // others do not end what somebody serves to them
 	}
 	return errors.Join(p.Server.Serve(ctx, p.listener), p.Close())
@@ -138,14 +140,6 @@ func (p *Page) merge(file, prefer string) (string, error) {
 func listenAt(ctx context.Context, addr string) (net.Listener, error) {
 	var config net.ListenConfig
 	return config.Listen(ctx, "tcp", addr)
-}
-
-// token returns the token to ask for, "" for none.
-func (c Config) token() string {
-	if c.Token == "" && !c.Local() {
-		return rand.Text()
-	}
-	return c.Token
 }
 
 // pageURL returns an address of the page that this machine can open: one that means every
