@@ -78,12 +78,12 @@ func (s *Studio) Embed(ctx context.Context, q EmbedRequest) (e *Embedded, err er
 func (r *run) embedTexts(ctx context.Context, q EmbedRequest) (out *Embedded, err error) {
 	switch {
 	case !q.From.empty():
-		return nil, Misuse("--texts and --images are two different inputs: embed them one after the other")
+		return nil, misuse("{texts} and {images} are two different inputs: embed them one after the other")
 	case !q.From.Scan.plain():
-		return nil, Misuse("--include, --exclude, --shard, --class-from and the like say how to read images: " +
+		return nil, misuse("{include}, {exclude}, {shard}, {class-from} and the like say how to read images: " +
 			"texts are all read")
-	case isFolder(q.Texts):
-		return nil, Misuse("--texts %s is a folder: give a file with one class per line, or a table class,text",
+	case dataset.IsFolder(q.Texts):
+		return nil, misuse("{texts} %s is a folder: give a file with one class per line, or a table class,text",
 			q.Texts)
 	}
 	described, err := dataset.ReadDescriptions(q.Texts)

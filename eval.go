@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
@@ -49,7 +48,7 @@ func (e *Evaluated) Lines() []string { return e.lines }
 // Eval measures a model on labelled images. What a person decided is the class of an image.
 func (s *Studio) Eval(ctx context.Context, q EvalRequest) (e *Evaluated, err error) {
 	if q.Report != "" && q.From.Features != "" {
-		return nil, Misuse("--report shows images, and features have none: give --images")
+		return nil, misuse("{report} shows images, and features have none: give {images}")
 	}
 	r := s.begin(ctx)
 	m, err := r.loadShared(q.Model, q.OldShare)
@@ -165,7 +164,7 @@ func (in input) anyOf(ctx context.Context, classes []string) error {
 	if err := ctx.Err(); err != nil || len(others) == 0 { // evaluating says what is wrong
 		return err
 	}
-	return fmt.Errorf("no image is of a class of the model, such as %s: their classes are %s and so on; --class-from "+
+	return phrase("no image is of a class of the model, such as %s: their classes are %s and so on; {class-from} "+
 		"says which folder names the class", strings.Join(classes[:min(most, len(classes))], ", "),
 		strings.Join(others, ", "))
 }
@@ -211,17 +210,6 @@ func (s *seen) warn(log *slog.Logger) {
 		log.Warn("the prior of the model was made from some of these images, so that the result is too good; test on "+
 			"others", "images", s.inPrior)
 	}
-}
-
-// problems writes the images that failed into a file, or if it has no name into the log.
-func (r *run) problems(problems []dataset.Problem, file string) error {
-	if file != "" {
-		return writeProblems(problems, file)
-	}
-	for _, p := range problems {
-		r.log.Warn("image left out", "path", p.Path, "error", p.Err)
-	}
-	return partial(len(problems), "the log")
 }
 
 // present is "3 classes", or "3 of the 5 classes".

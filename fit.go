@@ -18,7 +18,7 @@ import (
 func (s *Studio) Fit(ctx context.Context, rows [][]float32, labels []string, options ...TrainOption) (*Model, error) {
 	q := newTrainRequest(Source{}, options)
 	if len(labels) != len(rows) {
-		return nil, Misuse("fit: %d rows and %d labels: give a label for each row", len(rows), len(labels))
+		return nil, misuse("fit: %d rows and %d labels: give a label for each row", len(rows), len(labels))
 	}
 	x, err := matrix(rows)
 	if err != nil {
@@ -55,7 +55,7 @@ func (m *Model) Predict(ctx context.Context, rows [][]float32) ([]classifier.Pre
 		return nil, err
 	}
 	if d := m.trained.Dim(); x.Cols != d {
-		return nil, Misuse("predict: rows have %d values, and those that the model has learned %d", x.Cols, d)
+		return nil, misuse("predict: rows have %d values, and those that the model has learned %d", x.Cols, d)
 	}
 	return classifier.Predict(m.trained.Predictor, x, len(m.Classes()))
 }

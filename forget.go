@@ -55,7 +55,7 @@ func (f *Forgotten) Lines() []string { return f.lines }
 // them. If the model was taught, they are forgotten in its journal, too.
 func (s *Studio) Forget(ctx context.Context, q ForgetRequest) (*Forgotten, error) {
 	if q.From.Features != "" && q.From.Images != "" {
-		return nil, Misuse("--features and --images are two different inputs: give only one")
+		return nil, misuse("{features} and {images} are two different inputs: give only one")
 	}
 	q.Classes = slices.Compact(slices.Sorted(slices.Values(q.Classes)))
 	r := s.begin(ctx)
@@ -89,9 +89,9 @@ func (r *run) forget(ctx context.Context, q ForgetRequest) (*Forgotten, error) {
 		return finishForgetting(m, q, what, err)
 	}
 	if missing := (*model.MissingRowsError)(nil); errors.As(err, &missing) {
-		return nil, fmt.Errorf("%w. They are neither in the model nor in the cache: give the images with --images, "+
-			"the embeddings with --features, or the statistics that the model was trained on with --stats; "+
-			"--approximate does without and leaves traces", err)
+		return nil, phrase("%w. They are neither in the model nor in the cache: give the images with {images}, "+
+			"the embeddings with {features}, or the statistics that the model was trained on with {stats}; "+
+			"{approximate} does without and leaves traces", err)
 	}
 	if err != nil {
 		return nil, err

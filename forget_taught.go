@@ -14,8 +14,8 @@ func (r *run) forgetTaught(ctx context.Context, q ForgetRequest) (*Forgotten, er
 		return nil, err
 	}
 	if q.Out != "" || q.Approximate || q.KeepPrevious || len(q.Stats) > 0 {
-		return nil, Misuse("%s was taught with serve, and its journal forgets without a trace: give only --class, or "+
-			"--samples, the list of the photos, with --images or --features", q.Model)
+		return nil, misuse("%s was taught with serve, and its journal forgets without a trace: give only {class}, or "+
+			"{samples}, the list of the photos, with {images} or {features}", q.Model)
 	}
 	m, err := model.Load(teach.StartFile(q.Model))
 	if err != nil {

@@ -48,22 +48,38 @@ func NewLabelRequest(model string, from Source, out string) LabelRequest {
 func (q LabelRequest) Validate() error {
 	c := q.Settings
 	if q.From.Features != "" && (c.Organise != "" || c.XMP || c.Report) {
-		return Misuse("--organise, --xmp and --report need the photos, and features have none: give --images")
+		return misuse("{organise}, {xmp} and {report} need the photos, and features have none: give {images}")
 	}
 	if c.Events > 0 && q.From.Features != "" {
-		return Misuse("--events needs to know when photos were taken, and features do not say it: give --images")
+		return misuse("{events} needs to know when photos were taken, and features do not say it: give {images}")
 	}
 	if q.From.Scan.Shard != "" {
 		switch {
 		case c.Adapt:
-			return Misuse("--adapt looks at all photos of a job, so it cannot use --shard: the shards would differ")
+			return misuse("{adapt} looks at all photos of a job, so it cannot use {shard}: the shards would differ")
 		case c.Events > 0:
-			return Misuse("--events looks at all photos of a camera, so it cannot use --shard: events would be cut")
+			return misuse("{events} looks at all photos of a camera, so it cannot use {shard}: events would be cut")
 		case c.Split != "":
-			return Misuse("--split keeps like photos together, wherever they lie, so it cannot use --shard")
+			return misuse("{split} keeps like photos together, wherever they lie, so it cannot use {shard}")
 		}
 	}
+	if err := q.checkOut(); err != nil {
+		return err
+	}
 	return q.checkExports()
+}
+
+// checkOut refuses a folder such as labels.csv, which would have the table inside.
+func (q LabelRequest) checkOut() error {
+	kind := filepath.Ext(q.Out)
+	if !slices.Contains([]string{".csv", ".jsonl", ".parquet"}, kind) {
+		return nil
+	}
+	if _, err := os.Stat(q.Out); !errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	folder := strings.TrimSuffix(q.Out, kind)
+	return misuse("{out} names a folder: with {out} %s the table is %s", folder, filepath.Join(folder, "labels"+kind))
 }
 
 // Labelled is what Label returns.

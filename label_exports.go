@@ -17,7 +17,7 @@ import (
 func (q LabelRequest) checkExports() error {
 	c := q.Settings
 	if i := slices.IndexFunc(c.Format, export.NeedsPhotos); i >= 0 && q.From.Features != "" {
-		return Misuse("--format %s needs the photos, and features have none: give --images", c.Format[i])
+		return misuse("{format} %s needs the photos, and features have none: give {images}", c.Format[i])
 	}
 	if c.Split != "" {
 		if _, err := split.Parse(c.Split); err != nil {
@@ -28,7 +28,7 @@ func (q LabelRequest) checkExports() error {
 		return nil
 	}
 	if !slices.Contains(c.Format, "camtrap-dp") && c.Events == 0 {
-		return Misuse("label.deployments is for --format camtrap-dp and --events, and neither is asked for")
+		return misuse("label.deployments is for {format} camtrap-dp and {events}, and neither is asked for")
 	}
 	_, err := deployments(c) // before hours of work
 	return err

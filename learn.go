@@ -95,7 +95,7 @@ func (r *run) learn(ctx context.Context, q LearnRequest) (*Learned, error) {
 	l.outcome(r, "learned")
 	r.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
 	l.lines = append(l.lines, advice.Expected(m)...)
-	return l, writeProblems(e.Outcome.Problems, q.to()+".errors.csv")
+	return l, r.problems(e.Outcome.Problems, q.to()+".errors.csv")
 }
 
 // refresh brings a model up to date if the configuration of its method asks for it. A

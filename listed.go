@@ -1,11 +1,15 @@
 package pipeline
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/label"
 )
 
 // need is what a request needs of its input.
@@ -77,4 +81,25 @@ func (in inputs) noteLeftOut(unlabelled, several int, skipped map[string]int) {
 			"label",
 			"images", unlabelled)
 	}
+}
+
+// problems writes the inputs that failed into a file, or if it has no name into the log, and returns a
+// PartialError. If none failed, it removes the file of an earlier run.
+func (r *run) problems(problems []dataset.Problem, file string) error {
+	switch {
+	case file == "":
+		for _, p := range problems {
+			r.log.Warn("image left out", "path", p.Path, "error", p.Err)
+		}
+		return partial(len(problems), "the log")
+	case len(problems) == 0:
+		if err := atomicfile.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		return nil
+	}
+	if err := label.WriteProblems(file, problems); err != nil {
+		return err
+	}
+	return partial(len(problems), file)
 }

@@ -60,5 +60,5 @@ func (s *Studio) MakePrior(ctx context.Context, q PriorRequest) (*PriorMade, err
 	made := &PriorMade{Prior: p}
 	made.lines.add("made a prior: %s, %s in %s", plural(p.Samples(), "image", "images"),
 		plural(p.Classes, "class", "classes"), plural(p.Sets, "folder", "folders"))
-	return made, writeProblems(problems, q.Out+".errors.csv")
+	return made, r.problems(problems, q.Out+".errors.csv")
 }

@@ -64,7 +64,7 @@ func (l *Ranked) Write(w io.Writer) error { return rank.Write(w, l.Entries) }
 func (s *Studio) Rank(ctx context.Context, q RankRequest) (*Ranked, error) {
 	r := s.begin(ctx)
 	if q.From.Scan.Shard != "" {
-		return nil, Misuse("rank compares all images with each other, so it cannot use --shard")
+		return nil, misuse("rank compares all images with each other, so it cannot use {shard}")
 	}
 	if q.Model == "" {
 		return r.rankFirst(ctx, q)
@@ -75,14 +75,14 @@ func (s *Studio) Rank(ctx context.Context, q RankRequest) (*Ranked, error) {
 // checkSheet returns an error if there can be no contact sheet.
 func (q RankRequest) checkSheet() error {
 	if q.Sheet != "" && q.From.Features != "" {
-		return Misuse("--sheet shows the photos, and features have none: give --images")
+		return misuse("{sheet} shows the photos, and features have none: give {images}")
 	}
 	return Writable(q.Sheet)
 }
 
 func (q RankRequest) check() error {
 	if q.Groups != "" && q.From.Features != "" {
-		return Misuse("--cluster-unknown links the photos, and features have none: give --images")
+		return misuse("{cluster-unknown} links the photos, and features have none: give {images}")
 	}
 	if err := q.checkSheet(); err != nil {
 		return err
@@ -188,7 +188,7 @@ func (r *run) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 		}
 		how, err := rank.LinkGroups(groups, in.root, q.Groups, in.crop(ctx))
 		if err != nil {
-			return fmt.Errorf("--cluster-unknown: %w", err)
+			return phrase("{cluster-unknown}: %w", err)
 		}
 		if in.boxed == nil {
 			r.warnLinks(organise.Links, how)
@@ -253,15 +253,15 @@ func emptyFolder(dir string) error {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("--cluster-unknown: %w", err)
+		return phrase("{cluster-unknown}: %w", err)
 	}
 	if len(entries) > 0 {
-		return Misuse("--cluster-unknown %s: the folder is not empty; give a new one, so that groups named earlier "+
+		return misuse("{cluster-unknown} %s: the folder is not empty; give a new one, so that groups named earlier "+
 			"are not lost", dir)
 	}
 	groups, err := atomicfile.CreateDir(dir, nil) // fails now rather than after the work
 	if err != nil {
-		return fmt.Errorf("--cluster-unknown: %w", err)
+		return phrase("{cluster-unknown}: %w", err)
 	}
 	groups.Abort()
 	return nil
@@ -270,7 +270,7 @@ func emptyFolder(dir string) error {
 // rankFirst chooses images to label before there is a model.
 func (r *run) rankFirst(ctx context.Context, q RankRequest) (l *Ranked, err error) {
 	if most := q.Settings.ClusterImages; q.First < 1 || q.First > most {
-		return nil, Misuse("--first %d: give a number from 1 to %d, the images that are compared with each other "+
+		return nil, misuse("{first} %d: give a number from 1 to %d, the images that are compared with each other "+
 			"(rank.cluster_images, at most 20000)", q.First, most)
 	}
 	if err := errors.Join(Writable(q.Out), q.checkSheet()); err != nil {

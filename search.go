@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/embed/wording"
@@ -36,6 +37,14 @@ type Found struct {
 	Matches []rank.Match
 	// Of is how many photos there are.
 	Of int
+
+	out string
+}
+
+// Lines say what was found, for a person.
+func (f *Found) Lines() []string {
+	return []string{fmt.Sprintf("wrote the nearest %s of %d into %s", plural(len(f.Matches), "photo", "photos"), f.Of,
+		f.out)}
 }
 
 // Write writes the table, as CSV.
@@ -45,14 +54,14 @@ func (f *Found) Write(w io.Writer) error { return rank.WriteMatches(w, f.Matches
 func (s *Studio) Search(ctx context.Context, q SearchRequest) (f *Found, err error) {
 	switch {
 	case (q.Like == "") == (q.Text == ""):
-		return nil, Misuse("give either --like PHOTO or --text TEXT: what to search for")
-	case q.Texts != "" && !isFolder(q.Texts):
-		return nil, Misuse("--texts %s: give a folder with embeddings of texts, or leave it out: --text can be "+
+		return nil, misuse("give either {like} PHOTO or {text} TEXT: what to search for")
+	case q.Texts != "" && !dataset.IsFolder(q.Texts):
+		return nil, misuse("{texts} %s: give a folder with embeddings of texts, or leave it out: {text} can be "+
 			"anything if the backbone has a text side", q.Texts)
 	case q.Like != "" && q.Texts != "":
-		return nil, Misuse("--texts says what --text means: leave it out with --like")
+		return nil, misuse("{texts} says what {text} means: leave it out with {like}")
 	case q.Top < 1:
-		return nil, Misuse("--top %d: give the number of photos to write, 1 or more", q.Top)
+		return nil, misuse("{top} %d: give the number of photos to write, 1 or more", q.Top)
 	}
 	if err := Writable(q.Out); err != nil {
 		return nil, err
@@ -93,7 +102,7 @@ func (s *Studio) Search(ctx context.Context, q SearchRequest) (f *Found, err err
 	if err != nil {
 		return nil, err
 	}
-	f = &Found{found.Matches(), outcome.Total}
+	f = &Found{Matches: found.Matches(), Of: outcome.Total, out: q.Out}
 	if q.Out != "" {
 		if err := atomicfile.Write(q.Out, func(file *atomicfile.File) error { return f.Write(file) }); err != nil {
 			return nil, err
@@ -109,14 +118,14 @@ func (in input) vector(ctx context.Context, like string) ([]float32, error) {
 	}
 	file, err := regularfile.Read(like, photoBytes)
 	if err != nil {
-		return nil, fmt.Errorf("--like: %w", err)
+		return nil, phrase("{like}: %w", err)
 	}
 	items, err := in.embedder.EmbedContents(ctx, [][]byte{file})
 	if err == nil {
 		err = items[0].Err
 	}
 	if err != nil {
-		return nil, fmt.Errorf("--like %s: %w", like, err)
+		return nil, phrase("{like} %s: %w", like, err)
 	}
 	return items[0].Vector, nil
 }
@@ -139,7 +148,7 @@ func (in input) row(ctx context.Context, path string) (vector []float32, err err
 	case err != nil:
 		return nil, err
 	}
-	return nil, fmt.Errorf("--like: there is no row with the path %s in the features", path)
+	return nil, phrase("{like}: there is no row with the path %s in the features", path)
 }
 
 // vector returns the embedding of any text, or of a text or class of a folder.
@@ -160,7 +169,7 @@ func (t texts) vector(ctx context.Context, text string) ([]float32, error) {
 	}
 	vector, ok := byClass[text]
 	if !ok {
-		return nil, fmt.Errorf("--text: %q is neither a text nor a class of %s, whose embeddings are all that is known",
+		return nil, phrase("{text}: %q is neither a text nor a class of %s, whose embeddings are all that is known",
 			text, t.path)
 	}
 	return vector, nil

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,8 +13,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
-	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
-	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -123,10 +120,10 @@ func (in inputs) source(ctx context.Context, need need) (*dataset.Source, error)
 	case in.List != "":
 		return in.readList(need)
 	case in.Images == "":
-		return nil, Misuse("--images is missing: give the folder to read")
+		return nil, misuse("{images} is missing: give the folder to read")
 	case in.Scan.Predictions || in.Scan.PathColumn != "" || in.Scan.LabelColumn != "" || in.Scan.PathSuffix != "":
-		return nil, Misuse("--path-column, --label-column, --path-suffix and --predictions say how to read a list: " +
-			"give it with --list")
+		return nil, misuse("{path-column}, {label-column}, {path-suffix} and {predictions} say how to read a list: " +
+			"give it with {list}")
 	}
 	opts, err := in.scanOptions()
 	if err != nil {
@@ -276,14 +273,14 @@ func (in inputs) open(ctx context.Context, m *model.Model, need need) (input, er
 // is one.
 func (in inputs) openFeatures(m *model.Model) (input, error) {
 	if in.Images != "" || in.List != "" {
-		return input{}, Misuse("--features and --images are two different inputs: give only one")
+		return input{}, misuse("{features} and {images} are two different inputs: give only one")
 	}
 	if in.Boxes.File != "" {
-		return input{}, Misuse("--boxes are parts of photos, and features have none: give --images")
+		return input{}, misuse("{boxes} are parts of photos, and features have none: give {images}")
 	}
 	if s := in.Scan; s.List() != (dataset.ListOptions{}) || s.Predictions || !s.followsLinks() {
-		return input{}, Misuse("--class-from, --path-column, --label-column, --path-suffix, --predictions and " +
-			"--symlinks say how to read images; features have paths and labels of their own")
+		return input{}, misuse("{class-from}, {path-column}, {label-column}, {path-suffix}, {predictions} and " +
+			"{symlinks} say how to read images; features have paths and labels of their own")
 	}
 	filter, err := in.Scan.Filter()
 	if err != nil {
@@ -345,7 +342,7 @@ func (in inputs) labelledOr(ctx context.Context, m *model.Model, aside func(embe
 	e, err = embed.Collect(ctx, rows)
 	in.noteUnlabelled(from, rows, e.Outcome.Skipped)
 	if errors.Is(err, embed.ErrNoLabels) && m != nil && from.root != "" {
-		err = fmt.Errorf("%w; or, if all of these are of one class, name it after their folder with --class-from root",
+		err = phrase("%w; or, if all of these are of one class, name it after their folder with {class-from} root",
 			err)
 	}
 	b = model.NewBatch(e)
@@ -353,21 +350,6 @@ func (in inputs) labelledOr(ctx context.Context, m *model.Model, aside func(embe
 		b.Taken = events.TakenOf(from.root, e.Samples)
 	}
 	return e, b, err
-}
-
-// writeProblems writes the inputs that failed to a file and returns a
-// PartialError. If none failed, it removes the file of an earlier run.
-func writeProblems(problems []dataset.Problem, file string) error {
-	if len(problems) == 0 {
-		if err := atomicfile.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return err
-		}
-		return nil
-	}
-	if err := label.WriteProblems(file, problems); err != nil {
-		return err
-	}
-	return partial(len(problems), file)
 }
 
 // folder returns the photos of the folder.

@@ -45,7 +45,8 @@ func (s *Studio) CollectStats(ctx context.Context, q StatsRequest) (*Counted, er
 		}
 		t.except = append(t.except, s)
 	}
-	outcome, err := t.count(ctx, s.begin(ctx).inputs(q.From, q.Out), !q.Raw)
+	r := s.begin(ctx)
+	outcome, err := t.count(ctx, r.inputs(q.From, q.Out), !q.Raw)
 	if err != nil {
 		return nil, err
 	}
@@ -57,7 +58,7 @@ func (s *Studio) CollectStats(ctx context.Context, q StatsRequest) (*Counted, er
 	if t.known > 0 {
 		c.lines.add("%s counted before or given twice: not counted again", plural(t.known, "sample", "samples"))
 	}
-	return c, writeProblems(outcome.Problems, q.Out+".errors.csv")
+	return c, r.problems(outcome.Problems, q.Out+".errors.csv")
 }
 
 // MergeStats merges files of statistics into one, whatever their order.

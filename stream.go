@@ -29,7 +29,7 @@ type StreamRequest struct {
 // some photos could not be read: the answer to each says why.
 func (s *Studio) Stream(ctx context.Context, q StreamRequest) (err error) {
 	if q.Settings.Adapt {
-		return Misuse("--adapt looks at all photos first, and --stdin answers one by one: give --images")
+		return misuse("{adapt} looks at all photos first, and {stdin} answers one by one: give {images}")
 	}
 	r := s.begin(ctx)
 	var e *embed.Embedder

@@ -184,6 +184,9 @@ func (s *Studio) Options(ctx context.Context) embed.Options {
 	}
 }
 
+// Log is where remarks and warnings go.
+func (s *Studio) Log() *slog.Logger { return s.log }
+
 func (s *Studio) workers() int { return cmp.Or(s.settings.Threads, runtime.GOMAXPROCS(0)) }
 
 // counting returns a function that begins to count units.

@@ -20,7 +20,7 @@ func taught(file string) bool { return file != "" && teach.StartFile(file) != fi
 
 // notTaught refuses a preference where nothing was decided.
 func notTaught(file string) error {
-	return Misuse("--prefer is for models that were taught with serve, and %s was not: leave it out", file)
+	return misuse("{prefer} is for models that were taught with serve, and %s was not: leave it out", file)
 }
 
 // Writable returns an error if one of the named files cannot be written, or is a
@@ -50,7 +50,7 @@ func Replaceable(file string) error {
 		return err
 	}
 	if taught(file) {
-		return Misuse("%s was taught with serve, and only photos can be added to its journal: give another --out", file)
+		return misuse("%s was taught with serve, and only photos can be added to its journal: give another {out}", file)
 	}
 	return nil
 }
@@ -179,8 +179,8 @@ func (r *run) learnTaught(ctx context.Context, q LearnRequest) (*Learned, error)
 		return nil, err
 	}
 	if q.Texts != "" {
-		return nil, Misuse("%s was taught with serve, and only photos can be added to its journal: "+
-			"to add names with --texts, give another --out", q.Model)
+		return nil, misuse("%s was taught with serve, and only photos can be added to its journal: "+
+			"to add names with {texts}, give another {out}", q.Model)
 	}
 	start, err := model.Load(teach.StartFile(q.Model))
 	if err != nil {
@@ -199,7 +199,7 @@ func (r *run) learnTaught(ctx context.Context, q LearnRequest) (*Learned, error)
 	l := &Learned{File: q.Model, Outcome: done.Outcome, Unsaved: done.Unsaved, Failed: len(e.Outcome.Problems)}
 	if done.Unsaved != "" { // as with fewer than two classes
 		l.lines.add("%s was not written: %s", q.Model, done.Unsaved)
-		return l, writeProblems(e.Outcome.Problems, q.Model+".errors.csv")
+		return l, r.problems(e.Outcome.Problems, q.Model+".errors.csv")
 	}
 	if l.Model, err = model.Load(q.Model); err != nil {
 		return nil, err
@@ -207,7 +207,7 @@ func (r *run) learnTaught(ctx context.Context, q LearnRequest) (*Learned, error)
 	l.outcome(r, "learned, in the journal too:")
 	r.warn(advice.Nesting(l.Model.Classes(), l.Outcome.NewClasses, in.folders(e.Samples)))
 	l.lines = append(l.lines, advice.Expected(l.Model)...)
-	return l, writeProblems(e.Outcome.Problems, q.Model+".errors.csv")
+	return l, r.problems(e.Outcome.Problems, q.Model+".errors.csv")
 }
 
 // shownAside is a photo of no class or of several.
@@ -224,7 +224,7 @@ func shownAside(item embed.Item) teach.Aside {
 func Preference(prefer string) (teach.Preference, error) {
 	choice := teach.Preference(prefer)
 	if choice != "" && choice != teach.Decisions && choice != teach.Lists {
-		return "", Misuse("--prefer is %q: choose decisions or list", prefer)
+		return "", misuse("{prefer} is %q: choose decisions or list", prefer)
 	}
 	return choice, nil
 }

@@ -93,8 +93,8 @@ func (in inputs) shown(ctx context.Context) (scan func(context.Context) ([]datas
 	case in.Boxes.File == "":
 		return in.folder, nil, nil
 	case !in.settings.Preprocess.Orientation:
-		return nil, nil, Misuse("serve draws boxes on upright photos: leave out preprocess.orientation=false, or " +
-			"--boxes")
+		return nil, nil, misuse("serve draws boxes on upright photos: leave out preprocess.orientation=false, or " +
+			"{boxes}")
 	}
 	f, err := in.boxedFolder(ctx)
 	if err != nil {

@@ -79,7 +79,7 @@ func (r *run) trainOrTaught(ctx context.Context, q TrainRequest) (*Learned, erro
 	case q.Prefer != "":
 		return nil, notTaught(q.Out)
 	case q.Out == "" && q.Classifier.DKL.Enabled:
-		return nil, Misuse("deep kernel learning stores its progress next to the model: name a file for the model")
+		return nil, misuse("deep kernel learning stores its progress next to the model: name a file for the model")
 	}
 	return r.train(ctx, q)
 }
@@ -217,7 +217,7 @@ func (r *run) trainStats(ctx context.Context, q TrainRequest) (*Learned, error) 
 		return nil, err
 	}
 	if q.Classifier.DKL.Enabled {
-		return nil, Misuse("--dkl needs examples, which --stats does not have: give --images or --features")
+		return nil, misuse("{dkl} needs examples, which {stats} does not have: give {images} or {features}")
 	}
 	s, err := classstats.Load(q.Stats)
 	if err != nil {
@@ -250,8 +250,8 @@ func (r *run) trainTaught(ctx context.Context, q TrainRequest) (*Learned, error)
 		return nil, err
 	}
 	if name := q.Classifier.Name; name != method.Auto && name != m.Method || q.Classifier.DKL.Enabled {
-		return nil, Misuse("%s was taught with serve, and goes on with the method %s: to train another one, give "+
-			"another --out", q.Out, m.Method)
+		return nil, misuse("%s was taught with serve, and goes on with the method %s: to train another one, give "+
+			"another {out}", q.Out, m.Method)
 	}
 	r.say("%s was taught with serve: its decisions stay, and these photos are added", q.Out)
 	return r.learnTaught(ctx, LearnRequest{Model: q.Out, From: q.From, Texts: q.Texts, Prefer: q.Prefer})

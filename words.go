@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
@@ -26,12 +25,6 @@ type texts struct {
 
 func (r *run) texts(path string, from Source, priorFile string) texts {
 	return texts{r, path, from, r.forNewModel(priorFile)}
-}
-
-// isFolder reports whether a path is a folder, such as one of embeddings of texts.
-func isFolder(path string) bool {
-	info, err := os.Stat(path)
-	return err == nil && info.IsDir()
 }
 
 // words reads or computes the texts of the settings, for a model or, if it is nil, a new
@@ -59,7 +52,7 @@ func (t texts) words(ctx context.Context, m *model.Model) (*gauss.Words, embed.P
 
 // read reads a folder of texts, or computes their embeddings from a file.
 func (t texts) read(ctx context.Context, m *model.Model) (featdir.Texts, error) {
-	if isFolder(t.path) {
+	if dataset.IsFolder(t.path) {
 		texts, err := featdir.ReadTexts(t.path)
 		if err == nil && m != nil {
 			err = m.Provenance.Compatible(texts.Provenance, "in "+t.path)
@@ -110,8 +103,8 @@ func (t texts) photoNetwork(m *model.Model) (embed.Provenance, error) {
 	case here:
 		return known, nil
 	case m != nil || t.from.Features != "":
-		return known, Misuse("it is not known which network computed the embeddings of the photos: name it with " +
-			"--backbone, or give a folder of embeddings of texts with --texts TEXTDIR")
+		return known, misuse("it is not known which network computed the embeddings of the photos: name it with " +
+			"{backbone}, or give a folder of embeddings of texts with {texts} TEXTDIR")
 	}
 	o := t.newModel
 	dirs, err := o.BackboneDirs()

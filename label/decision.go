@@ -20,12 +20,43 @@ const (
 	Bulk   By = "bulk"   // an accepted prediction
 	List   By = "list"   // a folder or list that was learned
 	Later  By = "later"  // somebody put it off: it has no label yet
-	// Detector is what found the box of a person or vehicle, which needs no other label.
+	// Detector is what found the box of a person or vehicle, which needs no other label and is not
+	// learned.
 	Detector By = "detector"
 )
 
+// While a model is taught, more is told apart: which results call List, Later and Person.
+const (
+	Folder  By = "folder"  // the name of its folder, or a list
+	Skipped By = "skipped" // for later
+	Ignored By = "ignored" // of no class
+	Mixed   By = "several" // of several classes
+)
+
+// Written returns what results say.
+func (b By) Written() By {
+	switch b {
+	case Folder:
+		return List
+	case Skipped:
+		return Later
+	case Ignored, Mixed:
+		return Person
+	}
+	return b
+}
+
 // Seen reports whether somebody looked at the photo.
 func (b By) Seen() bool { return b == Person || b == Later }
+
+// Aside reports whether a photo was set aside, so that it has no class.
+func (b By) Aside() bool { return b == Ignored || b == Skipped || b == Mixed }
+
+// Teaches reports whether a label is learned: those accepted in bulk are of the model itself.
+func (b By) Teaches() bool { return b == Person || b == Folder }
+
+// Certain reports whether a label is not doubted.
+func (b By) Certain() bool { return b == Person || b == Detector }
 
 // A Decision is what people decided about a photo.
 type Decision struct {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/photometa"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -56,7 +57,7 @@ type image struct {
 	Folder     string    `json:"folder"`
 	Changed    time.Time `json:"changed"`
 	Label      *string   `json:"label"`
-	By         *teach.By `json:"by"`
+	By         *label.By `json:"by"`
 	Labels     []string  `json:"labels"`
 	Rather     *string   `json:"rather"`
 	Prediction []ranked  `json:"prediction"`

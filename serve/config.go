@@ -6,7 +6,7 @@ import (
 	"net/url"
 )
 
-// Config holds the settings of the command.
+// Config says where a page is, and who may see it.
 type Config struct {
 	// Addr is the address to serve at, host:port; port 0 is any that is free.
 	Addr string `mapstructure:"addr" json:"addr"`

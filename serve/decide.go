@@ -20,23 +20,14 @@ func (s *Server) done(w http.ResponseWriter, l teach.Line, err error) error {
 }
 
 func (s *Server) decide(w http.ResponseWriter, r *http.Request) error {
-	var body struct {
-		Do     teach.Do   `json:"do"`
-		Images []teach.ID `json:"images"`
-		Class  string     `json:"class"`
-		To     string     `json:"to"`
-		Labels []string   `json:"labels"`
-		Of     int        `json:"of"`
-	}
-	if err := readJSON(w, r, &body); err != nil {
+	var d teach.Decision
+	if err := readJSON(w, r, &d); err != nil {
 		return err
 	}
-	if err := checkCount(body.Images); err != nil {
+	if err := checkCount(d.Images); err != nil {
 		return err
 	}
-	line, err := s.Session.Do(teach.Decision{
-		Do: body.Do, Images: body.Images, Class: body.Class, To: body.To, Labels: body.Labels, Of: body.Of,
-	})
+	line, err := s.Session.Do(d)
 	return s.done(w, line, err)
 }
 

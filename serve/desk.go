@@ -13,112 +13,42 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gofrs/flock"
+
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/teach/project"
 )
 
 //go:embed start
 var startPage embed.FS
 
-// SitePath is where a Desk has the page of the project that is open.
-const SitePath = "/photos"
-
-// A Network is one that a new model may use.
-type Network struct {
-	// Name is what --backbone takes; "" is the best that is set up.
-	Name    string `json:"name"`
-	About   string `json:"about"`
-	Licence string `json:"licence"`
-	Bytes   int64  `json:"bytes"` // of its files, 0 if unknown
-	// Here reports that it is on this machine, Obtainable that it can be got.
-	Here       bool `json:"here"`
-	Obtainable bool `json:"obtainable"`
-	Texts      bool `json:"texts"`   // it reads words
-	Untried    bool `json:"untried"` // the project has not run it
-}
-
-// What a model may begin with.
-const (
-	WithFolders = "folders"
-	WithNames   = "names"
-	WithNothing = "nothing"
-)
-
-// A Beginning is what the model of a new project learns at first.
-type Beginning struct {
-	// With is WithFolders of Examples, WithNames, or WithNothing.
-	With     string   `json:"with"`
-	Examples string   `json:"examples"`
-	Names    []string `json:"names"`
-}
-
-// An Export says which results to write of all photos, as package label has them.
-type Export struct {
-	Formats  []string `json:"formats"`
-	Out      string   `json:"out"`
-	Only     string   `json:"only"`
-	Organise string   `json:"organise"`
-	Split    string   `json:"split"`
-	Report   bool     `json:"report"`
-}
-
-// A Program does what a Desk is asked for. All that takes long reports to the Task, and ends
-// with ctx without losing what is done.
-type Program interface {
-	// Ready returns what this machine lacks, without which no network runs.
-	Ready() error
-	// Networks lists those of a new model, those that are here first.
-	Networks() ([]Network, error)
-	// SetUp obtains the libraries and a good network, Obtain a network of the catalogue.
-	SetUp(ctx context.Context, task *Task) error
-	Obtain(ctx context.Context, name string, task *Task) error
-	// Train makes the model of a project.
-	Train(ctx context.Context, p project.Project, b Beginning, task *Task) error
-	// Open opens the page of a project, which asks for a token. Commands find it by the entrance,
-	// and quit ends the program.
-	Open(ctx context.Context, p project.Project, token string, e Entrance, quit func(), task *Task) (Site, error)
-	// Label labels all photos with the model as it was saved last.
-	Label(ctx context.Context, p project.Project, e Export, task *Task) error
-}
-
-// A Site is a project that is open.
-type Site interface {
-	// Handler is that of the page, below SitePath. Work runs while the page is used.
-	Handler() http.Handler
-	Work(ctx context.Context) error
-	// Save writes the model. Merge adds what was decided with another MODEL file, and says
-	// what that was; prefer is a teach.Preference.
-	Save(ctx context.Context) error
-	Merge(file, prefer string) (string, error)
-	// Close saves what was decided and ends, after Work.
-	Close() error
-}
+// sitePath is where a Desk has the page of the project that is open.
+const sitePath = "/photos"
 
 // A Desk is the server of the start page: it opens one project at a time.
 type Desk struct {
-	Program Program
-	// Token is asked for. Once, unless it is "", is taken for it one time: a key that others
-	// may have seen, such as in the list of processes.
-	Token, Once string
-	// Contact is the file by which other commands find this page, "" for none.
-	Contact string
-	Recent  project.Recent
-	// Home is where people begin to look for folders.
-	Home string
-	// Formats are those of an Export.
-	Formats []string
-	Log     *slog.Logger
+	DeskRequest
+	studio *pipeline.Studio
+	log    *slog.Logger
+	token  string
+	recent *project.Recent
+	// home is where people begin to look for folders.
+	home string
+	// contact is the file by which other commands find this page, "" for none.
+	contact  string
+	lock     *flock.Flock // of contact, nil for none
+	listener net.Listener
+	page     string // its address, without the token
 
 	stop context.CancelFunc
 	ctx  context.Context // until it stops
-	page string          // its address, without a token
-
-	recent sync.Mutex // guards the file of Recent
 
 	mu   sync.Mutex
 	keys map[string]bool // that are each good once
-	task *Task           // the last, nil before the first
+	task *task           // the last, nil before the first
 	open *opened         // nil if no project is open
 	lost string          // the folder of a project that was to be opened and whose photos are gone, "" for none
 }
@@ -126,30 +56,27 @@ type Desk struct {
 // An opened project, with its page.
 type opened struct {
 	project.Project
-	site     Site
-	page     http.Handler
+	page     *Page
+	handler  http.Handler
 	ctx      context.Context // until it is closed
 	cancel   context.CancelFunc
 	requests sync.WaitGroup
 	worked   chan error
 }
 
-// Serve serves on l until ctx ends or somebody stops it on the page, and opens the project
-// in the folder dir first, unless that is "".
-func (d *Desk) Serve(ctx context.Context, l net.Listener, dir string) error {
+// Serve serves until ctx ends or somebody stops it on the page, and opens the project of the request
+// first. Then it closes everything.
+func (d *Desk) Serve(ctx context.Context) error {
+	defer d.release()
 	d.ctx, d.stop = context.WithCancel(ctx)
 	defer d.stop()
-	d.page, d.keys = "http://"+l.Addr().String()+"/", map[string]bool{}
-	if d.Once != "" {
-		d.keys[d.Once] = true
-	}
-	if dir != "" {
-		if err := d.openProject(dir, ""); err != nil && d.lost == "" {
+	if d.Project != "" {
+		if err := d.openProject(d.Project, ""); err != nil && d.lost == "" {
 			return err
 		}
 	}
 	leave := d.openDoor()
-	err := serveOn(d.ctx, l, d.handler(), d.Log)
+	err := serveOn(d.ctx, d.listener, d.handler(), d.log)
 	d.stop()
 	leave()
 	if task := d.last(); task != nil {
@@ -158,7 +85,7 @@ func (d *Desk) Serve(ctx context.Context, l net.Listener, dir string) error {
 	return errors.Join(err, d.close())
 }
 
-func (d *Desk) last() *Task {
+func (d *Desk) last() *task {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.task
@@ -199,9 +126,9 @@ func (d *Desk) handler() http.Handler {
 		panic(err) // the folder is part of the program
 	}
 	mux.Handle("GET /", http.FileServerFS(both{files, pageFiles()}))
-	mux.HandleFunc("GET "+SitePath+"/", d.toSite)
-	mux.HandleFunc("POST "+SitePath+"/", d.toSite)
-	g := &guard{Token: d.Token, Local: true, Log: d.Log}
+	mux.HandleFunc("GET "+sitePath+"/", d.toSite)
+	mux.HandleFunc("POST "+sitePath+"/", d.toSite)
+	g := &guard{Config: Config{Token: d.token}, Loopback: true, Log: d.log}
 	return d.once(g.protect(mux))
 }
 
@@ -226,7 +153,7 @@ func (d *Desk) answering(pattern string, handle handler) http.Handler {
 		}
 		code := codeOf(err)
 		if code == http.StatusInternalServerError && r.Context().Err() == nil {
-			d.Log.Error("a request failed", "route", pattern, "reason", err)
+			d.log.Error("a request failed", "route", pattern, "reason", err)
 		}
 		writeJSON(w, code, map[string]string{"error": printable.Text(strings.ToValidUTF8(textOf(err, code), "�"))})
 	})
@@ -241,7 +168,7 @@ func (d *Desk) toSite(w http.ResponseWriter, r *http.Request) {
 	}
 	d.mu.Unlock()
 	switch {
-	case open == nil && strings.HasPrefix(r.URL.Path, SitePath+"/v1/"):
+	case open == nil && strings.HasPrefix(r.URL.Path, sitePath+"/v1/"):
 		refuse(w, http.StatusNotFound, "no project is open: go to the start page")
 		return
 	case open == nil:
@@ -252,17 +179,11 @@ func (d *Desk) toSite(w http.ResponseWriter, r *http.Request) {
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(open.ctx, cancel)()
-	open.page.ServeHTTP(w, r.WithContext(ctx))
+	open.handler.ServeHTTP(w, r.WithContext(ctx))
 }
 
-// launch begins the only task.
-func (d *Desk) launch(kind string, work func(context.Context, *Task) error) error {
-	return d.launchOf("", kind, work)
-}
-
-// launchOf begins the only task, after which the project in a folder is open, "" for no other
-// than before.
-func (d *Desk) launchOf(dir, kind string, work func(context.Context, *Task) error) error {
+// launch begins the only task, after which the project in a folder is open, "" for no other than before.
+func (d *Desk) launch(kind, dir string, work func(context.Context, *task) error) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.ctx.Err() != nil {
@@ -277,23 +198,22 @@ func (d *Desk) launchOf(dir, kind string, work func(context.Context, *Task) erro
 }
 
 // enter opens a project in place of the one that is open.
-func (d *Desk) enter(ctx context.Context, p project.Project, task *Task) error {
+func (d *Desk) enter(ctx context.Context, p project.Project) error {
 	if err := d.close(); err != nil {
 		return err
 	}
-	entrance := Entrance{Page: d.page + strings.TrimPrefix(SitePath, "/") + "/?token=" + d.Token, Admit: d.admit}
-	site, err := d.Program.Open(ctx, p, d.Token, entrance, d.stop, task)
+	page, err := d.teach(ctx, p)
 	if err != nil {
 		return err
 	}
-	o := &opened{Project: p, site: site, page: site.Handler(), worked: make(chan error, 1)}
+	o := &opened{Project: p, page: page, handler: page.Handler(), worked: make(chan error, 1)}
 	o.ctx, o.cancel = context.WithCancel(d.ctx)
-	go func() { o.worked <- site.Work(o.ctx) }()
+	go func() { o.worked <- page.Work(o.ctx) }()
 	d.mu.Lock()
 	d.open = o
 	d.mu.Unlock()
-	if err := d.list(p.Dir); err != nil {
-		d.Log.Warn("the project is not in the list of recent ones", "reason", err)
+	if err := d.recent.Add(p.Dir); err != nil {
+		d.log.Warn("the project is not in the list of recent ones", "reason", err)
 	}
 	return nil
 }
@@ -313,7 +233,7 @@ func (d *Desk) close() error {
 	if errors.Is(err, context.Canceled) {
 		err = nil
 	}
-	return errors.Join(err, open.site.Close())
+	return errors.Join(err, open.page.Close())
 }
 
 // stateAnswer is what the page shows.
@@ -344,7 +264,7 @@ type recentRow struct {
 
 func (d *Desk) state(w http.ResponseWriter, _ *http.Request) error {
 	a := stateAnswer{Task: d.last().answer(), Recent: []recentRow{}, Suggested: dataset.EscapePath(d.projects()),
-		Formats: d.Formats}
+		Formats: label.Formats()}
 	d.mu.Lock()
 	open, lost := d.open, d.lost
 	d.mu.Unlock()
@@ -354,12 +274,12 @@ func (d *Desk) state(w http.ResponseWriter, _ *http.Request) error {
 	if open != nil {
 		a.Project = &projectAnswer{
 			dataset.EscapePath(open.Name()), dataset.EscapePath(open.Dir), dataset.EscapePath(open.Images),
-			dataset.EscapePath(open.Exports()), strings.TrimPrefix(SitePath, "/") + "/",
+			dataset.EscapePath(open.Exports()), strings.TrimPrefix(sitePath, "/") + "/",
 		}
 	}
-	recent, err := d.listed()
+	recent, err := d.recent.List()
 	if err != nil {
-		d.Log.Warn("recent projects are not listed", "reason", err)
+		d.log.Warn("recent projects are not listed", "reason", err)
 	}
 	for _, dir := range recent {
 		a.Recent = append(a.Recent, newRecent(dir))
@@ -375,19 +295,19 @@ func newRecent(dir string) recentRow {
 
 // projects is the folder in which new projects are suggested.
 func (d *Desk) projects() string {
-	if documents := filepath.Join(d.Home, "Documents"); dataset.IsFolder(documents) {
+	if documents := filepath.Join(d.home, "Documents"); dataset.IsFolder(documents) {
 		return documents
 	}
-	return d.Home
+	return d.home
 }
 
 func (d *Desk) networks(w http.ResponseWriter, _ *http.Request) error {
-	list, err := d.Program.Networks()
+	list, err := d.studio.Networks()
 	if err != nil {
 		return fmt.Errorf("networks: %w", err)
 	}
 	var missing *string
-	if err := d.Program.Ready(); err != nil {
+	if err := d.studio.Ready(); err != nil {
 		missing = new(err.Error())
 	}
 	writeJSON(w, http.StatusOK, map[string]any{"networks": list, "missing": missing})

@@ -3,12 +3,12 @@ package serve
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/teach/project"
 )
@@ -28,7 +28,16 @@ func accepted(w http.ResponseWriter, err error) error {
 
 // setUp obtains what is missing on this machine.
 func (d *Desk) setUp(w http.ResponseWriter, _ *http.Request) error {
-	return accepted(w, d.launch("setup", d.Program.SetUp))
+	return accepted(w, d.launch("setup", "", func(ctx context.Context, task *task) error {
+		return d.fetch(ctx, "", task)
+	}))
+}
+
+func (d *Desk) fetch(ctx context.Context, network string, t *task) error {
+	if d.Obtain == nil {
+		return errors.New("this program gets nothing: run pipeline setup")
+	}
+	return d.Obtain(ctx, network, t, t)
 }
 
 // obtain obtains a network of the catalogue.
@@ -39,22 +48,22 @@ func (d *Desk) obtain(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &asked); err != nil {
 		return err
 	}
-	list, err := d.Program.Networks()
+	list, err := d.studio.Networks()
 	if err != nil {
 		return err
 	}
-	if !slices.ContainsFunc(list, func(n Network) bool { return n.Name == asked.Name && n.Obtainable }) {
+	if !slices.ContainsFunc(list, func(n pipeline.Network) bool { return n.Name == asked.Name && n.Obtainable }) {
 		return fail(http.StatusNotFound, "no network %q can be obtained", asked.Name)
 	}
-	return accepted(w, d.launch("network", func(ctx context.Context, task *Task) error {
-		return d.Program.Obtain(ctx, asked.Name, task)
+	return accepted(w, d.launch("network", "", func(ctx context.Context, task *task) error {
+		return d.fetch(ctx, asked.Name, task)
 	}))
 }
 
 // begin makes a project and its model, and opens it.
 func (d *Desk) begin(w http.ResponseWriter, r *http.Request) error {
 	var asked struct {
-		Beginning
+		beginning
 		Dir     string `json:"dir"`
 		Images  string `json:"images"`
 		Network string `json:"network"`
@@ -62,7 +71,7 @@ func (d *Desk) begin(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &asked); err != nil {
 		return err
 	}
-	b := asked.Beginning
+	b := asked.beginning
 	b.Examples = dataset.UnescapePath(b.Examples)
 	if err := b.validate(); err != nil {
 		return err
@@ -81,13 +90,13 @@ func (d *Desk) begin(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return fail(http.StatusConflict, "%v", err)
 	}
-	return accepted(w, d.launchOf(p.Dir, "begin", func(ctx context.Context, task *Task) error {
-		if b.With != WithNothing {
-			if err := d.Program.Train(ctx, p, b, task); err != nil {
+	return accepted(w, d.launch("begin", p.Dir, func(ctx context.Context, task *task) error {
+		if b.With != withNothing {
+			if err := d.train(ctx, p, b, task); err != nil {
 				return err
 			}
 		}
-		return d.enter(ctx, p, task)
+		return d.enter(ctx, p)
 	}))
 }
 
@@ -101,16 +110,16 @@ func among(ctx context.Context, photos, dir string) bool {
 }
 
 // validate returns what is missing. Names become clean.
-func (b *Beginning) validate() error {
+func (b *beginning) validate() error {
 	switch b.With {
-	case WithNothing:
+	case withNothing:
 		return nil
-	case WithFolders:
+	case withFolders:
 		if !dataset.IsFolder(b.Examples) {
 			return fail(http.StatusBadRequest, "choose the folder in which each class has a folder of its own")
 		}
 		return nil
-	case WithNames:
+	case withNames:
 	default:
 		return fail(http.StatusBadRequest, "with is %q: it is folders, names or nothing", b.With)
 	}
@@ -168,7 +177,7 @@ func (d *Desk) openProject(dir, images string) error {
 	if err != nil {
 		return fail(http.StatusConflict, "%v", err)
 	}
-	return d.launchOf(p.Dir, "open", func(ctx context.Context, task *Task) error { return d.enter(ctx, p, task) })
+	return d.launch("open", p.Dir, func(ctx context.Context, _ *task) error { return d.enter(ctx, p) })
 }
 
 // unlist takes a project out of the list of recent ones.
@@ -179,12 +188,12 @@ func (d *Desk) unlist(w http.ResponseWriter, r *http.Request) error {
 	if err := readJSON(w, r, &asked); err != nil {
 		return err
 	}
-	return accepted(w, d.unlisted(dataset.UnescapePath(asked.Dir)))
+	return accepted(w, d.recent.Remove(dataset.UnescapePath(asked.Dir)))
 }
 
 // export saves the model of the open project and labels all of its photos.
 func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
-	var e Export
+	var e results
 	if err := readJSON(w, r, &e); err != nil {
 		return err
 	}
@@ -201,11 +210,11 @@ func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
 	case among(r.Context(), open.Images, e.Out): // where copies would be taken for further photos
 		return fail(http.StatusBadRequest, "%s lies among the photos: choose a folder outside of them", e.Out)
 	}
-	return accepted(w, d.launch("export", func(ctx context.Context, task *Task) error {
-		if err := open.site.Save(ctx); err != nil {
+	return accepted(w, d.launch("export", "", func(ctx context.Context, task *task) error {
+		if err := open.page.teaching.Save(ctx); err != nil {
 			return err
 		}
-		return d.Program.Label(ctx, open.Project, e, task)
+		return d.label(ctx, open.Project, e, task)
 	}))
 }
 
@@ -229,10 +238,10 @@ func (d *Desk) merge(w http.ResponseWriter, r *http.Request) error {
 	case sameFolder(open.Dir, other.Dir):
 		return fail(http.StatusConflict, "this is the project that is open: choose another one")
 	}
-	return accepted(w, d.launch("merge", func(_ context.Context, task *Task) error {
-		line, err := open.site.Merge(other.Model(), asked.Prefer)
+	return accepted(w, d.launch("merge", "", func(_ context.Context, task *task) error {
+		line, err := open.page.merge(other.Model(), asked.Prefer)
 		if err == nil {
-			fmt.Fprintln(task, line)
+			task.Say(line)
 		}
 		return err
 	}))
@@ -253,7 +262,7 @@ func (d *Desk) cancelTask(w http.ResponseWriter, r *http.Request) error {
 }
 
 func (d *Desk) closeProject(w http.ResponseWriter, _ *http.Request) error {
-	return accepted(w, d.launch("close", func(context.Context, *Task) error { return d.close() }))
+	return accepted(w, d.launch("close", "", func(context.Context, *task) error { return d.close() }))
 }
 
 // stopAll ends the server, after this answer.

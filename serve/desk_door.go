@@ -13,23 +13,23 @@ import (
 // openDoor lets other commands of this user find the page, until the function that it returns is
 // called. Where that cannot be, each of them begins a page of its own.
 func (d *Desk) openDoor() (leave func()) {
-	if d.Contact == "" {
+	if d.contact == "" {
 		return func() {}
 	}
 	shut, err := openDoor(d.ctx, func(c instance.Contact) (http.Handler, error) {
-		c.Page, c.Tickets = d.page+"?token="+d.Token, true
+		c.Page, c.Tickets = d.URL(), true
 		mux := http.NewServeMux()
 		mux.HandleFunc("GET /here", c.Answer(d.has, d.admit))
-		return recovering(mux, d.Log), c.Write(d.Contact)
+		return recovering(mux, d.log), c.Write(d.contact)
 	})
 	if err != nil {
-		d.Log.Warn("a second start will not find this page", "reason", err)
+		d.log.Warn("a second start will not find this page", "reason", err)
 		return func() {}
 	}
 	return func() {
 		shut()
-		if err := atomicfile.Remove(d.Contact); err != nil && !errors.Is(err, fs.ErrNotExist) {
-			d.Log.Warn("a file is left over", "file", d.Contact, "reason", err)
+		if err := atomicfile.Remove(d.contact); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			d.log.Warn("a file is left over", "file", d.contact, "reason", err)
 		}
 	}
 }
@@ -68,7 +68,7 @@ func (d *Desk) once(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		asks := r.Method == http.MethodGet && isPage(r.URL.Path) && isLoopback(r.Host)
 		if asks && d.takes(r.URL.Query().Get("once")) {
-			redirect(w, "./?token="+d.Token)
+			redirect(w, "./?token="+d.token)
 			return
 		}
 		next.ServeHTTP(w, r)

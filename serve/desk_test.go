@@ -1,88 +1,46 @@
 package serve
 
 import (
+	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	pictures "image"
+	"image/png"
 	"io"
-	"log/slog"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline"
+	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/teach"
 	"github.com/seed-90d10d51/pipeline/teach/project"
 )
 
-// A standProgram does nothing but say what it was asked for, until it may go on.
-type standProgram struct {
+// A stand obtains nothing, but says what it was asked for, until it may go on.
+type stand struct {
 	asked chan string
 	goOn  chan error
 }
 
-func (p standProgram) work(ctx context.Context, task *Task, what string) error {
-	fmt.Fprintln(task, what)
-	task.Progress("images", 1, 2)
-	p.asked <- what
+func (s stand) obtain(ctx context.Context, network string, out io.Writer, hears pipeline.Listener) error {
+	fmt.Fprintln(out, "obtain "+network)
+	hears.Begin("images", 2).Add()
+	s.asked <- "obtain " + network
 	select {
-	case err := <-p.goOn:
+	case err := <-s.goOn:
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 }
-
-func (p standProgram) Ready() error { return errors.New("no library") }
-
-func (p standProgram) Networks() ([]Network, error) {
-	return []Network{{Name: "here", Here: true}, {Name: "far", Obtainable: true}}, nil
-}
-
-func (p standProgram) SetUp(ctx context.Context, task *Task) error { return p.work(ctx, task, "setup") }
-
-func (p standProgram) Obtain(ctx context.Context, name string, task *Task) error {
-	return p.work(ctx, task, "obtain "+name)
-}
-
-func (p standProgram) Train(ctx context.Context, of project.Project, b Beginning, task *Task) error {
-	return p.work(ctx, task, fmt.Sprintf("train %s with %s %q", of.Name(), b.With, b.Names))
-}
-
-func (p standProgram) Open(ctx context.Context, of project.Project, _ string, _ Entrance, _ func(),
-	task *Task) (Site, error) {
-	return standSite{p}, p.work(ctx, task, "open "+of.Name())
-}
-
-func (p standProgram) Label(ctx context.Context, of project.Project, e Export, task *Task) error {
-	return p.work(ctx, task, fmt.Sprintf("label %s %v into %s", of.Name(), e.Formats, e.Out))
-}
-
-// A standSite answers everything with its path, and /photos/slow when its work ends.
-type standSite struct{ standProgram }
-
-func (s standSite) Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if strings.HasSuffix(r.URL.Path, "slow") {
-			s.asked <- "slow"
-			<-r.Context().Done()
-		}
-		fmt.Fprint(w, r.URL.Path)
-	})
-}
-
-func (s standSite) Work(ctx context.Context) error { <-ctx.Done(); return ctx.Err() }
-func (s standSite) Save(context.Context) error     { s.asked <- "save"; return nil }
-func (s standSite) Merge(file, prefer string) (string, error) {
-	s.asked <- "merge " + filepath.Base(filepath.Dir(file)) + " " + prefer
-	return "merged", nil
-}
-
-func (s standSite) Close() error { s.asked <- "close"; return nil }
 
 // A deskSite is a Desk that is served.
 type deskSite struct {
@@ -90,45 +48,55 @@ type deskSite struct {
 	t     *testing.T
 	url   string
 	dir   string
-	host  string // of requests
 	ended chan error
 }
 
-func newDesk(t *testing.T) (*deskSite, standProgram) {
+// newDesk serves the start page of a home with a folder for photos.
+func newDesk(t *testing.T) (*deskSite, stand) {
 	t.Helper()
-	p := standProgram{make(chan string, 10), make(chan error, 10)}
+	orttest.Open(t)
 	dir := t.TempDir()
 	if err := os.MkdirAll(filepath.Join(dir, "photos", "deer"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	studio, err := pipeline.Open(context.Background(), pipeline.WithCache(filepath.Join(dir, "cache")))
 	if err != nil {
 		t.Fatal(err)
 	}
-	contact := filepath.Join(dir, "contact")
-	lock, err := regularfile.Lock(contact + ".lock") // as the command holds it
-	if err == nil {
-		_, err = lock.TryLock()
+	s := stand{make(chan string, 10), make(chan error, 10)}
+	desk, found, err := openDesk(t.Context(), studio, DeskRequest{Obtain: s.obtain},
+		&project.Recent{File: filepath.Join(dir, "recent.json")}, dir)
+	if err != nil || found != nil {
+		t.Fatal(found, err)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = lock.Unlock() })
-	d := &deskSite{
-		&Desk{
-			Contact: contact, Program: p, Token: "0123456789abcdef", Once: "fedcba9876543210", Home: dir,
-			Formats: []string{"csv"}, Recent: project.Recent{File: filepath.Join(dir, "recent.json")},
-			Log: slog.New(slog.DiscardHandler),
-		},
-		t, "http://" + l.Addr().String(), dir, "", make(chan error, 1),
-	}
+	d := &deskSite{desk, t, strings.TrimSuffix(desk.page, "/"), dir, make(chan error, 1)}
 	served := make(chan struct{})
 	go func() {
 		defer close(served)
-		d.ended <- d.Serve(t.Context(), l, "")
+		d.ended <- d.Serve(t.Context())
 	}()
 	t.Cleanup(func() { <-served }) // before its folder is removed
-	return d, p
+	return d, s
+}
+
+// paint makes four photos of each of two classes, and returns one of them.
+func (d *deskSite) paint() []byte {
+	d.t.Helper()
+	var text bytes.Buffer
+	for i := range 8 {
+		class, shade := []string{"deer", "owl"}[i%2], uint8(20*i+90*(i%2))
+		picture := pictures.NewNRGBA(pictures.Rect(0, 0, 32, 32))
+		for at := range picture.Pix {
+			picture.Pix[at] = []uint8{shade, 255 - shade, 90 * uint8(i%2), 255}[at%4]
+		}
+		text.Reset()
+		file := filepath.Join(d.dir, "photos", class, fmt.Sprint(i, ".png"))
+		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), png.Encode(&text, picture),
+			os.WriteFile(file, text.Bytes(), 0o600)); err != nil {
+			d.t.Fatal(err)
+		}
+	}
+	return text.Bytes()
 }
 
 // ask sends a request with the token, and returns the answer and its code.
@@ -138,7 +106,7 @@ func (d *deskSite) ask(method, path, body string, headers ...string) (int, strin
 	if err != nil {
 		d.t.Fatal(err)
 	}
-	r.Header.Set("Authorization", "Bearer "+d.Token)
+	r.Header.Set("Authorization", "Bearer "+d.token)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
 	}
@@ -198,11 +166,12 @@ func TestHostileDesk(t *testing.T) {
 			d.expect(403, "another site", method, path, "", "Sec-Fetch-Site", "cross-site")
 		}
 	}
-	d.expect(403, "not a name", "GET", "/?once="+d.Once, "", "Authorization", "", "Host", "example.org")
+	once := strings.TrimPrefix(d.BrowserURL(), d.url)
+	d.expect(403, "not a name", "GET", once, "", "Authorization", "", "Host", "example.org")
 	d.expect(401, "token", "GET", "/?once=x", "", "Authorization", "")
-	d.expect(401, "token", "GET", "/v1/state?once=fedcba9876543210", "", "Authorization", "")
-	d.expect(303, "./?token="+d.Token, "GET", "/?once=fedcba9876543210", "", "Authorization", "")
-	d.expect(401, "token", "GET", "/?once=fedcba9876543210", "", "Authorization", "")
+	d.expect(401, "token", "GET", "/v1/state"+strings.TrimPrefix(once, "/"), "", "Authorization", "")
+	d.expect(303, "./?token="+d.token, "GET", once, "", "Authorization", "")
+	d.expect(401, "token", "GET", once, "", "Authorization", "")
 	d.expect(401, "token", "GET", "/?once=", "", "Authorization", "")
 	if task := d.last(); task != nil {
 		t.Errorf("a task %q was begun", task.kind)
@@ -265,118 +234,163 @@ func TestFoldersOfDesk(t *testing.T) {
 	}
 }
 
-// TestDesk: one task at a time, which can be cancelled; a project is saved before it is
-// labelled, and closed with what is still asked of it.
-func TestDesk(t *testing.T) {
-	d, p := newDesk(t)
-	heard := func(want string) {
-		t.Helper()
-		if got := <-p.asked; got != want {
-			t.Fatalf("the program is asked for %q, want %q", got, want)
-		}
+// begin is the body of a request for a new project.
+func (d *deskSite) begin(dir, with, names string) string {
+	d.t.Helper()
+	text, err := json.Marshal(map[string]any{
+		"dir": filepath.Join(d.dir, dir), "images": filepath.Join(d.dir, "photos"), "network": "default",
+		"with": with, "names": strings.Fields(names), "examples": filepath.Join(d.dir, "photos"),
+	})
+	if err != nil {
+		d.t.Fatal(err)
 	}
-	d.expect(404, "no network", "POST", "/v1/network", `{"name":"here"}`)
-	d.expect(202, "", "POST", "/v1/network", `{"name":"far"}`)
-	heard("obtain far")
+	return string(text)
+}
+
+// done waits for the end of the last task, which succeeds.
+func (d *deskSite) done() *taskAnswer {
+	d.t.Helper()
+	a := d.task()
+	if a.Error != nil || a.Cancelled {
+		d.t.Fatalf("%s: %v, cancelled %t", a.Kind, *cmp.Or(a.Error, new("")), a.Cancelled)
+	}
+	return a
+}
+
+// TestTasksOfDesk: there is one at a time, which can be cancelled, and says how far it is and why it
+// failed.
+func TestTasksOfDesk(t *testing.T) {
+	d, s := newDesk(t)
+	all, err := d.studio.Networks()
+	far := slices.IndexFunc(all, func(n pipeline.Network) bool { return n.Obtainable && !n.Here })
+	if err != nil || far < 0 {
+		t.Fatal(all, err)
+	}
+	d.expect(404, "no network", "POST", "/v1/network", `{"name":"default"}`)
+	d.expect(202, "", "POST", "/v1/network", fmt.Sprintf(`{"name":%q}`, all[far].Name))
+	if got, want := <-s.asked, "obtain "+all[far].Name; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
 	d.expect(409, "something else", "POST", "/v1/setup", "")
-	d.expect(200, `"running":true,"unit":"images","done":1,"total":2,"lines":["obtain far"]`, "GET", "/v1/state", "")
+	d.expect(200, `"running":true,"unit":"images","done":1,"total":2,"lines":["obtain `+all[far].Name+`"]`, "GET",
+		"/v1/state", "")
 	d.expect(202, "", "POST", "/v1/cancel", "")
 	if a := d.task(); !a.Cancelled || a.Error != nil {
 		t.Errorf("a cancelled task: %+v", a)
 	}
 	d.expect(202, "", "POST", "/v1/setup", "")
-	heard("setup")
-	p.goOn <- errors.New("there is no network")
+	if got := <-s.asked; got != "obtain " {
+		t.Errorf("setup: %q", got)
+	}
+	s.goOn <- errors.New("there is no network")
 	if a := d.task(); a.Error == nil || *a.Error != "there is no network" {
 		t.Errorf("a task that failed: %+v", a)
 	}
+}
 
+// TestDesk: a project is saved before it is labelled, and closed with what is still asked of it.
+func TestDesk(t *testing.T) {
+	d, _ := newDesk(t)
 	d.expect(303, "/", "GET", "/photos/", "")
 	d.expect(404, "no project is open", "GET", "/photos/v1/status", "")
 	d.expect(409, "no project is open", "POST", "/v1/export", `{"formats":["csv"]}`)
-	begin := func(dir, with, names string) string {
-		text, err := json.Marshal(map[string]any{
-			"dir": filepath.Join(d.dir, dir), "images": filepath.Join(d.dir, "photos"),
-			"with": with, "names": strings.Fields(names),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
+	d.expect(400, "folders, names or nothing", "POST", "/v1/begin", d.begin("a.project", "magic", ""))
+	d.expect(400, "1 different names", "POST", "/v1/begin", d.begin("a.project", "names", "elk elk"))
+	d.expect(400, "among the photos", "POST", "/v1/begin", d.begin("photos/a.project", "nothing", ""))
+	d.expect(409, "whole paths", "POST", "/v1/begin", strings.Replace(d.begin("a", "nothing", ""), d.dir+"/", "", 1))
+	d.expect(202, "", "POST", "/v1/begin", d.begin("other.project", "nothing", ""))
+	d.done()
+	d.expect(200, "", "POST", "/photos/v1/learn?class=elk", string(d.paint()), "Content-Type", "image/png")
+	d.expect(202, "", "POST", "/v1/begin", d.begin("a.project", "folders", ""))
+	if a := d.done(); !strings.Contains(strings.Join(a.Lines, "\n"), "8 samples of 2 classes") {
+		t.Errorf("trained: %q", a.Lines)
 	}
-	d.expect(400, "folders, names or nothing", "POST", "/v1/begin", begin("a.project", "magic", ""))
-	d.expect(400, "1 different names", "POST", "/v1/begin", begin("a.project", "names", "elk elk"))
-	d.expect(400, "among the photos", "POST", "/v1/begin", begin("photos/a.project", "nothing", ""))
-	d.expect(409, "whole paths", "POST", "/v1/begin", strings.Replace(begin("a", "nothing", ""), d.dir+"/", "", 1))
-	d.expect(202, "", "POST", "/v1/begin", begin("a.project", "names", "elk owl elk"))
-	heard(`train a with names ["elk" "owl"]`)
-	p.goOn <- nil
-	heard("open a")
-	p.goOn <- nil
-	d.task()
-	d.expect(200, "/photos/v1/x", "GET", "/photos/v1/x", "")
+	d.expect(200, `"title":"a"`, "GET", "/photos/v1/status", "")
+	d.expect(200, "", "POST", "/photos/v1/look", "")
+	d.expect(200, "", "POST", "/photos/v1/decisions", `{"do":"rename","class":"owl","to":"tawny owl"}`)
 	d.expect(400, "not a whole path", "POST", "/v1/export", `{"formats":["csv"],"out":"here"}`)
 	d.expect(400, "among the photos", "POST", "/v1/export", fmt.Sprintf(`{"out":%q}`, d.dir+"/photos/labels"))
 	d.expect(202, "", "POST", "/v1/export", `{"formats":["csv"]}`)
-	heard("save")
-	heard("label a [csv] into " + filepath.Join(d.dir, "a.project", "exports"))
-	p.goOn <- nil
-	d.task()
+	if a := d.done(); !strings.HasPrefix(strings.Join(a.Lines, "\n"), "labelled 8 images") {
+		t.Errorf("labelled: %q", a.Lines)
+	}
+	labels, err := os.ReadFile(filepath.Join(d.dir, "a.project", "exports", "labels.csv"))
+	if err != nil || strings.Count(string(labels), "tawny owl") < 4 {
+		t.Errorf("the model was not saved before: %s %v", labels, err)
+	}
+	d.expect(202, "", "POST", "/v1/export", fmt.Sprintf(`{"formats":["csv"],"out":%q}`, d.dir+"/labels.csv"))
+	if a := d.task(); a.Error == nil || !strings.HasPrefix(*a.Error, "out names a folder: with out ") {
+		t.Errorf("a folder called labels.csv: %+v", a)
+	}
+	d.expect(202, "", "POST", "/v1/export", `{"formats":["parquett"]}`)
+	if a := d.task(); a.Error == nil || !strings.Contains(*a.Error, "parquett") {
+		t.Errorf("an unknown format: %+v", a)
+	}
 
-	other, err := project.Create(project.Project{Dir: filepath.Join(d.dir, "b.project"), Images: d.dir + "/gone"})
+	d.expect(409, "choose another one", "POST", "/v1/merge", fmt.Sprintf(`{"dir":%q}`, d.dir+"/a.project"))
+	d.expect(202, "", "POST", "/v1/merge", fmt.Sprintf(`{"dir":%q,"prefer":"list"}`, d.dir+"/other.project"))
+	if a := d.done(); len(a.Lines) != 1 || !strings.Contains(a.Lines[0], "1 photo") {
+		t.Errorf("merged: %+v", a)
+	}
+	d.expect(202, "", "POST", "/v1/merge", fmt.Sprintf(`{"dir":%q,"prefer":"x"}`, d.dir+"/other.project"))
+	if a := d.task(); a.Error == nil || !strings.Contains(*a.Error, "choose decisions or list") {
+		t.Errorf("an unknown preference: %+v", a)
+	}
+
+	events, err := http.NewRequest("GET", d.url+"/photos/v1/events", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.expect(409, "choose another one", "POST", "/v1/merge", fmt.Sprintf(`{"dir":%q}`, d.dir+"/a.project"))
-	d.expect(202, "", "POST", "/v1/merge", fmt.Sprintf(`{"dir":%q,"prefer":"list"}`, other.Dir))
-	heard("merge b.project list")
-	if a := d.task(); a.Error != nil || len(a.Lines) != 1 || a.Lines[0] != "merged" {
-		t.Errorf("merged: %+v", a)
+	events.Header.Set("Authorization", "Bearer "+d.token)
+	answer, err := http.DefaultClient.Do(events)
+	if err != nil {
+		t.Fatal(err)
 	}
-
-	slow := make(chan bool)
-	go func() { d.ask("GET", "/photos/slow", ""); close(slow) }()
-	heard("slow")
+	defer answer.Body.Close()
+	if _, err := answer.Body.Read(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
 	d.expect(202, "", "POST", "/v1/close", "")
-	<-slow
-	heard("close")
-	d.task()
+	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
+		t.Errorf("what listened to a project that was closed: %v", err)
+	}
+	d.done()
 	d.expect(409, "is no project", "POST", "/v1/open", `{"dir":"/nowhere"}`)
 	d.expect(202, "", "POST", "/v1/open", fmt.Sprintf(`{"dir":%q}`, filepath.Join(d.dir, "a.project")))
-	heard("open a")
-	p.goOn <- nil
-	d.task()
+	d.done()
 	d.expect(202, "", "POST", "/v1/stop", "")
-	heard("close")
 	if err := <-d.ended; err != nil {
 		t.Error(err)
+	}
+	if err := teach.Free(filepath.Join(d.dir, "a.project", "photos.model")); err != nil {
+		t.Errorf("the project that was open is not closed: %v", err)
 	}
 }
 
 // TestFoundDesk: a second start finds the page and gets a key that opens it once; the page opens the
 // project that is asked for unless another one is open.
 func TestFoundDesk(t *testing.T) {
-	d, p := newDesk(t)
+	d, _ := newDesk(t)
 	d.ask("GET", "/v1/state", "") // once it answers, its contact is there
 	find := func(dir string) *Found {
 		t.Helper()
-		found, lock, err := FindDesk(t.Context(), d.Contact, dir)
+		found, lock, err := findDesk(t.Context(), d.contact, dir)
 		if err != nil || lock != nil {
 			t.Fatal(lock, err)
 		}
 		return found
 	}
 	found := find("")
-	if found.Page != d.url+"/?token="+d.Token || strings.Contains(found.Browser, d.Token) {
+	if found.Page != d.url+"/?token="+d.token || strings.Contains(found.Browser, d.token) {
 		t.Errorf("%+v", found)
 	}
 	key := strings.TrimPrefix(found.Browser, d.url)
-	d.expect(303, "./?token="+d.Token, "GET", key, "", "Authorization", "")
+	d.expect(303, "./?token="+d.token, "GET", key, "", "Authorization", "")
 	d.expect(401, "token", "GET", key, "", "Authorization", "")
 	var made []project.Project
 	for _, name := range []string{"a.project", "b.project"} {
 		one, err := project.Create(project.Project{
-			Dir: filepath.Join(d.dir, name), Images: filepath.Join(d.dir, "photos"),
+			Dir: filepath.Join(d.dir, name), Images: filepath.Join(d.dir, "photos"), Network: "default",
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -395,11 +409,7 @@ func TestFoundDesk(t *testing.T) {
 	if find(made[1].Dir) != nil {
 		t.Error("a page that opens a project has another one")
 	}
-	if what := <-p.asked; what != "open a" {
-		t.Error(what)
-	}
-	p.goOn <- nil
-	d.task()
+	d.done()
 	if find(link) == nil || find(made[1].Dir) != nil || find("") == nil {
 		t.Error("the page has another project than that which is open")
 	}
@@ -407,7 +417,7 @@ func TestFoundDesk(t *testing.T) {
 	if err := <-d.ended; err != nil {
 		t.Error(err)
 	}
-	if _, err := os.Stat(d.Contact); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(d.contact); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("a page that has ended is found: %v", err)
 	}
 }
@@ -415,14 +425,14 @@ func TestFoundDesk(t *testing.T) {
 // TestDeskKnowsFolders by what they are: through links, no project and no export gets among the
 // photos, and a project is not merged with itself.
 func TestDeskKnowsFolders(t *testing.T) {
-	d, p := newDesk(t)
+	d, _ := newDesk(t)
 	at := func(elem ...string) string { return filepath.Join(append([]string{d.dir}, elem...)...) }
 	if err := errors.Join(os.Symlink("photos", at("link")), os.Mkdir(at("linked"), 0o755),
 		os.Symlink("../linked", at("photos", "more"))); err != nil {
 		t.Fatal(err)
 	}
 	body := func(values map[string]string) string {
-		values["with"] = "nothing"
+		values["with"], values["network"] = "nothing", "default"
 		text, err := json.Marshal(values)
 		if err != nil {
 			t.Fatal(err)
@@ -437,9 +447,7 @@ func TestDeskKnowsFolders(t *testing.T) {
 			body(map[string]string{"images": d.dir + "/" + photos, "dir": d.dir + "/" + dir}))
 	}
 	d.expect(202, "", "POST", "/v1/begin", body(map[string]string{"images": at("link"), "dir": at("a.project")}))
-	<-p.asked
-	p.goOn <- nil
-	d.task()
+	d.done()
 	for _, out := range []string{"photos/out", "link/out", "linked", "linked/new/out", "photos"} {
 		d.expect(400, "among the photos", "POST", "/v1/export", fmt.Sprintf(`{"formats":["csv"],"out":%q}`, at(out)))
 	}

@@ -1,8 +1,9 @@
 // Package serve is the HTTP server of `pipeline serve`: the page, and the API that
 // the page and other programs use, described in openapi.yaml. What it serves is a
-// teach.Session, and what it adds is HTTP: it learns nothing by itself. A Desk is the
-// server of `pipeline start`: the page on which a project is begun, opened and exported,
-// by calls of a Program, and before the page of a Server, which it has at SitePath.
+// teach.Session, and what it adds is HTTP: it learns nothing by itself. Open opens the
+// Page of a model and its photos. A Desk, from OpenDesk, is the server of `pipeline start`:
+// the page on which a project is begun, opened and exported. It has the page of the open
+// project at /photos. Both ask a pipeline.Studio for all work.
 //
 // # Security
 //

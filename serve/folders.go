@@ -54,7 +54,7 @@ type foldersAnswer struct {
 func (d *Desk) folders(w http.ResponseWriter, r *http.Request) error {
 	path := dataset.UnescapePath(r.URL.Query().Get("path"))
 	if path == "" {
-		path = d.Home
+		path = d.home
 	}
 	if !filepath.IsAbs(path) {
 		return fail(http.StatusBadRequest, "%q is not a whole path: begin at the root", path)
@@ -73,7 +73,7 @@ func (d *Desk) folders(w http.ResponseWriter, r *http.Request) error {
 	a := foldersAnswer{
 		namedFolder: namedFolder{dataset.EscapePath(filepath.Base(real)), dataset.EscapePath(real)},
 		Photos:      view.Photos, More: view.More || err != nil,
-		Project: project.Is(real), Folders: []folderRow{}, Places: places(d.Home),
+		Project: project.Is(real), Folders: []folderRow{}, Places: places(d.home),
 	}
 	if parent := filepath.Dir(real); parent != real {
 		a.Parent = new(dataset.EscapePath(parent))

@@ -50,10 +50,10 @@ func found(c instance.Contact, key string) *Found {
 	return f
 }
 
-// Find returns the page of the server that has a MODEL file open, nil if nobody has it open. It
+// find returns the page of the server that has a MODEL file open, nil if nobody has it open. It
 // waits for one that is just beginning. The error wraps teach.ErrInUse if whoever has the model
 // shows this user no page.
-func Find(ctx context.Context, file string) (*Found, error) {
+func find(ctx context.Context, file string) (*Found, error) {
 	for begun := time.Now(); ; {
 		c, err := teach.Control(file)
 		if err == nil && c == nil {
@@ -84,10 +84,10 @@ func pause(ctx context.Context) bool {
 	}
 }
 
-// FindDesk returns the start page of this user that has left its contact in a file, if it shows
+// findDesk returns the start page of this user that has left its contact in a file, if it shows
 // the project in the folder dir, "" for any, or opens it now. If there is none, it returns the lock
 // that a new one holds while it runs, nil if one runs that is busy with another project.
-func FindDesk(ctx context.Context, file, dir string) (*Found, *flock.Flock, error) {
+func findDesk(ctx context.Context, file, dir string) (*Found, *flock.Flock, error) {
 	lock, err := regularfile.Lock(file + ".lock")
 	if err != nil {
 		return nil, nil, err

@@ -15,18 +15,15 @@ import (
 
 // A guard lets requests through that may come.
 type guard struct {
-	// Token, Hosts and BasePath are as in Options.
-	Token    string
-	Hosts    []string
-	BasePath string
-	// Local requires a name of the loopback interface as host, with a token too.
-	Local bool
-	Log   *slog.Logger
+	Config // as in Options
+	// Loopback requires a name of the loopback interface as host, with a token too.
+	Loopback bool
+	Log      *slog.Logger
 }
 
 // guard returns that of the server.
 func (s *Server) guard() *guard {
-	return &guard{Token: s.Token, Hosts: s.Hosts, BasePath: s.BasePath, Log: s.Log}
+	return &guard{Config: s.Config, Log: s.Log}
 }
 
 // cookie is the name of the cookie with the token. Servers on several ports of a machine
@@ -51,9 +48,9 @@ func (g *guard) protect(next http.Handler) http.Handler {
 		h.Set("Referrer-Policy", "no-referrer")
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
-		if (g.Token == "" || g.Local) && !isLoopback(r.Host) && !g.isHost(r.Host) {
+		if (g.Token == "" || g.Loopback) && !isLoopback(r.Host) && !g.isHost(r.Host) {
 			remedy := "open the address that the program printed"
-			if !g.Local {
+			if !g.Loopback {
 				remedy = "open http://127.0.0.1 with the port that the server printed or, behind a proxy, start the " +
 					"server with --hosts " + hostName(r.Host)
 			}
@@ -169,7 +166,7 @@ func isHTTPS(r *http.Request) bool {
 }
 
 // isPage reports whether a path is that of a page, where an address may have a token.
-func isPage(path string) bool { return path == "/" || path == SitePath+"/" }
+func isPage(path string) bool { return path == "/" || path == sitePath+"/" }
 
 // admitted checks the token. Opening ?token=… of a page in a browser makes it a cookie.
 func (g *guard) admitted(w http.ResponseWriter, r *http.Request) bool {

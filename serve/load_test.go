@@ -89,7 +89,7 @@ func BenchmarkLabel(b *testing.B) {
 				working.Go(func() {
 					for i := int(next.Add(1)) - 1; i < b.N; i = int(next.Add(1)) - 1 {
 						begun := time.Now()
-						if code, err := label(client, url, photos[i]); code != http.StatusOK || err != nil {
+						if code, err := labelOnce(client, url, photos[i]); code != http.StatusOK || err != nil {
 							b.Error(code, err)
 						}
 						took[i] = time.Since(begun).Seconds()
@@ -110,7 +110,7 @@ func BenchmarkLabel(b *testing.B) {
 		for i := range b.N {
 			<-due.C
 			sent.Go(func() {
-				if code, err := label(client, url, photos[i]); code != http.StatusOK || err != nil {
+				if code, err := labelOnce(client, url, photos[i]); code != http.StatusOK || err != nil {
 					b.Error(code, err)
 				}
 				took[i] = (time.Since(begun) - time.Duration(i+1)*every).Seconds()
@@ -162,7 +162,7 @@ func noise(tb testing.TB, seed int) []byte {
 	return out.Bytes()
 }
 
-func label(client *http.Client, url string, photo []byte) (int, error) {
+func labelOnce(client *http.Client, url string, photo []byte) (int, error) {
 	answer, err := client.Post(url+"/v1/label", "image/jpeg", bytes.NewReader(photo))
 	if err != nil {
 		return 0, err

@@ -5,10 +5,11 @@ import (
 	"net/http"
 	"slices"
 
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
-// The states of a photo on the map that are no teach.By.
+// The states of a photo on the map that are no label.By.
 const (
 	spotHidden  = "hidden"
 	spotOpen    = "open"
@@ -17,8 +18,8 @@ const (
 
 // states returns those of a photo on the map; an answer has numbers instead of these words.
 func states() []string {
-	return []string{spotHidden, spotOpen, spotUnknown, string(teach.Person), string(teach.Bulk), string(teach.Folder),
-		string(teach.Ignored), string(teach.Skipped), string(teach.Mixed), string(teach.Detector)}
+	return []string{spotHidden, spotOpen, spotUnknown, string(label.Person), string(label.Bulk), string(label.Folder),
+		string(label.Ignored), string(label.Skipped), string(label.Mixed), string(label.Detector)}
 }
 
 func stateOf(s teach.Spot) string {

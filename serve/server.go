@@ -61,13 +61,8 @@ type Options struct {
 	Title, Name string
 	// Thumbnails is the folder in which thumbnails are kept.
 	Thumbnails string
-	// Token is asked for, unless it is "". Without one, only the loopback names are
-	// accepted as hosts.
-	Token string
-	// Hosts are other names that are accepted, and BasePath is where a proxy has the
-	// page, as in Config.
-	Hosts    []string
-	BasePath string
+	// Of Config, Addr is not used, and without a Token only the loopback names are accepted as hosts.
+	Config
 	// Entrance is how other commands find the page; without one they only hand over work.
 	Entrance Entrance
 	// Quit ends the server as whoever started it would; nil if a page may not.

@@ -629,7 +629,7 @@ func TestToken(t *testing.T) {
 	if code, _ := s.send(r); code != http.StatusUnauthorized {
 		t.Errorf("with the cookie and another token: %d", code)
 	}
-	other := New(Options{Token: token + "2"})
+	other := New(Options{Config: Config{Token: token + "2"}})
 	if cookies[0].Name == other.guard().cookie() || cookies[0].Name != s.server.guard().cookie() {
 		t.Errorf("servers of two ports have the cookies %s and %s", cookies[0].Name, other.guard().cookie())
 	}

@@ -4,16 +4,21 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
+
+	"github.com/seed-90d10d51/pipeline"
+	"github.com/seed-90d10d51/pipeline/internal/printable"
 )
 
 // maxTaskLines is how many lines of a task are kept: the last ones.
 const maxTaskLines = 200
 
-// A Task is work of a Desk that takes a while. Those who work report to it: they write
-// lines, and say how far they are.
-type Task struct {
+// A task is work of a Desk that takes a while. It is the pipeline.Listener of the request that it
+// consists of.
+type task struct {
 	kind   string
 	dir    string // of the project that it opens, "" for none
 	cancel context.CancelFunc
@@ -42,7 +47,7 @@ type taskAnswer struct {
 }
 
 // Write takes lines of text for people.
-func (t *Task) Write(text []byte) (int, error) {
+func (t *task) Write(text []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.part = append(t.part, text...)
@@ -59,18 +64,49 @@ func (t *Task) Write(text []byte) (int, error) {
 	}
 }
 
-// Progress says how much is done, in units such as "images" or "bytes"; of is 0 or less if
-// nobody knows how much there is.
-func (t *Task) Progress(unit string, done, of int64) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	t.unit, t.n, t.of = unit, done, max(of, 0)
+// Say implements pipeline.Listener.
+func (t *task) Say(line string) { fmt.Fprintln(t, printable.Text(line)) }
+
+// Begin implements pipeline.Listener.
+func (t *task) Begin(unit string, total int64) pipeline.Counter {
+	c := &counter{task: t, unit: unit}
+	c.of.Store(total)
+	c.tell(0)
+	return c
 }
 
+// A counter tells a task how far it is.
+type counter struct {
+	task *task
+	unit string
+	done atomic.Int64
+	of   atomic.Int64 // 0 or less if nobody knows
+}
+
+func (c *counter) tell(done int64) {
+	c.task.mu.Lock()
+	defer c.task.mu.Unlock()
+	c.task.unit, c.task.n, c.task.of = c.unit, done, max(c.of.Load(), 0)
+}
+
+// Add implements pipeline.Counter.
+func (c *counter) Add() { c.tell(c.done.Add(1)) }
+
+// Set implements pipeline.Counter.
+func (c *counter) Set(done, total int64) {
+	if total > 0 { // what is obtained may be larger than what is made of it
+		c.of.Store(total)
+	}
+	c.tell(done)
+}
+
+// Finish implements pipeline.Counter.
+func (c *counter) Finish() {}
+
 // beginTask starts work in the background.
-func beginTask(ctx context.Context, kind string, work func(context.Context, *Task) error) *Task {
+func beginTask(ctx context.Context, kind string, work func(context.Context, *task) error) *task {
 	ctx, cancel := context.WithCancel(ctx)
-	t := &Task{kind: kind, cancel: cancel, done: make(chan struct{})}
+	t := &task{kind: kind, cancel: cancel, done: make(chan struct{})}
 	go func() {
 		defer cancel()
 		err := work(ctx, t)
@@ -85,7 +121,7 @@ func beginTask(ctx context.Context, kind string, work func(context.Context, *Tas
 	return t
 }
 
-func (t *Task) running() bool {
+func (t *task) running() bool {
 	select {
 	case <-t.done:
 		return false
@@ -94,7 +130,7 @@ func (t *Task) running() bool {
 	}
 }
 
-func (t *Task) answer() *taskAnswer {
+func (t *task) answer() *taskAnswer {
 	if t == nil {
 		return nil
 	}

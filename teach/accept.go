@@ -5,6 +5,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/label"
 )
 
 // The share of photos that is taken to be of classes that nobody has named: at the least,
@@ -40,7 +41,7 @@ type offer struct {
 // probability: that says only which class it is least unlike.
 func (g *gallery) acceptable(above float64, class string) (o offer) {
 	for i, p := range g.listed() {
-		if label, by := g.label(i); label != "" || by.aside() || !g.live.scored(i) || g.live.unknown(i) {
+		if label, by := g.label(i); label != "" || by.Aside() || !g.live.scored(i) || g.live.unknown(i) {
 			continue
 		}
 		predicted, prob := g.live.predicted(i)
@@ -120,9 +121,9 @@ func (s *state) spotChecks(above float64, class string) (n, right int, wait []ID
 			m, decided := s.marks[id]
 			switch {
 			case class != "" && predicted != class:
-			case !decided || m.by == Skipped:
+			case !decided || m.by == label.Skipped:
 				wait = append(wait, id)
-			case m.by == Person || m.by == Ignored: // what is of no class was predicted wrongly
+			case m.by == label.Person || m.by == label.Ignored: // what is of no class was predicted wrongly
 				if n++; m.class() == predicted {
 					right++
 				}
@@ -166,7 +167,7 @@ func (s *Session) SpotCheck(above float64, class string, n int) ([]ID, error) {
 	if len(o.images) == 0 {
 		return nil, nothingOffered()
 	}
-	l := Line{Do: SpotCheck, P: above, Class: class}
+	l := Line{Decision: Decision{Do: SpotCheck, Class: class}, P: above}
 	order := random.Stream(uint64(len(s.state.lines)), "teach/spot check").Perm(len(o.images))
 	for _, i := range order {
 		if id := o.images[i]; offered[id] && len(wait)+len(l.Images) < n {
@@ -203,7 +204,7 @@ func (s *Session) Accept(above float64, class string) (Line, error) {
 		if len(o.images) == 0 {
 			return Line{}, nothingOffered()
 		}
-		return Line{Do: Accept, Images: o.images, Classes: o.classes, Class: class}, nil
+		return Line{Decision: Decision{Do: Accept, Images: o.images, Class: class}, Classes: o.classes}, nil
 	})
 }
 
@@ -214,7 +215,7 @@ func (s *state) acceptedBy(seq int) (ids []ID, err error) {
 		return nil, refuse(Unknown, "line %d of the history accepted nothing", seq)
 	}
 	for _, id := range s.lines[seq-1].Images {
-		if m := s.marks[id]; m.by == Bulk && m.seq == seq {
+		if m := s.marks[id]; m.by == label.Bulk && m.seq == seq {
 			ids = append(ids, id)
 		}
 	}

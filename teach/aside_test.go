@@ -3,6 +3,7 @@ package teach
 import (
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -18,7 +19,7 @@ func TestSetAside(t *testing.T) {
 	if _, err := s.Accept(0, ""); err != nil {
 		t.Fatal(err)
 	}
-	for i, by := range map[int]By{0: Ignored, 6: Ignored, 7: Skipped} {
+	for i, by := range map[int]label.By{0: label.Ignored, 6: label.Ignored, 7: label.Skipped} {
 		if it, _ := s.Get(w.photos[i].ID); it.Label != "" || it.By != by {
 			t.Errorf("photo %d is %q by %s", i, it.Label, it.By)
 		}

@@ -160,16 +160,16 @@ func BenchmarkStart(b *testing.B) {
 	}{
 		{"none", 0, nil},
 		{"corrections", 20_000, func(i, _ int) Line {
-			return Line{Do: Label, Images: id(i), Class: fmt.Sprintf("class %d", i/photos%20)}
+			return Line{Decision: Decision{Do: Label, Images: id(i), Class: fmt.Sprintf("class %d", i/photos%20)}}
 		}},
 		{"undos-and-redos", 20_000, func(i, seq int) Line {
 			if i == 0 {
-				return Line{Do: Label, Images: id(i), Class: "class 1"}
+				return Line{Decision: Decision{Do: Label, Images: id(i), Class: "class 1"}}
 			}
-			return Line{Do: []Do{Redo, Undo}[i%2], Of: seq - i}
+			return Line{Decision: Decision{Do: []Do{Redo, Undo}[i%2], Of: seq - i}}
 		}},
 		{"renames", 20_000, func(i, _ int) Line {
-			return Line{Do: Rename, Class: fmt.Sprint("name ", i), To: fmt.Sprint("name ", i+1)}
+			return Line{Decision: Decision{Do: Rename, Class: fmt.Sprint("name ", i), To: fmt.Sprint("name ", i+1)}}
 		}},
 	} {
 		b.Run(fmt.Sprintf("lines=%d/photos=%d/d=%d/%s", kind.lines, len(w.photos), d, kind.name), func(b *testing.B) {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/label"
 )
 
 // TestDetectorsBoxes: what a detector names is shown and counted, and is neither asked about,
@@ -25,7 +26,7 @@ func TestDetectorsBoxes(t *testing.T) {
 	for _, v := range []View{Check, Novel, Suspicious, Typical} {
 		items, _ := s.pages(t, Query{View: v, Limit: 100})
 		for _, it := range items {
-			if it.By == Detector {
+			if it.By == label.Detector {
 				t.Errorf("%s asks about %s", v, it.Path)
 			}
 		}
@@ -72,7 +73,7 @@ func TestDetectorsBoxes(t *testing.T) {
 		t.Errorf("%d boxes were labelled, of which the detector said one", len(l.Images))
 	}
 	do(t, s, Decision{Do: Unlabel, Images: persons[:1]})
-	if it, _ := s.Get(persons[0]); it.By != Detector {
+	if it, _ := s.Get(persons[0]); it.By != label.Detector {
 		t.Errorf("without its label it is %+v", it)
 	}
 }

@@ -4,25 +4,30 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/label"
 )
 
-// A Decision is what a person decides.
+// A Decision is what a person decides: the body of a request, and the part of a Line that says it.
 type Decision struct {
-	Do        Do // Label, Unlabel, Ignore, Skip, Several, Rename or Merge
-	Images    []ID
-	Class, To string
-	// Labels are what photos of Several show.
-	Labels []string
+	Do     Do     `json:"do"` // of a person: Label, Unlabel, Ignore, Skip, Several, Rename or Merge
+	Images []ID   `json:"images,omitempty"`
+	Class  string `json:"class,omitempty"`
+	To     string `json:"to,omitempty"`
+	// Labels are what photos of Several show; in a Line they are Classes.
+	Labels []string `json:"labels,omitempty"`
 	// Of is a line that accepted photos: Unlabel takes back what is left of it, instead of
 	// Images.
-	Of int
+	Of int `json:"of,omitempty"`
 }
 
 // Do makes a decision. When it returns, the decision is on disk, and a model that
 // can follow has learned it. A *Refusal says why it was not made.
 func (s *Session) Do(d Decision) (Line, error) {
 	return s.decide(func() (Line, error) {
-		l := Line{Do: d.Do, Images: unique(d.Images), Class: strings.TrimSpace(d.Class), To: strings.TrimSpace(d.To)}
+		l := Line{Decision: Decision{
+			Do: d.Do, Images: unique(d.Images), Class: strings.TrimSpace(d.Class), To: strings.TrimSpace(d.To),
+		}}
 		for _, name := range d.Labels {
 			l.Classes = append(l.Classes, strings.TrimSpace(name))
 		}
@@ -57,8 +62,8 @@ func (g *gallery) withoutDetected(l *Line) error {
 		if !ok {
 			return false
 		}
-		label, by := g.label(at)
-		return by == Detector && label == l.Class
+		class, by := g.label(at)
+		return by == label.Detector && class == l.Class
 	})
 	if len(l.Images) == 0 {
 		return refuse(Conflict, "the detector says %q, which is not learned: a label is for what it got wrong", l.Class)
@@ -79,7 +84,7 @@ func (g *gallery) predicted(l *Line) {
 // Teach learns photos that need not lie in the folder, given their embeddings.
 func (s *Session) Teach(images []ID, vectors [][]float32, class string) (Line, error) {
 	return s.decide(func() (Line, error) {
-		l, given := Line{Do: Learn, Class: strings.TrimSpace(class)}, map[ID][]float32{}
+		l, given := Line{Decision: Decision{Do: Learn, Class: strings.TrimSpace(class)}}, map[ID][]float32{}
 		if err := checkName(l.Class); err != nil {
 			return l, err
 		}

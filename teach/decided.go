@@ -30,10 +30,8 @@ func Decided(file string, m *model.Model) (label.Decisions, error) {
 // classes is decided as none of them.
 func (s *state) decision(id ID) (label.Decision, bool) {
 	if m, ok := s.marks[id]; ok {
-		by := map[By]label.By{Person: label.Person, Bulk: label.Bulk, Folder: label.List,
-			Ignored: label.Person, Skipped: label.Later, Mixed: label.Person}[m.by]
-		d := label.Decision{Class: m.class(), Labels: m.labels(), By: by}
-		if by != label.List { // a list was decided earlier
+		d := label.Decision{Class: m.class(), Labels: m.labels(), By: m.by.Written()}
+		if d.By != label.List { // a list was decided earlier
 			d.At = s.lines[m.seq-1].Time
 		}
 		return d, true

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/disjoint"
 	"github.com/seed-90d10d51/pipeline/internal/neighbours"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 )
 
@@ -76,15 +77,15 @@ func (s *Session) Duplicates(q Query, shown int) (found []Duplicates, n int, com
 func (g *gallery) undecided(rows []int) (left []int, torn bool) {
 	open, labels := false, map[string]bool{}
 	for _, i := range rows {
-		label, by := g.label(i)
-		if g.photos[i].Path == "" || by.aside() || by == Detector {
+		class, by := g.label(i)
+		if g.photos[i].Path == "" || by.Aside() || by == label.Detector {
 			continue
 		}
 		left = append(left, i)
 		decided, _ := g.decided(i)
 		open = open || !decided
-		if label != "" {
-			labels[label] = true
+		if class != "" {
+			labels[class] = true
 		}
 	}
 	if len(left) < 2 || !open {

@@ -162,10 +162,10 @@ func (g *gallery) folded(i int) Item {
 		if _, open := g.decided(r); open {
 			e.Open++
 		}
-		if by.aside() || !g.live.scored(r) || label == "" && g.live.unknown(r) {
+		if by.Aside() || !g.live.scored(r) || label == "" && g.live.unknown(r) {
 			continue
 		}
-		if !by.teaches() {
+		if !by.Teaches() {
 			label = "" // the model's own
 		}
 		rows, of = append(rows, events.NewEvidence(g.live.scores.logProb(r), label)), append(of, r)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/photometa"
+	"github.com/seed-90d10d51/pipeline/label"
 )
 
 // withEvents opens a session whose photos come in events of four of one class, the last of
@@ -93,7 +94,7 @@ func TestEventsAreTiles(t *testing.T) {
 		t.Errorf("an event of which a photo was decided: %+v %+v", it.Label, it.Event)
 	}
 	do(t, s, Decision{Do: Ignore, Images: ids})
-	if it := s.folded(at); it.By != Ignored || it.Event.Open != 0 || it.Unknown {
+	if it := s.folded(at); it.By != label.Ignored || it.Event.Open != 0 || it.Unknown {
 		t.Errorf("an event that is not usable: %+v", it)
 	}
 }

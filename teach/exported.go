@@ -26,7 +26,7 @@ type Exported struct {
 // Labels returns the decided labels of all files of the folder, every copy of a photo
 // included, by path.
 func (s *Session) Labels() []Exported {
-	return s.export(func(id ID) bool { m := s.state.marks[id]; return m.of != nil || m.by == Mixed })
+	return s.export(func(id ID) bool { m := s.state.marks[id]; return m.of != nil || m.by == label.Mixed })
 }
 
 // Files returns every file of the folder, by path, with its decided label or else the
@@ -55,7 +55,7 @@ func (g *gallery) exported(i int) (e Exported) {
 	e.Box = it.Box
 	d, decided := g.state.decision(it.ID)
 	if !decided {
-		d.Class, d.By = it.Label, by(it)
+		d.Class, d.By = it.Label, it.By.Written()
 	}
 	e.By = d.By
 	if e.By == label.Detector {
@@ -78,15 +78,4 @@ func (g *gallery) exported(i int) (e Exported) {
 	}
 	e.Label = dataset.JoinLabels(d.Labels...)
 	return e
-}
-
-// by returns who gave a label that nobody decided: the folder, a detector, or the model.
-func by(it Item) label.By {
-	switch {
-	case it.Label == "":
-		return ""
-	case it.By == Detector:
-		return label.Detector
-	}
-	return label.List
 }

@@ -6,6 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 )
 
@@ -44,7 +45,7 @@ type Item struct {
 	Photo
 	// Label was decided, or is named by the folder; "" for none.
 	Label string
-	By    By
+	By    label.By
 	// Labels are those of a photo that shows several things, which has no Label.
 	Labels []string
 	// Rather is a class that is more probable than Label; "" if there is none, or a person
@@ -62,13 +63,13 @@ type Item struct {
 }
 
 // label returns the label of photo i and who gave it; "" for none.
-func (g *gallery) label(i int) (string, By) {
+func (g *gallery) label(i int) (string, label.By) {
 	p := g.photos[i]
-	label, by := g.state.label(p.ID, p.Class)
+	class, by := g.state.label(p.ID, p.Class)
 	if by == "" && p.detected() {
-		return p.Box.Category, Detector
+		return p.Box.Category, label.Detector
 	}
-	return label, by
+	return class, by
 }
 
 // decided reports whether photo i has a decision; open, whether it may need one.
@@ -80,8 +81,8 @@ func (g *gallery) decided(i int) (decided, open bool) {
 // doubt returns the class that is more probable than the label of photo i, "" for none,
 // and how much the label is doubted, −1 to 1. Of what the model learned it asks a model
 // that did not, too (package rank).
-func (g *gallery) doubt(i int, label string, by By) (rather string, doubt float64) {
-	if label == "" || by.certain() || !g.live.scored(i) {
+func (g *gallery) doubt(i int, label string, by label.By) (rather string, doubt float64) {
+	if label == "" || by.Certain() || !g.live.scored(i) {
 		return "", 0
 	}
 	id := g.photos[i].ID
@@ -102,8 +103,8 @@ func (g *gallery) doubt(i int, label string, by By) (rather string, doubt float6
 }
 
 // wrong returns how probably the label of photo i is wrong. What a person decided is right.
-func (g *gallery) wrong(i int, label string, by By) float64 {
-	if label == "" || by.certain() || !g.live.scored(i) {
+func (g *gallery) wrong(i int, label string, by label.By) float64 {
+	if label == "" || by.Certain() || !g.live.scored(i) {
 		return 0
 	}
 	if p, ok := g.left.wrong[g.photos[i].ID]; ok {
@@ -127,7 +128,7 @@ func (g *gallery) item(i int) Item {
 	if g.live.scored(i) {
 		it.Top = g.live.scores.ranked(i, topClasses)
 		it.Novelty = float64(g.live.scores.photos[i].novelty)
-		it.Unknown = it.By != Detector && g.live.unknown(i)
+		it.Unknown = it.By != label.Detector && g.live.unknown(i)
 		it.Rather, _ = g.doubt(i, it.Label, it.By)
 	}
 	return it

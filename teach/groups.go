@@ -92,7 +92,7 @@ func (g *gallery) shown(limit, photos int) (groups []Group) {
 	for n, rows := range last.list {
 		rows = slices.DeleteFunc(slices.Clone(rows), func(i int) bool {
 			label, by := g.label(i)
-			return label != "" || by.aside() || g.photos[i].Path == ""
+			return label != "" || by.Aside() || g.photos[i].Path == ""
 		})
 		if len(rows) == 0 {
 			continue

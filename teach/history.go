@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -49,7 +50,7 @@ func takeBack(do Do, decisions *stack) (Line, error) {
 	if decisions == nil {
 		return Line{}, refuse(Conflict, "there is nothing to %s", do)
 	}
-	return Line{Do: do, Of: decisions.last.Seq}, nil
+	return Line{Decision: Decision{Do: do, Of: decisions.last.Seq}}, nil
 }
 
 // back returns the line that makes everything as it was after line seq.
@@ -61,7 +62,7 @@ func (s *state) back(seq int) (Line, error) {
 	if slices.EqualFunc(s.force(s.after[seq-1]), s.inForce, same) {
 		return Line{}, refuse(Conflict, "everything is as after line %d already", seq)
 	}
-	return Line{Do: Back, Of: seq}, nil
+	return Line{Decision: Decision{Do: Back, Of: seq}}, nil
 }
 
 // A Point is a fit of the model, or the end of the journal.
@@ -121,7 +122,7 @@ func points(lines []Line, base *origin) []Point {
 		}
 		s.take(lines[taken : i+1]...)
 		taken = i + 1
-		p.Seq, p.Time, p.Do, p.Labels = l.Seq, l.Time, l.Do, s.count(Person)
+		p.Seq, p.Time, p.Do, p.Labels = l.Seq, l.Time, l.Do, s.count(label.Person)
 		if l.Do == Save && !written[l.Seq] {
 			p.Do = Refit
 		}

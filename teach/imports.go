@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -152,7 +153,7 @@ func checkImport(b model.Batch, aside []Aside, d int) error {
 		if len(a.Labels) == 0 {
 			continue
 		}
-		if err := (Line{Do: Several, Classes: a.Labels}).checkSeveral(); err != nil {
+		if err := (Line{Decision: Decision{Do: Several}, Classes: a.Labels}).checkSeveral(); err != nil {
 			return fmt.Errorf("%s: %w", a.Path, err)
 		}
 	}
@@ -192,7 +193,8 @@ var errNothing = errors.New("nothing is new")
 // aside.
 func (s *state) imported(b model.Batch, aside []Aside, prefer Preference, c ConflictsError) (l Line,
 	o model.Outcome, err error) {
-	m := importing{state: s, prefer: prefer, line: Line{Do: Import}, said: map[ID]said{}, conflicts: c}
+	m := importing{state: s, prefer: prefer, said: map[ID]said{}, conflicts: c}
+	m.line.Do = Import
 	current := s.current()
 	now := func(class string) string { // its name, if it was renamed
 		if slices.Contains(current, class) {
@@ -248,14 +250,14 @@ func (m *importing) add(id ID, path string, says said) error {
 	class, by := m.label(id, "")
 	have := said{class, m.marks[id].labels()}
 	switch {
-	case by == "" || by == Bulk: // the model's own guess
-	case by == Skipped && says.class == "":
-	case by != Skipped && have.equal(says):
+	case by == "" || by == label.Bulk: // the model's own guess
+	case by == label.Skipped && says.class == "":
+	case by != label.Skipped && have.equal(says):
 		m.AlreadyKnown++
 		return nil
 	case m.prefer == "":
 		what := fmt.Sprintf("%s (%s)", have, by)
-		if by.aside() {
+		if by.Aside() {
 			what = string(by)
 		}
 		m.conflicts.add(path, what, says)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -119,7 +120,7 @@ func TestImportSetsAside(t *testing.T) {
 		}
 	}
 	foxAndOwl := []*class{{name: "fox"}, {name: "owl"}}
-	want := map[int]mark{2: {by: Ignored}, 6: {by: Mixed, several: foxAndOwl}, 8: {by: Folder}}
+	want := map[int]mark{2: {by: label.Ignored}, 6: {by: label.Mixed, several: foxAndOwl}, 8: {by: label.Folder}}
 	check("at first", want)
 	if err := s.Close(); err != nil {
 		t.Fatal(err)
@@ -141,15 +142,15 @@ func TestImportSetsAside(t *testing.T) {
 		w.photos[6].ID.String()) {
 		t.Errorf("the journal has a forgotten photo: %v", err)
 	}
-	check("after forgetting", map[int]mark{2: {by: Ignored}, 6: {}, 8: {by: Folder}})
+	check("after forgetting", map[int]mark{2: {by: label.Ignored}, 6: {}, 8: {by: label.Folder}})
 }
 
 // What was accepted in bulk is the guess of a model, and gives way; a class has its
 // present name.
 func TestImportOfGuessesAndOldNames(t *testing.T) {
 	st := fold(journalled(
-		Line{Do: Accept, Images: photoIDs("a"), Classes: []string{"dog"}},
-		Line{Do: Rename, Class: "cat", To: "lynx"}), newOrigin([]string{"cat", "dog"}, nil))
+		Line{Decision: Decision{Do: Accept, Images: photoIDs("a")}, Classes: []string{"dog"}},
+		called(Rename, "cat", "lynx")), newOrigin([]string{"cat", "dog"}, nil))
 	l, _, err := st.imported(model.Batch{Labels: []string{"cat"}, Content: []model.Hash{model.Hash(photoIDs("a")[0])},
 		Paths: []string{"a"}}, nil, "", ConflictsError{})
 	if err != nil || len(l.Images) != 1 || l.Classes[0] != "lynx" {

@@ -98,7 +98,8 @@ func (d Do) takes() []string {
 func (l Line) has() (fields []string) {
 	for name, there := range map[string]bool{
 		"images": len(l.Images) > 0, "class": l.Class != "", "to": l.To != "", "classes": len(l.Classes) > 0,
-		"shows": len(l.Shows) > 0, "of": l.Of != 0, "was": l.Was != "", "p": l.P != 0, "model": l.Model != "",
+		"labels": len(l.Labels) > 0, "shows": len(l.Shows) > 0, "of": l.Of != 0, "was": l.Was != "", "p": l.P != 0,
+		"model": l.Model != "",
 	} {
 		if there {
 			fields = append(fields, name)

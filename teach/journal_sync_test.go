@@ -28,7 +28,7 @@ func TestJournalInAFolderThatDoesNotSync(t *testing.T) {
 	if _, err := j.Forget(map[ID]bool{gone: true}); !errors.Is(err, noSync) {
 		t.Fatalf("%v", err)
 	}
-	if _, err := j.append(Line{Do: Label, Images: []ID{{9}}, Class: "later"}); err != nil {
+	if _, err := j.append(Line{Decision: Decision{Do: Label, Images: []ID{{9}}, Class: "later"}}); err != nil {
 		t.Errorf("a decision after it: %v", err)
 	}
 	want := len(j.lines)

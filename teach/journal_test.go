@@ -32,10 +32,10 @@ func written(t *testing.T) (file string, text []byte, lines []Line) {
 	file = filepath.Join(t.TempDir(), "j")
 	j := openedJournal(t, file)
 	for i := range 6 {
-		l := Line{Do: Label, Images: []ID{{byte(i)}}, Class: "a\nb", Time: time.Unix(int64(i), 0)}
+		l := Line{Decision: Decision{Do: Label, Images: []ID{{byte(i)}}, Class: "a\nb"}, Time: time.Unix(int64(i), 0)}
 		l.embed(ID{byte(i)}, []float32{float32(i), 0.5})
 		if i == 0 {
-			l = Line{Do: Start, Model: "m"}
+			l = Line{Decision: Decision{Do: Start}, Model: "m"}
 		}
 		if _, err := j.append(l); err != nil {
 			t.Fatal(err)
@@ -73,9 +73,9 @@ func TestJournalCutAnywhere(t *testing.T) {
 		if whole > 1 && !reflect.DeepEqual(j.embedding(ID{1}), []float32{1, 0.5}) {
 			t.Errorf("cut at %d: embedding %v", n, j.embedding(ID{1}))
 		}
-		next := Line{Do: Refit}
+		next := Line{Decision: Decision{Do: Refit}}
 		if whole == 0 {
-			next = Line{Do: Start}
+			next = Line{Decision: Decision{Do: Start}}
 		}
 		if _, err := j.append(next); err != nil {
 			t.Fatal(err)
@@ -111,6 +111,7 @@ func TestJournalDamage(t *testing.T) {
 		"not JSON":             slices.Concat(rows[0], []byte("{]\n")),
 		"an unknown kind":      second(`"fly"`),
 		"an unknown field":     second(`"refit","x":1`),
+		"labels of a request":  second(`"several",%s,"classes":["a","b"],"labels":["a","b"]`, photo),
 		"more after its value": slices.Concat(rows[0], bytes.TrimSpace(rows[1]), []byte(` {"seq":3}`+"\n")),
 		"undo of no line":      second(`"undo","of":7`),
 		"half an embedding":    second(`"label","images":["%s"],"class":"a","embeddings":{"%[1]s":"AAA="}`, ID{5}),

@@ -47,7 +47,7 @@ func TestProbe(t *testing.T) {
 
 	// A decision larger than a probe is tried at its size.
 	end = testenv.FullDisk(t, uint64(len(before))+2*leastProbe)
-	large := Line{Do: Label, Class: "fox", Images: make([]ID, leastProbe/16)}
+	large := Line{Decision: Decision{Do: Label, Class: "fox", Images: make([]ID, leastProbe/16)}}
 	if _, err := j.append(large); !refused(err, Unkept) {
 		t.Fatal(err)
 	}
@@ -63,7 +63,7 @@ func TestProbe(t *testing.T) {
 	if err := j.intact(); !refused(err, Unkept) {
 		t.Errorf("with half a line at its end: %v", err)
 	}
-	if _, err := j.append(Line{Do: Label, Class: "fox", Images: []ID{{2}}}); err != nil {
+	if _, err := j.append(Line{Decision: Decision{Do: Label, Class: "fox", Images: []ID{{2}}}}); err != nil {
 		t.Fatal(err)
 	}
 	if s.Unkept() != nil || time.Since(j.keeping.at) > time.Hour {

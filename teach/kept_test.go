@@ -16,26 +16,26 @@ const of01 = 13
 // keptLines are a line of each kind, those that came after 0.1 at the end.
 func keptLines() []Line {
 	lines := []Line{
-		{Do: Start, Model: "0f"},
-		{Do: Label, Images: []ID{{1}, {2}}, Class: "kiwi"},
-		{Do: Label, Images: []ID{{3}}, Class: "lime", Was: "kiwi", P: 0.75},
-		{Do: Unlabel, Images: []ID{{3}}},
-		{Do: Rename, Class: "lime", To: "limes"},
-		{Do: Merge, Class: "limes", To: "kiwi"},
-		{Do: Accept, Images: []ID{{4}, {5}}, Classes: []string{"kiwi", "plum"}},
-		{Do: Learn, Images: []ID{{6}}, Class: "plum"},
-		{Do: Undo, Of: 8},
-		{Do: Redo, Of: 8},
-		{Do: Refit},
-		{Do: Save},
-		{Do: Saved, Of: 12, Model: "1f"},
-		{Do: Ignore, Images: []ID{{7}}},
-		{Do: Skip, Images: []ID{{8}}},
-		{Do: Several, Images: []ID{{9}}, Classes: []string{"kiwi", "plum"}},
-		{Do: SpotCheck, Images: []ID{{10}}, Classes: []string{"kiwi"}, P: 0.5},
-		{Do: Import, Images: []ID{{11}, {12}}, Classes: []string{"plum", ""},
+		{Decision: Decision{Do: Start}, Model: "0f"},
+		{Decision: Decision{Do: Label, Images: []ID{{1}, {2}}, Class: "kiwi"}},
+		{Decision: Decision{Do: Label, Images: []ID{{3}}, Class: "lime"}, Was: "kiwi", P: 0.75},
+		{Decision: Decision{Do: Unlabel, Images: []ID{{3}}}},
+		called(Rename, "lime", "limes"),
+		called(Merge, "limes", "kiwi"),
+		{Decision: Decision{Do: Accept, Images: []ID{{4}, {5}}}, Classes: []string{"kiwi", "plum"}},
+		{Decision: Decision{Do: Learn, Images: []ID{{6}}, Class: "plum"}},
+		about(Undo, 8),
+		about(Redo, 8),
+		about(Refit, 0),
+		about(Save, 0),
+		{Decision: Decision{Do: Saved, Of: 12}, Model: "1f"},
+		{Decision: Decision{Do: Ignore, Images: []ID{{7}}}},
+		{Decision: Decision{Do: Skip, Images: []ID{{8}}}},
+		{Decision: Decision{Do: Several, Images: []ID{{9}}}, Classes: []string{"kiwi", "plum"}},
+		{Decision: Decision{Do: SpotCheck, Images: []ID{{10}}}, Classes: []string{"kiwi"}, P: 0.5},
+		{Decision: Decision{Do: Import, Images: []ID{{11}, {12}}}, Classes: []string{"plum", ""},
 			Shows: map[ID][]string{{12}: {"kiwi", "plum"}}},
-		{Do: Back, Of: 14},
+		about(Back, 14),
 	}
 	for i := range lines {
 		lines[i].Seq, lines[i].Time = i+1, time.Unix(int64(i), 0).UTC()
@@ -77,7 +77,7 @@ func TestKeptFiles(t *testing.T) {
 		if len(j.lines) != len(want) || j.Dropped != "" || !reflect.DeepEqual(j.embedding(ID{5}), []float32{7, 1}) {
 			t.Errorf("%s: %d lines, %v, %s", version, len(j.lines), j.embedding(ID{5}), j.Dropped)
 		}
-		if _, err := j.append(Line{Do: Unlabel, Images: []ID{{1}}}); err != nil {
+		if _, err := j.append(Line{Decision: Decision{Do: Unlabel, Images: []ID{{1}}}}); err != nil {
 			t.Error(err)
 		}
 	})

@@ -4,6 +4,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/label"
 )
 
 // An ID names a photo: the SHA-256 of its file.
@@ -54,19 +56,16 @@ const (
 
 // A Line is one line of a journal.
 type Line struct {
-	Seq    int       `json:"seq"` // 1, 2, …
-	Time   time.Time `json:"time"`
-	Do     Do        `json:"do"`
-	Images []ID      `json:"images,omitempty"`
-	Class  string    `json:"class,omitempty"`
-	To     string    `json:"to,omitempty"`
+	Seq  int       `json:"seq"` // 1, 2, …
+	Time time.Time `json:"time"`
+	// Decision is what was decided, with its Labels in Classes. Other lines use its fields, too.
+	Decision
 	// Classes are those of Images in Accept, Import and SpotCheck, one for each; in Several
 	// what each of them shows.
 	Classes []string `json:"classes,omitempty"`
 	// Shows is what photos of an Import show that have no class there, because they show
 	// several things; others without one are of no class.
 	Shows map[ID][]string `json:"shows,omitempty"`
-	Of    int             `json:"of,omitempty"`
 	// Was is the class that was predicted for the only photo of a Label, with
 	// probability P; "" for none. P is the least probability of a SpotCheck.
 	Was   string  `json:"was,omitempty"`
@@ -93,12 +92,12 @@ func (l Line) severalClasses() bool { return l.Do == Accept || l.Do == Import ||
 func (l Line) changes() bool { return l.decides() || l.Do == Undo || l.Do == Redo }
 
 // importedBy returns who labelled photo i of an Import.
-func (l Line) importedBy(i int) By {
+func (l Line) importedBy(i int) label.By {
 	switch {
 	case l.Classes[i] != "":
-		return Folder
+		return label.Folder
 	case len(l.Shows[l.Images[i]]) > 0:
-		return Mixed
+		return label.Mixed
 	}
-	return Ignored
+	return label.Ignored
 }

@@ -3,6 +3,8 @@ package teach
 import (
 	"math"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/label"
 )
 
 // A layout has the places of photos in two dimensions.
@@ -46,7 +48,7 @@ type Spot struct {
 	// Class is that of its label, or else of its prediction, Rather one that is more probable
 	// than its label; −1 for none.
 	Class, Rather int
-	By            By
+	By            label.By
 	Unknown       bool
 	// Probability is that of Class being right, NaN if nobody knows.
 	Probability float64
@@ -115,7 +117,7 @@ func (g *gallery) spot(i int, class func(name string) int) Spot {
 	if taken := g.taken(i); !taken.IsZero() {
 		s.Taken = new(taken.Unix())
 	}
-	if by.aside() || !g.live.scored(i) {
+	if by.Aside() || !g.live.scored(i) {
 		return s
 	}
 	if label == "" {

@@ -131,7 +131,7 @@ func TestMapSaysWhatIsKnown(t *testing.T) {
 		}
 		it, _ := s.Get(m.IDs[i])
 		want := it.Label
-		if want == "" && !it.By.aside() {
+		if want == "" && !it.By.Aside() {
 			want = it.Top[0].Label
 		}
 		if got := append(m.Classes, "")[max(p.Class, -p.Class*len(m.Classes))]; got != want || p.By != it.By ||

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach/project"
 )
@@ -111,7 +112,7 @@ func (s *Session) readOther(file string) (*state, map[ID][]float32, error) {
 func (s *Session) fill(ids []ID, marks map[ID]mark, row map[ID][]float32) error {
 	var lacking []ID
 	for _, id := range ids {
-		if by := marks[id].by; row[id] == nil && by != Bulk && by != Skipped {
+		if by := marks[id].by; row[id] == nil && by != label.Bulk && by != label.Skipped {
 			if row[id] = s.row(id); row[id] == nil {
 				lacking = append(lacking, id)
 			}
@@ -124,11 +125,11 @@ func (s *Session) fill(ids []ID, marks map[ID]mark, row map[ID][]float32) error 
 
 // add adds what was decided about a photo; unlearns says that its embedding is needed to set it aside.
 func (m *merging) add(id ID, decided mark, path string, x []float32, unlearns bool) {
-	taught := decided.by.teaches()
+	taught := decided.by.Teaches()
 	switch {
-	case decided.by == Skipped:
+	case decided.by == label.Skipped:
 		m.later++
-	case decided.by == Bulk:
+	case decided.by == label.Bulk:
 		m.accepted++
 	case x == nil && (taught || unlearns):
 		m.lost++

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/label"
 )
 
 // TestMerge: two people label two halves; merged, the labels and the model are those of one
@@ -42,7 +44,7 @@ func TestMerge(t *testing.T) {
 	if want := strings.Join(whole.labels(), " "); got != want {
 		t.Errorf("labels %s, want %s", got, want)
 	}
-	for i, want := range map[int]By{40: Ignored, 41: Mixed, 42: ""} {
+	for i, want := range map[int]label.By{40: label.Ignored, 41: label.Mixed, 42: ""} {
 		if it, _ := one.Get(w.photos[i].ID); it.By != want {
 			t.Errorf("photo %d is by %q, want %q", i, it.By, want)
 		}
@@ -134,15 +136,15 @@ func TestMergeCarriesEveryDecision(t *testing.T) {
 	decisions := map[string]struct {
 		Decision
 		class  string
-		by     By
+		by     label.By
 		labels []string
 		left   string // part of what is said to be left out
 	}{
-		"confirm": {Decision{Do: Label, Class: "class 0"}, "class 0", Folder, nil, ""},
-		"correct": {Decision{Do: Label, Class: "class 1"}, "class 1", Folder, nil, ""},
-		"name":    {Decision{Do: Label, Class: "new"}, "new", Folder, nil, ""},
-		"ignore":  {Decision{Do: Ignore}, "", Ignored, nil, ""},
-		"several": {Decision{Do: Several, Labels: []string{"bee", "fox"}}, "", Mixed, []string{"bee", "fox"}, ""},
+		"confirm": {Decision{Do: Label, Class: "class 0"}, "class 0", label.Folder, nil, ""},
+		"correct": {Decision{Do: Label, Class: "class 1"}, "class 1", label.Folder, nil, ""},
+		"name":    {Decision{Do: Label, Class: "new"}, "new", label.Folder, nil, ""},
+		"ignore":  {Decision{Do: Ignore}, "", label.Ignored, nil, ""},
+		"several": {Decision{Do: Several, Labels: []string{"bee", "fox"}}, "", label.Mixed, []string{"bee", "fox"}, ""},
 		"skip":    {Decision{Do: Skip}, "", "", nil, "1 photos are for later"},
 		"rename":  {Decision{Do: Rename, Class: "class 0", To: "zero"}, "", "", nil, `"class 0" is "zero" there`},
 		"merge":   {Decision{Do: Merge, Class: "class 0", To: "class 1"}, "", "", nil, `"class 0" is "class 1" there`},

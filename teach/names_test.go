@@ -30,12 +30,12 @@ func (s *state) listedAs(t *testing.T, class string) string {
 func TestFormerNames(t *testing.T) {
 	rename := func(names ...string) (out []Line) {
 		for i := range len(names) - 1 {
-			out = append(out, Line{Do: Rename, Class: names[i], To: names[i+1]})
+			out = append(out, called(Rename, names[i], names[i+1]))
 		}
 		return out
 	}
-	merge := func(class, to string) []Line { return []Line{{Do: Merge, Class: class, To: to}} }
-	owl, gone := []Line{labelled("a", "owl")}, []Line{{Do: Unlabel, Images: photoIDs("a")}}
+	merge := func(class, to string) []Line { return []Line{called(Merge, class, to)} }
+	owl, gone := []Line{labelled("a", "owl")}, []Line{{Decision: Decision{Do: Unlabel, Images: photoIDs("a")}}}
 	for _, c := range []struct {
 		name  string
 		lines [][]Line
@@ -57,7 +57,7 @@ func TestFormerNames(t *testing.T) {
 		{"exchanged", [][]Line{rename("cat", "~"), rename("dog", "cat"), rename("~", "dog")}, "cat=cat dog=dog"},
 		{"a name that another class had meanwhile", [][]Line{rename("cat", "lynx"), rename("dog", "cat", "hound")},
 			"cat=lynx dog=hound"},
-		{"undone", [][]Line{owl, rename("owl", "bat"), {{Do: Undo, Of: 3}}}, "bat=bat owl=owl"},
+		{"undone", [][]Line{owl, rename("owl", "bat"), {about(Undo, 3)}}, "bat=bat owl=owl"},
 		{"gone", [][]Line{owl, rename("owl", "bat"), gone}, "owl=owl bat=bat"},
 	} {
 		s := fold(journalled(slices.Concat(c.lines...)...), learned())
@@ -88,7 +88,8 @@ func TestFormerNamesOfAnyOrder(t *testing.T) {
 		for range 12 {
 			from := slices.Concat(learned, passed)[rng.IntN(7)]
 			to := slices.Concat(learned, passed)[rng.IntN(7)]
-			l := Line{Do: []Do{Rename, Rename, Merge, Undo}[rng.IntN(4)], Class: from, To: to, Seq: len(s.lines) + 1}
+			l := called([]Do{Rename, Rename, Merge, Undo}[rng.IntN(4)], from, to)
+			l.Seq = len(s.lines) + 1
 			err := error(nil)
 			if l.Do == Undo {
 				l, err = takeBack(Undo, s.done)

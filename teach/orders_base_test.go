@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -139,11 +140,11 @@ func (d *driver) saveable() {
 // said returns what a mark says, as in decisions.
 func (m mark) said() string {
 	switch m.by {
-	case Ignored:
+	case label.Ignored:
 		return "to ignore"
-	case Skipped:
+	case label.Skipped:
 		return "to skip"
-	case Mixed:
+	case label.Mixed:
 		return "to several"
 	}
 	return m.class()
@@ -244,7 +245,7 @@ func (d *driver) merges() {
 	d.other.mu.RLock()
 	says := decisions{}
 	for id, m := range d.other.state.marks {
-		if m.by != Skipped {
+		if m.by != label.Skipped {
 			says[id] = m.said()
 		}
 	}

@@ -99,7 +99,7 @@ func (r *record) begin(fresh *model.Model, backend linalg.Backend, now time.Time
 	if r.base, err = openBase(base, backend); err != nil {
 		return err
 	}
-	_, err = r.journal.append(Line{Time: now, Do: Start, Model: r.base.model.SHA256(), Was: was})
+	_, err = r.journal.append(Line{Decision: Decision{Do: Start}, Time: now, Model: r.base.model.SHA256(), Was: was})
 	return err
 }
 
@@ -176,7 +176,7 @@ func (r *record) adopt(changed *changedError, now time.Time) (inFile int, err er
 			return 0, err
 		}
 	}
-	_, err = r.append(Line{Time: now, Do: Saved, Of: inFile, Model: m.SHA256()})
+	_, err = r.append(Line{Decision: Decision{Do: Saved, Of: inFile}, Time: now, Model: m.SHA256()})
 	return inFile, err
 }
 

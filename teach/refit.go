@@ -20,7 +20,7 @@ func (s *Session) refitIfDue() {
 	if s.live != nil && !s.live.stale && float64(len(want)) < max(1, growth*float64(s.refit.n)) {
 		return
 	}
-	l, err := s.append(s.supplied(Line{Do: Refit}))
+	l, err := s.append(s.supplied(Line{Decision: Decision{Do: Refit}}))
 	if err != nil {
 		s.refit.err = err
 		return

@@ -76,7 +76,7 @@ func (s *Session) beginSave(dropPrevious bool) (*saving, error) {
 	if !enough(s.state.examples()) {
 		return nil, refuse(Conflict, "there is no model to save: name photos of two classes first")
 	}
-	l, err := s.append(s.supplied(Line{Do: Save}))
+	l, err := s.append(s.supplied(Line{Decision: Decision{Do: Save}}))
 	if err != nil {
 		return nil, s.failed(err)
 	}
@@ -118,7 +118,7 @@ func (s *Session) write(sv *saving, m *model.Model) error {
 		defer s.mu.Unlock()
 		err := s.state.checkReplaces(present, filepath.Base(s.options.Model))
 		if err == nil {
-			_, err = s.append(Line{Do: Saved, Of: sv.seq, To: next})
+			_, err = s.append(Line{Decision: Decision{Do: Saved, Of: sv.seq, To: next}})
 		}
 		return err
 	}
@@ -127,7 +127,7 @@ func (s *Session) write(sv *saving, m *model.Model) error {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if _, err := s.append(Line{Do: Saved, Of: sv.seq, Model: m.SHA256()}); err != nil {
+	if _, err := s.append(Line{Decision: Decision{Do: Saved, Of: sv.seq}, Model: m.SHA256()}); err != nil {
 		return err
 	}
 	s.inFile, sv.hash = sv.seq, m.SHA256()

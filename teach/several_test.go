@@ -43,7 +43,7 @@ func TestSeveral(t *testing.T) {
 		for _, id := range several {
 			it, _ := s.Get(id)
 			d, ok := decided(id)
-			if it.Label != "" || it.By != Mixed || !slices.Equal(it.Labels, want) ||
+			if it.Label != "" || it.By != label.Mixed || !slices.Equal(it.Labels, want) ||
 				!ok || d.Class != "" || d.By != label.Person || !slices.Equal(d.Labels, want) {
 				t.Errorf("%s it is %v by %s, and commands read %+v", when, it.Labels, it.By, d)
 			}
@@ -71,7 +71,7 @@ func TestSeveral(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if it, _ := s.Get(several[0]); it.By != Mixed {
+	if it, _ := s.Get(several[0]); it.By != label.Mixed {
 		t.Errorf("after too few undos it is by %s", it.By)
 	}
 	if _, err := s.Undo(); err != nil {
@@ -107,10 +107,10 @@ func TestSeveralNeedsNames(t *testing.T) {
 		}
 	}
 	j := openedJournal(t, t.TempDir()+"/j")
-	if _, err := j.append(Line{Do: Start}); err != nil {
+	if _, err := j.append(Line{Decision: Decision{Do: Start}}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := j.append(Line{Do: Several, Images: images, Classes: many[:1]}); err == nil {
+	if _, err := j.append(Line{Decision: Decision{Do: Several, Images: images}, Classes: many[:1]}); err == nil {
 		t.Error("a line with one name was written")
 	}
 }
@@ -131,7 +131,7 @@ func TestSeveralForgotten(t *testing.T) {
 	if it, _ := s.Get(a); it.By != "" {
 		t.Errorf("what was forgotten is by %s", it.By)
 	}
-	if it, _ := s.Get(b); it.By != Mixed || len(it.Labels) != 2 {
+	if it, _ := s.Get(b); it.By != label.Mixed || len(it.Labels) != 2 {
 		t.Errorf("what stays is %v by %s", it.Labels, it.By)
 	}
 	ids, err := s.PhotosOf([]string{class})

@@ -6,38 +6,14 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
-
-// By says who labelled a photo.
-type By string
-
-// Who labels.
-const (
-	Person By = "person" // somebody who looked at it
-	Bulk   By = "bulk"   // an accepted prediction
-	Folder By = "folder" // the name of its folder, or a list
-	// Photos that a person set aside have no label.
-	Ignored By = "ignored" // of no class
-	Skipped By = "skipped" // for later
-	Mixed   By = "several" // of several classes
-	// Detector names persons and vehicles, of which nothing is learned or asked.
-	Detector By = "detector"
-)
-
-// aside reports whether a photo was set aside.
-func (b By) aside() bool { return b == Ignored || b == Skipped || b == Mixed }
-
-// teaches reports whether a label is learned: those accepted in bulk are of the model itself.
-func (b By) teaches() bool { return b == Person || b == Folder }
-
-// certain reports whether a label is not doubted.
-func (b By) certain() bool { return b == Person || b == Detector }
 
 // A mark is the label of a photo by a decision; seq and at are the place of the decision.
 type mark struct {
 	of      *class // nil for none
-	by      By
+	by      label.By
 	seq, at int
 	several []*class // of Mixed
 }
@@ -169,17 +145,17 @@ func (s *state) apply(l Line) {
 	switch l.Do {
 	case Label, Learn:
 		for i, id := range l.Images {
-			s.marks[id] = mark{of: s.names.class(l.Class), by: Person, seq: l.Seq, at: i}
+			s.marks[id] = mark{of: s.names.class(l.Class), by: label.Person, seq: l.Seq, at: i}
 		}
 	case Ignore, Skip:
-		by := map[Do]By{Ignore: Ignored, Skip: Skipped}[l.Do]
+		by := map[Do]label.By{Ignore: label.Ignored, Skip: label.Skipped}[l.Do]
 		for i, id := range l.Images {
 			s.marks[id] = mark{by: by, seq: l.Seq, at: i}
 		}
 	case Several:
 		several := s.names.all(l.Classes)
 		for i, id := range l.Images {
-			s.marks[id] = mark{by: Mixed, seq: l.Seq, at: i, several: several}
+			s.marks[id] = mark{by: label.Mixed, seq: l.Seq, at: i, several: several}
 		}
 	case Unlabel:
 		for _, id := range l.Images {
@@ -187,7 +163,7 @@ func (s *state) apply(l Line) {
 		}
 	case Accept:
 		for i, id := range l.Images {
-			s.marks[id] = mark{of: s.names.class(l.Classes[i]), by: Bulk, seq: l.Seq, at: i}
+			s.marks[id] = mark{of: s.names.class(l.Classes[i]), by: label.Bulk, seq: l.Seq, at: i}
 		}
 	case Import:
 		for i, id := range l.Images {
@@ -217,7 +193,7 @@ func (s *state) current() []string {
 		all[s.name(c)] = true
 	}
 	for _, m := range s.marks {
-		if !m.by.aside() {
+		if !m.by.Aside() {
 			all[m.class()] = true
 		}
 	}
@@ -225,7 +201,7 @@ func (s *state) current() []string {
 }
 
 // count returns how many photos somebody labelled.
-func (s *state) count(by By) (n int) {
+func (s *state) count(by label.By) (n int) {
 	for _, m := range s.marks {
 		if m.by == by {
 			n++
@@ -242,15 +218,15 @@ func (s *state) knows(id ID) bool {
 
 // label returns the label of a photo, in a folder that names a class, and who gave it;
 // "" for none.
-func (s *state) label(id ID, folder string) (string, By) {
+func (s *state) label(id ID, folder string) (string, label.By) {
 	if m, ok := s.marks[id]; ok {
 		return m.class(), m.by
 	}
 	if classes := s.learned[id]; len(classes) > 0 {
-		return s.name(classes[0]), Folder
+		return s.name(classes[0]), label.Folder
 	}
 	if folder != "" && s.known[folder] {
-		return s.name(folder), Folder
+		return s.name(folder), label.Folder
 	}
 	return "", ""
 }
@@ -273,7 +249,7 @@ func (s *state) examples() []model.SampleID {
 	for _, sample := range s.samples {
 		sample.Class = s.name(sample.Class)
 		m, ok := s.marks[ID(sample.Content)]
-		corrected := ok && m.by != Bulk && m.class() != sample.Class
+		corrected := ok && m.by != label.Bulk && m.class() != sample.Class
 		if corrected || there[sample] {
 			continue
 		}
@@ -281,7 +257,7 @@ func (s *state) examples() []model.SampleID {
 		out = append(out, sample)
 	}
 	taught := slices.DeleteFunc(slices.Collect(maps.Keys(s.marks)), func(id ID) bool {
-		return confirmed[id] || !s.marks[id].by.teaches()
+		return confirmed[id] || !s.marks[id].by.Teaches()
 	})
 	slices.SortFunc(taught, func(a, b ID) int {
 		return cmp.Or(cmp.Compare(s.marks[a].seq, s.marks[b].seq), cmp.Compare(s.marks[a].at, s.marks[b].at))

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -27,7 +28,7 @@ func learned() *origin {
 
 // journalled numbers lines after the first one of a journal.
 func journalled(lines ...Line) []Line {
-	all := append([]Line{{Do: Start, Model: "base", Was: "before"}}, lines...)
+	all := append([]Line{{Decision: Decision{Do: Start}, Model: "base", Was: "before"}}, lines...)
 	for i := range all {
 		all[i].Seq = i + 1
 	}
@@ -35,7 +36,19 @@ func journalled(lines ...Line) []Line {
 }
 
 func labelled(letters, class string) Line {
-	return Line{Do: Label, Images: photoIDs(letters), Class: class}
+	return Line{Decision: Decision{Do: Label, Images: photoIDs(letters), Class: class}}
+}
+
+func unlabelled(letters string) Line {
+	return Line{Decision: Decision{Do: Unlabel, Images: photoIDs(letters)}}
+}
+
+// about is a line about another one, or about all before it.
+func about(do Do, of int) Line { return Line{Decision: Decision{Do: do, Of: of}} }
+
+// called is a line that gives a class another name.
+func called(do Do, class, to string) Line {
+	return Line{Decision: Decision{Do: do, Class: class, To: to}}
 }
 
 // described returns the examples of a state as "x=cat y=dog".
@@ -48,8 +61,8 @@ func (s *state) described() string {
 }
 
 func TestStateFollowsFromLines(t *testing.T) {
-	rename := Line{Do: Rename, Class: "cat", To: "lynx"}
-	accept := Line{Do: Accept, Images: photoIDs("ab"), Classes: []string{"cat", "owl"}}
+	rename := called(Rename, "cat", "lynx")
+	accept := Line{Decision: Decision{Do: Accept, Images: photoIDs("ab")}, Classes: []string{"cat", "owl"}}
 	for _, c := range []struct {
 		name              string
 		lines             []Line
@@ -62,23 +75,23 @@ func TestStateFollowsFromLines(t *testing.T) {
 			"x=cat y=dog b=owl a=cat", "cat dog owl"},
 		{"confirmed", []Line{labelled("x", "cat")}, "x=cat y=dog", "cat dog"},
 		{"corrected", []Line{labelled("x", "dog")}, "y=dog x=dog", "cat dog"},
-		{"unlabelled", []Line{labelled("ax", "owl"), {Do: Unlabel, Images: photoIDs("ax")}}, "x=cat y=dog", "cat dog"},
+		{"unlabelled", []Line{labelled("ax", "owl"), unlabelled("ax")}, "x=cat y=dog", "cat dog"},
 		{"accepted and not learned", []Line{accept}, "x=cat y=dog", "cat dog owl"},
 		{"accepted, then looked at", []Line{accept, labelled("b", "dog")},
 			"x=cat y=dog b=dog", "cat dog"},
-		{"taught from elsewhere", []Line{{Do: Learn, Images: photoIDs("z"), Class: "owl"}},
+		{"taught from elsewhere", []Line{{Decision: Decision{Do: Learn, Images: photoIDs("z"), Class: "owl"}}},
 			"x=cat y=dog z=owl", "cat dog owl"},
 		{"renamed", []Line{labelled("a", "cat"), rename}, "x=lynx y=dog a=lynx", "dog lynx"},
 		{"a name that is free again", []Line{rename, labelled("a", "cat")}, "x=lynx y=dog a=cat", "cat dog lynx"},
-		{"renamed twice", []Line{rename, {Do: Rename, Class: "lynx", To: "cat"}}, "x=cat y=dog", "cat dog"},
-		{"merged", []Line{labelled("a", "cat"), {Do: Merge, Class: "cat", To: "dog"}}, "x=dog y=dog a=dog", "dog"},
-		{"undone", []Line{labelled("a", "cat"), rename, {Do: Undo, Of: 3}}, "x=cat y=dog a=cat", "cat dog"},
-		{"redone", []Line{rename, {Do: Undo, Of: 2}, {Do: Redo, Of: 2}}, "x=lynx y=dog", "dog lynx"},
-		{"gone back", []Line{labelled("a", "cat"), labelled("b", "owl"), {Do: Back, Of: 2}},
+		{"renamed twice", []Line{rename, called(Rename, "lynx", "cat")}, "x=cat y=dog", "cat dog"},
+		{"merged", []Line{labelled("a", "cat"), called(Merge, "cat", "dog")}, "x=dog y=dog a=dog", "dog"},
+		{"undone", []Line{labelled("a", "cat"), rename, about(Undo, 3)}, "x=cat y=dog a=cat", "cat dog"},
+		{"redone", []Line{rename, about(Undo, 2), about(Redo, 2)}, "x=lynx y=dog", "dog lynx"},
+		{"gone back", []Line{labelled("a", "cat"), labelled("b", "owl"), about(Back, 2)},
 			"x=cat y=dog a=cat", "cat dog"},
-		{"gone back, and that undone", []Line{labelled("a", "cat"), {Do: Back, Of: 1}, {Do: Undo, Of: 3}},
+		{"gone back, and that undone", []Line{labelled("a", "cat"), about(Back, 1), about(Undo, 3)},
 			"x=cat y=dog a=cat", "cat dog"},
-		{"fits and saves decide nothing", []Line{{Do: Refit}, {Do: Save}, {Do: Saved, Of: 3}}, "x=cat y=dog",
+		{"fits and saves decide nothing", []Line{about(Refit, 0), about(Save, 0), about(Saved, 3)}, "x=cat y=dog",
 			"cat dog"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -110,19 +123,19 @@ func TestStateKeepsNoLineOfItsCaller(t *testing.T) {
 func TestWhoLabelled(t *testing.T) {
 	s := fold(journalled(
 		labelled("a", "owl"),
-		Line{Do: Accept, Images: photoIDs("b"), Classes: []string{"dog"}},
-		Line{Do: Rename, Class: "cat", To: "lynx"},
+		Line{Decision: Decision{Do: Accept, Images: photoIDs("b")}, Classes: []string{"dog"}},
+		called(Rename, "cat", "lynx"),
 	), learned())
 	for _, c := range []struct {
 		photo, folder string
 		class         string
-		by            By
+		by            label.By
 		known         bool
 	}{
-		{"a", "cat", "owl", Person, true},
-		{"b", "cat", "dog", Bulk, true},
-		{"x", "", "lynx", Folder, true},
-		{"c", "cat", "lynx", Folder, false}, // the folder has the name that the class had
+		{"a", "cat", "owl", label.Person, true},
+		{"b", "cat", "dog", label.Bulk, true},
+		{"x", "", "lynx", label.Folder, true},
+		{"c", "cat", "lynx", label.Folder, false}, // the folder has the name that the class had
 		{"c", "lynx", "", "", false},
 		{"c", "", "", "", false},
 	} {
@@ -135,7 +148,7 @@ func TestWhoLabelled(t *testing.T) {
 
 func TestUndoableSteps(t *testing.T) {
 	a, b := labelled("a", "cat"), labelled("b", "dog")
-	undo, redo, back := Line{Do: Undo, Of: 3}, Line{Do: Redo, Of: 3}, Line{Do: Back, Of: 2}
+	undo, redo, back := about(Undo, 3), about(Redo, 3), about(Back, 2)
 	for _, c := range []struct {
 		name       string
 		lines      []Line
@@ -148,7 +161,7 @@ func TestUndoableSteps(t *testing.T) {
 		{"redone", []Line{a, b, undo, redo}, 3, 0, nil},
 		{"decided after an undo", []Line{a, b, undo, b}, 5, 0, []int{3}},
 		{"gone back", []Line{a, b, back}, 4, 0, []int{3}},
-		{"a fit between", []Line{a, {Do: Refit}}, 2, 0, nil},
+		{"a fit between", []Line{a, about(Refit, 0)}, 2, 0, nil},
 	} {
 		s := fold(journalled(c.lines...), learned())
 		undo, _ := takeBack(Undo, s.done)
@@ -178,7 +191,7 @@ func TestCheckedPredictions(t *testing.T) {
 		return l
 	}
 	s := fold(journalled(said("a", "cat", "cat", 0.9), said("b", "dog", "cat", 0.6), labelled("c", "cat"),
-		said("d", "dog", "dog", 0.8), said("e", "dog", "dog", 0.8), Line{Do: Undo, Of: 6}), learned())
+		said("d", "dog", "dog", 0.8), said("e", "dog", "dog", 0.8), about(Undo, 6)), learned())
 	for _, c := range []struct {
 		above float64
 		class string
@@ -197,7 +210,6 @@ func TestCheckedPredictions(t *testing.T) {
 
 func TestDecisionsThatAreRefused(t *testing.T) {
 	folder := func(id ID) bool { return id[0] == 'a' }
-	rename := func(do Do, from, to string) Line { return Line{Do: do, Class: from, To: to} }
 	for _, c := range []struct {
 		name string
 		line Line
@@ -206,19 +218,19 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 	}{
 		{"a photo of the folder", labelled("a", "owl"), origin{}, ""},
 		{"a photo of no folder", labelled("z", "owl"), origin{complete: true}, "there is no photo"},
-		{"the label of a learned photo", Line{Do: Unlabel, Images: photoIDs("x")}, origin{}, "none of these photos"},
+		{"the label of a learned photo", unlabelled("x"), origin{}, "none of these photos"},
 		{"no photo", labelled("", "owl"), origin{}, "no photos are named"},
 		{"no class", labelled("a", ""), origin{}, "is empty"},
-		{"a class of the folder that nobody knows", rename(Rename, "owl", "bat"), origin{complete: true},
+		{"a class of the folder that nobody knows", called(Rename, "owl", "bat"), origin{complete: true},
 			"no class \"owl\""},
-		{"a name that another class has", rename(Rename, "cat", "dog"), origin{complete: true}, "merge the two"},
-		{"a class to merge with that is new", rename(Merge, "cat", "owl"), origin{complete: true}, "rename it"},
-		{"a head that does not rename", rename(Rename, "cat", "owl"), origin{}, "cannot rename a class"},
-		{"one that does", rename(Rename, "cat", "owl"), origin{renames: true}, ""},
-		{"and does not join", rename(Merge, "cat", "dog"), origin{renames: true}, "cannot merge two classes"},
-		{"or joins", rename(Merge, "cat", "dog"), origin{renames: true, joins: true}, ""},
-		{"a complete model", rename(Merge, "cat", "dog"), origin{complete: true}, ""},
-		{"what no person can do", Line{Do: Save}, origin{}, "do is \"save\""},
+		{"a name that another class has", called(Rename, "cat", "dog"), origin{complete: true}, "merge the two"},
+		{"a class to merge with that is new", called(Merge, "cat", "owl"), origin{complete: true}, "rename it"},
+		{"a head that does not rename", called(Rename, "cat", "owl"), origin{}, "cannot rename a class"},
+		{"one that does", called(Rename, "cat", "owl"), origin{renames: true}, ""},
+		{"and does not join", called(Merge, "cat", "dog"), origin{renames: true}, "cannot merge two classes"},
+		{"or joins", called(Merge, "cat", "dog"), origin{renames: true, joins: true}, ""},
+		{"a complete model", called(Merge, "cat", "dog"), origin{complete: true}, ""},
+		{"what no person can do", about(Save, 0), origin{}, "do is \"save\""},
 	} {
 		base := learned()
 		base.complete, base.renames, base.joins = c.can.complete, c.can.renames, c.can.joins
@@ -239,9 +251,10 @@ func TestDecisionsThatAreRefused(t *testing.T) {
 
 func TestWhatTheFileHasLearned(t *testing.T) {
 	s := fold(journalled(
-		labelled("a", "cat"), Line{Do: Refit},
-		Line{Do: Save}, Line{Do: Saved, Of: 4, To: "new"}, Line{Do: Saved, Of: 4, Model: "new"},
-		labelled("b", "dog"), Line{Do: Undo, Of: 7}, Line{Do: Save},
+		labelled("a", "cat"), about(Refit, 0),
+		about(Save, 0), Line{Decision: Decision{Do: Saved, Of: 4, To: "new"}},
+		Line{Decision: Decision{Do: Saved, Of: 4}, Model: "new"},
+		labelled("b", "dog"), about(Undo, 7), about(Save, 0),
 	), learned())
 	for hash, want := range map[string]int{"new": 4, "base": 1, "before": 1} {
 		if seq, known := s.writtenAt(hash); seq != want || !known {
@@ -257,7 +270,7 @@ func TestWhatTheFileHasLearned(t *testing.T) {
 	if n, fit := s.changesSince(4), s.lastFit(); n != 2 || fit != 9 || s.untouched() {
 		t.Errorf("%d changes, last fit at line %d, untouched %v", n, fit, s.untouched())
 	}
-	if fresh := fold(journalled(Line{Do: Refit}), learned()); !fresh.untouched() || fresh.brokenOff() != nil {
+	if fresh := fold(journalled(about(Refit, 0)), learned()); !fresh.untouched() || fresh.brokenOff() != nil {
 		t.Error("a fit counts as a decision or a save")
 	}
 }

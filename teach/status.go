@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 )
@@ -94,7 +95,7 @@ func (s *Session) Status() Status {
 		}
 	}
 	st.Photos.Found = max(st.Photos.Found, st.Embedded)
-	st.Person, st.Bulk = s.state.count(Person), s.state.count(Bulk)
+	st.Person, st.Bulk = s.state.count(label.Person), s.state.count(label.Bulk)
 	right := s.state.checked(0, "")
 	st.Checked, st.Right = len(right), count(right)
 	if st.Checked >= leastRecent {
@@ -146,12 +147,12 @@ func (g *gallery) advise(st Status) (_ advice.Step, folder calibration.Folder) {
 		label, by := g.label(i)
 		if label != "" {
 			doubtful += g.wrong(i, label, by)
-			if !by.certain() {
+			if !by.Certain() {
 				t.Unchecked++
 			}
 			continue
 		}
-		if by.aside() {
+		if by.Aside() {
 			continue
 		}
 		t.Open++
@@ -247,17 +248,17 @@ func (s *Session) Classes() []ClassCount {
 		add(e.Class).Learned++
 	}
 	for i := range s.listed() {
-		switch label, by := s.label(i); {
-		case by.aside():
-		case by == Person:
-			add(label).Labelled++
-		case by == Detector:
-			add(label).Detected++
-		case by == Bulk:
-			add(label).Accepted++
-		case label == "" && s.live.scored(i):
-			class, _ := s.live.predicted(i)
-			add(class).Predicted++
+		switch class, by := s.label(i); {
+		case by.Aside():
+		case by == label.Person:
+			add(class).Labelled++
+		case by == label.Detector:
+			add(class).Detected++
+		case by == label.Bulk:
+			add(class).Accepted++
+		case class == "" && s.live.scored(i):
+			predicted, _ := s.live.predicted(i)
+			add(predicted).Predicted++
 		}
 	}
 	return out

@@ -14,7 +14,7 @@ func TestUndoCopiesNoList(t *testing.T) {
 		s.take(l)
 	}
 	for range decisions {
-		next(Line{Do: Label, Images: photoIDs("a"), Class: "cat"})
+		next(Line{Decision: Decision{Do: Label, Images: photoIDs("a"), Class: "cat"}})
 	}
 	used := func() uint64 {
 		var m runtime.MemStats
@@ -29,7 +29,7 @@ func TestUndoCopiesNoList(t *testing.T) {
 			t.Fatal(err)
 		}
 		next(undo)
-		next(Line{Do: Label, Images: photoIDs("b"), Class: "dog"})
+		next(Line{Decision: Decision{Do: Label, Images: photoIDs("b"), Class: "dog"}})
 	}
 	if more := int64(used() - before); more > 64<<20 {
 		t.Errorf("%d undos keep %d MiB", undone, more>>20)

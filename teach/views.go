@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label"
 )
 
 // A View is a selection of photos in an order.
@@ -276,7 +277,7 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 		return true
 	}
 	label, by := g.label(i)
-	if label == "" && !by.aside() && g.live.scored(i) {
+	if label == "" && !by.Aside() && g.live.scored(i) {
 		label, _ = g.live.predicted(i)
 	}
 	return label == q.Class
@@ -294,13 +295,13 @@ func (g *gallery) answers(i int, asked *bool) bool {
 
 // key returns by what photo i is sorted in a view, and whether it is in it.
 func (g *gallery) key(q Query, i int) (float64, bool) {
-	label, by := g.label(i)
+	class, by := g.label(i)
 	switch {
 	case q.View == All:
 		return 0, true
-	case by == Skipped && q.View == Check && g.live.scored(i):
+	case by == label.Skipped && q.View == Check && g.live.scored(i):
 		return 2 + g.live.margin(i), true // after all others
-	case by.aside():
+	case by.Aside():
 		return 0, false
 	}
 	switch q.View {
@@ -309,29 +310,29 @@ func (g *gallery) key(q Query, i int) (float64, bool) {
 		if g.live.scored(i) {
 			key = float64(g.live.scores.photos[i].prob) / 2 // less than from one line to the next
 		}
-		return key - float64(seq), by == Bulk && (q.Of == 0 || q.Of == seq)
+		return key - float64(seq), by == label.Bulk && (q.Of == 0 || q.Of == seq)
 	case Typical:
 		at, ok := g.typical.place[i]
-		return float64(at), ok && label == ""
+		return float64(at), ok && class == ""
 	case Check:
-		if label != "" || !g.live.scored(i) {
+		if class != "" || !g.live.scored(i) {
 			return 0, false
 		}
 		return g.live.margin(i), !g.live.unknown(i)
 	case Novel:
-		if label != "" || !g.live.scored(i) {
+		if class != "" || !g.live.scored(i) {
 			return 0, false
 		}
 		return -float64(g.live.scores.photos[i].novelty), g.live.unknown(i)
 	case Suspicious:
-		rather, doubt := g.doubt(i, label, by)
+		rather, doubt := g.doubt(i, class, by)
 		return -doubt, rather != ""
 	}
 	if !g.live.scored(i) {
-		return 2, label != ""
+		return 2, class != ""
 	}
 	key := float64(g.live.scores.photos[i].prob)
-	if label != "" {
+	if class != "" {
 		key++
 	}
 	return key, true

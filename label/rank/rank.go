@@ -305,16 +305,16 @@ func Write(w io.Writer, entries []Entry) error {
 	return out.Error()
 }
 
-// By is a ranking criterion.
-type By string
+// A Criterion is what images are ranked by.
+type Criterion string
 
 // The criteria.
 const (
-	Margin     By = "margin"
-	Entropy    By = "entropy"
-	Variance   By = "variance"
-	Novelty    By = "novelty"
-	LabelError By = "label-error"
+	Margin     Criterion = "margin"
+	Entropy    Criterion = "entropy"
+	Variance   Criterion = "variance"
+	Novelty    Criterion = "novelty"
+	LabelError Criterion = "label-error"
 )
 
 // Criteria lists all of them.
@@ -327,7 +327,7 @@ var ErrCannot = errors.New("the classifier does not provide it")
 
 // Config configures a Ranking.
 type Config struct {
-	By By `mapstructure:"by" json:"by"`
+	By Criterion `mapstructure:"by" json:"by"`
 	// Top is the maximum number of entries, 0 for all.
 	Top int `mapstructure:"top" json:"top"`
 	// Spread is how many times Top the images are among which Top are chosen that differ, if By

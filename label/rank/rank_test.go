@@ -87,7 +87,7 @@ func paths(entries []Entry) string {
 func TestOrder(t *testing.T) {
 	items := []embed.Item{item("sure", "right", 3), item("middle", "left", 0.1), item("wrong", "left", 2),
 		item("far", "right", 9), item("nowhere", "up", -0.5)}
-	for by, want := range map[By]string{
+	for by, want := range map[Criterion]string{
 		Entropy: "middle nowhere wrong sure far", Margin: "middle nowhere wrong sure far",
 		Novelty: "far middle nowhere wrong sure", LabelError: "wrong middle sure far",
 	} {

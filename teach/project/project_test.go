@@ -105,7 +105,7 @@ func TestProjectMoves(t *testing.T) {
 // TestRecent: the newest is first, a project is listed once, twenty are remembered, and a
 // damaged list is said and begun again.
 func TestRecent(t *testing.T) {
-	r := Recent{filepath.Join(t.TempDir(), "a", "recent.json")}
+	r := Recent{File: filepath.Join(t.TempDir(), "a", "recent.json")}
 	expect := func(n int, first string) {
 		t.Helper()
 		list, err := r.List()

@@ -9,7 +9,6 @@ import (
 	"os"
 	"runtime"
 	"slices"
-	"strconv"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -18,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
+	"github.com/seed-90d10d51/pipeline/internal/remark"
 )
 
 // An app is what every command starts from: the resolved settings, the application that does
@@ -122,7 +122,7 @@ func newLog(w io.Writer, c config.Config) *slog.Logger {
 		return slog.New(slog.NewJSONHandler(w, options))
 	}
 	if atTerminal(w) {
-		return slog.New(remarks{out: w, level: options.Level})
+		return remark.New(options.Level, func(line string) { fmt.Fprintln(w, paint(w, line)) })
 	}
 	return slog.New(slog.NewTextHandler(w, options))
 }
@@ -151,14 +151,6 @@ func (a *app) sayAll(lines []string) {
 	for _, line := range lines {
 		a.say("%s", line)
 	}
-}
-
-// plural is "1 image" or "2 images".
-func plural(n int, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return strconv.Itoa(n) + " " + many
 }
 
 // writeJSON writes a result for programs to where --json says.

@@ -29,7 +29,9 @@ const (
 	ExitInterrupted = 130
 )
 
-func usagef(format string, args ...any) error { return pipeline.Misuse(format, args...) }
+func usagef(format string, args ...any) error {
+	return &pipeline.UsageError{Err: fmt.Errorf(format, args...)}
+}
 
 // isFinal reports whether a command failed for another reason than the interruption that ended it.
 func isFinal(err error) bool {
@@ -68,7 +70,12 @@ func message(err error) string {
 	case isPartial(err):
 		return "warning: " + err.Error()
 	}
-	return "error: " + err.Error()
+	text, phrase := err.Error(), (*pipeline.Phrase)(nil)
+	if errors.As(err, &phrase) {
+		flags := phrase.With(func(setting string) string { return "--" + setting })
+		text = strings.Replace(text, phrase.Error(), flags, 1)
+	}
+	return "error: " + text
 }
 
 // coloured reports whether a person reads w and does not ask for no colours with

@@ -70,7 +70,7 @@ func (a *app) fscil(ctx context.Context) error {
 		return err
 	}
 	if n := samples.Embedded; c.Features == "" {
-		a.say("embedded %s (%d from the cache)", plural(n.Cached+n.Inferred, "image", "images"), n.Cached)
+		a.say("embedded %d images (%d from the cache)", n.Cached+n.Inferred, n.Cached)
 	}
 	benches, err := r.Benches(samples)
 	if err != nil {

@@ -3,10 +3,6 @@ package command
 import (
 	"cmp"
 	"context"
-	"errors"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -71,7 +67,7 @@ embeddings.npy, from 0.`,
 }
 
 func (a *app) label(ctx context.Context, file string) error {
-	if err := errors.Join(a.requireInput(), tableAsFolder(a.config.Out)); err != nil {
+	if err := a.requireInput(); err != nil {
 		return err
 	}
 	l, err := a.Label(ctx, pipeline.LabelRequest{
@@ -93,18 +89,4 @@ func (a *app) label(ctx context.Context, file string) error {
 func (a *app) requireInput() error {
 	return a.require([2]string{"images", cmp.Or(a.config.Images, a.config.List, a.config.Features)},
 		[2]string{"out", a.config.Out})
-}
-
-// tableAsFolder refuses an --out such as labels.csv: the folder of that name would
-// have the table inside.
-func tableAsFolder(out string) error {
-	switch kind := filepath.Ext(out); kind {
-	case ".csv", ".jsonl", ".parquet":
-		if _, err := os.Stat(out); errors.Is(err, fs.ErrNotExist) {
-			folder := strings.TrimSuffix(out, kind)
-			return usagef("--out names a folder: with --out %s the table is %s", folder,
-				filepath.Join(folder, "labels"+kind))
-		}
-	}
-	return nil
 }

@@ -2,7 +2,6 @@ package command
 
 import (
 	"io"
-	"sync/atomic"
 
 	"github.com/schollz/progressbar/v3"
 
@@ -13,9 +12,8 @@ import (
 type bars struct {
 	out   io.Writer
 	shown bool
-	// watch, unless nil, is told how far what is counted in units is; of is 0 or less while
-	// nobody knows how much there is.
-	watch func(unit string, done, of int64)
+	// hears, unless nil, is told what is counted.
+	hears pipeline.Listener
 }
 
 // begin shows how many of some units are done: of images how many a second, too, and the time left;
@@ -34,29 +32,23 @@ func (b bars) begin(unit string, total int64) *progress {
 }
 
 func (b bars) bar(unit string, total int64, options ...progressbar.Option) *progress {
-	p := &progress{unit: unit, total: total, watch: b.watch}
+	p := &progress{total: total}
 	if b.shown {
 		p.bar = progressbar.NewOptions64(total,
 			append(options, progressbar.OptionSetWriter(b.out), progressbar.OptionClearOnFinish())...)
 		p.bar.StartWithoutRender() // or time counts from the first image on, and its rate is absurd
 	}
-	p.tell(0)
+	if b.hears != nil {
+		p.heard = b.hears.Begin(unit, total)
+	}
 	return p
 }
 
-// A progress is shown by a bar, or told to who watches, or nothing.
+// A progress is shown by a bar, or told to who hears, or nothing.
 type progress struct {
 	bar   *progressbar.ProgressBar
-	unit  string
+	heard pipeline.Counter
 	total int64
-	done  atomic.Int64
-	watch func(unit string, done, of int64)
-}
-
-func (p *progress) tell(done int64) {
-	if p.watch != nil {
-		p.watch(p.unit, done, p.total)
-	}
 }
 
 // Add implements pipeline.Counter.
@@ -64,7 +56,9 @@ func (p *progress) Add() {
 	if p.bar != nil {
 		_ = p.bar.Add(1) // a failing display must not stop the work
 	}
-	p.tell(p.done.Add(1))
+	if p.heard != nil {
+		p.heard.Add()
+	}
 }
 
 // Finish implements pipeline.Counter.
@@ -76,14 +70,15 @@ func (p *progress) Finish() {
 
 // Set implements pipeline.Counter; total is 0 or less if nobody knows how much there is.
 func (p *progress) Set(done, total int64) {
+	if p.heard != nil {
+		p.heard.Set(done, total)
+	}
+	if p.bar == nil {
+		return
+	}
 	if total > 0 && total != p.total { // what is obtained may be larger than what is made of it
 		p.total = total
-		if p.bar != nil {
-			p.bar.ChangeMax64(total)
-		}
+		p.bar.ChangeMax64(total)
 	}
-	if p.bar != nil {
-		_ = p.bar.Set64(done)
-	}
-	p.tell(done)
+	_ = p.bar.Set64(done)
 }

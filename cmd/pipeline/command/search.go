@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/spf13/cobra"
@@ -49,12 +50,8 @@ func (a *app) search(ctx context.Context, q pipeline.SearchRequest) error {
 	if err != nil && !isPartial(err) {
 		return err
 	}
-	if q.Out == "" {
-		if err := found.Write(a.stdout); err != nil {
-			return err
-		}
-		return err
+	if q.Out != "" {
+		return a.finish(found, err)
 	}
-	a.say("wrote the nearest %s of %d into %s", plural(len(found.Matches), "photo", "photos"), found.Of, q.Out)
-	return err
+	return cmp.Or(found.Write(a.stdout), err)
 }

@@ -2,18 +2,14 @@ package command
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"net"
-	"net/netip"
-	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/serve"
-	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 func newServe() *cobra.Command {
@@ -65,43 +61,34 @@ one camera that follow each other as one, to be decided at once.`,
 
 // serveHTTP serves a model, or opens the page on which this user serves it already.
 func (a *app) serveHTTP(ctx context.Context, file string, at int) error {
-	if err := a.require([2]string{"images", a.config.Images}); err != nil {
+	c := a.config
+	if err := a.require([2]string{"images", c.Images}); err != nil {
 		return err
 	}
-	if at != 0 {
-		return a.serveHere(ctx, file, at)
+	page, found, err := serve.Open(ctx, a.Studio, serve.PageRequest{
+		TeachRequest: pipeline.TeachRequest{
+			Model: file, From: c.Source(), Events: c.Label.Events, Classifier: c.Classifier, Seed: c.Seed,
+		},
+		Config: c.Serve, FileTimes: c.Label.FileTimes, At: at,
+	})
+	switch {
+	case err != nil:
+		return elsewhere(err, "addr")
+	case found != nil:
+		a.show(found, true)
+		return nil
 	}
-	if shown, err := a.showServed(ctx, file); shown || err != nil {
-		return err
-	}
-	err := a.serveHere(ctx, file, at)
-	listening := (*net.OpError)(nil)
-	if !errors.Is(err, teach.ErrInUse) && !(errors.As(err, &listening) && listening.Op == "listen") {
-		return err
-	}
-	// Another one that began at the same time may have been faster: it listens before it has the model.
-	for range 50 {
-		if shown, _ := a.showServed(ctx, file); shown {
-			return nil
-		}
-		select {
-		case <-time.After(20 * time.Millisecond):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	return err
+	a.say("open %s (Ctrl-C ends)", page.URL())
+	return page.Serve(ctx)
 }
 
-// showServed opens the page on which this user serves a model already, and reports whether there
-// is one.
-func (a *app) showServed(ctx context.Context, file string) (shown bool, err error) {
-	found, err := serve.Find(ctx, file)
-	if found == nil {
-		return false, err
+// elsewhere adds to the error of an address that cannot be served at the flag that sets another.
+func elsewhere(err error, flag string) error {
+	listening := (*net.OpError)(nil)
+	if errors.As(err, &listening) && listening.Op == "listen" {
+		return fmt.Errorf("%w: choose another with --%s", err, flag)
 	}
-	a.show(found, true)
-	return true, nil
+	return err
 }
 
 // show says where a page is that another process has, and opens it.
@@ -117,63 +104,4 @@ func (a *app) show(found *serve.Found, browser bool) {
 	if err := openBrowser(found.Browser); err != nil {
 		a.log.Debug("the browser could not be started", "reason", err)
 	}
-}
-
-// serveHere writes nothing before everything that may fail has been tried.
-func (a *app) serveHere(ctx context.Context, file string, at int) (err error) {
-	ctx, quit := context.WithCancel(ctx)
-	defer quit()
-	s, err := a.newSite(ctx, file, tokenOf(a.config.Serve))
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.Close()) }()
-	l, err := listen(ctx, a.config.Serve.Addr, "addr")
-	if err != nil {
-		return err
-	}
-	defer l.Close() // once more, where it was served
-	s.server.Entrance.Page = pageURL(l.Addr(), a.config.Serve.BasePath, s.server.Token)
-	if a.config.Serve.Local() {
-		s.server.Quit = quit // others do not end what somebody serves to them
-	}
-	if err := s.open(at); err != nil {
-		return err
-	}
-	a.say("open %s (Ctrl-C ends)", s.server.Entrance.Page)
-	return s.server.Serve(ctx, l)
-}
-
-// listen listens at an address, which a flag sets.
-func listen(ctx context.Context, addr, flag string) (net.Listener, error) {
-	var config net.ListenConfig
-	l, err := config.Listen(ctx, "tcp", addr)
-	if err != nil {
-		return nil, fmt.Errorf("%w: choose another with --%s", err, flag)
-	}
-	return l, nil
-}
-
-// tokenOf returns the token to ask for, "" for none.
-func tokenOf(c serve.Config) string {
-	if c.Token == "" && !c.Local() {
-		return rand.Text()
-	}
-	return c.Token
-}
-
-// pageURL returns an address of the page that this machine can open: one that means every
-// interface is no address of a page.
-func pageURL(address net.Addr, basePath, token string) string {
-	host := address.String()
-	if name, port, err := net.SplitHostPort(host); err == nil {
-		if ip, err := netip.ParseAddr(name); err == nil && ip.IsUnspecified() {
-			host = net.JoinHostPort("localhost", port)
-		}
-	}
-	page := "http://" + strings.ReplaceAll(host, "%", "%25") + strings.TrimRight(basePath, "/") + "/"
-	if token != "" {
-		page += "?token=" + token
-	}
-	return page
 }

@@ -2,26 +2,16 @@ package command
 
 import (
 	"context"
-	"crypto/rand"
-	"errors"
-	"fmt"
+	"io"
 	"log/slog"
-	"net"
-	"net/url"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
-	"strconv"
 
-	"github.com/gofrs/flock"
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline"
-	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
-	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/internal/remark"
 	"github.com/seed-90d10d51/pipeline/serve"
-	"github.com/seed-90d10d51/pipeline/teach/project"
 )
 
 func newStart() *cobra.Command {
@@ -58,80 +48,29 @@ machine; photos are known by their content.`,
 }
 
 // start serves the start page, or opens that which this user has already.
-func (a *app) start(ctx context.Context, dir string, port int, browser bool) error {
+func (a *app) start(ctx context.Context, project string, port int, browser bool) error {
 	if port < 0 || port > 65535 {
 		return usagef("--port %d: give a number from 1 to 65535", port)
 	}
-	recent, err := project.UserRecent()
-	if err != nil {
-		a.log.Warn("projects will not be listed as recent ones", "reason", err)
-	}
-	if dir != "" {
-		p, err := project.Open(dir)
-		if err != nil && !errors.Is(err, project.ErrNoPhotos) {
-			return &pipeline.UsageError{Err: err}
-		}
-		dir = p.Dir
-		// Whoever else has it says so on the page.
-		if found, _ := serve.Find(ctx, p.Model()); found != nil {
-			a.show(found, browser)
-			return nil
-		}
-	}
-	contact, lock, found := a.findDesk(ctx, recent, dir)
-	if found != nil {
+	c := a.config
+	desk, found, err := serve.OpenDesk(ctx, a.Studio, serve.DeskRequest{
+		Project: project, Port: port, Scan: c.Scan, Boxes: c.Boxes, Classifier: c.Classifier, Label: c.Label,
+		Seed: c.Seed, Obtain: a.obtain,
+	})
+	switch {
+	case err != nil:
+		return elsewhere(err, "port")
+	case found != nil:
 		a.show(found, browser)
 		return nil
 	}
-	if lock != nil {
-		defer lock.Unlock()
-	}
-	home, err := os.UserHomeDir()
-	if err != nil {
-		return fmt.Errorf("no home folder: %w", err)
-	}
-	l, err := listen(ctx, net.JoinHostPort("127.0.0.1", strconv.Itoa(port)), "port")
-	if err != nil {
-		return err
-	}
-	defer l.Close() // once more, where it was served
-	desk := &serve.Desk{
-		Program: program{a}, Token: rand.Text(), Contact: contact, Recent: recent, Home: home, Formats: label.Formats(),
-		Log: a.log,
-	}
 	if browser {
-		// Other users see the arguments of programs, so this address opens the page once.
-		desk.Once = rand.Text()
-		if err := openBrowser(pageURL(l.Addr(), "", "") + "?once=" + desk.Once); err != nil {
+		if err := openBrowser(desk.BrowserURL()); err != nil {
 			a.log.Warn("the browser could not be started: open the address yourself", "reason", err)
 		}
 	}
-	a.say("open %s (Ctrl-C, or Quit on the page, ends)", pageURL(l.Addr(), "", desk.Token))
-	return desk.Serve(ctx, l, dir)
-}
-
-// findDesk returns the start page that this user has already, if that shows the project in dir or
-// opens it now; otherwise the file in which a new page leaves its contact, "" for none, and the lock
-// of that.
-func (a *app) findDesk(ctx context.Context, recent project.Recent, dir string) (contact string, lock *flock.Flock,
-	found *serve.Found) {
-	if recent.File == "" {
-		return "", nil, nil
-	}
-	host, _ := os.Hostname() // home folders may be shared by several machines
-	folder := filepath.Dir(recent.File)
-	contact = filepath.Join(folder, "start-"+url.PathEscape(host)+".json")
-	err := os.MkdirAll(folder, 0o700)
-	if err == nil {
-		found, lock, err = serve.FindDesk(ctx, contact, dir)
-	}
-	if err != nil {
-		a.log.Warn("this page will not be found by a second start", "reason", err)
-	}
-	if lock == nil || err != nil {
-		return "", lock, found
-	}
-	return contact, lock, nil
+	a.say("open %s (Ctrl-C, or Quit on the page, ends)", desk.URL())
+	return desk.Serve(ctx)
 }
 
 // openBrowser opens an address in the user's browser.
@@ -151,15 +90,12 @@ func openBrowser(address string) error {
 	return nil
 }
 
-// during returns the app of a task of the start page, with settings and a report of its own: it says
-// to the task what a command says to a terminal.
-func (a *app) during(task *serve.Task, c config.Config, report string) *app {
-	c.List, c.Features = "", ""
-	log := slog.New(remarks{out: task, level: slog.LevelInfo})
-	hearing := listener{&app{stdout: task, bars: bars{watch: task.Progress}}}
-	return &app{
-		Studio: a.With(pipeline.WithSettings(c.Studio()), pipeline.WithLogger(log), pipeline.WithListener(hearing)),
-		config: c, report: report, flags: a.flags, log: log,
-		stdin: a.stdin, stdout: task, stderr: task, bars: hearing.bars,
+// obtain gets a network or, for "", what setup gets, for a task of the start page.
+func (a *app) obtain(ctx context.Context, network string, out io.Writer, hears pipeline.Listener) error {
+	part := app{Studio: a.Studio, config: a.config, flags: a.flags, log: remark.New(slog.LevelInfo, hears.Say),
+		stdout: out, stderr: out, bars: bars{hears: hears}}
+	if network == "" {
+		return (&setup{app: &part}).run(ctx)
 	}
+	return part.pullBackbone(ctx, network)
 }

@@ -1,8 +1,9 @@
-package command
+package remark
 
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 )
@@ -10,7 +11,8 @@ import (
 // TestRemarks: what is logged is a sentence for a person.
 func TestRemarks(t *testing.T) {
 	var out bytes.Buffer
-	log := slog.New(remarks{out: &out, level: slog.LevelInfo})
+	say := func(line string) { fmt.Fprintln(&out, line) }
+	log := New(slog.LevelInfo, say)
 	log.Debug("nobody reads this")
 	log.Info("images of the classes of --drop-label are left out", "images", 1)
 	log.Warn("the cache cannot be written; continuing read-only", "folder", "/cache", "reason",
@@ -24,7 +26,7 @@ error: damaged (backbone: a.onnx, index merged rows: 3)
 		t.Errorf("%s\nwanted\n%s", &out, want)
 	}
 	out.Reset()
-	slog.New(remarks{out: &out, level: slog.LevelWarn}).Info("quiet")
+	New(slog.LevelWarn, say).Info("quiet")
 	if out.Len() > 0 {
 		t.Errorf("--quiet lets through %q", &out)
 	}
