@@ -3,11 +3,13 @@ package libraries
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -17,74 +19,87 @@ import (
 )
 
 const (
-	// patience is how long npm or pip may take to end after it was interrupted.
+	// patience is how long pip may take to end after it was interrupted.
 	patience = 5 * time.Second
 	// glance is how often somebody looks how far it is.
 	glance = 100 * time.Millisecond
 )
 
-// NPM obtains a library through npm, with the user's registry, proxy and other
-// settings. npm only fetches the package: no script of it runs, no other package is
-// fetched, and nothing stays in npm's cache. Progress, unless nil, is told of the bytes of
-// the package, on another goroutine.
-func NPM(ctx context.Context, wanted Target, progress Progress) error {
-	return through(ctx, []string{"npm"}, wanted, progress, func(dir string) []string {
-		return []string{
-			"pack", wanted.Release(), "--ignore-scripts", "--cache", filepath.Join(dir, "cache"),
-			"--loglevel=error", "--no-audit", "--no-fund", "--no-update-notifier",
-		}
-	})
-}
+// ErrNoPip reports that there is no pip.
+var ErrNoPip = errors.New("pip is not installed")
 
-// Pip obtains a wheel through pip as NPM does through npm. Pip installs nothing.
-func Pip(ctx context.Context, wanted Target, progress Progress) error {
-	return through(ctx, []string{"pip3", "pip"}, wanted, progress, func(string) []string {
-		return []string{
-			"download", wanted.Release(), "--no-deps", "--only-binary=:all:", "--no-cache-dir",
-			"--quiet", "--no-input", "--disable-pip-version-check",
-		}
-	})
-}
+// Pip is the command that runs pip.
+type Pip []string
 
-// through makes the first of the programs that is installed store a package in a folder,
-// and takes what is wanted from it.
-func through(ctx context.Context, programs []string, wanted Target, progress Progress,
-	arguments func(dir string) []string) error {
-	var program string
-	var err error
-	for _, name := range programs {
-		if program, err = exec.LookPath(name); err == nil {
-			break
+// FindPip returns the first command that is pip: a Python may have it or not.
+func FindPip() (Pip, error) {
+	for _, command := range []Pip{
+		{"pip3"}, {"pip"}, {"python3", "-m", "pip"}, {"python", "-m", "pip"}, {"py", "-m", "pip"},
+	} {
+		program, err := exec.LookPath(command[0])
+		if err != nil {
+			continue
+		}
+		command[0] = program
+		if exec.Command(program, append(slices.Clone(command[1:]), "--version")...).Run() == nil {
+			return command, nil
 		}
 	}
-	if err != nil {
-		return err
-	}
-	if wanted.Dir, err = filepath.Abs(wanted.Dir); err != nil { // as the program runs elsewhere
+	return nil, ErrNoPip
+}
+
+// Obtain obtains a library, with the user's index, proxy and other settings, whatever the
+// version of Python: it asks for the wheel of the platform that is wanted. Pip only fetches
+// the wheel: nothing is installed or run, and nothing stays in pip's cache. Progress, unless nil,
+// is told of the bytes of the wheel, on another goroutine.
+func (p Pip) Obtain(ctx context.Context, wanted Target, progress Progress) (err error) {
+	if wanted.Dir, err = filepath.Abs(wanted.Dir); err != nil { // as pip runs elsewhere
 		return err
 	}
 	if err := prepare(wanted.Dir); err != nil {
 		return err
 	}
-	name := programs[len(programs)-1]
-	work, err := atomicfile.CreateDir(filepath.Join(wanted.Dir, name), nil)
+	work, err := atomicfile.CreateDir(filepath.Join(wanted.Dir, "pip"), nil)
 	if err != nil {
 		return download.Full(err, wanted.Dir, 0, freeSpace)
 	}
 	defer work.Abort()
-	unwatch := watch(work.Path(), wanted.PackageBytes, progress)
-	err = fetch(ctx, program, work.Path(), arguments(work.Path()))
+	unwatch := watch(work.Path(), wanted.Archive.Bytes, progress)
+	err = fetch(ctx, work.Path(), append(slices.Clone(p), downloadOf(wanted)...))
 	unwatch()
 	if err != nil {
-		return fmt.Errorf("%s could not fetch %s: %w", name, wanted.Release(), err)
+		return fmt.Errorf("pip could not fetch %s: %w", wanted.Release(), err)
 	}
-	_, err = From(ctx, filepath.Join(work.Path(), wanted.Archive()), []Target{wanted}, nil)
+	_, err = From(ctx, filepath.Join(work.Path(), wanted.Archive.Name), []Target{wanted}, nil)
 	return err
 }
 
-// watch tells how far a package is that a program stores below a folder, until it is told
-// to end: neither npm nor pip says so to another program, but the package is by far the
-// largest file there, from its first byte on.
+// downloadOf returns the arguments of pip.
+func downloadOf(wanted Target) []string {
+	arguments := []string{
+		"download", wanted.Release(), "--no-deps", "--only-binary=:all:", "--no-cache-dir",
+		"--quiet", "--no-input", "--disable-pip-version-check",
+	}
+	return append(arguments, platformTags(wanted.Archive.Name)...)
+}
+
+// platformTags returns the arguments that ask pip for a wheel by the tags in its name: those
+// of Python, of its interface and of the platform. A wheel for all has none.
+func platformTags(wheel string) []string {
+	tags := strings.Split(strings.TrimSuffix(wheel, ".whl"), "-")
+	if len(tags) < 5 || tags[4] == "any" {
+		return nil
+	}
+	platforms := strings.Split(tags[4], ".")
+	return []string{
+		"--implementation=cp", "--python-version=" + strings.TrimPrefix(tags[2], "cp"), "--abi=" + tags[3],
+		"--platform=" + platforms[len(platforms)-1],
+	}
+}
+
+// watch tells how far a wheel is that pip stores below a folder, until it is told to end: pip
+// does not say so to another program, but the wheel is by far the largest file there, from its
+// first byte on.
 func watch(dir string, total int64, progress Progress) (end func()) {
 	if progress == nil {
 		return func() {}
@@ -119,12 +134,14 @@ func largest(dir string) (bytes int64) {
 	return bytes
 }
 
-// fetch runs a program in a folder, where it also keeps its temporary files.
-func fetch(ctx context.Context, program, dir string, arguments []string) error {
+// fetch runs pip in a folder, where it also keeps its temporary files.
+func fetch(ctx context.Context, dir string, command []string) error {
 	var output bytes.Buffer
-	cmd := exec.CommandContext(ctx, program, arguments...)
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
 	cmd.Dir, cmd.Stderr = dir, &output
-	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir)
+	// Pip may be set up to refuse what is not for a virtual environment, or has no hash in a file.
+	cmd.Env = append(os.Environ(), "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir, "PIP_REQUIRE_VIRTUALENV=0",
+		"PIP_REQUIRE_HASHES=0")
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = patience
 	err := cmd.Run()
@@ -132,7 +149,7 @@ func fetch(ctx context.Context, program, dir string, arguments []string) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case err != nil:
-		return fmt.Errorf("%w; it says:\n%s\ncheck the network, or its registry and proxy settings", err,
+		return fmt.Errorf("%w; it says:\n%s\ncheck the network, or its index and proxy settings", err,
 			strings.TrimSpace(output.String()))
 	}
 	return nil

@@ -63,7 +63,7 @@ func browser(tb testing.TB) string {
 	return ""
 }
 
-// Libraries returns a folder with ONNX Runtime, libjpeg-turbo and the network as pipeline
+// Libraries returns a folder with ONNX Runtime, libvips, libheif and the network as pipeline
 // setup fetches them, whatever this machine has of its own.
 func Libraries(tb testing.TB) string {
 	tb.Helper()

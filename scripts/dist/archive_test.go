@@ -90,8 +90,9 @@ func testContents(t *testing.T, path string, files map[string][]byte) {
 		t.Fatal(err)
 	}
 	for _, name := range []string{
-		"pipeline", "README.txt", "LICENSE", "lib/libonnxruntime.so.1", "lib/libturbojpeg.so.0",
-		"licences/onnxruntime.txt", "licences/onnxruntime-third-party.txt", "licences/libjpeg-turbo.txt",
+		"pipeline", "README.txt", "LICENSE", "lib/libonnxruntime.so.1",
+		"licences/onnxruntime-LICENSE.txt", "licences/onnxruntime-ThirdPartyNotices.txt", "licences/libvips.txt",
+		"licences/lgpl-3.0.txt", "licences/pi-heif-LICENSE.txt", "licences/pyvips-binary-LICENSE.txt",
 		"licences/efficientnet-lite.txt", "lib/" + network.FileName(), "licences/libstdc++-libgcc.txt",
 		"licences/decoders/libheif.txt", "licences/decoders/dav1d.txt", "NOTICE.txt", "sbom.cdx.json",
 		"licences/go/go.txt", "licences/go/gonum.org_v1_gonum@v0.17.0.txt",

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/heif"
+	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
@@ -83,6 +84,8 @@ func (a *app) doctor() error {
 		{"matrix products", x.checkProducts},
 		{"JPEG decoder", x.checkJPEG},
 		{"HEIC decoder", x.checkHEIC},
+		{"libvips", checkLibrary(imagelib.Vips())},
+		{"libheif", checkLibrary(imagelib.Heif())},
 		{"memory for images", x.checkMemory},
 	} {
 		c, mark := check{Name: each.name, Works: true}, "✓"
@@ -230,6 +233,20 @@ func (x examiner) checkHEIC(_ *check) (string, error) {
 		return "", err
 	}
 	return "built in (WebAssembly), with the same pixels; libde265 is several times faster: " + heif.Remedy(), nil
+}
+
+// checkLibrary returns a check that reports a library that decodes photos. It is optional.
+func checkLibrary(l imagelib.Library) func(*check) (string, error) {
+	return func(*check) (string, error) {
+		path, version, err := l.Find()
+		switch {
+		case err == nil:
+			return fmt.Sprintf("%s %s (%s)", version, path, l.Source(path)), nil
+		case os.Getenv(l.Env) != "" || path != "" && !errors.Is(err, imagelib.ErrTooOld):
+			return "", err
+		}
+		return "not used: " + err.Error(), nil
+	}
 }
 
 // checkMemory reports the budget for decoding images.

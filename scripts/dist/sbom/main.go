@@ -144,10 +144,10 @@ func shipped(root, platform string) (all []component, err error) {
 }
 
 func origin(file, platform string) (component, error) {
-	for _, l := range []libraries.Library{libraries.ONNXRuntime(), libraries.TurboJPEG()} {
-		if f, ok := l.For(platform); ok && f.Name == file {
-			return library(l.Package, l.Version, "pkg:npm/"+strings.Replace(l.Package, "@", "%40", 1)+"@"+l.Version),
-				nil
+	for _, l := range append(libraries.Pictures(), libraries.ONNXRuntime()) {
+		if a, ok := l.For(platform); ok && slices.ContainsFunc(a.Contents,
+			func(f libraries.File) bool { return f.Name == file }) {
+			return library(l.Package, l.Version, l.URL()), nil
 		}
 	}
 	network, err := backbone.Lookup(backbone.SetUpName)
@@ -159,21 +159,18 @@ func origin(file, platform string) (component, error) {
 	}
 	prefixes := map[string]string{"libstdc++.so.6": "libstdc++6_", "libgcc_s.so.1": "libgcc-s1_"}
 	_, arch, _ := strings.Cut(platform, "/")
-	if file == "libturbojpeg.dll" {
-		return debianPackage("libjpeg-turbo_", ".orig.tar.gz", "source", file)
-	}
-	return debianPackage(prefixes[file], "_"+arch+".deb", arch, file)
+	return debianPackage(prefixes[file], arch, file)
 }
 
-// debianPackage finds the package of a file, or its source, among those pinned.
-func debianPackage(prefix, ending, arch, file string) (component, error) {
+// debianPackage finds the package of a file among those pinned.
+func debianPackage(prefix, arch, file string) (component, error) {
 	pinned, err := os.ReadFile("scripts/dist/debian.sha256")
 	if err != nil {
 		return component{}, err
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(pinned)); prefix != "" && lines.Scan(); {
 		_, name, _ := strings.Cut(lines.Text(), "  ")
-		if version, ok := strings.CutSuffix(strings.TrimPrefix(name, prefix), ending); ok &&
+		if version, ok := strings.CutSuffix(strings.TrimPrefix(name, prefix), "_"+arch+".deb"); ok &&
 			strings.HasPrefix(name, prefix) {
 			name = strings.TrimSuffix(prefix, "_")
 			return library(name, version, "pkg:deb/debian/"+strings.ReplaceAll(name, "+", "%2B")+"@"+version+"?arch="+
