@@ -107,7 +107,6 @@ type Embedder struct {
 	file      backbone.File
 	settings  extractor.Config
 	spec      preprocess.Spec
-	jpeg      preprocess.JPEGDecoder // nil for Go's
 	probes    Probes
 	reading   string
 	budget    *preprocess.Budget
@@ -124,6 +123,7 @@ func Open(o Options) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.sayDecoders()
 	if e.probes, err = e.probe(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -144,7 +144,7 @@ func (o Options) openNamed() (*Embedder, error) {
 		o.Log.Info("using the built-in network, which is weak: pipeline setup gets a far better one, --backbone " +
 			"names any other")
 	}
-	e, err := o.open(file, file.Preprocess, o.Extractor, "")
+	e, err := o.open(file, file.Preprocess, o.Extractor)
 	if err != nil {
 		return nil, err
 	}
@@ -161,6 +161,7 @@ func OpenFor(p Provenance, o Options) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.sayDecoders()
 	if err := e.compare(p); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -198,7 +199,7 @@ func (o Options) openFor(p Provenance) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.open(file, p.Preprocess, settings, requiredJPEG(p))
+	return o.open(file, p.Preprocess, settings)
 }
 
 // recordedExtractor returns the recorded settings. The options may choose other
@@ -229,10 +230,8 @@ func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 	return settings, nil
 }
 
-// open returns an Embedder for a backbone. jpeg is the decoder that a model
-// requires; "" leaves the choice to the options.
-func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config,
-	jpeg string) (*Embedder, error) {
+// open returns an Embedder for a backbone.
+func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config) (*Embedder, error) {
 	if settings.Output == "" {
 		settings.Output = file.Output
 	}
@@ -244,25 +243,25 @@ func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extr
 	if e.extractor, err = extractor.Open(runtime.Until(o.Until), file.Bytes(), file.Name, settings); err != nil {
 		return nil, err
 	}
-	if err := e.prepare(wanted, jpeg); err != nil {
+	if err := e.prepare(wanted); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
 
 // prepare chooses the preprocessing and opens the cache.
-func (e *Embedder) prepare(wanted *preprocess.Spec, jpeg string) error {
+func (e *Embedder) prepare(wanted *preprocess.Spec) error {
 	if err := e.chooseSpec(wanted); err != nil {
 		return err
 	}
 	var err error
-	if e.jpeg, err = e.chooseJPEG(jpeg); err != nil {
-		return err
-	}
 	if e.budget, err = e.options.Preprocess.Budget(); err != nil {
 		return &SettingsError{fmt.Errorf("preprocess.%w", err)}
 	}
-	if e.pre, err = preprocess.NewNative(e.spec, e.budget, e.jpeg); err != nil {
+	if err := e.chooseDecoders(); err != nil {
+		return err
+	}
+	if e.pre, err = preprocess.New(e.spec, e.budget); err != nil {
 		return &SettingsError{err}
 	}
 	e.cache, err = e.openCache(e.spec.Fingerprint())

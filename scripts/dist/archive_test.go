@@ -94,7 +94,7 @@ func testContents(t *testing.T, path string, files map[string][]byte) {
 		"licences/onnxruntime-LICENSE.txt", "licences/onnxruntime-ThirdPartyNotices.txt", "licences/libvips.txt",
 		"licences/lgpl-3.0.txt", "licences/pi-heif-LICENSE.txt", "licences/pyvips-binary-LICENSE.txt",
 		"licences/efficientnet-lite.txt", "lib/" + network.FileName(), "licences/libstdc++-libgcc.txt",
-		"licences/decoders/libheif.txt", "licences/decoders/dav1d.txt", "NOTICE.txt", "sbom.cdx.json",
+		"NOTICE.txt", "sbom.cdx.json",
 		"licences/go/go.txt", "licences/go/gonum.org_v1_gonum@v0.17.0.txt",
 		"completions/pipeline.bash", "completions/pipeline.zsh", "completions/pipeline.fish",
 		"man/man1/pipeline-train.1",

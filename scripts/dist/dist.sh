@@ -77,7 +77,6 @@ install -m 644 LICENSE CHANGELOG.md "$root/"
 install -m 644 $here/README.txt "$root/README.txt"
 sed "s/VERSION/$version/" $here/NOTICE.txt >"$root/NOTICE.txt"
 go run ./$here/notices ./cmd/pipeline "$root/licences/go" $os/$arch
-install -D -m 644 -t "$root/licences/decoders" internal/heif/wasm/licences/*
 
 go run ./$here/sbom "$root" "$version" "$os/$arch" >"$root/sbom.cdx.json"
 

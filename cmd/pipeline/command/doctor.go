@@ -18,11 +18,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/internal/heif"
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
-	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
+	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 var errNotReady = errors.New("images cannot be labelled on this machine; the lines marked ✗ say what to do")
@@ -82,10 +81,8 @@ func (a *app) doctor() error {
 		{"network of new models", x.checkNetwork},
 		{"cache folder", x.checkCache},
 		{"matrix products", x.checkProducts},
-		{"JPEG decoder", x.checkJPEG},
+		{"photo decoder", x.checkPhotos},
 		{"HEIC decoder", x.checkHEIC},
-		{"libvips", checkLibrary(imagelib.Vips())},
-		{"libheif", checkLibrary(imagelib.Heif())},
 		{"memory for images", x.checkMemory},
 	} {
 		c, mark := check{Name: each.name, Works: true}, "✓"
@@ -206,47 +203,47 @@ func (x examiner) checkProducts(c *check) (string, error) {
 	return products.String(), nil
 }
 
-// checkJPEG reports the decoder of photos. libjpeg-turbo is optional: without it
-// decoding is slower.
-func (x examiner) checkJPEG(_ *check) (string, error) {
-	d, err := turbojpeg.Find()
-	switch {
-	case x.config.Preprocess.JPEG == embed.JPEGGo:
-		return "Go's, as set by preprocess.jpeg", nil
-	case err == nil:
-		return fmt.Sprintf("libjpeg-turbo %s (%s; pixels %s), with scaled decoding of large photos", d.Path(),
-			turbojpeg.Source(d.Path()), d.ID()), nil
-	case x.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
-		return "", err
+// checkPhotos reports what decodes all photos but HEIC. Libraries are optional: without them decoding is slower.
+func (x examiner) checkPhotos(c *check) (string, error) {
+	d, err := x.decoders(c)
+	if err != nil || x.config.Preprocess.Decoders == embed.DecodersGo {
+		return "Go's, as set by preprocess.jpeg; no AVIF", err
 	}
-	return "Go's; libjpeg-turbo is several times faster on large photos: " + turbojpeg.Remedy(), nil
+	if path, version := d.Libvips(); path != "" {
+		return fmt.Sprintf("libvips %s, %s (%s), with scaled decoding of large photos", version, path,
+			imagelib.Vips().Source(path)), nil
+	}
+	return "Go's; libvips is several times faster and reads AVIF: " + imagelib.Vips().Remedy(), nil
 }
 
-// checkHEIC reports the decoder of HEIC; AVIF is always decoded by what is built
-// in. libde265 is optional, and only faster.
-func (x examiner) checkHEIC(_ *check) (string, error) {
-	l, err := heif.Find()
-	switch {
-	case err == nil:
-		return fmt.Sprintf("libde265 %s (%s); AVIF: libavif, built in", l.Version(), l.Path()), nil
-	case os.Getenv(heif.EnvLibrary) != "":
-		return "", err
+// checkHEIC reports what decodes HEIC.
+func (x examiner) checkHEIC(c *check) (string, error) {
+	d, err := x.decoders(c)
+	if err != nil || x.config.Preprocess.Decoders == embed.DecodersGo {
+		return "none, as set by preprocess.jpeg", err
 	}
-	return "built in (WebAssembly), with the same pixels; libde265 is several times faster: " + heif.Remedy(), nil
+	if path, version := d.Libheif(); path != "" {
+		return fmt.Sprintf("libheif %s, %s (%s)", version, path, imagelib.Heif().Source(path)), nil
+	}
+	return "none; libheif reads it: " + imagelib.Heif().Remedy(), nil
 }
 
-// checkLibrary returns a check that reports a library that decodes photos. It is optional.
-func checkLibrary(l imagelib.Library) func(*check) (string, error) {
-	return func(*check) (string, error) {
-		path, version, err := l.Find()
-		switch {
-		case err == nil:
-			return fmt.Sprintf("%s %s (%s)", version, path, l.Source(path)), nil
-		case os.Getenv(l.Env) != "" || path != "" && !errors.Is(err, imagelib.ErrTooOld):
-			return "", err
-		}
-		return "not used: " + err.Error(), nil
+// decoders returns the libraries, and notes why one that is there is not used; that is an error for one that is named
+// or required.
+func (x examiner) decoders(c *check) (*preprocess.Decoders, error) {
+	if x.config.Preprocess.Decoders == embed.DecodersGo {
+		return &preprocess.Decoders{}, nil
 	}
+	d, err := preprocess.FindDecoders()
+	switch {
+	case err == nil:
+		return d, nil
+	case os.Getenv(imagelib.Vips().Env) != "",
+		os.Getenv(imagelib.Heif().Env) != "":
+		return d, err
+	}
+	c.note("not used: %v", err)
+	return d, nil
 }
 
 // checkMemory reports the budget for decoding images.

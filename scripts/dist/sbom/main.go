@@ -100,7 +100,7 @@ func describe(root, version, platform string) ([]byte, error) {
 		}
 		all = append(all, library(m.Path, m.Version, "pkg:golang/"+m.Path+"@"+m.Version))
 	}
-	all = append(append(all, decoders()...), beside...)
+	all = append(all, beside...)
 	slices.SortFunc(all, func(a, b component) int { return strings.Compare(a.PURL, b.PURL) })
 	seconds, _ := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	text, err := json.MarshalIndent(bill{
@@ -109,18 +109,6 @@ func describe(root, version, platform string) ([]byte, error) {
 		Components: all,
 	}, "", "  ")
 	return append(text, '\n'), err
-}
-
-// decoders returns what internal/heif/wasm contains: its README names the versions, and
-// none of libyuv.
-func decoders() (all []component) {
-	for _, c := range [][2]string{
-		{"github/strukturag/libheif", "1.23.0"}, {"github/strukturag/libde265", "1.1.1"},
-		{"github/aomediacodec/libavif", "1.4.2"}, {"github/videolan/dav1d", "1.5.3"}, {"generic/aom", "3.14.1"},
-	} {
-		all = append(all, library(filepath.Base(c[0]), c[1], "pkg:"+c[0]+"@"+c[1]))
-	}
-	return append(all, library("libyuv", "", "pkg:generic/libyuv"))
 }
 
 // shipped returns the libraries that are packed with the program. It is an error if the

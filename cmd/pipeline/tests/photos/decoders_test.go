@@ -9,20 +9,21 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
+	"github.com/seed-90d10d51/pipeline/internal/imagelib"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// newTurboTestbed is a testbed with libjpeg-turbo, whose folder a new home would
+// newLibrariesTestbed is a testbed with libvips, whose folder a new home would
 // hide. It skips the test on a machine without the library.
-func newTurboTestbed(t *testing.T) *commandtest.Bed {
+func newLibrariesTestbed(t *testing.T) *commandtest.Bed {
 	t.Helper()
-	library, err := turbojpeg.Locate()
+	library, err := imagelib.Vips().Locate()
 	if err != nil {
-		t.Skip(err)
+		testenv.Missing(t, "needs libvips: run make setup (%v)", err)
 	}
 	l := commandtest.New(t)
-	t.Setenv(turbojpeg.EnvLibrary, library)
+	t.Setenv(imagelib.Vips().Env, library)
 	return l
 }
 
@@ -41,12 +42,12 @@ func notes(l *commandtest.Bed, out string) (notes []string) {
 // TestModelIsNotTiedToADecoder: one line and a note say that a model is used with
 // another decoder than the one that it was trained with.
 func TestModelIsNotTiedToADecoder(t *testing.T) {
-	l := newTurboTestbed(t)
+	l := newLibrariesTestbed(t)
 	images := l.Photos(l.Path("base"), 1000, 4, "kiwi", "lime")
-	models := map[string]string{"turbo": l.Path("turbo.model"), "go": l.Path("go.model")}
+	models := map[string]string{"libraries": l.Path("libraries.model"), "go": l.Path("go.model")}
 	for decoder, file := range models {
 		l.Must("train", "--images", images, "--out", file, "--set", "preprocess.jpeg="+decoder)
-		for _, here := range []string{"turbo", "go"} {
+		for _, here := range []string{"libraries", "go"} {
 			out := l.Path(decoder + "_" + here)
 			r := l.Must("label", file, "--images", images, "--out", out, "--set", "preprocess.jpeg="+here)
 			if l.Timing(out, "inferred") != 0 && decoder == here {
@@ -66,27 +67,27 @@ func TestModelIsNotTiedToADecoder(t *testing.T) {
 	features, statistics := l.Path("features"), func(decoder string) string { return l.Path(decoder + ".stats") }
 	l.Must("embed", "--images", images, "--out", features, "--set", "preprocess.jpeg=go")
 	for decoder := range models {
-		l.Must("stats", "collect", "--images", l.Path(map[string]string{"turbo": "base", "go": "more"}[decoder]),
+		l.Must("stats", "collect", "--images", l.Path(map[string]string{"libraries": "base", "go": "more"}[decoder]),
 			"--out", statistics(decoder), "--set", "preprocess.jpeg="+decoder)
 	}
 	l.Write(l.Path("forget.csv"), []byte("path,label\nkiwi/000.jpg,kiwi\n"))
 	for name, args := range map[string][]string{
 		"eval":          {"eval", models["go"], "--images", images},
-		"eval features": {"eval", models["turbo"], "--features", features},
+		"eval features": {"eval", models["libraries"], "--features", features},
 		"rank":          {"rank", models["go"], "--images", images, "--out", l.Path("rank.csv")},
 		"learn":         {"learn", models["go"], "--images", more, "--out", l.Path("learned.model")},
-		"learn stats":   {"learn", models["turbo"], "--stats", statistics("go"), "--out", l.Path("summed.model")},
+		"learn stats":   {"learn", models["libraries"], "--stats", statistics("go"), "--out", l.Path("summed.model")},
 		"forget": {"forget", models["go"], "--samples", l.Path("forget.csv"), "--images", images, "--out",
 			l.Path("forgotten.model")},
-		"stats merge": {"stats", "merge", statistics("turbo"), statistics("go"), "--out", l.Path("all.stats")},
+		"stats merge": {"stats", "merge", statistics("libraries"), statistics("go"), "--out", l.Path("all.stats")},
 	} {
 		if r := l.Must(args...); strings.Count(r.Stderr, decoderNote) != 1 {
 			t.Errorf("%s: %s", name, r.Stderr)
 		}
 	}
 	// Without the library, a model that was trained with it works all the same.
-	t.Setenv(turbojpeg.EnvLibrary, filepath.Join(l.Dir, "gone.so"))
-	l.Must("label", models["turbo"], "--images", images, "--out", l.Path("without"))
+	t.Setenv(imagelib.Vips().Env, filepath.Join(l.Dir, "gone.so"))
+	l.Must("label", models["libraries"], "--images", images, "--out", l.Path("without"))
 	if notes := notes(l, l.Path("without")); len(notes) != 1 || !strings.Contains(notes[0], "Go's here") {
 		t.Errorf("without the library: %q", notes)
 	}
@@ -95,9 +96,9 @@ func TestModelIsNotTiedToADecoder(t *testing.T) {
 // TestOtherFeaturesAreRefused: models whose probe pictures have other features
 // here, and those without any, need the decoder that they were trained with.
 func TestOtherFeaturesAreRefused(t *testing.T) {
-	l := newTurboTestbed(t)
+	l := newLibrariesTestbed(t)
 	images := l.Photos(l.Path("base"), 300, 4, "kiwi", "lime")
-	file := l.Path("turbo.model")
+	file := l.Path("libraries.model")
 	l.Must("train", "--images", images, "--out", file)
 	for word, probes := range map[string]func(embed.Probes) embed.Probes{
 		"mean cosine":        func(p embed.Probes) embed.Probes { p[0] += 10; return p },
@@ -113,7 +114,7 @@ func TestOtherFeaturesAreRefused(t *testing.T) {
 			t.Fatal(err)
 		}
 		l.Must("label", other, "--images", images, "--out", l.Path("o"))
-		l.Refused(command.ExitFailed, []string{"preprocessing", "libjpeg-turbo", "train again", word}, "label", other,
+		l.Refused(command.ExitFailed, []string{"preprocessing", "libvips", "train again", word}, "label", other,
 			"--images", images, "--out", l.Path("o"), "--set", "preprocess.jpeg=go")
 	}
 }
