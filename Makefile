@@ -11,7 +11,7 @@ help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 .PHONY: setup
-setup: build ## find or download ONNX Runtime, libvips, libheif and the network of new models
+setup: build ## find or download ONNX Runtime, libvips and libheif
 	@bin/pipeline setup
 
 .PHONY: test-setup

@@ -26,7 +26,7 @@ func bomb() []byte {
 // the embedding that they have by themselves.
 func TestContentsFailAlone(t *testing.T) {
 	orttest.Open(t)
-	e, err := Open(Options{SetUp: []string{}, Cache: t.TempDir()})
+	e, err := Open(Options{Backbone: "default", Cache: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

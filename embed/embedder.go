@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,19 +15,17 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // Options configure an Embedder. The zero value does what the commands do by default.
 type Options struct {
-	// Backbone is an ONNX file, a catalogue name, or "" for that of the set-up, or the
-	// built-in one without it; in OpenFor "" finds the recorded one.
+	// Backbone is an ONNX file, a catalogue name, or "" for New; in OpenFor "" finds the
+	// recorded one.
 	Backbone string
-	// SetUp are the folders in which the set-up may have put a network; nil are those of this
-	// machine, and without any, []string{}, the built-in network is the default.
-	SetUp      []string
+	// New is the network of new models, as Backbone; "" is backbone.OfNewModels.
+	New        string
 	Extractor  extractor.Config
 	Preprocess Preprocess
 	// Cache is the folder of embeddings and backbones; "" is the user's.
@@ -67,10 +66,7 @@ func (o Options) CacheDir() (string, error) {
 // BackboneDirs returns the folders to search for backbones.
 func (o Options) BackboneDirs() (backbone.Dirs, error) {
 	dir, err := o.CacheDir()
-	if o.SetUp == nil {
-		o.SetUp = libraries.NetworkDirs()
-	}
-	return backbone.Dirs{Cache: filepath.Join(dir, "backbones"), SetUp: o.SetUp}, err
+	return backbone.Dirs{Cache: filepath.Join(dir, "backbones")}, err
 }
 
 // resolved returns the options with the defaults of those that cannot be zero.
@@ -136,13 +132,9 @@ func (o Options) openNamed() (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := backbone.Resolve(o.Backbone, dirs)
+	file, err := backbone.Resolve(cmp.Or(o.Backbone, o.New), dirs)
 	if err != nil {
 		return nil, err
-	}
-	if o.Backbone == "" && len(dirs.SetUp) > 0 && file.Source == backbone.BuiltIn {
-		o.Log.Info("using the built-in network, which is weak: pipeline setup gets a far better one, --backbone " +
-			"names any other")
 	}
 	e, err := o.open(file, file.Preprocess, o.Extractor)
 	if err != nil {

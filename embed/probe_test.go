@@ -215,7 +215,7 @@ func TestDecodersMayDiffer(t *testing.T) {
 func TestDecoderWithOtherPixels(t *testing.T) {
 	orttest.Open(t)
 	o := DefaultOptions()
-	o.SetUp, o.Cache, o.Preprocess.Decoders = []string{}, t.TempDir(), DecodersGo
+	o.Backbone, o.Cache, o.Preprocess.Decoders = "default", t.TempDir(), DecodersGo
 	e, err := Open(o)
 	if err != nil {
 		t.Fatal(err)

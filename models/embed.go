@@ -5,6 +5,9 @@ package models
 
 import _ "embed"
 
+//go:embed efficientnet-lite0.onnx
+var efficientNetLite0 string
+
 //go:embed default.onnx
 var defaultONNX string
 
@@ -16,6 +19,9 @@ var defaultPrior string
 
 //go:embed catalogue.yaml
 var catalogueYAML string
+
+// EfficientNetLite0 returns a copy of the network of new models, an ONNX file.
+func EfficientNetLite0() []byte { return []byte(efficientNetLite0) }
 
 // Default returns a copy of the built-in backbone, an ONNX file.
 func Default() []byte { return []byte(defaultONNX) }

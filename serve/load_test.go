@@ -30,7 +30,7 @@ import (
 // second, whether or not those before were answered, counted from when each was due.
 // s-of-CPU, which a busy machine does not change, includes the clients.
 func BenchmarkLabel(b *testing.B) {
-	o := pixels.Options{SetUp: []string{}}
+	o := pixels.Options{Backbone: "default"}
 	o.Cache = b.TempDir()
 	e, err := pixels.Open(o)
 	if err != nil {

@@ -112,7 +112,7 @@ func parseCatalogue(text []byte) ([]Entry, error) {
 }
 
 func (e Entry) validate() error {
-	if e.Name == "" || IsBuiltIn(e.Name) || looksLikePath(e.Name) {
+	if e.Name == "" || IsSmall(e.Name) || looksLikePath(e.Name) {
 		return errors.New("name: must not be empty, that of a built-in backbone or look like a path")
 	}
 	if err := checkHash(e.SHA256); err != nil {

@@ -12,11 +12,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// Default is the name of the built-in backbone, and Default01 of the one that had this
-// name in version 0.1: models that were trained with it find it by its hash.
+// OfNewModels is the catalogue's name of the network that the program contains for new
+// models. Default is the name of a small one of our own, and Default01 of the one that had
+// this name in version 0.1: models that were trained with them find them by their hash.
 const (
-	Default   = "default"
-	Default01 = "default-0.1"
+	OfNewModels = "efficientnet-lite0"
+	Default     = "default"
+	Default01   = "default-0.1"
 )
 
 // maxFileBytes is protobuf's limit for one message, hence for one ONNX file.
@@ -37,7 +39,7 @@ const (
 
 // A File is one backbone, read and hashed.
 type File struct {
-	// Name is for display: "default", "default-0.1", a catalogue name, or the path as given.
+	// Name is for display: that of a built-in one, a catalogue name, or the path as given.
 	Name string
 	// Path is "" for a built-in backbone.
 	Path string
@@ -67,6 +69,8 @@ func (f File) Bytes() []byte { return f.data }
 // errNotThere.
 func builtIn(name string) (File, error) {
 	switch name {
+	case OfNewModels:
+		return newFile(name, "", BuiltIn, models.EfficientNetLite0())
 	case Default:
 		return newFile(name, "", BuiltIn, models.Default())
 	case Default01:
@@ -75,8 +79,11 @@ func builtIn(name string) (File, error) {
 	return File{}, errNotThere
 }
 
-// IsBuiltIn reports whether that is the name of a built-in backbone.
-func IsBuiltIn(name string) bool { return name == Default || name == Default01 }
+// IsBuiltIn reports whether that is the name of a backbone that the program contains.
+func IsBuiltIn(name string) bool { return name == OfNewModels || IsSmall(name) }
+
+// IsSmall reports whether that is the name of one of our own, which have seen 60 classes.
+func IsSmall(name string) bool { return name == Default || name == Default01 }
 
 // load reads the file at path.
 func load(name, path string, source Source) (File, error) {

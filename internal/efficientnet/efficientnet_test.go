@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/models"
 )
 
 // tiny is the network of testdata/make.py.
@@ -89,11 +89,7 @@ func TestFeatures(t *testing.T) {
 
 // TestPublished: so it does with the published network.
 func TestPublished(t *testing.T) {
-	network, err := os.ReadFile(testenv.Network(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	compare(t, network, 224, readGolden(t, "lite0.json"))
+	compare(t, models.EfficientNetLite0(), 224, readGolden(t, "lite0.json"))
 }
 
 func compare(t *testing.T, network []byte, side int, want golden) {

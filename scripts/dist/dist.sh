@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds out/dist/pipeline-VERSION-linux-ARCH.tar.xz: the program, the libraries and the
-# network that it loads, licences, completions and manual pages. Unpacked anywhere, it runs without
+# Builds out/dist/pipeline-VERSION-linux-ARCH.tar.xz: the program, the libraries
+# that it loads, licences, completions and manual pages. Unpacked anywhere, it runs without
 # network on Linux with glibc 2.28 or newer and nothing else. The same files go into
 # pipeline_VERSION_ARCH.deb, where dpkg-deb is installed. The same tree gives the same
 # bytes.
 #
-# Only on Linux; arm64 is cross-built and has only been run under QEMU. The libraries and
-# the network come by pipeline setup, and libstdc++ and libgcc_s, which
+# Only on Linux; arm64 is cross-built and has only been run under QEMU. The libraries
+# come by pipeline setup, and libstdc++ and libgcc_s, which
 # ONNX Runtime needs, from Debian 11, whose builds run on glibc 2.18. Everything
 # is checked against hashes in the project. Downloads are kept in .dist.
 # sbom.cdx.json in it, and pipeline-VERSION-linux-ARCH.cdx.json beside it, list what it

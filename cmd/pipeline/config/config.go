@@ -40,8 +40,7 @@ type Config struct {
 	// embeddings.
 	Texts string `mapstructure:"texts" json:"texts"`
 	// Backbone is a name from the catalogue, "default", or an ONNX file; ""
-	// means the model's own, or if there is no model yet the network that pipeline
-	// setup obtained, else "default".
+	// means the model's own, or if there is no model yet EfficientNet-Lite0.
 	Backbone   string              `mapstructure:"backbone" json:"backbone"`
 	Scan       pipeline.Scan       `mapstructure:"scan" json:"scan"`
 	Boxes      pipeline.Boxes      `mapstructure:"boxes" json:"boxes"`

@@ -74,7 +74,7 @@ func (r Runner) embed(ctx context.Context, s *Samples, images dataset.Listing) (
 		return err
 	}
 	s.Embedded = all.Outcome.Counts
-	s.backbone, s.builtIn = filepath.Base(e.Backbone().Name), e.Backbone().Source == backbone.BuiltIn
+	s.backbone, s.builtIn = filepath.Base(e.Backbone().Name), backbone.IsSmall(e.Backbone().Name)
 	if r.DKL && r.Training.Views > 0 {
 		s.views = all.Views(ctx, r.Embed, images.Root, r.Training.Views)
 	}
@@ -91,7 +91,7 @@ func (r Runner) readFeatures(dir string) (*Samples, error) {
 		s.backbone = "unknown (" + filepath.Base(dir) + ")"
 	}
 	if name := f.Provenance.Backbone.Name; name != "" {
-		s.backbone, s.builtIn = filepath.Base(name), backbone.IsBuiltIn(name)
+		s.backbone, s.builtIn = filepath.Base(name), backbone.IsSmall(name)
 	}
 	return s, s.fill(f)
 }

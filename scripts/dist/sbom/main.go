@@ -92,6 +92,12 @@ func describe(root, version, platform string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	network, err := backbone.Lookup(backbone.OfNewModels)
+	if err != nil {
+		return nil, err
+	}
+	p := network.Package
+	beside = append(beside, library(p.Name, p.Version, "pkg:pypi/"+p.Name+"@"+p.Version)) // it is in the program
 	goVersion := strings.TrimPrefix(info.GoVersion, "go")
 	all := []component{library("std", goVersion, "pkg:golang/std@"+goVersion)}
 	for _, m := range info.Deps {
@@ -137,13 +143,6 @@ func origin(file, platform string) (component, error) {
 			func(f libraries.File) bool { return f.Name == file }) {
 			return library(l.Package, l.Version, l.URL()), nil
 		}
-	}
-	network, err := backbone.Lookup(backbone.SetUpName)
-	if err != nil {
-		return component{}, err
-	}
-	if p := network.Package; network.FileName() == file {
-		return library(p.Name, p.Version, "pkg:pypi/"+p.Name+"@"+p.Version), nil
 	}
 	prefixes := map[string]string{"libstdc++.so.6": "libstdc++6_", "libgcc_s.so.1": "libgcc-s1_"}
 	_, arch, _ := strings.Cut(platform, "/")

@@ -74,7 +74,7 @@ func (l *Bed) Run(args ...string) Result {
 func (l *Bed) RunWith(cache string, args ...string) Result {
 	l.Helper()
 	var stdout, stderr bytes.Buffer
-	code := command.Run(context.Background(), append(args, "--cache", cache), &stdout, &stderr)
+	code := command.Run(Context(context.Background()), append(args, "--cache", cache), &stdout, &stderr)
 	return Result{code, stdout.String(), stderr.String()}
 }
 

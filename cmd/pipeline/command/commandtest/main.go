@@ -1,6 +1,7 @@
 package commandtest
 
 import (
+	"context"
 	"os"
 	"strconv"
 	"strings"
@@ -13,6 +14,8 @@ const (
 	// ActAsPipeline makes the test binary the real command. Its name does not
 	// have the prefix of settings, so the command ignores it.
 	ActAsPipeline = "TEST_BINARY_IS_PIPELINE"
+	// AsReleased makes it take the network of new models that the program has.
+	AsReleased = "TEST_BINARY_AS_RELEASED"
 	// longForm, allStories and exportsDir are for the tests, not settings: the command
 	// would refuse them, so Main removes them.
 	longForm   = "PIPELINE_LONG"
@@ -25,6 +28,14 @@ var Wanted struct {
 	Long    bool
 	Stories int // classes
 	Exports string
+}
+
+// Context returns a context in which new models use the small network, which is fast.
+func Context(ctx context.Context) context.Context {
+	if os.Getenv(AsReleased) != "" {
+		return ctx
+	}
+	return command.WithNetwork(ctx, "default")
 }
 
 // common is what the tests of a package share, one after the other.
@@ -49,7 +60,7 @@ func (s *shared) folder(l *Bed) string {
 // Main is the TestMain of packages that use a Bed.
 func Main(m *testing.M) {
 	if os.Getenv(ActAsPipeline) != "" {
-		command.Main()
+		command.Main(Context(context.Background()))
 	}
 	Wanted.Long = os.Getenv(longForm) != ""
 	Wanted.Stories, _ = strconv.Atoi(os.Getenv(allStories))

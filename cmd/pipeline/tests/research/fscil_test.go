@@ -464,7 +464,7 @@ func TestFSCILGoesOn(t *testing.T) {
 			cancel()
 		}
 	})
-	if code := command.Run(ctx, append(args, "--out", l.Path("out")), io.Discard,
+	if code := command.Run(commandtest.Context(ctx), append(args, "--out", l.Path("out")), io.Discard,
 		stop); code != command.ExitInterrupted {
 		t.Fatalf("exit code %d\n%s", code, stderr.String())
 	}
