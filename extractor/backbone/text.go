@@ -142,7 +142,7 @@ func (e Entry) text(tokenizerPath string, dirs Dirs) (TextSide, error) {
 	for i, file := range files {
 		path := dirs.CachePath(file)
 		if !dirs.has(file) {
-			return t, fmt.Errorf("text side of backbone %s: %w; %s", e.Name, ErrNotPulled, e.howToGet())
+			return t, fmt.Errorf("text side of backbone %s: %w; %s", e.Name, ErrNotPulled, e.howToGet(dirs))
 		}
 		data, err := regularfile.Read(path, maxFileBytes)
 		if err != nil {

@@ -44,12 +44,9 @@ func isZip(b *bufio.Reader) bool {
 	return string(magic) == "PK\x03\x04"
 }
 
-// zip reads a wheel, which may be wanted itself, or another zip. The files in it are of any
-// size, but no more than an entry says is read.
-func (s *search) zip(name string, file io.ReaderAt, size int64) error {
-	if err := s.offer(name, size, io.NewSectionReader(file, 0, size)); err != nil {
-		return err
-	}
+// zip reads a wheel or another zip. The files in it are of any size, but no more than an entry
+// says is read.
+func (s *search) zip(file io.ReaderAt, size int64) error {
 	archive, err := zip.NewReader(file, size)
 	if err != nil {
 		return errCut // the list of its contents is at its end

@@ -84,12 +84,9 @@ func downloadOf(wanted Target) []string {
 }
 
 // platformTags returns the arguments that ask pip for a wheel by the tags in its name: those
-// of Python, of its interface and of the platform. A wheel for all has none.
+// of Python, of its interface and of the platform.
 func platformTags(wheel string) []string {
 	tags := strings.Split(strings.TrimSuffix(wheel, ".whl"), "-")
-	if len(tags) < 5 || tags[4] == "any" {
-		return nil
-	}
 	platforms := strings.Split(tags[4], ".")
 	return []string{
 		"--implementation=cp", "--python-version=" + strings.TrimPrefix(tags[2], "cp"), "--abi=" + tags[3],

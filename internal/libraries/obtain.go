@@ -217,7 +217,7 @@ func (s *search) file(file, name string, progress Progress) error {
 	defer f.Close()
 	b := bufio.NewReader(&counted{ctx: s.ctx, from: f, total: size, progress: progress})
 	if isZip(b) {
-		return s.zip(name, f, size)
+		return s.zip(f, size)
 	}
 	return s.content(name, size, b)
 }

