@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
@@ -68,6 +69,8 @@ func (e *Embedder) sayDecoders() {
 	vips, _ := d.Libvips()
 	switch {
 	case e.options.Preprocess.Decoders == DecodersGo:
+	case errors.Is(err, imagelib.ErrTooOld): // as those of older systems are
+		e.options.Log.Info("a library that decodes photos is not used", "reason", err)
 	case err != nil:
 		e.options.Log.Warn("a library that decodes photos is not used", "reason", err)
 	case vips == "":

@@ -24,23 +24,23 @@ type Decoders struct {
 // is named by its environment variable, is not used; the Decoders do without it.
 func FindDecoders() (*Decoders, error) {
 	d := &Decoders{}
-	find := func(l imagelib.Library, open func(path string) error) error {
-		path, err := l.Locate()
-		if err == nil {
-			err = open(path)
-		}
-		if errors.Is(err, imagelib.ErrNoLibrary) && os.Getenv(l.Env) == "" {
+	find := func(l imagelib.Library, open func(path, version string) error) error {
+		path, version, err := l.Find()
+		switch {
+		case err == nil:
+			return open(path, version)
+		case path == "" && os.Getenv(l.Env) == "": // there is none
 			return nil
 		}
 		return err
 	}
 	return d, errors.Join(
-		find(imagelib.Vips(), func(path string) (err error) {
-			d.vips, err = vips.Open(path)
+		find(imagelib.Vips(), func(path, version string) (err error) {
+			d.vips, err = vips.Open(path, version)
 			return err
 		}),
-		find(imagelib.Heif(), func(path string) (err error) {
-			d.heif, err = heif.Open(path)
+		find(imagelib.Heif(), func(path, version string) (err error) {
+			d.heif, err = heif.Open(path, version)
 			return err
 		}))
 }

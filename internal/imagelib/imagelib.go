@@ -56,7 +56,7 @@ func Vips() Library {
 func Heif() Library {
 	return Library{
 		Name: "libheif", Env: "LIBHEIF_LIB", Dir: "heif", Version: "1.4.0", version: "heif_get_version",
-		oldest: [2]int{1, 19}, // which has limits
+		oldest: [2]int{1, 20}, // which bounds the memory that it takes
 		debian: "libheif1", fedora: "libheif", formula: "libheif",
 		files: map[string][2]string{
 			"darwin":  {"libheif.1.*.dylib", "libheif.dylib"},

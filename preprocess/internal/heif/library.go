@@ -16,8 +16,6 @@ type Library struct {
 
 // functions are those of libheif. The first pointer of most is what they work on.
 type functions struct {
-	getVersion  func() string
-	getNumber   func() uint32
 	start       func(parameters uintptr) failure
 	newContext  func() uintptr
 	freeContext func(context uintptr)
@@ -83,7 +81,7 @@ type tiling struct {
 
 func (f *functions) load(path string) error {
 	return sharedlib.Load(path, map[string]any{
-		"heif_get_version": &f.getVersion, "heif_get_version_number": &f.getNumber, "heif_init": &f.start,
+		"heif_init":          &f.start,
 		"heif_context_alloc": &f.newContext, "heif_context_free": &f.freeContext,
 		"heif_context_get_security_limits":           &f.limits,
 		"heif_context_set_max_decoding_threads":      &f.setThreads,
@@ -106,19 +104,11 @@ func (f *functions) load(path string) error {
 	}, nil)
 }
 
-// leastVersion is 1.20, as a number of two hexadecimal digits each: the first that bounds the
-// memory that it takes.
-const leastVersion = 0x01140000
-
-// Open loads the library.
-func Open(path string) (*Library, error) {
-	l := &Library{path: path}
+// Open loads the library at path, which is of that version.
+func Open(path, version string) (*Library, error) {
+	l := &Library{path: path, version: version}
 	if err := l.load(path); err != nil {
 		return nil, fmt.Errorf("libheif %s: %w", path, err)
-	}
-	l.version = l.getVersion()
-	if l.getNumber() < leastVersion {
-		return nil, fmt.Errorf("libheif %s is version %s; 1.20 or later is needed", path, l.version)
 	}
 	if err := l.check(l.start(0)); err != nil {
 		return nil, fmt.Errorf("libheif %s: %w", path, err)

@@ -23,7 +23,6 @@ type Library struct {
 // functions are those of libvips and of GLib, which it exports.
 type functions struct {
 	start          func(name string) int32
-	number         func(which int32) int32
 	setConcurrency func(threads int32)
 	setCacheMost   func(operations int32)
 	blockUntrusted func(state int32)
@@ -65,7 +64,7 @@ type value [3]uint64
 
 func (f *functions) load(path string) error {
 	return sharedlib.Load(path, map[string]any{
-		"vips_init": &f.start, "vips_version": &f.number,
+		"vips_init":            &f.start,
 		"vips_concurrency_set": &f.setConcurrency, "vips_cache_set_max": &f.setCacheMost,
 		"vips_block_untrusted_set": &f.blockUntrusted, "vips_operation_block_set": &f.block,
 		"g_setenv": &f.setEnv, "g_log_set_default_handler": &f.setLog, "vips_thread_shutdown": &f.endThread,
@@ -92,14 +91,15 @@ var process struct {
 	libraries map[string]*Library
 }
 
-// Open loads the library and allows it what is needed. A second call returns the same.
-func Open(path string) (*Library, error) {
+// Open loads the library at path, which is of that version, and allows it what is needed. A second
+// call returns the same.
+func Open(path, version string) (*Library, error) {
 	process.Lock()
 	defer process.Unlock()
 	if l := process.libraries[path]; l != nil {
 		return l, nil
 	}
-	l := &Library{path: path}
+	l := &Library{path: path, version: version}
 	if err := l.prepare(); err != nil {
 		return nil, fmt.Errorf("libvips %s: %w", path, err)
 	}
@@ -110,17 +110,9 @@ func Open(path string) (*Library, error) {
 	return l, nil
 }
 
-// leastVersion is the first that can block operations.
-const leastVersion = 8*100 + 13
-
 func (l *Library) prepare() error {
 	if err := l.load(l.path); err != nil {
 		return err
-	}
-	major, minor := int(l.number(0)), int(l.number(1))
-	l.version = fmt.Sprintf("%d.%d.%d", major, minor, l.number(2))
-	if 100*major+minor < leastVersion {
-		return fmt.Errorf("is version %s; 8.13 or later is needed", l.version)
 	}
 	l.setEnv("VIPS_WARNING", "0", 1) // both would be written to standard error
 	l.setLog(sharedlib.Callback(func(_, _, _, _ uintptr) uintptr { return 0 }), 0)
