@@ -130,7 +130,7 @@ func ProgramDir() string {
 }
 
 // Places returns the files to try, in order, in the folders of Folders. Only Linux has names
-// with a version; elsewhere they are bare, such as turbojpeg.
+// with a version; elsewhere they are bare, such as openblas.
 func Places(setup, formula, opt, bare string, names ...string) (files []string) {
 	switch runtime.GOOS {
 	case "darwin":

@@ -190,22 +190,16 @@ func (l *Library) run(name, options string, input func(v *value) string, use fun
 	var in, out value
 	l.setProperty(operation, input(&in), &in)
 	l.unsetValue(&in)
-	built := uintptr(0)
-	if l.setOptions(operation, options) == 0 {
-		built = l.build(operation)
-	}
-	if built == 0 {
+	defer func() {
 		l.unrefOutputs(operation)
 		l.unref(operation)
+	}()
+	if l.setOptions(operation, options) != 0 || l.build(operation) != 0 {
 		return ErrDecode
 	}
 	l.initValue(&out, l.imageType)
-	l.getProperty(built, "out", &out)
-	defer func() {
-		l.unsetValue(&out)
-		l.unrefOutputs(built)
-		l.unref(built)
-	}()
+	l.getProperty(operation, "out", &out)
+	defer l.unsetValue(&out)
 	return use(l.getObject(&out))
 }
 
@@ -225,7 +219,7 @@ func (l *Library) header(image uintptr) Header {
 }
 
 // BytesAtOnce is about the size of the rows that are read by one call.
-const BytesAtOnce = 1 << 20
+const BytesAtOnce = 96 << 10
 
 // RowsAtOnce is the least number of rows that any loader reads. So many are read at once of a damaged picture.
 const RowsAtOnce = 8

@@ -35,7 +35,7 @@ type functions struct {
 	setOptions    func(object uintptr, options string) int32
 	setProperty   func(object uintptr, name string, v *value)
 	getProperty   func(object uintptr, name string, v *value)
-	build         func(operation uintptr) uintptr
+	build         func(operation uintptr) int32
 	unref         func(object uintptr)
 	unrefOutputs  func(object uintptr)
 	newBlob       func(free uintptr, data unsafe.Pointer, bytes uintptr) uintptr
@@ -70,7 +70,7 @@ func (f *functions) load(path string) error {
 		"g_setenv": &f.setEnv, "g_log_set_default_handler": &f.setLog, "vips_thread_shutdown": &f.endThread,
 		"vips_operation_new": &f.newOperation, "vips_object_set_from_string": &f.setOptions,
 		"g_object_set_property": &f.setProperty, "g_object_get_property": &f.getProperty,
-		"vips_cache_operation_build": &f.build, "g_object_unref": &f.unref,
+		"vips_object_build": &f.build, "g_object_unref": &f.unref,
 		"vips_object_unref_outputs": &f.unrefOutputs,
 		"vips_blob_new":             &f.newBlob, "vips_area_unref": &f.unrefBlob,
 		"vips_blob_get_type": &f.typeOfBlob, "vips_image_get_type": &f.typeOfImage,
