@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -215,7 +216,7 @@ func TestDecodersMayDiffer(t *testing.T) {
 func TestDecoderWithOtherPixels(t *testing.T) {
 	orttest.Open(t)
 	o := DefaultOptions()
-	o.Backbone, o.Cache, o.Preprocess.Decoders = "default", t.TempDir(), DecodersGo
+	o.Backbone, o.Cache, o.Preprocess.Decoders = testenv.Small(t), t.TempDir(), DecodersGo
 	e, err := Open(o)
 	if err != nil {
 		t.Fatal(err)

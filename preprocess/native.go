@@ -69,6 +69,9 @@ func (v *native) used() int {
 	return s.used()
 }
 
+// errLab refuses pictures whose colours are Lab: libvips fails on what Pillow writes.
+func errLab() error { return fmt.Errorf("%w: colours of Lab; convert it to JPEG or PNG", ErrFormat) }
+
 // convert chooses what libvips does with the samples, if anything: it takes the colours of a profile of
 // tables to sRGB, and leaves out channels that are not used.
 func (v *native) convert() error {
@@ -78,7 +81,7 @@ func (v *native) convert() error {
 	}
 	switch profiled := len(v.Profile) > 0 && icc.New(v.Profile) == nil && !icc.IsMatrix(v.Profile); {
 	case v.Space == vips.SpaceLab, v.Space == vips.SpaceLabPacked, v.Space == vips.SpaceLabShort:
-		return fmt.Errorf("%w: colours of Lab; convert it to JPEG or PNG", ErrFormat)
+		return errLab()
 	case profiled && v.Format != vips.Floats && v.library.CanTransform(v.source):
 		extra := 0
 		if v.alpha {

@@ -33,6 +33,8 @@ const (
 	separatePlanes = 2
 	whiteIsZero    = 0
 	photoYCbCr     = 6
+	photoLab       = 8
+	photoLabICC    = 9
 	premultiplied  = 1
 	straightAlpha  = 2
 	maxBands       = 1024
@@ -70,6 +72,9 @@ func (d *Decoders) planTIFF(file []byte, b *Budget) (p plan, err error) {
 	blocks, err := tags.check(file, b)
 	if err != nil {
 		return p, err
+	}
+	if of := tags.first(tagPhotometric, 1); of == photoLab || of == photoLabICC {
+		return p, errLab()
 	}
 	v, err := d.readNative(formatTIFF, file, b, ",fail-on=error")
 	if err != nil {

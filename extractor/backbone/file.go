@@ -12,14 +12,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// OfNewModels is the catalogue's name of the network that the program contains for new
-// models. Default is the name of a small one of our own, and Default01 of the one that had
-// this name in version 0.1: models that were trained with them find them by their hash.
-const (
-	OfNewModels = "efficientnet-lite0"
-	Default     = "default"
-	Default01   = "default-0.1"
-)
+// OfNewModels is the catalogue's name of the network that the program contains, for new models.
+const OfNewModels = "efficientnet-lite0"
 
 // maxFileBytes is protobuf's limit for one message, hence for one ONNX file.
 const maxFileBytes = math.MaxInt32
@@ -39,9 +33,9 @@ const (
 
 // A File is one backbone, read and hashed.
 type File struct {
-	// Name is for display: that of a built-in one, a catalogue name, or the path as given.
+	// Name is for display: a catalogue name, or the path as given.
 	Name string
-	// Path is "" for a built-in backbone.
+	// Path is "" for the built-in backbone.
 	Path string
 	// SHA256 is the hash of the bytes, in hexadecimal.
 	SHA256 string
@@ -65,25 +59,8 @@ type File struct {
 // Bytes returns the ONNX file; the caller must not change it.
 func (f File) Bytes() []byte { return f.data }
 
-// builtIn returns the backbone of that name that is embedded in the program, or
-// errNotThere.
-func builtIn(name string) (File, error) {
-	switch name {
-	case OfNewModels:
-		return newFile(name, "", BuiltIn, models.EfficientNetLite0())
-	case Default:
-		return newFile(name, "", BuiltIn, models.Default())
-	case Default01:
-		return newFile(name, "", BuiltIn, models.Default01())
-	}
-	return File{}, errNotThere
-}
-
-// IsBuiltIn reports whether that is the name of a backbone that the program contains.
-func IsBuiltIn(name string) bool { return name == OfNewModels || IsSmall(name) }
-
-// IsSmall reports whether that is the name of one of our own, which have seen 60 classes.
-func IsSmall(name string) bool { return name == Default || name == Default01 }
+// builtIn returns the backbone that is embedded in the program.
+func builtIn() (File, error) { return newFile(OfNewModels, "", BuiltIn, models.EfficientNetLite0()) }
 
 // load reads the file at path.
 func load(name, path string, source Source) (File, error) {

@@ -11,7 +11,7 @@ import (
 )
 
 // FindByHash returns the backbone with the SHA-256 that a model recorded. It
-// tries the built-in ones, the cache, recordedPath and explicit (the path or
+// tries the built-in one, the cache, recordedPath and explicit (the path or
 // name that the user gave as --backbone); either of the last two may be "". An
 // explicit backbone with another hash is always an error, a *HashError that
 // names both, even if the right one is available: embeddings of different
@@ -25,9 +25,7 @@ func FindByHash(sha256Hex, recordedPath, explicit string, dirs Dirs) (File, erro
 	}
 	var wrong error
 	for _, find := range []func() (File, error){
-		func() (File, error) { return builtIn(OfNewModels) },
-		func() (File, error) { return builtIn(Default) },
-		func() (File, error) { return builtIn(Default01) },
+		builtIn,
 		func() (File, error) { return inCache(sha256Hex, dirs) },
 		func() (File, error) { return atRecordedPath(recordedPath) },
 	} {
@@ -104,9 +102,9 @@ func atRecordedPath(path string) (File, error) {
 func notFound(sha256Hex string, wrong error) error {
 	remedy := "give the file with --backbone"
 	if e, err := entryOf(sha256Hex); err == nil && e != nil && e.Pullable() {
-		remedy = "run: pipeline backbones pull " + e.Name
+		remedy = "run: pipeline backbones pull " + e.Name + ", or " + remedy
 	}
-	const where = "not a built-in one, not in the cache, not at the path that the model recorded"
+	const where = "not the built-in one, not in the cache, not at the path that the model recorded"
 	none := fmt.Errorf("no backbone with SHA-256 %s here (%s)", sha256Hex, where)
 	if wrong != nil {
 		none = fmt.Errorf("%w: %w", none, wrong)

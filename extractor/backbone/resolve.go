@@ -17,15 +17,15 @@ type Dirs struct {
 	Cache string
 }
 
-// Resolve returns the backbone that ref names: "" is OfNewModels, a name of a built-in one is
-// that, another catalogue name is the pulled file (ErrNotPulled if it is not in the
+// Resolve returns the backbone that ref names: "" is OfNewModels, which is built in, another
+// catalogue name is the pulled file (ErrNotPulled if it is not in the
 // cache), anything else is a path. If it is neither, the error is an
 // *UnknownNameError. A name takes precedence over a file of that
 // name; write ./name for the file.
 func Resolve(ref string, dirs Dirs) (File, error) {
 	ref = cmp.Or(ref, OfNewModels)
-	if IsBuiltIn(ref) {
-		return builtIn(ref)
+	if ref == OfNewModels {
+		return builtIn()
 	}
 	entry, err := Lookup(ref)
 	if err == nil {
@@ -60,7 +60,7 @@ func cacheSuffix(sha256Hex string) string { return "-" + sha256Hex[:12] + onnxSu
 // Pulled reports whether all files of e are in the cache, or in the program. It checks only
 // the names; Resolve and FindText check the hashes.
 func (d Dirs) Pulled(e Entry) bool {
-	return IsBuiltIn(e.Name) || !slices.ContainsFunc(e.files(), func(file Entry) bool { return !d.has(file) })
+	return e.Name == OfNewModels || !slices.ContainsFunc(e.files(), func(file Entry) bool { return !d.has(file) })
 }
 
 // has reports whether the file of e is in the cache. It checks only the name.

@@ -13,15 +13,15 @@ import (
 )
 
 func TestResolveBuiltIn(t *testing.T) {
-	for _, ref := range []string{Default, Default01} {
+	for _, ref := range []string{"", OfNewModels} {
 		f, err := Resolve(ref, Dirs{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Source != BuiltIn || f.Path != "" || f.Name != ref || f.SHA256 != hashOf(f.Bytes()) {
+		if f.Source != BuiltIn || f.Path != "" || f.Name != OfNewModels || f.SHA256 != hashOf(f.Bytes()) {
 			t.Errorf("%q: %+v", ref, f)
 		}
-		if f.Preprocess == nil || f.PreprocessSource != FromMetadata {
+		if f.Preprocess == nil || f.PreprocessSource != FromCatalogue {
 			t.Errorf("the built-in backbone does not say how to preprocess")
 		}
 	}
@@ -102,7 +102,7 @@ func TestFindByHash(t *testing.T) {
 	a, b := tinyONNX("a", ""), tinyONNX("b", "")
 	recorded := writeFile(t, filepath.Join(dir, "a.onnx"), a)
 	other := writeFile(t, filepath.Join(dir, "b.onnx"), b)
-	def, err := Resolve(Default, dirs)
+	def, err := Resolve(OfNewModels, dirs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,10 +111,14 @@ func TestFindByHash(t *testing.T) {
 	if err != nil || f.Source != BuiltIn {
 		t.Errorf("built-in: %+v, %v", f, err)
 	}
-	// what models of version 0.1 recorded
-	f, err = FindByHash("d87c9dea01799ee22b2a7b91814e5cb70eee8c2ac946e75864d144f826e2d00b", "", "", dirs)
-	if err != nil || f.Source != BuiltIn || f.Name != Default01 || f.Preprocess == nil {
-		t.Errorf("built-in of 0.1: %v, %v", f.Name, err)
+	// what models of 0.1 recorded
+	const first = "d87c9dea01799ee22b2a7b91814e5cb70eee8c2ac946e75864d144f826e2d00b"
+	if _, err = FindByHash(first, "", "", dirs); err == nil || !strings.Contains(err.Error(),
+		"pipeline backbones pull default-0.1, or give the file with --backbone") {
+		t.Errorf("that of 0.1: %v", err)
+	}
+	if f, err = FindByHash(first, "", "../../models/default-0.1.onnx", dirs); err != nil || f.Entry == nil {
+		t.Errorf("that of 0.1, named: %+v, %v", f, err)
 	}
 	f, err = FindByHash(hashOf(a), recorded, "", dirs)
 	if err != nil || f.Path != recorded {

@@ -3,6 +3,7 @@
 package testenv
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -74,6 +75,12 @@ func Libraries(tb testing.TB) string {
 	return dir
 }
 
+// Small returns the network of 0.2, which is fast and which the models of 0.2 in tests need.
+func Small(tb testing.TB) string {
+	tb.Helper()
+	return filepath.Join(ModuleRoot(tb), "models", "default.onnx")
+}
+
 // installed returns the folder filled by scripts/testenv/setup.sh.
 func installed(tb testing.TB) string {
 	tb.Helper()
@@ -84,17 +91,26 @@ func installed(tb testing.TB) string {
 // directory.
 func ModuleRoot(tb testing.TB) string {
 	tb.Helper()
-	dir, err := os.Getwd()
+	root, err := FindModuleRoot()
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return root
+}
+
+// FindModuleRoot is ModuleRoot where there is no test yet.
+func FindModuleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
+			return dir, nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			tb.Fatal("no go.mod above the working directory")
+			return "", errors.New("no go.mod above the working directory")
 		}
 		dir = parent
 	}

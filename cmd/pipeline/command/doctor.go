@@ -264,7 +264,7 @@ func (a *app) pulled() ([]string, error) {
 	}
 	entries, err := backbone.Catalogue()
 	for _, e := range entries {
-		if dirs.Pulled(e) && !backbone.IsBuiltIn(e.Name) {
+		if dirs.Pulled(e) && e.Name != backbone.OfNewModels {
 			names = append(names, e.Name)
 			a.say("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))
 		}

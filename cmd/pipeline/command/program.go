@@ -46,7 +46,6 @@ func (p program) Networks() ([]serve.Network, error) {
 			others = append(others, n)
 		}
 	}
-	here = append(here, serve.Network{Name: backbone.Default, About: aboutSmall, Here: true})
 	return append(here, others...), nil
 }
 

@@ -155,7 +155,7 @@ func TestSetupFromParts(t *testing.T) {
 }
 
 // TestNetworkOfNewModels: a new model uses the network of the program unless another is named,
-// and a model keeps its own; the prior of the small one takes that.
+// and a model keeps its own.
 func TestNetworkOfNewModels(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("images"), 48, 3, "red", "blue")
@@ -174,8 +174,7 @@ func TestNetworkOfNewModels(t *testing.T) {
 		l.Must("learn", l.Path(name), "--images", l.Photos(l.Path("more"), 48, 3, "green"))
 	}
 	train("new", backbone.OfNewModels)
-	train("named", "default", "--backbone", "default")
-	train("prior", "default", "--prior", "default")
+	train("named", "default.onnx", "--backbone", testenv.Small(t))
 }
 
 // TestSetupFindsWhatIsThere: libraries that the machine has are found, here in the folder

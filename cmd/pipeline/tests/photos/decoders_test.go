@@ -10,22 +10,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/model"
 )
-
-// newLibrariesTestbed is a testbed with libvips, whose folder a new home would
-// hide. It skips the test on a machine without the library.
-func newLibrariesTestbed(t *testing.T) *commandtest.Bed {
-	t.Helper()
-	library, err := imagelib.Vips().Locate()
-	if err != nil {
-		testenv.Missing(t, "needs libvips: run make setup (%v)", err)
-	}
-	l := commandtest.New(t)
-	t.Setenv(imagelib.Vips().Env, library)
-	return l
-}
 
 const decoderNote = "the decoder of photos is"
 
@@ -42,7 +28,7 @@ func notes(l *commandtest.Bed, out string) (notes []string) {
 // TestModelIsNotTiedToADecoder: one line and a note say that a model is used with
 // another decoder than the one that it was trained with.
 func TestModelIsNotTiedToADecoder(t *testing.T) {
-	l := newLibrariesTestbed(t)
+	l := commandtest.NewWithLibvips(t)
 	images := l.Photos(l.Path("base"), 1000, 4, "kiwi", "lime")
 	models := map[string]string{"libraries": l.Path("libraries.model"), "go": l.Path("go.model")}
 	for decoder, file := range models {
@@ -96,7 +82,7 @@ func TestModelIsNotTiedToADecoder(t *testing.T) {
 // TestOtherFeaturesAreRefused: models whose probe pictures have other features
 // here, and those without any, need the decoder that they were trained with.
 func TestOtherFeaturesAreRefused(t *testing.T) {
-	l := newLibrariesTestbed(t)
+	l := commandtest.NewWithLibvips(t)
 	images := l.Photos(l.Path("base"), 300, 4, "kiwi", "lime")
 	file := l.Path("libraries.model")
 	l.Must("train", "--images", images, "--out", file)
