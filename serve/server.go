@@ -64,10 +64,11 @@ type Options struct {
 	// Token is asked for, unless it is "". Without one, only the loopback names are
 	// accepted as hosts.
 	Token string
-	// Hosts are other names that are accepted, and BasePath is where a proxy has the
-	// page, as in Config.
+	// Hosts are other names that are accepted, BasePath is where a proxy has the page, and
+	// Formats are those that photos of requests may have, as in Config.
 	Hosts    []string
 	BasePath string
+	Formats  []string
 	// Entrance is how other commands find the page; without one they only hand over work.
 	Entrance Entrance
 	// Quit ends the server as whoever started it would; nil if a page may not.

@@ -30,7 +30,8 @@ func (a *app) newSite(ctx context.Context, file, token string) (*site, error) {
 		Title: filepath.Base(file) + " · " + filepath.Base(t.Root), Name: filepath.Base(file),
 		Words: wordsOf(t), FileTimes: a.config.Label.FileTimes, Events: a.config.Label.Events > 0,
 		Token: token, Hosts: a.config.Serve.Hosts, BasePath: a.config.Serve.BasePath,
-		Log: a.log,
+		Formats: a.config.Serve.Formats,
+		Log:     a.log,
 	})
 	return s, nil
 }
