@@ -11,7 +11,7 @@ help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
 
 .PHONY: setup
-setup: build ## find or download ONNX Runtime, libjpeg-turbo and the network of new models
+setup: build ## find or download ONNX Runtime, libvips and libheif
 	@bin/pipeline setup
 
 .PHONY: test-setup
@@ -44,7 +44,7 @@ vet:
 
 # What differs between systems is in files of these packages; none needs cgo.
 PORTED = ./internal/atomicfile ./internal/regularfile ./internal/instance ./internal/sharedlib ./internal/hostmem ./internal/openblas \
-         ./internal/turbojpeg ./internal/heif ./dataset ./embed/cache
+         ./internal/imagelib ./preprocess/... ./dataset ./embed/cache
 
 .PHONY: vet-systems
 vet-systems: ## vet the packages that differ on macOS and Windows

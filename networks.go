@@ -44,9 +44,6 @@ func (s *Studio) Networks() ([]Network, error) {
 			others = append(others, n)
 		}
 	}
-	here = append(here, Network{
-		Name: backbone.Default, About: "built in, for trying things out; 84 px, trained on 60 classes", Here: true,
-	})
 	return append(here, others...), nil
 }
 

@@ -69,7 +69,7 @@ func (s *Studio) Search(ctx context.Context, q SearchRequest) (f *Found, err err
 	r := s.begin(ctx)
 	var vector []float32
 	if q.Text != "" { // before the photos: it may fail
-		if vector, err = r.texts(q.Texts, q.From, "").vector(ctx, q.Text); err != nil {
+		if vector, err = r.texts(q.Texts, q.From).vector(ctx, q.Text); err != nil {
 			return nil, err
 		}
 	}

@@ -98,7 +98,7 @@ type Classifier struct {
 	// Temperature divides log-probabilities; 0 means fit it by pseudo-sessions
 	// inside the base session, 1 leaves them unchanged.
 	Temperature float64 `mapstructure:"temperature" json:"temperature"`
-	// Prior is a file made by pipeline prior, or prior.BuiltIn, that training starts from.
+	// Prior is a file made by pipeline prior that training starts from.
 	Prior string `mapstructure:"prior" json:"prior"`
 	// OldShare is the share of images expected to show classes of the base session; 0
 	// leaves it as the model has it, and a new model as its method says.

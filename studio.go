@@ -16,7 +16,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/wording"
 	"github.com/seed-90d10d51/pipeline/extractor"
-	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -24,8 +23,8 @@ import (
 
 // Settings say how photos and texts become embeddings, and what computes. Zero values are defaults.
 type Settings struct {
-	// Network is that of new models: a name from the catalogue or an ONNX file; "" is the best
-	// that set-up has obtained. A model finds its own, unless Network names a copy of it.
+	// Network is that of new models: a name from the catalogue or an ONNX file; "" is
+	// EfficientNet-Lite0. A model finds its own, unless Network names a copy of it.
 	Network string
 	// Cache is the folder of embeddings and networks; "" is the user's.
 	Cache string
@@ -81,6 +80,8 @@ func valid(settings interface{ Validate() error }) error {
 // methods are what a person asks for, one each. It is safe for concurrent use.
 type Studio struct {
 	settings Settings
+	// network is that of new models, "" for the program's.
+	network  string
 	version  string
 	until    context.Context // ends the networks of a Teaching
 	log      *slog.Logger
@@ -118,6 +119,9 @@ type Option func(*Studio)
 
 // WithNetwork names the network of new models: one of the catalogue, or an ONNX file.
 func WithNetwork(name string) Option { return func(s *Studio) { s.settings.Network = name } }
+
+// WithDefaultNetwork names the network of new models where the settings name none; "" is that of the program.
+func WithDefaultNetwork(name string) Option { return func(s *Studio) { s.network = name } }
 
 // WithCache sets the folder of embeddings and networks.
 func WithCache(dir string) Option { return func(s *Studio) { s.settings.Cache = dir } }
@@ -178,7 +182,7 @@ func (deaf) Finish()                     {}
 func (s *Studio) Options(ctx context.Context) embed.Options {
 	c := s.settings
 	return embed.Options{
-		Backbone: c.Network, SetUp: libraries.NetworkDirs(), Extractor: c.Extractor, Preprocess: c.Preprocess,
+		Backbone: c.Network, New: s.network, Extractor: c.Extractor, Preprocess: c.Preprocess,
 		Cache: c.Cache, Threads: s.workers(), Library: c.Library, ToolVersion: s.version, Log: s.log,
 		Progress: s.counting(Images), Until: ctx,
 	}

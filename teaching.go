@@ -115,7 +115,7 @@ func (r *run) startingPoint(q TeachRequest) (e *embed.Embedder, fresh *model.Mod
 		return nil, nil, err
 	}
 	r.log.Info("there is no model to start from: the page begins without classes", "because", err)
-	if e, err = embed.Open(r.forNewModel(q.Classifier.Prior)); err != nil {
+	if e, err = embed.Open(r.embed); err != nil {
 		return nil, nil, err
 	}
 	settings := r.modelSettings(TrainRequest{From: q.From, Classifier: q.Classifier.resolved(), Seed: q.Seed})

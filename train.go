@@ -6,7 +6,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
@@ -88,7 +87,7 @@ func (r *run) train(ctx context.Context, q TrainRequest) (*Learned, error) {
 	settings := r.modelSettings(q)
 	var err error
 	var named embed.Provenance
-	t := r.texts(q.Texts, q.From, q.Classifier.Prior)
+	t := r.texts(q.Texts, q.From)
 	if settings.Words, named, err = t.words(ctx, nil); err != nil {
 		return nil, err
 	}
@@ -96,7 +95,7 @@ func (r *run) train(ctx context.Context, q TrainRequest) (*Learned, error) {
 		return r.trainNames(settings, named, q)
 	}
 	in := r.inputs(q.From, q.Out)
-	in.newModel = r.forNewModel(q.Classifier.Prior)
+	in.newModel = r.embed
 	e, b, err := in.labelled(ctx, nil)
 	if err != nil {
 		return nil, err
@@ -139,16 +138,6 @@ func (r *run) train(ctx context.Context, q TrainRequest) (*Learned, error) {
 	r.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
 	l.lines = append(l.lines, advice.Expected(m)...)
 	return l, r.problems(e.Outcome.Problems, besides(q.Out))
-}
-
-// forNewModel returns the options of the network of a new model. The prior default is of the built-in
-// one.
-func (r *run) forNewModel(priorFile string) embed.Options {
-	o := r.embed
-	if priorFile == prior.BuiltIn && o.Backbone == "" {
-		o.Backbone = backbone.Default
-	}
-	return o
 }
 
 // trained says why the method was chosen, if it was, what was learned and what prior
@@ -208,7 +197,7 @@ func readPrior(file string) (*prior.Prior, error) {
 	if file == "" {
 		return nil, nil
 	}
-	return prior.Find(file)
+	return prior.Load(file)
 }
 
 // trainStats trains on a file of statistics.

@@ -23,8 +23,8 @@ type texts struct {
 	newModel embed.Options
 }
 
-func (r *run) texts(path string, from Source, priorFile string) texts {
-	return texts{r, path, from, r.forNewModel(priorFile)}
+func (r *run) texts(path string, from Source) texts {
+	return texts{r, path, from, r.embed}
 }
 
 // words reads or computes the texts of the settings, for a model or, if it is nil, a new
@@ -130,7 +130,7 @@ func (t texts) photoNetwork(m *model.Model) (embed.Provenance, error) {
 func (r *run) trainNames(settings model.Settings, from embed.Provenance, q TrainRequest) (l *Learned, err error) {
 	settings.Provenance = from
 	if from.Backbone.SHA256 != "" && from.ExtractorFingerprint == "" {
-		e, err := embed.Open(r.forNewModel(q.Classifier.Prior))
+		e, err := embed.Open(r.embed)
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +149,7 @@ func (r *run) trainNames(settings model.Settings, from embed.Provenance, q Train
 // learnNames teaches a model the names of the texts, if there are any. It returns a result if there
 // is nothing else to learn.
 func (r *run) learnNames(ctx context.Context, m *model.Model, q LearnRequest) (*Learned, error) {
-	words, from, err := r.texts(q.Texts, q.From, "").words(ctx, m)
+	words, from, err := r.texts(q.Texts, q.From).words(ctx, m)
 	if err != nil || words == nil {
 		return nil, err
 	}

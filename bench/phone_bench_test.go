@@ -14,8 +14,7 @@ import (
 
 // BenchmarkPhonePhotosPython compares embedding photos as phones make them, and
 // small ones, with embed_peer.py, whose Pillow decodes large photos at reduced size
-// too. Ours decodes with libjpeg-turbo, as after make setup (TURBOJPEG_LIB names
-// another library), and in Go: of_python and go_of_python are their speeds
+// too. Ours decodes with libvips, as after make setup, and in Go: of_python and go_of_python are their speeds
 // relative to Python with draft 448, which keeps twice the network's input as we
 // do; draft_224_of_python is Python's with the smallest scale possible.
 func BenchmarkPhonePhotosPython(b *testing.B) {
@@ -31,9 +30,9 @@ func BenchmarkPhonePhotosPython(b *testing.B) {
 
 func phoneBench(b *testing.B, root string, samples []dataset.Sample) {
 	m := backbones[1]
-	inGo := newRig(b, m)
-	turbo := inGo
-	turbo.pre = turboPreprocessor(b, m.preset)
+	native := newRig(b, m)
+	inGo := native
+	inGo.pre = portablePreprocessor(b, m.preset)
 	python := func(draft int) peer {
 		return newPeer(b, paths(root, samples), "embed_peer.py", "--backbone", m.path(b), "--preset", m.preset,
 			"--workers", fmt.Sprint(runtime.GOMAXPROCS(0)), "--draft", fmt.Sprint(draft))
@@ -46,10 +45,10 @@ func phoneBench(b *testing.B, root string, samples []dataset.Sample) {
 			return time.Since(begin)
 		}
 	}
-	names := []string{"turbo", "go", "python", "python_224"}
+	names := []string{"libvips", "go", "python", "python_224"}
 	ms, ratios := make([]tally, len(names)), make([]tally, len(names))
 	for b.Loop() {
-		t := interleave(ours(turbo), ours(inGo), func() time.Duration { return same.round(b) },
+		t := interleave(ours(native), ours(inGo), func() time.Duration { return same.round(b) },
 			func() time.Duration { return small.round(b) })
 		for side := range names {
 			for round, d := range t[side] {

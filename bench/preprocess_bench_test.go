@@ -25,14 +25,6 @@ func BenchmarkPreprocessPython(b *testing.B) {
 	b.Run("drawn_4000x3000_to_224", func(b *testing.B) { againstPillow(b, []string{drawn(b, 4000, 3000)}, 2) })
 }
 
-// BenchmarkPreprocessTurboPython does the same with libjpeg-turbo, which
-// decodes the large picture at a quarter of its size.
-func BenchmarkPreprocessTurboPython(b *testing.B) {
-	pre := turboPreprocessor(b, "imagenet")
-	b.Run("drawn_500x375_to_224", func(b *testing.B) { pillowAgainst(b, pre, []string{drawn(b, 500, 375)}, 100) })
-	b.Run("drawn_4000x3000_to_224", func(b *testing.B) { pillowAgainst(b, pre, []string{drawn(b, 4000, 3000)}, 2) })
-}
-
 // againstPillow processes the files repeat times in each round.
 func againstPillow(b *testing.B, files []string, repeat int) {
 	pillowAgainst(b, newPreprocessor(b, "imagenet"), files, repeat)

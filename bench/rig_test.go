@@ -16,7 +16,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
-	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -67,21 +66,12 @@ func newPreprocessor(tb testing.TB, preset string) *preprocess.Preprocessor {
 	return p
 }
 
-// turboPreprocessor decodes with libjpeg-turbo; if it is not installed the
-// benchmark is skipped.
-func turboPreprocessor(tb testing.TB, preset string) *preprocess.Preprocessor {
+// portablePreprocessor decodes with Go's packages.
+func portablePreprocessor(tb testing.TB, preset string) *preprocess.Preprocessor {
 	tb.Helper()
-	path, err := turbojpeg.Locate()
-	if err != nil {
-		tb.Skip(err)
-	}
-	decoder, err := turbojpeg.Open(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
 	spec := newPreprocessor(tb, preset).Spec()
-	spec.JPEG = preprocess.TurboJPEG(decoder)
-	p, err := preprocess.NewNative(spec, preprocess.DefaultBudget(), decoder)
+	spec.Decoder = ""
+	p, err := preprocess.New(spec, preprocess.DefaultBudget().Portable())
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -3,9 +3,8 @@ package embed
 import (
 	"errors"
 	"fmt"
-	"os"
 
-	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
+	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -49,44 +48,33 @@ func ownNormalisation(most float64) string {
 	return fmt.Sprintf(" without its mean and std, as the network itself normalises values of 0 to %g", most)
 }
 
-// requiredJPEG returns the decoder that a model requires: its own, unless the
-// features of the probe pictures show whether another one does.
-func requiredJPEG(p Provenance) string {
-	switch {
-	case len(p.Probes) > 0:
-		return ""
-	case p.Preprocess != nil && p.Preprocess.JPEG != "":
-		return p.Preprocess.JPEG
+// chooseDecoders records in the spec what decodes photos.
+func (e *Embedder) chooseDecoders() error {
+	d, err := e.budget.Decoders()
+	e.spec.Decoder = d.Name()
+	chosen := e.options.Preprocess.Decoders
+	vips, _ := d.Libvips()
+	if required := chosen == DecodersLibraries || chosen == decodersTurbo; !required || vips != "" {
+		return nil
 	}
-	return JPEGGo
+	if err == nil {
+		err = fmt.Errorf("there is no libvips: %s", imagelib.Vips().Remedy())
+	}
+	return fmt.Errorf("preprocess.jpeg: %s: %w", chosen, err)
 }
 
-// chooseJPEG records the JPEG decoder in the spec and returns it; nil is Go's.
-// model is the decoder that a model requires.
-func (e *Embedder) chooseJPEG(model string) (preprocess.JPEGDecoder, error) {
-	e.spec.JPEG = ""
-	chosen := e.options.Preprocess.JPEG
-	if chosen == JPEGGo || (chosen == JPEGAuto && model == JPEGGo) {
-		return nil, nil
-	}
-	decoder, err := turbojpeg.Find()
+// sayDecoders says that photos are decoded by less than could be.
+func (e *Embedder) sayDecoders() {
+	d, err := e.budget.Decoders()
+	vips, _ := d.Libvips()
 	switch {
-	case err == nil:
-		e.spec.JPEG = preprocess.TurboJPEG(decoder)
-	case chosen == JPEGTurbo:
-		return nil, fmt.Errorf("preprocess.jpeg: turbo: %w", err)
-	case model != "":
-		return nil, fmt.Errorf("the model was trained on photos decoded by libjpeg-turbo: %w; or train again with "+
-			"preprocess.jpeg=go", err)
-	case !errors.Is(err, turbojpeg.ErrNoLibrary) || os.Getenv(turbojpeg.EnvLibrary) != "":
-		e.options.Log.Warn("libjpeg-turbo is not used", "reason", err)
-		return nil, nil
-	default:
-		return nil, nil
+	case e.options.Preprocess.Decoders == DecodersGo:
+	case errors.Is(err, imagelib.ErrTooOld): // as those of older systems are
+		e.options.Log.Info("a library that decodes photos is not used", "reason", err)
+	case err != nil:
+		e.options.Log.Warn("a library that decodes photos is not used", "reason", err)
+	case vips == "":
+		e.options.Log.Info("photos are decoded by Go's packages, more slowly and without AVIF: pipeline setup gets " +
+			"libvips")
 	}
-	if model != "" && model != JPEGGo && e.spec.JPEG != model {
-		return nil, fmt.Errorf("the model was trained on photos decoded by another libjpeg-turbo (%s, here %s), "+
-			"whose pixels differ; train again, or set %s to that library", model, e.spec.JPEG, turbojpeg.EnvLibrary)
-	}
-	return decoder, nil
 }

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // bomb is a PNG of a few bytes that says it has 10¹⁰ pixels.
@@ -26,7 +27,7 @@ func bomb() []byte {
 // the embedding that they have by themselves.
 func TestContentsFailAlone(t *testing.T) {
 	orttest.Open(t)
-	e, err := Open(Options{SetUp: []string{}, Cache: t.TempDir()})
+	e, err := Open(Options{Backbone: testenv.Small(t), Cache: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package embed
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -14,19 +15,17 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // Options configure an Embedder. The zero value does what the commands do by default.
 type Options struct {
-	// Backbone is an ONNX file, a catalogue name, or "" for that of the set-up, or the
-	// built-in one without it; in OpenFor "" finds the recorded one.
+	// Backbone is an ONNX file, a catalogue name, or "" for New; in OpenFor "" finds the
+	// recorded one.
 	Backbone string
-	// SetUp are the folders in which the set-up may have put a network; nil are those of this
-	// machine, and without any, []string{}, the built-in network is the default.
-	SetUp      []string
+	// New is the network of new models, as Backbone; "" is backbone.OfNewModels.
+	New        string
 	Extractor  extractor.Config
 	Preprocess Preprocess
 	// Cache is the folder of embeddings and backbones; "" is the user's.
@@ -67,10 +66,7 @@ func (o Options) CacheDir() (string, error) {
 // BackboneDirs returns the folders to search for backbones.
 func (o Options) BackboneDirs() (backbone.Dirs, error) {
 	dir, err := o.CacheDir()
-	if o.SetUp == nil {
-		o.SetUp = libraries.NetworkDirs()
-	}
-	return backbone.Dirs{Cache: filepath.Join(dir, "backbones"), SetUp: o.SetUp}, err
+	return backbone.Dirs{Cache: filepath.Join(dir, "backbones")}, err
 }
 
 // resolved returns the options with the defaults of those that cannot be zero.
@@ -107,7 +103,6 @@ type Embedder struct {
 	file      backbone.File
 	settings  extractor.Config
 	spec      preprocess.Spec
-	jpeg      preprocess.JPEGDecoder // nil for Go's
 	probes    Probes
 	reading   string
 	budget    *preprocess.Budget
@@ -124,6 +119,7 @@ func Open(o Options) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.sayDecoders()
 	if e.probes, err = e.probe(); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -136,15 +132,11 @@ func (o Options) openNamed() (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	file, err := backbone.Resolve(o.Backbone, dirs)
+	file, err := backbone.Resolve(cmp.Or(o.Backbone, o.New), dirs)
 	if err != nil {
 		return nil, err
 	}
-	if o.Backbone == "" && len(dirs.SetUp) > 0 && file.Source == backbone.BuiltIn {
-		o.Log.Info("using the built-in network, which is weak: pipeline setup gets a far better one, --backbone " +
-			"names any other")
-	}
-	e, err := o.open(file, file.Preprocess, o.Extractor, "")
+	e, err := o.open(file, file.Preprocess, o.Extractor)
 	if err != nil {
 		return nil, err
 	}
@@ -161,6 +153,7 @@ func OpenFor(p Provenance, o Options) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
+	e.sayDecoders()
 	if err := e.compare(p); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
@@ -198,7 +191,7 @@ func (o Options) openFor(p Provenance) (*Embedder, error) {
 	if err != nil {
 		return nil, err
 	}
-	return o.open(file, p.Preprocess, settings, requiredJPEG(p))
+	return o.open(file, p.Preprocess, settings)
 }
 
 // recordedExtractor returns the recorded settings. The options may choose other
@@ -229,10 +222,8 @@ func (o Options) recordedExtractor(p Provenance) (extractor.Config, error) {
 	return settings, nil
 }
 
-// open returns an Embedder for a backbone. jpeg is the decoder that a model
-// requires; "" leaves the choice to the options.
-func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config,
-	jpeg string) (*Embedder, error) {
+// open returns an Embedder for a backbone.
+func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extractor.Config) (*Embedder, error) {
 	if settings.Output == "" {
 		settings.Output = file.Output
 	}
@@ -244,25 +235,25 @@ func (o Options) open(file backbone.File, wanted *preprocess.Spec, settings extr
 	if e.extractor, err = extractor.Open(runtime.Until(o.Until), file.Bytes(), file.Name, settings); err != nil {
 		return nil, err
 	}
-	if err := e.prepare(wanted, jpeg); err != nil {
+	if err := e.prepare(wanted); err != nil {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
 }
 
 // prepare chooses the preprocessing and opens the cache.
-func (e *Embedder) prepare(wanted *preprocess.Spec, jpeg string) error {
+func (e *Embedder) prepare(wanted *preprocess.Spec) error {
 	if err := e.chooseSpec(wanted); err != nil {
 		return err
 	}
 	var err error
-	if e.jpeg, err = e.chooseJPEG(jpeg); err != nil {
-		return err
-	}
 	if e.budget, err = e.options.Preprocess.Budget(); err != nil {
 		return &SettingsError{fmt.Errorf("preprocess.%w", err)}
 	}
-	if e.pre, err = preprocess.NewNative(e.spec, e.budget, e.jpeg); err != nil {
+	if err := e.chooseDecoders(); err != nil {
+		return err
+	}
+	if e.pre, err = preprocess.New(e.spec, e.budget); err != nil {
 		return &SettingsError{err}
 	}
 	e.cache, err = e.openCache(e.spec.Fingerprint())

@@ -28,11 +28,11 @@ func Example() {
 		fmt.Println(err)
 	}
 	// Output:
-	// night.png: 304 values
+	// night.png: 1280 values
 }
 
 func embedFolder(ctx context.Context, folder string) error {
-	options := embed.Options{SetUp: []string{}} // the built-in network
+	options := embed.Options{}
 	options.Cache = filepath.Join(folder, "cache")
 	embedder, err := embed.Open(options)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // TestFeaturesEqualPillows: files of every format have the features of the upright sRGB
@@ -16,7 +17,7 @@ import (
 func TestFeaturesEqualPillows(t *testing.T) {
 	orttest.Open(t)
 	o := DefaultOptions()
-	o.Backbone, o.Cache = "default", t.TempDir()
+	o.Backbone, o.Cache = testenv.Small(t), t.TempDir()
 	e, err := Open(o)
 	if err != nil {
 		t.Fatal(err)

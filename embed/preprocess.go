@@ -19,11 +19,12 @@ const PresetAuto = "auto"
 // machine or its control group if that is less.
 const MemoryAuto = "auto"
 
-// Values of Preprocess.JPEG.
+// Values of Preprocess.Decoders.
 const (
-	JPEGAuto  = "auto"
-	JPEGGo    = "go"
-	JPEGTurbo = "turbo"
+	DecodersAuto      = "auto"
+	DecodersGo        = "go"
+	DecodersLibraries = "libraries"
+	decodersTurbo     = "turbo" // of 0.2, where only JPEG had a choice: the libraries
 )
 
 // Preprocess chooses a preprocess.Spec: what the backbone asks for, or a
@@ -45,10 +46,10 @@ type Preprocess struct {
 	// View is what the network sees of a photo that is not square: "" as the backbone or the
 	// model has it, else preprocess.ViewCrop, ViewSqueeze, ViewPad or ViewViews.
 	View string `mapstructure:"view" json:"view"`
-	// JPEG is "auto" (libjpeg-turbo where it is installed), "go" or "turbo". A
-	// model may use another decoder than the one that it was trained with, see
+	// Decoders is "auto" (libvips and libheif where they are installed), "libraries" (which then are
+	// required) or "go". A model may use others than those that it was trained with, see
 	// Provenance.Compatible; without Probes it needs its own.
-	JPEG string `mapstructure:"jpeg" json:"jpeg"`
+	Decoders string `mapstructure:"jpeg" json:"jpeg"`
 	// HEIFThumbnail uses the thumbnail stored in a HEIC or AVIF file where it is
 	// as large as the network's input: faster, and slightly different features.
 	HEIFThumbnail bool `mapstructure:"heif_thumbnail" json:"heif_thumbnail"`
@@ -60,20 +61,21 @@ type Preprocess struct {
 
 // DefaultPreprocess returns the settings that follow the backbone.
 func DefaultPreprocess() Preprocess {
-	return Preprocess{Preset: PresetAuto, JPEG: JPEGAuto, Orientation: true, Memory: MemoryAuto}
+	return Preprocess{Preset: PresetAuto, Decoders: DecodersAuto, Orientation: true, Memory: MemoryAuto}
 }
 
 // resolved returns the settings with the defaults of those that cannot be zero.
 func (p Preprocess) resolved() Preprocess {
 	p = setting.OrDefault(p, DefaultPreprocess())
-	p.Preset, p.JPEG, p.Memory = cmp.Or(p.Preset, PresetAuto), cmp.Or(p.JPEG, JPEGAuto), cmp.Or(p.Memory, MemoryAuto)
+	p.Preset, p.Decoders = cmp.Or(p.Preset, PresetAuto), cmp.Or(p.Decoders, DecodersAuto)
+	p.Memory = cmp.Or(p.Memory, MemoryAuto)
 	return p
 }
 
 // Validate returns an error that names the first setting out of range.
 func (p Preprocess) Validate() error {
-	if p.JPEG != JPEGAuto && p.JPEG != JPEGGo && p.JPEG != JPEGTurbo {
-		return fmt.Errorf("jpeg: %q is not one of auto, go, turbo", p.JPEG)
+	if !slices.Contains([]string{DecodersAuto, DecodersGo, DecodersLibraries, decodersTurbo}, p.Decoders) {
+		return fmt.Errorf("jpeg: %q is not one of auto, go, libraries", p.Decoders)
 	}
 	if ways := []string{preprocess.ViewCrop, preprocess.ViewSqueeze, preprocess.ViewPad,
 		preprocess.ViewViews}; p.View != "" && !slices.Contains(ways, p.View) {
@@ -94,8 +96,16 @@ func (p Preprocess) Validate() error {
 	return err
 }
 
-// Budget returns a new Budget of p.Memory.
+// Budget returns a new Budget of p.Memory, with p.Decoders.
 func (p Preprocess) Budget() (*preprocess.Budget, error) {
+	b, err := p.memory()
+	if err == nil && p.Decoders == DecodersGo {
+		b = b.Portable()
+	}
+	return b, err
+}
+
+func (p Preprocess) memory() (*preprocess.Budget, error) {
 	if p.Memory == MemoryAuto {
 		return preprocess.NewBudget(defaultMemory(hostmem.Total()))
 	}

@@ -112,7 +112,13 @@ func (e *Embedder) reference() float64 {
 // not limit it: the largest takes 11 MiB. It returns nil for a backbone that
 // overflows on them.
 func (e *Embedder) probe() (Probes, error) {
-	pre, err := preprocess.NewNative(e.spec, preprocess.DefaultBudget(), e.jpeg)
+	enough := e.options.Preprocess
+	enough.Memory = "64MiB"
+	budget, err := enough.Budget()
+	if err != nil {
+		return nil, err
+	}
+	pre, err := preprocess.New(e.spec, budget)
 	if err != nil {
 		return nil, err
 	}

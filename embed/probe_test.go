@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -166,7 +167,7 @@ func TestDecodersMayDiffer(t *testing.T) {
 	}
 	from := func(jpeg string, probes ...float32) Provenance {
 		s := spec
-		s.JPEG = jpeg
+		s.Decoder = jpeg
 		return Provenance{Preprocess: &s, PreprocessFingerprint: s.Fingerprint(), GeometryFingerprint: s.Geometry(),
 			Probes: probes, Dim: len(probes) / 3}
 	}
@@ -210,22 +211,12 @@ func TestDecodersMayDiffer(t *testing.T) {
 	}
 }
 
-// A blackDecoder decodes every JPEG as a black picture.
-type blackDecoder struct{}
-
-func (blackDecoder) ID() string { return "0123abcd" }
-
-func (blackDecoder) Decode(dst, _ []byte, _, _, _, _ int, _ int64) error {
-	clear(dst)
-	return nil
-}
-
 // TestDecoderWithOtherPixels: the probe pictures find a decoder that gives other
 // pixels, and their features are computed once per cache.
 func TestDecoderWithOtherPixels(t *testing.T) {
 	orttest.Open(t)
 	o := DefaultOptions()
-	o.SetUp, o.Cache, o.Preprocess.JPEG = []string{}, t.TempDir(), JPEGGo
+	o.Backbone, o.Cache, o.Preprocess.Decoders = testenv.Small(t), t.TempDir(), DecodersGo
 	e, err := Open(o)
 	if err != nil {
 		t.Fatal(err)
@@ -249,8 +240,7 @@ func TestDecoderWithOtherPixels(t *testing.T) {
 	if again, err := e.probe(); err != nil || !slices.Equal(again, trained.Probes) {
 		t.Errorf("from the cache: %v", err)
 	}
-	e.jpeg, e.cache = blackDecoder{}, nil
-	e.spec.JPEG = preprocess.TurboJPEG(e.jpeg)
+	trained.PreprocessFingerprint, trained.Probes = "another decoder's", slices.Repeat(Probes{1}, len(trained.Probes))
 	if err := e.compare(trained); !errors.Is(err, ErrOtherPreprocessing) ||
 		!strings.Contains(err.Error(), "mean cosine") {
 		t.Errorf("%v", err)

@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -107,7 +106,7 @@ func (p Provenance) comparePixels(other Provenance, where string) error {
 		return fmt.Errorf("%w: fingerprints %.12s… here, %.12s… %s", ErrOtherPreprocessing, here, there, where)
 	}
 	a, b := *p.Preprocess, *other.Preprocess
-	a.JPEG, b.JPEG = "", ""
+	a.Decoder, b.Decoder = "", ""
 	if fields := differences(a, b, where); len(fields) > 0 {
 		return fmt.Errorf("%w: %s", ErrOtherPreprocessing, strings.Join(fields, ", "))
 	}
@@ -126,8 +125,8 @@ func (p Provenance) comparePixels(other Provenance, where string) error {
 	case !(cosine >= leastProbeCosine):
 		return fmt.Errorf("%w: %s, and gives other features: mean cosine %.5f on the probe pictures, at least %.3f is "+
 			"needed: "+
-			"use the same decoder (preprocess.jpeg, %s), or train again", ErrOtherPreprocessing,
-			p.decoders(other, where), cosine, leastProbeCosine, turbojpeg.EnvLibrary)
+			"use the same decoder (preprocess.jpeg), or train again", ErrOtherPreprocessing,
+			p.decoders(other, where), cosine, leastProbeCosine)
 	}
 	return nil
 }
@@ -147,7 +146,7 @@ func (p Provenance) Note(other Provenance, where string) string {
 
 // decoders describes the difference of the decoders.
 func (p Provenance) decoders(other Provenance, where string) string {
-	here, there := p.Preprocess.Decoder(), other.Preprocess.Decoder()
+	here, there := p.Preprocess.DecodedBy(), other.Preprocess.DecodedBy()
 	if here == there {
 		return fmt.Sprintf("the decoder of photos is %s in another version than %s", here, where)
 	}

@@ -17,7 +17,7 @@ func (e *Embedder) settle() (*Embedder, error) {
 		return e, nil
 	}
 	spec := e.spec // which has been chosen, and said
-	settled, err := e.options.open(e.file, &spec, s.Config, "")
+	settled, err := e.options.open(e.file, &spec, s.Config)
 	if err = errors.Join(err, e.Close()); err != nil {
 		return nil, err
 	}

@@ -44,7 +44,7 @@ func Example() {
 }
 
 func teachAndLabel(ctx context.Context, photos string) error {
-	options := embed.Options{SetUp: []string{}} // the built-in network
+	options := embed.Options{}
 	options.Cache = filepath.Join(photos, "cache")
 	embedder, err := embed.Open(options)
 	if err != nil {

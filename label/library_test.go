@@ -27,7 +27,7 @@ func Example_library() {
 	if err := paintAll(photos); err != nil {
 		panic(err)
 	}
-	options := embed.Options{SetUp: []string{}} // the built-in network
+	options := embed.Options{}
 	options.Cache = filepath.Join(photos, "cache")
 	in := func(name string) string { return filepath.Join(photos, name) }
 	ctx, file := context.Background(), in("views.model")

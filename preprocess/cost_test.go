@@ -9,7 +9,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/heif"
 	"github.com/seed-90d10d51/pipeline/internal/imagebomb"
 	"github.com/seed-90d10d51/pipeline/internal/mutation"
 )
@@ -54,17 +53,12 @@ func TestCostOfDamagedImages(t *testing.T) {
 	}
 	for format, files := range byFormat {
 		slices.SortFunc(files, bytes.Compare) // the maps have no order
-		switch format {
-		case ".avif":
-			cost(format, files, portable(), mostlyInside)
-		case ".heic":
-			cost(format, files, portable(), mostlyInside)
-			if _, err := heif.Locate(); err == nil {
-				cost(format+" by libde265", files, DefaultBudget(), mostlyInside)
-			}
-		default:
-			cost(format, files, DefaultBudget(), mutation.Bytes)
+		damaged := damage(mutation.Bytes)
+		if format == ".avif" || format == ".heic" {
+			damaged = mostlyInside
 		}
+		cost(format, files, libraries(t), damaged)
+		cost(format+" by Go", files, DefaultBudget().Portable(), damaged)
 	}
 }
 

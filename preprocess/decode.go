@@ -35,7 +35,8 @@ func (m *Image) check() error {
 // ctx's.
 func Decode(ctx context.Context, file []byte, b *Budget, orient bool) (img *Image, err error) {
 	err = decode(ctx, file, b, consumer{
-		bytes: func(p plan) int64 { return uprightBytes(p.size()) },
+		purpose: purpose{size: fullSize},
+		bytes:   func(p plan) int64 { return uprightBytes(p.size()) },
 		use: func(r raster, f format) {
 			o := 1
 			if orient {
@@ -47,12 +48,18 @@ func Decode(ctx context.Context, file []byte, b *Budget, orient bool) (img *Imag
 	return img, err
 }
 
-// decode decodes a file with Go's decoders and uses the picture.
+// machine returns the decoders of a Budget.
+func machine(b *Budget) *Decoders {
+	d, _ := b.Decoders() // those that can be used
+	return d
+}
+
+// decode decodes a file and uses the picture.
 func decode(ctx context.Context, file []byte, b *Budget, c consumer) error {
 	if err := checkFile(file, b); err != nil {
 		return err
 	}
-	p, err := planFile(file, b, c.side)
+	p, err := planFile(file, b, c.purpose)
 	if err != nil {
 		return err
 	}

@@ -19,14 +19,13 @@
 //
 //	step                     agreement
 //	resize, crop, normalise  bit for bit: Pillow's fixed-point Resample.c (22 bits, a = −0.5), torchvision's rounding
-//	JPEG chroma and colour   exact from the same YCbCr samples: libjpeg's triangle filters and 16-bit tables
-//	JPEG inverse DCT         Go's rounds more accurately than libjpeg's: 1 luma sample in 100 differs by 1 level,
-//	                         after conversion at most 3 (200 photos: 98.1 % of RGB values equal, mean difference 0.02)
-//	PNG, GIF, BMP, TIFF      exact for 8 bits and fewer
-//	WebP                     exact, lossy (libwebp's triangle filter and BT.601 tables) and lossless
-//	HEIC                     at most 1 level from pillow-heif 1.8; the same pixels with either decoder
-//	AVIF                     4:4:4 exact; otherwise Pillow's plugin upsamples chroma differently
-//	                         (on photos 0.5 levels on average)
+//	JPEG, PNG, TIFF, WebP    bit for bit, by libvips; scaled JPEG leaves out a last row and column that are not whole
+//	GIF, BMP                 bit for bit, by Go
+//	HEIC                     bit for bit pillow-heif, by libheif
+//	AVIF                     4:4:4 within 1 level; otherwise Pillow's plugin upsamples chroma differently
+//
+// Without libvips Go's packages decode, as they are: JPEG chroma is repeated, up to 25 levels
+// off, and of files that are cut nothing is read.
 //
 // The order of the resize's two passes follows Pillow 13, which differs from
 // earlier versions when the height shrinks by more than twice as many pixels as
@@ -49,8 +48,8 @@
 //
 //	format  read                               decisions
 //	JPEG    baseline, extended, progressive,   CMYK and YCCK taken as inverted (Adobe) and converted as
-//	        8 bits; grey, YCbCr, RGB, CMYK,    convert("RGB") does; at most 64 scans when progressive
-//	        YCCK
+//	        arithmetic, 8 bits; grey, YCbCr,   convert("RGB") does; at most 64 scans when progressive
+//	        RGB, CMYK, YCCK
 //	PNG     all, APNG's default image          16 bits: the high byte, or that of the bits of sBIT; no gamma
 //	GIF     first frame on its canvas, with    canvas outside of the frame: transparent, else colour 0
 //	        too many pixels or too few
@@ -60,13 +59,13 @@
 //	        palette, RGB(A), CMYK, more bands, MaxSampleValue; of more bands the first three;
 //	        separate planes, float of 32 bits; float: 1, 255 or 65535 is white; YCbCr only in JPEG
 //	        LZW, Deflate, PackBits, CCITT,
-//	        JPEG, none
+//	        JPEG, and what else libtiff reads
 //	WebP    lossy, lossless, alpha, first      the frame stands on a transparent canvas
 //	        frame of an animation
 //	HEIC    HEVC: one picture or a grid, 8 to  more than 8 bits: the high byte; the crop, rotation and
-//	        16 bits, alpha; the primary one    mirroring of the boxes, not EXIF's; chroma repeated, as
-//	        of several                         libheif does; no gain maps, no overlays
-//	AVIF    AV1: the same; the first picture   libavif's colours; no crop, as in Pillow
+//	        16 bits, alpha; the primary one    mirroring of the boxes, not EXIF's; no gain maps
+//	        of several
+//	AVIF    AV1: the same; the first picture   libheif's colours
 //	        of a sequence
 //
 // Transparent pixels are composited over white, round(c·a/255 + 255·(1−a/255)),
@@ -74,19 +73,16 @@
 // hidden colours. A palette index outside the palette is black. Orientation is
 // the EXIF tag of IFD0, else XMP's, wherever the format or ImageMagick keeps them. It
 // is applied to the full picture before the resize, as in ImageOps.exif_transpose.
-// Pictures with an ICC profile of RGB curves and a matrix (Display P3, Adobe RGB) are
-// converted to sRGB, unless the profile is sRGB's; profiles of tables, as for CMYK, and
-// of grey are ignored.
+// Pictures with an ICC profile are converted to sRGB, unless the profile is sRGB's: of curves and
+// a matrix (Display P3, Adobe RGB) here, of tables, as for CMYK, and of grey by libvips.
 //
 // # Safety
 //
 // A Budget bounds the memory of all that is decoded at the same time. What a
-// file takes is estimated from its header before any pixel is decoded: 1.5 bytes
-// per pixel for the usual JPEG, 7.5 to 15 for a progressive one, up to 28 for
-// CMYK, 2 for a HEIC photo in tiles, 10 for one without, 18 to 32 for AVIF, 1 to
-// 16 for other files, and 3 more for rotated pictures. What costs time beside it is
-// bounded too: the sides of a picture, the strips and tiles of TIFF, and what the
-// boxes of HEIF list, which Parse counts before it allocates. Decoders written in Go
-// stop when the context ends, and those of HEIC between two tiles. Public
-// functions never panic, whatever the bytes; they return an error.
+// file takes is estimated from its header before any pixel is decoded. What costs time beside it is
+// bounded too: the sides of a picture, the scans of JPEG, the strips and tiles of TIFF, and what the
+// boxes of HEIF list. Decoding stops when the context ends, between some rows; that of HEIC cannot be
+// stopped. Public functions never panic, whatever the bytes; they return an error.
+//
+// The libraries are C and C++ in this process: a fault of theirs is not contained.
 package preprocess

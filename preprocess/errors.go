@@ -11,7 +11,6 @@ import (
 
 	"golang.org/x/image/tiff"
 
-	"github.com/seed-90d10d51/pipeline/internal/heif"
 	"github.com/seed-90d10d51/pipeline/internal/quota"
 )
 
@@ -72,9 +71,6 @@ func isTooLarge(err error) bool {
 }
 
 func isUnsupported(err error) bool {
-	if errors.Is(err, heif.ErrUnsupported) {
-		return true
-	}
 	var j jpeg.UnsupportedError
 	var p png.UnsupportedError
 	var t tiff.UnsupportedError

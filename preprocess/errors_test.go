@@ -57,6 +57,19 @@ func chunkPNG(id string, body []byte) []byte {
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b[4:]))
 }
 
+func appendChunk(b []byte, id string, body []byte) []byte {
+	b = append(b, id...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
+	b = append(b, body...)
+	return append(b, make([]byte, len(body)&1)...)
+}
+
+func riff(chunks []byte) []byte {
+	b := append([]byte("RIFF"), 0, 0, 0, 0)
+	binary.LittleEndian.PutUint32(b[4:], uint32(len(chunks)+4))
+	return append(append(b, "WEBP"...), chunks...)
+}
+
 // bombs returns headers that claim far more pixels than anyone should allocate.
 func bombs() map[string][]byte {
 	le := binary.LittleEndian

@@ -18,8 +18,8 @@ const (
 	// decoderVersion covers format decisions, alpha, palettes and 16 bits. A format
 	// that was refused before does not change it: no features of it are stored.
 	decoderVersion = 1
-	// chromaVersion covers chroma upsampling and YCbCr → RGB of JPEG and WebP.
-	chromaVersion = 1
+	// chromaVersion covers chroma upsampling and YCbCr → RGB where Go's packages decode.
+	chromaVersion = 2
 	// resizerVersion covers the resize and the rounding of sizes and crops.
 	resizerVersion = 1
 	// squaresVersion covers where Squeeze, Pad and Views put their squares.
@@ -32,7 +32,7 @@ const (
 	// metadataVersion covers what is read besides the pixels: orientation, significant
 	// bits, colour profiles. It is not part of the geometry, because photos of earlier
 	// versions, most of which have none of that, may be mixed with those of this one.
-	metadataVersion = 2
+	metadataVersion = 3
 	// xImageVersion is the golang.org/x/image that go.mod pins (BMP, TIFF,
 	// WebP); a test compares the two.
 	xImageVersion = "v0.47.0"
@@ -62,8 +62,8 @@ func (s Spec) canonical(goVersion string) string {
 	fmt.Fprintf(&b, "decoder %d go %s x/image %s\n", decoderVersion, goRelease(goVersion), xImageVersion)
 	fmt.Fprintf(&b, "chroma %d\nresizer %d\nmetadata %d\n", chromaVersion, resizerVersion, metadataVersion)
 	b.WriteString(s.settings())
-	if s.JPEG != "" {
-		fmt.Fprintf(&b, "jpeg %q scaled %d\n", s.JPEG, scaledVersion)
+	if s.Decoder != "" {
+		fmt.Fprintf(&b, "decoders %q scaled %d\n", s.Decoder, scaledVersion)
 	}
 	if s.HEIFThumbnail {
 		fmt.Fprintf(&b, "heif thumbnail %d\n", heifThumbnailVersion)

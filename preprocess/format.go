@@ -22,6 +22,22 @@ const (
 	formatAVIF    format = "AVIF"
 )
 
+// Formats returns the names of the formats that can be read, in lower case.
+func Formats() []string {
+	var names []string
+	for _, f := range []format{formatJPEG, formatPNG, formatGIF, formatBMP, formatTIFF, formatWebP, formatHEIC,
+		formatAVIF} {
+		names = append(names, strings.ToLower(string(f)))
+	}
+	return names
+}
+
+// FormatOf returns which of Formats a file has. The error is that of decoding it if it has none.
+func FormatOf(file []byte) (string, error) {
+	f, err := identify(file)
+	return strings.ToLower(string(f)), err
+}
+
 // A signature is a prefix that identifies a format; '?' stands for any byte.
 type signature struct {
 	prefix string

@@ -13,14 +13,22 @@ import (
 	"runtime"
 )
 
-// planGIF: the frame is usually no larger than the canvas, and is copied if it is
-// interlaced.
-func planGIF(file []byte, c image.Config) (plan, error) {
+// planGIF plans the first frame on its canvas for image/gif and, where that gives up, for what follows: of files
+// that viewers show, libvips refuses some and overlooks what is missing of others. The
+// frame is usually no larger than the canvas, and is copied if it is interlaced.
+func planGIF(file []byte, b *Budget) (p plan, err error) {
+	c, err := gif.DecodeConfig(bytes.NewReader(file))
+	if err != nil {
+		return p, err
+	}
+	if err := b.checkSize(formatGIF, c.Width, c.Height); err != nil {
+		return p, err
+	}
 	area := pixels(c.Width, c.Height)
 	if f, err := readGIF(file); err == nil {
 		area = max(area, pixels(f.at.Dx(), f.at.Dy()))
 	}
-	return plan{bytes: 2 * area,
+	return plan{width: c.Width, height: c.Height, bytes: 2 * area,
 		open: func(ctx context.Context) (raster, error) { return openGIF(ctx, file, c) }}, nil
 }
 
@@ -34,14 +42,10 @@ func openGIF(ctx context.Context, file []byte, c image.Config) (raster, error) {
 	if err != nil {
 		return nil, err
 	}
-	frame, err := newRaster(m)
-	if err != nil {
-		return nil, err
-	}
 	at := m.Bounds().Min
 	return &canvas{
 		width: c.Width, height: c.Height, x: at.X, y: at.Y,
-		background: gifBackground(m), frame: frame,
+		background: gifBackground(m), frame: newRaster(m),
 	}, nil
 }
 

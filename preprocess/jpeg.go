@@ -1,55 +1,83 @@
 package preprocess
 
 import (
+	"bytes"
 	"context"
 	"fmt"
-	"image"
-	"image/jpeg"
-	"io"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/preprocess/internal/vips"
 )
 
-// planJPEG decodes the stored channels with image/jpeg; rasters that follow
-// libjpeg do upsampling and colour conversion.
-func planJPEG(file []byte, c image.Config) (p plan, err error) {
+// Scaled decoding is used if the shorter side is at least scaleFrom times its
+// resized length, and leaves at least scaleKeep times that length for the
+// resize.
+const (
+	scaleFrom = 4
+	scaleKeep = 2
+)
+
+// reduction returns the divisor for scaled decoding, 1, 2, 4 or 8, if the
+// shorter side is resized to size.
+func reduction(size, width, height int) int {
+	short := min(width, height)
+	if short < scaleFrom*size {
+		return 1
+	}
+	by := 1
+	for by < 8 && short/(2*by) >= scaleKeep*size {
+		by *= 2
+	}
+	return by
+}
+
+// A jpegFile is a file that libvips decodes at 1/by of its size.
+type jpegFile struct {
+	native
+	*jpegHeader
+	by       int
+	complete bool
+}
+
+// planJPEG plans a file whose shorter side is resized to size. The header is read here: libvips need not
+// open the file for that, and what takes long or much is refused before.
+func (d *Decoders) planJPEG(file []byte, b *Budget, size int) (p plan, err error) {
 	h, err := readJPEGHeader(file)
 	if err != nil {
 		return p, err
 	}
-	if h.width != c.Width || h.height != c.Height {
-		return p, fmt.Errorf("%w: two frame headers that differ", ErrCorrupt)
-	}
-	complete, err := checkScans(file, h.firstScan)
-	if err != nil {
+	if err := b.checkSize(formatJPEG, h.width, h.height); err != nil {
 		return p, err
 	}
-	open := func(ctx context.Context) (raster, error) {
-		m, err := jpeg.Decode(interruptible(ctx, h.raw(file)))
-		switch {
-		case err == nil:
-			return jpegRaster(h, m)
-		case ctx.Err() != nil:
-			return nil, ctx.Err()
-		case !complete:
-			err = io.ErrUnexpectedEOF // image/jpeg may say "short Huffman data"
-		}
-		return h.salvage(ctx, file, err)
+	j := &jpegFile{jpegHeader: h, by: 1}
+	if h.plain() {
+		j.by = reduction(size, h.width, h.height)
 	}
-	return plan{bytes: h.goBytes(), open: open}, nil
+	if j.complete, err = checkScans(file, h.firstScan); err != nil {
+		return p, err
+	}
+	j.native = native{library: d.vips, source: vips.Source{File: file, Loader: "jpegload_buffer", Watched: true,
+		Options: fmt.Sprintf("access=sequential,fail-on=warning,shrink=%d", j.by)}}
+	j.Header = vips.Header{Width: h.width / j.by, Height: h.height / j.by, Bands: len(h.components),
+		Space: vips.SpaceSRGB, Profile: metadata(file, formatJPEG).ICC}
+	if j.Bands == 4 {
+		j.Space = vips.SpaceCMYK
+	}
+	if p, err = j.plan(0, 64); err != nil {
+		return p, err
+	}
+	p.width, p.height, p.by, p.open = h.width, h.height, j.by, j.open
+	p.bytes += h.nativeBytes()
+	if !j.complete {
+		p.bytes += int64(len(file))
+	}
+	return p, nil
 }
 
-// goBytes is what image/jpeg and the rasters allocate: the channels in whole
-// blocks, a progressive file's coefficients (int32), and for four channels
-// image.CMYK and its parts.
-func (h *jpegHeader) goBytes() int64 {
-	perSample := int64(1)
-	if h.progressive {
-		perSample += 4
-	}
-	n := perSample*blockSamples*h.blocks() + 32*int64(h.width)
-	if len(h.components) == 4 {
-		n += 8 * pixels(h.width, h.height)
-	}
-	return n
+// plain reports whether a file is grey or YCbCr, the channels that all decoders
+// interpret alike.
+func (h *jpegHeader) plain() bool {
+	return len(h.components) == 1 || len(h.components) == 3 && !h.isRGB()
 }
 
 // nativeBytes is what libjpeg allocates: rows, and the coefficients (int16) of a
@@ -62,135 +90,169 @@ func (h *jpegHeader) nativeBytes() int64 {
 	return n
 }
 
-func jpegRaster(h *jpegHeader, m image.Image) (raster, error) {
-	switch m := m.(type) {
-	case *image.Gray:
-		return newRaster(m)
-	case *image.YCbCr:
-		return newYCbCrRaster(h, m)
-	case *image.CMYK:
-		return newCMYKRaster(h, m)
+// eoi is the marker at the end of a JPEG file.
+var eoi = []byte{0xff, markerEOI}
+
+// open decodes the picture, of which little may be missing at the end: like libjpeg, it leaves that grey.
+func (j *jpegFile) open(ctx context.Context) (raster, error) {
+	file := j.source.File
+	if !j.complete {
+		j.source.File = slices.Concat(file, eoi)
 	}
-	return nil, fmt.Errorf("%w: unexpected channels %T", ErrCorrupt, m)
+	s, rows, err := j.good(ctx)
+	if err == nil && rows == 0 && !j.progressive {
+		j.source.File = j.rebuilt()
+		s, rows, err = j.good(ctx)
+	}
+	if err == nil && rows < j.Height && j.progressive {
+		s, rows, err = j.withoutLastScan(ctx)
+	}
+	if err == nil {
+		err = incomplete(ctx, int64(rows), int64(j.Height))
+	}
+	if err != nil {
+		return nil, err
+	}
+	if !j.complete {
+		remark(ctx, RemarkEnd)
+	}
+	s.Height, s.pix = rows, s.pix[:rows*s.RowBytes()]
+	r, err := s.picture(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if rows < j.Height {
+		r = &canvas{width: j.Width, height: j.Height, background: [3]byte{128, 128, 128}, frame: r}
+	}
+	w, h := (j.width+j.by-1)/j.by, (j.height+j.by-1)/j.by
+	if w != j.Width || h != j.Height {
+		r = &stretched{r, w, h}
+	}
+	return r, nil
 }
 
-// A plane is one stored channel at its own resolution, without the padding to
-// whole blocks, which libjpeg's upsampling does not read either.
-type plane struct {
-	pix           []byte
-	stride        int
+// good decodes and returns how many rows come before any damage. libvips tells of damage before the next rows that
+// it is asked for.
+func (j *jpegFile) good(ctx context.Context) (s *samples, rows int, err error) {
+	s, r, err := j.read(ctx)
+	switch unit := j.rowsOfUnit() / j.by; {
+	case err != nil || r.Rows == j.Height && !r.Warned:
+		rows = r.Rows
+	case r.Rows == j.Height:
+		rows = (j.Height - 1) / unit * unit
+	case unit > vips.RowsAtOnce:
+		rows = r.Rows / unit * unit
+	default:
+		rows = max(0, r.Rows-vips.RowsAtOnce)
+	}
+	return s, rows, err
+}
+
+// rowsOfUnit is the number of rows that are coded together.
+func (h *jpegHeader) rowsOfUnit() int {
+	most := 1
+	for _, c := range h.components {
+		most = max(most, c.v)
+	}
+	return blockSide * most
+}
+
+// rebuilt returns the file with a header of what decoding needs: what is odd about that of some
+// files is a warning as damage is.
+func (j *jpegFile) rebuilt() []byte {
+	file := j.source.File
+	out := []byte{0xff, markerSOI}
+	switch {
+	case j.jfif:
+		out = append(out, "\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"...)
+	case j.adobe >= 0:
+		out = append(out, "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00"...)
+		out = append(out, byte(min(j.adobe, 2)))
+	}
+	for at := 2; at < j.firstScan; {
+		marker, start, err := nextMarker(file, at)
+		if err != nil || start >= j.firstScan {
+			break
+		}
+		_, end, err := segment(file, marker, start)
+		if err != nil {
+			break
+		}
+		switch marker {
+		case markerSOF0, markerSOF1, markerSOF2, markerDHT, markerDQT, markerDRI, markerAPP2:
+			out = append(out, file[start:end]...)
+		}
+		at = end
+	}
+	scan := bytes.Clone(file[j.firstScan:])
+	if len(scan) > 4 && len(scan) >= 4+2*int(scan[4])+4 { // all coefficients
+		copy(scan[5+2*int(scan[4]):], []byte{0, blockSamples - 1, 0})
+	}
+	return append(out, scan...)
+}
+
+// withoutLastScan leaves out the last scan, which is cut or damaged, if the others have all
+// of the first channel but its last bit.
+func (j *jpegFile) withoutLastScan(ctx context.Context) (*samples, int, error) {
+	file := j.source.File
+	starts := scans(file, j.firstScan)
+	if n := max(0, len(starts)-1); n == 0 || !j.detailed(file, starts[:n]) {
+		return nil, 0, fmt.Errorf("%w: only %d of its scans are complete; copy the file again from its source",
+			ErrTruncated, n)
+	}
+	j.complete = false
+	j.source.File = slices.Concat(file[:starts[len(starts)-1]], eoi)
+	return j.good(ctx)
+}
+
+// detailed reports whether scans have all coefficients of the first channel, to the
+// last bit but one.
+func (h *jpegHeader) detailed(file []byte, starts []int) bool {
+	var seen [blockSamples]bool
+	for _, start := range starts {
+		body, _, err := segment(file, markerSOS, start)
+		if err != nil || len(body) < 1 || len(body) < 1+2*int(body[0])+3 {
+			return false
+		}
+		n := int(body[0])
+		from, to, low := int(body[1+2*n]), int(body[2+2*n]), body[3+2*n]&15
+		for k := from; k <= to && k < blockSamples && low <= 1 && int(body[1]) == h.components[0].id; k++ {
+			seen[k] = true
+		}
+	}
+	return !slices.Contains(seen[:], false)
+}
+
+// scans returns where the scans of a file start.
+func scans(file []byte, first int) (starts []int) {
+	for at := first; ; {
+		marker, start, err := nextMarker(file, at)
+		if err != nil || marker == markerEOI {
+			return starts
+		}
+		if marker == markerSOS {
+			starts = append(starts, start)
+		}
+		if _, at, err = segment(file, marker, start); err != nil {
+			return starts
+		}
+	}
+}
+
+// A stretched raster repeats its last row and column: at reduced size libvips leaves out those that the
+// picture covers only in part.
+type stretched struct {
+	raster
 	width, height int
 }
 
-// line returns row y, clamped to the edges.
-func (p plane) line(y int) []byte {
-	y = min(max(y, 0), p.height-1)
-	return p.pix[y*p.stride : y*p.stride+p.width]
-}
+func (r *stretched) size() (width, height int) { return r.width, r.height }
 
-// newPlane crops a channel to the size that covers width×height when stretched
-// by the given factors.
-func newPlane(pix []byte, stride, width, height, across, down int) plane {
-	return plane{
-		pix: pix, stride: stride,
-		width:  (width + across - 1) / across,
-		height: (height + down - 1) / down,
-	}
-}
-
-// A colourRow converts luma (or red) and upsampled chroma to RGB.
-type colourRow func(dst, luma []byte, chroma []uint32)
-
-// A ycbcrRaster upsamples and converts three channels.
-type ycbcrRaster struct {
-	luma, cb, cr plane
-	upsample     upsampler
-	convert      colourRow
-	chroma       []uint32
-}
-
-func newYCbCrRaster(h *jpegHeader, m *image.YCbCr) (raster, error) {
-	if len(h.components) != 3 {
-		return nil, fmt.Errorf("%w: three channels where the header says %d", ErrCorrupt, len(h.components))
-	}
-	across, down := h.factors(1)
-	r := &ycbcrRaster{
-		luma:    newPlane(m.Y, m.YStride, h.width, h.height, 1, 1),
-		cb:      newPlane(m.Cb, m.CStride, h.width, h.height, across, down),
-		cr:      newPlane(m.Cr, m.CStride, h.width, h.height, across, down),
-		convert: ycbcrRow,
-	}
-	if h.isRGB() {
-		r.convert = rgbRow
-	}
-	r.prepare(across, down)
-	return r, nil
-}
-
-func (r *ycbcrRaster) prepare(across, down int) {
-	r.upsample = libjpegUpsampler(across, down, r.cb.width)
-	r.chroma = make([]uint32, r.cb.width*across)
-}
-
-func (r *ycbcrRaster) size() (width, height int) { return r.luma.width, r.luma.height }
-
-func (r *ycbcrRaster) row(dst []byte, y, x0, x1 int) {
-	r.upsample(r.chroma, r.cb, r.cr, y)
-	r.convert(dst[:3*(x1-x0)], r.luma.line(y)[x0:x1], r.chroma[x0:x1])
-}
-
-// A cmykRaster upsamples and converts four channels: the second and third may
-// be subsampled, the fourth (black) has full size. All are stored inverted.
-type cmykRaster struct {
-	ycbcrRaster
-	black plane
-	flip  byte // xor that turns the output of convert into ink
-	cmy   []byte
-}
-
-// newCMYKRaster extracts the stored samples from image.CMYK, where they are
-// interleaved, inverted and, if subsampled, repeated 2×2.
-func newCMYKRaster(h *jpegHeader, m *image.CMYK) (raster, error) {
-	if len(h.components) != 4 {
-		return nil, fmt.Errorf("%w: four channels where the header says %d", ErrCorrupt, len(h.components))
-	}
-	across, down := h.factors(1)
-	r := &cmykRaster{cmy: make([]byte, 3*h.width)}
-	r.luma = extract(m, h, 0, 1, 1)
-	r.cb = extract(m, h, 1, across, down)
-	r.cr = extract(m, h, 2, across, down)
-	r.black = extract(m, h, 3, 1, 1)
-	r.convert, r.flip = rgbRow, 0xff
-	if h.isYCCK() {
-		r.convert, r.flip = ycbcrRow, 0
-	}
-	r.prepare(across, down)
-	return r, nil
-}
-
-func extract(m *image.CMYK, h *jpegHeader, channel, across, down int) plane {
-	p := newPlane(nil, 0, h.width, h.height, across, down)
-	p.stride = p.width
-	p.pix = make([]byte, p.width*p.height)
-	for y := range p.height {
-		src := m.Pix[y*down*m.Stride+channel:]
-		dst := p.line(y)
-		for x := range dst {
-			dst[x] = 255 - src[4*x*across]
-		}
-	}
-	return p
-}
-
-// row follows Pillow's cmyk2rgb: k − ink·k/255, where k is the light that
-// black leaves. Stored inks are inverted; YCCK's colour part, converted to
-// RGB, is not.
-func (r *cmykRaster) row(dst []byte, y, x0, x1 int) {
-	n := 3 * (x1 - x0)
-	r.ycbcrRaster.row(r.cmy[:n], y, x0, x1)
-	black := r.black.line(y)[x0:x1]
-	for i, v := range r.cmy[:n] {
-		k := uint32(black[i/3])
-		dst[i] = byte(k) - div255(uint32(v^r.flip)*k)
+func (r *stretched) row(dst []byte, y, x0, x1 int) {
+	w, h := r.raster.size()
+	from, to := min(x0, w-1), min(x1, w)
+	r.raster.row(dst, min(y, h-1), from, to)
+	for at := 3 * (to - from); at < 3*(x1-x0); at += 3 {
+		copy(dst[at:at+3], dst[at-3:at])
 	}
 }

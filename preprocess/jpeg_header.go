@@ -15,12 +15,19 @@ const (
 	markerSOF0  = 0xc0
 	markerSOF1  = 0xc1
 	markerSOF2  = 0xc2
+	markerSOF3  = 0xc3
+	markerDHT   = 0xc4
+	markerSOF9  = 0xc9
+	markerSOF10 = 0xca
 	markerRST0  = 0xd0
 	markerRST7  = 0xd7
 	markerSOI   = 0xd8
 	markerEOI   = 0xd9
 	markerSOS   = 0xda
+	markerDQT   = 0xdb
+	markerDRI   = 0xdd
 	markerAPP0  = 0xe0
+	markerAPP2  = 0xe2 // of ICC profiles
 	markerAPP14 = 0xee
 	markerTEM   = 0x01
 )
@@ -32,12 +39,14 @@ type component struct{ id, h, v int }
 // channels, and where the first scan starts.
 type jpegHeader struct {
 	width, height int
+	depth         int // bits of a sample
 	components    []component
 	jfif          bool
 	adobe         int // APP14 transform, −1 without the segment
 	progressive   bool
-	frame         int // offset of the SOF marker
-	firstScan     int // offset of the first SOS marker
+	other         bool // a kind of frame that nothing reads
+	frame         int  // offset of the SOF marker
+	firstScan     int  // offset of the first SOS marker
 	// firstComponents is the number of channels in the first scan.
 	firstComponents int
 }
@@ -114,9 +123,12 @@ func segment(file []byte, marker byte, start int) (body []byte, end int, err err
 
 func (h *jpegHeader) take(marker byte, body []byte) {
 	switch marker {
-	case markerSOF0, markerSOF1, markerSOF2:
+	case markerSOF0, markerSOF1, markerSOF2, markerSOF9, markerSOF10:
 		h.takeFrame(body)
-		h.progressive = marker == markerSOF2
+		h.progressive = marker == markerSOF2 || marker == markerSOF10
+	case markerSOF3, markerSOF3 + 2, markerSOF3 + 3, markerSOF3 + 4, markerSOF10 + 1, markerSOF10 + 3, markerSOF10 + 4,
+		markerSOF10 + 5:
+		h.other = true
 	case markerAPP0:
 		h.jfif = h.jfif || bytes.HasPrefix(body, []byte("JFIF\x00"))
 	case markerAPP14:
@@ -130,6 +142,7 @@ func (h *jpegHeader) takeFrame(body []byte) {
 	if len(body) < 6 || len(body) < 6+3*int(body[5]) {
 		return
 	}
+	h.depth = int(body[0])
 	h.height = int(body[1])<<8 | int(body[2])
 	h.width = int(body[3])<<8 | int(body[4])
 	h.components = nil
@@ -140,6 +153,10 @@ func (h *jpegHeader) takeFrame(body []byte) {
 }
 
 func (h *jpegHeader) check() error {
+	if h.other || h.components != nil && h.depth != 8 {
+		return fmt.Errorf("decode JPEG: %w: this kind of JPEG, of %d bits, cannot be decoded; convert it to baseline "+
+			"JPEG or PNG", ErrFormat, h.depth)
+	}
 	for _, c := range h.components {
 		if c.h < 1 || c.h > 4 || c.v < 1 || c.v > 4 {
 			return fmt.Errorf("%w: sampling factors %d×%d", ErrCorrupt, c.h, c.v)
@@ -158,18 +175,6 @@ func (h *jpegHeader) isRGB() bool {
 	}
 	c := h.components
 	return c[0].id == 'R' && c[1].id == 'G' && c[2].id == 'B'
-}
-
-// isYCCK follows the same function for four components.
-func (h *jpegHeader) isYCCK() bool { return len(h.components) == 4 && h.adobe > 0 }
-
-// factors returns by how much channel c is stretched to full size.
-func (h *jpegHeader) factors(c int) (across, down int) {
-	maxH, maxV := 1, 1
-	for _, k := range h.components {
-		maxH, maxV = max(maxH, k.h), max(maxV, k.v)
-	}
-	return maxH / h.components[c].h, maxV / h.components[c].v
 }
 
 // blockSamples is the size of a block: 8×8.
@@ -217,24 +222,4 @@ func checkScans(file []byte, firstScan int) (complete bool, err error) {
 		}
 		at = end
 	}
-}
-
-// raw returns a reader that makes image/jpeg return the channels as stored. It
-// inserts a marker before the first scan that declares three channels "YCbCr",
-// which stops image/jpeg from box-upsampling RGB, and four "CMYK".
-func (h *jpegHeader) raw(file []byte) io.Reader {
-	var marker string
-	switch len(h.components) {
-	case 3:
-		marker = "\xff\xe0\x00\x10JFIF\x00\x01\x01\x00\x00\x01\x00\x01\x00\x00"
-	case 4:
-		marker = "\xff\xee\x00\x0eAdobe\x00\x64\x00\x00\x00\x00\x00"
-	default:
-		return bytes.NewReader(file)
-	}
-	return io.MultiReader(
-		bytes.NewReader(file[:h.firstScan]),
-		bytes.NewReader([]byte(marker)),
-		bytes.NewReader(file[h.firstScan:]),
-	)
 }

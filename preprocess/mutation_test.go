@@ -12,7 +12,6 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/mutation"
-	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
 // TestMutatedImages: whatever happens to a file, preprocessing returns a tensor
@@ -21,18 +20,10 @@ func TestMutatedImages(t *testing.T) {
 	spec := Spec{Resize: ResizeShorter, Size: 12, Crop: 9, Interpolation: Bicubic, Std: [3]float64{1, 1, 1},
 		Orientation: true}
 	var both []*Preprocessor
-	p, err := New(spec, fuzzBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
-	both = append(both, p)
-	if path, err := turbojpeg.Locate(); err == nil {
-		d, err := turbojpeg.Open(path)
+	for _, b := range []*Budget{fuzzBudget(), fuzzBudget().Portable()} {
+		spec.Decoder = machine(b).Name()
+		p, err := New(spec, b)
 		if err != nil {
-			t.Fatal(err)
-		}
-		spec.JPEG = TurboJPEG(d)
-		if p, err = NewNative(spec, fuzzBudget(), d); err != nil {
 			t.Fatal(err)
 		}
 		both = append(both, p)

@@ -29,7 +29,7 @@ func orientation(file []byte, f format) int {
 // Size returns the size of the upright picture in a file, from its header and without
 // decoding. Errors are as for Decode.
 func Size(file []byte, b *Budget) (width, height int, err error) {
-	p, err := planFile(file, b, 0)
+	p, err := planFile(file, b, purpose{size: fullSize})
 	if err != nil {
 		return 0, 0, err
 	}

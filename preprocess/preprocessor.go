@@ -12,7 +12,6 @@ import (
 type Preprocessor struct {
 	spec    Spec
 	budget  *Budget
-	jpeg    JPEGDecoder // nil for Go's
 	filter  filter
 	value   [3][256]float32 // normalised value of each level, per channel
 	scratch sync.Pool       // of *resampler, the working memory of one call of Tensor
@@ -22,26 +21,22 @@ type Preprocessor struct {
 const keepBytes = 4 << 20
 
 // New returns a Preprocessor that decodes within a Budget, which others may
-// share. The error names the field of the spec that is out of range. A spec
-// with a native JPEG decoder needs NewNative.
-func New(spec Spec, b *Budget) (*Preprocessor, error) { return NewNative(spec, b, nil) }
-
-// NewNative is New with a native decoder for JPEG, which must be the one that
-// spec.JPEG names; it is not used when spec.JPEG is empty.
-func NewNative(spec Spec, b *Budget, native JPEGDecoder) (*Preprocessor, error) {
+// share, by the Budget's decoders. The error names the field of the spec that is out of range, or
+// wraps ErrNoDecoder if the spec names other decoders.
+func New(spec Spec, b *Budget) (*Preprocessor, error) {
 	if err := spec.Validate(); err != nil {
 		return nil, err
 	}
 	if b == nil {
 		return nil, errNoBudget
 	}
-	p := &Preprocessor{spec: spec, budget: b, filter: filterOf(spec.Interpolation)}
-	if spec.JPEG != "" {
-		if native == nil || TurboJPEG(native) != spec.JPEG {
-			return nil, fmt.Errorf("preprocess: %w: the spec requires libjpeg-turbo (%s)", ErrNoDecoder, spec.JPEG)
-		}
-		p.jpeg = native
+	here := machine(b).Name()
+	if spec.Decoder != "" && spec.Decoder != here {
+		return nil, fmt.Errorf("preprocess: %w: the spec requires %s, not %s", ErrNoDecoder, spec.DecodedBy(),
+			Spec{Decoder: here}.DecodedBy())
 	}
+	spec.Decoder = here
+	p := &Preprocessor{spec: spec, budget: b, filter: filterOf(spec.Interpolation)}
 	p.scratch.New = func() any { return new(resampler) }
 	for c := range p.value {
 		mean, std := float32(spec.Mean[c]), float32(spec.Std[c])
@@ -52,7 +47,7 @@ func NewNative(spec Spec, b *Budget, native JPEGDecoder) (*Preprocessor, error) 
 	return p, nil
 }
 
-// Spec returns the Spec of the Preprocessor.
+// Spec returns the Spec of the Preprocessor, with its decoders.
 func (p *Preprocessor) Spec() Spec { return p.spec }
 
 // Tensor decodes an image file and writes its tensor to dst: 3·side·side
@@ -79,32 +74,15 @@ func (p *Preprocessor) Tensor(ctx context.Context, dst []float32, file []byte) e
 
 // A consumer uses a decoded picture.
 type consumer struct {
-	side  int                // if not 0: a stored thumbnail will do whose shorter side is at least this
+	purpose
 	bytes func(p plan) int64 // what use allocates
 	use   func(r raster, f format)
 }
 
-// decode uses the native decoder if there is one and it accepts the file, for a
-// resize of the shorter side to size.
+// decode decodes a file for a resize of the shorter side to size.
 func (p *Preprocessor) decode(ctx context.Context, file []byte, size int, c consumer) error {
-	n, ok := p.planNative(file, size)
-	if !ok {
-		return decode(ctx, file, p.budget, c)
-	}
-	n.bytes += c.bytes(n)
-	refused := false
-	err := p.budget.picture(ctx, n, file, func() (err error) {
-		defer guard(&n.format, &err)
-		m, err := n.open(ctx)
-		if refused = err != nil && ctx.Err() == nil; err == nil {
-			c.use(stoppable{m, ctx}, n.format)
-		}
-		return ctx.Err()
-	})
-	if refused {
-		return decode(ctx, file, p.budget, c)
-	}
-	return err
+	c.size = size
+	return decode(ctx, file, p.budget, c)
 }
 
 // upright returns a consumer that applies the orientation of a file before it
@@ -118,7 +96,7 @@ func (p *Preprocessor) upright(file []byte, bytes func(width, height int) int64,
 	}
 	var planned plan
 	return consumer{
-		side: side,
+		purpose: purpose{side: side},
 		bytes: func(n plan) int64 {
 			planned = n
 			w, h := n.size()

@@ -1,7 +1,6 @@
 package preprocess
 
 import (
-	"fmt"
 	"image"
 	"image/color"
 )
@@ -44,7 +43,7 @@ func (r *pixelRaster) row(dst []byte, y, x0, x1 int) {
 
 // newRaster wraps any image that the decoders of image/* and x/image return.
 // Sixteen-bit layouts are big-endian, so their high byte comes first.
-func newRaster(m image.Image) (raster, error) {
+func newRaster(m image.Image) raster {
 	b := m.Bounds()
 	r := &pixelRaster{width: b.Dx(), height: b.Dy()}
 	switch m := m.(type) {
@@ -63,9 +62,30 @@ func newRaster(m image.Image) (raster, error) {
 	case *image.Paletted:
 		r.pix, r.stride, r.pixelBytes, r.convert = m.Pix, m.Stride, 1, paletteRow(m.Palette)
 	default:
-		return nil, fmt.Errorf("%w: unexpected pixel layout %T", ErrFormat, m)
+		return &anyRaster{m}
 	}
-	return r, nil
+	return r
+}
+
+// An anyRaster reads a picture of any layout, as Go converts its colours.
+type anyRaster struct{ image.Image }
+
+func (r *anyRaster) size() (width, height int) { return r.Bounds().Dx(), r.Bounds().Dy() }
+
+func (r *anyRaster) row(dst []byte, y, x0, x1 int) {
+	at := r.Bounds().Min
+	ycbcr, _ := r.Image.(*image.YCbCr)
+	for x := x0; x < x1; x++ {
+		d := dst[3*(x-x0):][:3]
+		if ycbcr != nil { // which most JPEG is
+			c := ycbcr.YCbCrAt(at.X+x, at.Y+y)
+			d[0], d[1], d[2] = color.YCbCrToRGB(c.Y, c.Cb, c.Cr)
+			continue
+		}
+		c := straight(r.At(at.X+x, at.Y+y))
+		d[0], d[1], d[2] = c.R, c.G, c.B
+		overWhite(d, c.A)
+	}
 }
 
 // greyRow converts grey samples of the given number of bytes.

@@ -13,10 +13,7 @@ import (
 func TestPaletteIndexOutOfRange(t *testing.T) {
 	m := image.NewPaletted(image.Rect(0, 0, 3, 1), color.Palette{color.RGBA{R: 9, A: 255}, nil})
 	m.Pix = []byte{0, 1, 200}
-	r, err := newRaster(m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := newRaster(m)
 	dst := make([]byte, 9)
 	r.row(dst, 0, 0, 3)
 	if want := []byte{9, 0, 0, 0, 0, 0, 0, 0, 0}; !bytes.Equal(dst, want) {
@@ -73,8 +70,9 @@ func TestClip8(t *testing.T) {
 }
 
 func TestPartialRowsEqualWholeRows(t *testing.T) {
+	b := DefaultBudget()
 	for name, file := range seedImages(t) {
-		p, err := planFile(file, DefaultBudget(), 0)
+		p, err := planFile(file, b, purpose{size: fullSize})
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -52,9 +52,10 @@ type Spec struct {
 	Orientation bool `json:"orientation"`
 	// View is "" for the centre crop, ViewSqueeze, ViewPad or ViewViews.
 	View string `json:"view,omitempty"`
-	// JPEG is "" for Go's decoder, or TurboJPEG of a native one, which decodes
-	// large photos at reduced size.
-	JPEG string `json:"jpeg,omitempty"`
+	// Decoder names what decoded, for the fingerprint: Decoders.Name of libraries, which read
+	// large JPEG photos at reduced size, "" for Go's packages. New sets it. Its key is from when
+	// only JPEG had a choice.
+	Decoder string `json:"jpeg,omitempty"`
 	// HEIFThumbnail decodes, instead of a HEIC or AVIF picture, the smallest
 	// thumbnail that is stored with it and has a shorter side of at least Size.
 	HEIFThumbnail bool `json:"heif_thumbnail,omitempty"`
@@ -131,7 +132,7 @@ func (s Spec) Validate() error {
 			return fieldError(fmt.Sprintf("std[%d]", c), d, "1e-6 to 255")
 		}
 	}
-	return s.checkJPEG()
+	return s.checkDecoder()
 }
 
 func fieldError(field string, value any, allowed string) error {

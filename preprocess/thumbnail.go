@@ -19,7 +19,10 @@ const thumbnailQuality, cropQuality = 82, 95
 // to 4096); a smaller picture keeps its size. It is for display: the resize is
 // imaging's, not the model's. Errors are as for Decode.
 func Thumbnail(ctx context.Context, file []byte, b *Budget, side int) ([]byte, error) {
-	return thumbnail(file, side, func(c consumer) error { return decode(ctx, file, b, c) })
+	return thumbnail(file, side, func(c consumer) error {
+		c.size = side
+		return decode(ctx, file, b, c)
+	})
 }
 
 // Thumbnail is like the function Thumbnail, with the Preprocessor's Budget and

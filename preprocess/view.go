@@ -49,7 +49,7 @@ func (v View) Tensor(ctx context.Context, dst []float32, file []byte) error {
 	}
 	side := p.spec.Side()
 	g := geometry{width: side, height: side, side: side}
-	return decode(ctx, file, p.budget, p.upright(file, func(w, h int) int64 {
+	return p.decode(ctx, file, fullSize, p.upright(file, func(w, h int) int64 {
 		return g.bytes(p.filter, w, h)
 	}, func(r raster, _ plan, _ int, s *resampler) {
 		p.resampleTo(dst, v.window(r, file), g, s)

@@ -4,6 +4,10 @@ import (
 	"fmt"
 	"net"
 	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 // Config says where a page is, and who may see it.
@@ -17,10 +21,15 @@ type Config struct {
 	Hosts []string `mapstructure:"hosts" json:"hosts"`
 	// BasePath is the path at which a proxy has the page, such as /label.
 	BasePath string `mapstructure:"base_path" json:"base_path"`
+	// Formats are those of preprocess.Formats that photos of requests may have; none means all. Photos
+	// of the folder may have any.
+	Formats []string `mapstructure:"formats" json:"formats"`
 }
 
 // DefaultConfig returns an address that only this machine reaches.
-func DefaultConfig() Config { return Config{Addr: "127.0.0.1:8080", Hosts: []string{}} }
+func DefaultConfig() Config {
+	return Config{Addr: "127.0.0.1:8080", Hosts: []string{}, Formats: []string{}}
+}
 
 // minToken is the fewest bytes of a token that is set.
 const minToken = 16
@@ -36,6 +45,11 @@ func (c Config) Validate() error {
 	for _, host := range c.Hosts {
 		if u, err := url.Parse("//" + host); err != nil || u.Host != host || host == "" {
 			return fmt.Errorf("hosts: %q is not a host, such as photos.example.org or photos.example.org:8443", host)
+		}
+	}
+	for _, name := range c.Formats {
+		if !slices.Contains(preprocess.Formats(), name) {
+			return fmt.Errorf("formats: %q is not one of %s", name, strings.Join(preprocess.Formats(), ", "))
 		}
 	}
 	if c.BasePath != "" && cleanPrefix(c.BasePath) == "" {

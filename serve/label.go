@@ -2,15 +2,19 @@ package serve
 
 import (
 	"context"
+	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"time"
 
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/preprocess"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -78,25 +82,56 @@ func (s *Server) embed(w http.ResponseWriter, r *http.Request) (photos []sent, i
 	}
 	defer release()
 	defer func() { _ = http.NewResponseController(w).SetWriteDeadline(time.Now().Add(requestTime)) }()
-	q := &request{reply: make(chan reply, 1)}
-	for _, p := range photos {
-		q.files = append(q.files, p.data)
+	var files [][]byte
+	items = make([]pixels.Item, len(photos))
+	for i, p := range photos {
+		if items[i].Err = s.accepts(p.data); items[i].Err != nil {
+			items[i].Hash = cache.HashOf(p.data)
+		} else {
+			files = append(files, p.data)
+		}
 	}
-	select {
-	case s.batches <- q:
-	case <-r.Context().Done():
-		return nil, nil, r.Context().Err()
-	}
-	select {
-	case a := <-q.reply:
-		items, err = a.items, a.err
-	case <-r.Context().Done():
-		err = r.Context().Err()
+	computed, err := s.computed(r.Context(), files)
+	for i := range items {
+		if err == nil && items[i].Err == nil {
+			items[i], computed = computed[0], computed[1:]
+		}
 	}
 	if err == nil && !photos[0].part && items[0].Err != nil {
 		err = fail(http.StatusUnprocessableEntity, "the photo cannot be used: %v", items[0].Err)
 	}
 	return photos, items, err
+}
+
+// accepts returns an error if photos of requests may not have the format of the file.
+func (s *Server) accepts(file []byte) error {
+	if len(s.Formats) == 0 {
+		return nil
+	}
+	format, err := preprocess.FormatOf(file)
+	if err == nil && !slices.Contains(s.Formats, format) {
+		err = fmt.Errorf("this is %s, and serve.formats allows %s", format, strings.Join(s.Formats, ", "))
+	}
+	return err
+}
+
+// computed waits for the embeddings of files.
+func (s *Server) computed(ctx context.Context, files [][]byte) ([]pixels.Item, error) {
+	if len(files) == 0 {
+		return nil, nil
+	}
+	q := &request{files: files, reply: make(chan reply, 1)}
+	select {
+	case s.batches <- q:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	select {
+	case a := <-q.reply:
+		return a.items, a.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // readable returns the items that have an embedding.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -93,5 +94,35 @@ func TestLearnSaysWhatItCannotRead(t *testing.T) {
 	}
 	if taught != 1 {
 		t.Errorf("%d steps taught", taught)
+	}
+}
+
+// TestFormatsOfRequests: photos of requests have the formats that are allowed, whatever those of the folder
+// have, and nothing decodes the others.
+func TestFormatsOfRequests(t *testing.T) {
+	s := newSite(t, func(o *Options) { o.Formats = []string{"png", "webp"} })
+	s.teach(s.loaded(30)[:15])
+	photos := []string{"\xff\xd8\xff JPEG", "\x89PNG\r\n\x1a\n", "IMG 0 0", "RIFF\x00\x00\x00\x00WEBP"}
+	kind, body := form(photos...)
+	var answer struct{ Images []entry }
+	s.into(s.request("POST", "/v1/label", kind, body), &answer)
+	if len(answer.Images) != len(photos) {
+		t.Fatalf("%d answers to %d photos", len(answer.Images), len(photos))
+	}
+	for i, want := range []string{"this is jpeg, and serve.formats allows png, webp", "", "the content is not", ""} {
+		e := answer.Images[i]
+		if want == "" && strings.Contains(e.Error, "serve.formats") || !strings.Contains(e.Error, want) ||
+			e.ID != cache.HashOf([]byte(photos[i])).String() {
+			t.Errorf("photo %d: %+v", i, e)
+		}
+	}
+	if code, text := s.send(s.request("POST", "/v1/label", "image/jpeg", photos[0])); code !=
+		http.StatusUnprocessableEntity || !strings.Contains(string(text), "serve.formats") {
+		t.Errorf("alone: %d %s", code, text)
+	}
+	c := DefaultConfig()
+	c.Formats = []string{"jpg"}
+	if err := c.Validate(); err == nil || !strings.Contains(err.Error(), "jpeg, png") {
+		t.Error(err)
 	}
 }

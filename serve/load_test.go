@@ -19,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -30,7 +31,7 @@ import (
 // second, whether or not those before were answered, counted from when each was due.
 // s-of-CPU, which a busy machine does not change, includes the clients.
 func BenchmarkLabel(b *testing.B) {
-	o := pixels.Options{SetUp: []string{}}
+	o := pixels.Options{Backbone: testenv.Small(b)}
 	o.Cache = b.TempDir()
 	e, err := pixels.Open(o)
 	if err != nil {

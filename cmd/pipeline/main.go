@@ -3,6 +3,10 @@
 // images without forgetting the old ones.
 package main
 
-import "github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
+import (
+	"context"
 
-func main() { command.Main() }
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
+)
+
+func main() { command.Main(context.Background()) }

@@ -127,7 +127,7 @@ func TestHas(t *testing.T) {
 	for _, c := range []struct {
 		ref  string
 		want bool
-	}{{photos.Backbone.Path, true}, {"default", false}} {
+	}{{photos.Backbone.Path, true}, {"", false}} {
 		file, err := backbone.Resolve(c.ref, backbone.Dirs{})
 		if err != nil {
 			t.Fatal(err)

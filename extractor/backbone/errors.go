@@ -25,7 +25,7 @@ func (e *UnknownNameError) Error() string {
 
 // A HashError is a file whose SHA-256 differs from the expected one.
 type HashError struct {
-	Path      string // of the file, "" for a built-in backbone
+	Path      string // of the file, "" for the built-in backbone
 	Want, Got string // SHA-256 in hexadecimal
 }
 
@@ -34,7 +34,7 @@ func (e *HashError) Error() string {
 }
 
 func unknownName(name string, entries []Entry) error {
-	e := &UnknownNameError{Name: name, Names: []string{Default, Default01}}
+	e := &UnknownNameError{Name: name}
 	for _, entry := range entries {
 		e.Names = append(e.Names, entry.Name)
 	}

@@ -17,11 +17,11 @@ func ExampleLookup() {
 }
 
 func Example() {
-	f, err := backbone.Resolve("default", backbone.Dirs{})
+	f, err := backbone.Resolve("", backbone.Dirs{})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(f.Name, f.Source, f.PreprocessSource, f.Preprocess.Side())
-	// Output: default built-in metadata 84
+	// Output: efficientnet-lite0 built-in catalogue 224
 }

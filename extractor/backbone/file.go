@@ -12,12 +12,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// Default is the name of the built-in backbone, and Default01 of the one that had this
-// name in version 0.1: models that were trained with it find it by its hash.
-const (
-	Default   = "default"
-	Default01 = "default-0.1"
-)
+// OfNewModels is the catalogue's name of the network that the program contains, for new models.
+const OfNewModels = "efficientnet-lite0"
 
 // maxFileBytes is protobuf's limit for one message, hence for one ONNX file.
 const maxFileBytes = math.MaxInt32
@@ -37,9 +33,9 @@ const (
 
 // A File is one backbone, read and hashed.
 type File struct {
-	// Name is for display: "default", "default-0.1", a catalogue name, or the path as given.
+	// Name is for display: a catalogue name, or the path as given.
 	Name string
-	// Path is "" for a built-in backbone.
+	// Path is "" for the built-in backbone.
 	Path string
 	// SHA256 is the hash of the bytes, in hexadecimal.
 	SHA256 string
@@ -63,20 +59,8 @@ type File struct {
 // Bytes returns the ONNX file; the caller must not change it.
 func (f File) Bytes() []byte { return f.data }
 
-// builtIn returns the backbone of that name that is embedded in the program, or
-// errNotThere.
-func builtIn(name string) (File, error) {
-	switch name {
-	case Default:
-		return newFile(name, "", BuiltIn, models.Default())
-	case Default01:
-		return newFile(name, "", BuiltIn, models.Default01())
-	}
-	return File{}, errNotThere
-}
-
-// IsBuiltIn reports whether that is the name of a built-in backbone.
-func IsBuiltIn(name string) bool { return name == Default || name == Default01 }
+// builtIn returns the backbone that is embedded in the program.
+func builtIn() (File, error) { return newFile(OfNewModels, "", BuiltIn, models.EfficientNetLite0()) }
 
 // load reads the file at path.
 func load(name, path string, source Source) (File, error) {

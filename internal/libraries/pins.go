@@ -1,6 +1,7 @@
 package libraries
 
 import (
+	_ "embed"
 	"fmt"
 	"maps"
 	"os"
@@ -10,94 +11,79 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
-	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
-// A Library is a release of a library, contained in an npm package, or a network, made from
-// a package of PyPI.
+// A Library is a release of a library, which packages of PyPI contain.
 type Library struct {
 	Name             string
 	Package, Version string
 	// Env is the environment variable that names another file to use.
 	Env string
-	// PackageBytes is the size of the compressed package.
-	PackageBytes int64
-	// files are those for each platform.
-	files map[string]File
+	// archives are the packages for each platform.
+	archives map[string]Archive
 	// dir is the library's folder in the user's cache.
 	dir string
-	// wheel is the file name of a package of PyPI.
-	wheel string
 }
 
-// A File is a pinned file of a library.
+// An Archive is the file of a package.
+type Archive struct {
+	File
+	// Contents are what is taken from it: the library first, then what it needs, and licences.
+	Contents []File
+}
+
+// A File is a pinned file.
 type File struct {
 	Name, SHA256 string
 	Bytes        int64
 }
 
+// licence reports whether it is not needed to run the library.
+func (f File) licence() bool { return strings.HasSuffix(f.Name, ".txt") }
+
 // ONNXRuntime computes the embeddings.
 func ONNXRuntime() Library {
-	return Library{
-		Name: "ONNX Runtime", Package: "onnxruntime-node", Version: ort.CachedVersion, PackageBytes: 113507888,
-		Env: ort.EnvLibrary, dir: "onnxruntime",
-		files: map[string]File{
-			"linux/amd64": {"libonnxruntime.so.1", "ffb75a925ba05e47b235bb66e3e3911714a80b328a9c9425539feb204aa32a23",
-				45828512},
-			"linux/arm64": {"libonnxruntime.so.1", "1f549d46250b005580b597f4164984aaf75b3bcb9f3aeb07c7f8a8fe60b23c76",
-				25135496},
-			"darwin/arm64": {"libonnxruntime.1.30.0.dylib",
-				"685d2be5dba1309c89d3a5324b7fd06a5c42f1a61bfea32d14c4cc28d072121d", 44589928},
-			"windows/amd64": {"onnxruntime.dll", "508c362f5673483dd3a086379c392795b2e42d10d5e6f3f90ebd7ac21c97af67",
-				28754232},
-			"windows/arm64": {"onnxruntime.dll", "6c3a2abf5c6aca11c48a0d338a91af309f2266f25ce2e4084e6a87bbcb0fbfd0",
-				29815136},
-		},
+	return pinned(Library{
+		Name: "ONNX Runtime", Package: "onnxruntime", Version: ort.CachedVersion, Env: ort.EnvLibrary,
+		dir: "onnxruntime",
+	})
+}
+
+// Pictures are the libraries that decode photos.
+func Pictures() []Library {
+	vips, heif := imagelib.Vips(), imagelib.Heif()
+	return []Library{
+		pinned(Library{Name: vips.Name, Package: "pyvips-binary", Version: vips.Version, Env: vips.Env, dir: vips.Dir}),
+		pinned(Library{Name: heif.Name, Package: "pi-heif", Version: heif.Version, Env: heif.Env, dir: heif.Dir}),
 	}
 }
 
-// TurboJPEG decodes photos; without it the program decodes them in Go, more slowly.
-func TurboJPEG() Library {
-	return Library{
-		Name: "libjpeg-turbo", Package: "@julusian/jpeg-turbo", Version: turbojpeg.CachedVersion, PackageBytes: 2905366,
-		Env: turbojpeg.EnvLibrary, dir: "jpeg-turbo",
-		files: map[string]File{
-			"linux/amd64": {"libturbojpeg.so.0",
-				"d8a735da75b826e407dc442a8c86de5f45372fdc35e83a0bc7d9d4236c11d30e", 1046960},
-			"linux/amd64-musl": {"libturbojpeg.so.0",
-				"c0182d4e495f5aac942cbebcc75d383b6e950ba0f69a54ac9b9d9bd6329b4d88", 1070224},
-			"linux/arm64": {"libturbojpeg.so.0", "96f7bf39ebca03f8cb4a47e5b8bc610123314e87b8106661b54cc9e7bef2b295",
-				915832},
-		},
+//go:embed pins.txt
+var pins string
+
+// pinned returns a library with its archives in pins.txt.
+func pinned(l Library) Library {
+	l.archives = map[string]Archive{}
+	for block := range strings.SplitSeq(pins, "\n\n") {
+		head, files, _ := strings.Cut(block, "\n")
+		platform, ok := strings.CutPrefix(head, l.Package+" "+l.Version+" ")
+		if !ok {
+			continue
+		}
+		var all []File
+		for line := range strings.Lines(files) {
+			var f File
+			if _, err := fmt.Sscan(line, &f.SHA256, &f.Bytes, &f.Name); err != nil {
+				panic("pins.txt: " + line) // a test reads all
+			}
+			all = append(all, f)
+		}
+		l.archives[platform] = Archive{all[0], all[1:]}
 	}
-}
-
-// everywhere stands for all platforms.
-const everywhere = "every platform"
-
-// Network returns a file that is the same on every platform: a network, or the wheel, a
-// package of PyPI, that it is made from.
-func Network(name, pkg, version, wheel string, f File) Library {
-	return Library{Name: name, Package: pkg, Version: version, wheel: wheel, files: map[string]File{everywhere: f}}
-}
-
-// NetworkDir returns the folder in the user's cache for networks, whose names contain a
-// hash; "" if there is no home folder.
-func NetworkDir() string {
-	home, _ := os.UserHomeDir() // "" if it is unknown
-	return sharedlib.SetupDir(os.Getenv, home, "backbones", "")
-}
-
-// NetworkDirs returns the folders in which the program looks for the network of new
-// models: where one may have come with the program, and NetworkDir.
-func NetworkDirs() []string {
-	dirs := sharedlib.Beside(sharedlib.ProgramDir())
-	if cache := NetworkDir(); cache != "" {
-		dirs = append(dirs, cache)
-	}
-	return dirs
+	return l
 }
 
 // Platform returns the name of this machine's platform, such as linux/amd64, or
@@ -115,13 +101,10 @@ func exists(file string) bool {
 	return err == nil
 }
 
-// For returns the file for a platform.
-func (l Library) For(platform string) (File, bool) {
-	f, ok := l.files[platform]
-	if !ok {
-		f, ok = l.files[everywhere]
-	}
-	return f, ok
+// For returns the archive for a platform.
+func (l Library) For(platform string) (Archive, bool) {
+	a, ok := l.archives[platform]
+	return a, ok
 }
 
 // CacheDir returns the folder in the user's cache in which the program looks for the
@@ -132,28 +115,18 @@ func (l Library) CacheDir() string {
 }
 
 // Platforms returns the platforms that the library is pinned for, sorted.
-func (l Library) Platforms() []string { return slices.Sorted(maps.Keys(l.files)) }
+func (l Library) Platforms() []string { return slices.Sorted(maps.Keys(l.archives)) }
 
-// Release returns the package with its version, as npm or pip takes it.
-func (l Library) Release() string {
-	if l.wheel != "" {
-		return l.Package + "==" + l.Version
-	}
-	return l.Package + "@" + l.Version
-}
+// Release returns the package with its version, as pip takes it.
+func (l Library) Release() string { return l.Package + "==" + l.Version }
 
-// Archive returns the file name of the package.
-func (l Library) Archive() string {
-	if l.wheel != "" {
-		return l.wheel
-	}
-	return fmt.Sprintf("%s-%s.tgz", strings.ReplaceAll(strings.TrimPrefix(l.Package, "@"), "/", "-"), l.Version)
-}
+// URL returns the package as lists of contents name it (purl).
+func (l Library) URL() string { return "pkg:pypi/" + l.Package + "@" + l.Version }
 
-// platformOf returns the platform whose file has this size, if it is another one.
+// platformOf returns the platform of which a file has this size.
 func (l Library) platformOf(bytes int64) string {
-	for platform, f := range l.files {
-		if f.Bytes == bytes && platform != everywhere {
+	for platform, a := range l.archives {
+		if slices.ContainsFunc(a.Contents, func(f File) bool { return f.Bytes == bytes }) {
 			return platform
 		}
 	}
@@ -163,9 +136,11 @@ func (l Library) platformOf(bytes int64) string {
 // resembles reports whether a file's name is that of a build of the library.
 func (l Library) resembles(name string) bool {
 	stem, _, _ := strings.Cut(path.Base(filepath.ToSlash(name)), ".")
-	for _, f := range l.files {
-		if pinned, _, _ := strings.Cut(f.Name, "."); pinned == stem {
-			return true
+	for _, a := range l.archives {
+		for _, f := range a.Contents {
+			if pinned, _, _ := strings.Cut(f.Name, "."); pinned == stem && !f.licence() {
+				return true
+			}
 		}
 	}
 	return false

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"runtime"
 	"slices"
-	"strings"
 
 	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
 )
@@ -152,11 +151,7 @@ func (m machine) patterns() []string {
 func (p place) candidates(patterns []string) []string {
 	var found, real []string
 	for _, pattern := range patterns {
-		matches, err := filepath.Glob(filepath.Join(escapeGlob(p.dir), pattern))
-		if err != nil {
-			continue
-		}
-		for _, path := range matches {
+		for _, path := range sharedlib.Glob(p.dir, pattern) {
 			target, err := filepath.EvalSymlinks(path)
 			if err != nil {
 				target = path
@@ -168,12 +163,4 @@ func (p place) candidates(patterns []string) []string {
 		}
 	}
 	return found
-}
-
-// escapeGlob escapes a folder's name so that it matches only itself.
-func escapeGlob(dir string) string {
-	if runtime.GOOS == "windows" { // Glob has no escapes there
-		return dir
-	}
-	return strings.NewReplacer("*", `\*`, "?", `\?`, "[", `\[`, `\`, `\\`).Replace(dir)
 }

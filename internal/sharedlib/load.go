@@ -26,3 +26,6 @@ func Load(path string, required, optional map[string]any) error {
 	}
 	return nil
 }
+
+// Callback returns the address of a function for a library to call. It is never freed.
+func Callback(f any) uintptr { return purego.NewCallback(f) }

@@ -15,3 +15,6 @@ func Load(string, map[string]any, map[string]any) error {
 func open(string) (uintptr, error) { return 0, errPlatform }
 
 func symbol(uintptr, string) (uintptr, error) { return 0, errPlatform }
+
+// Callback returns no address: there is no library that would call it.
+func Callback(any) uintptr { return 0 }

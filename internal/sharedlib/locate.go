@@ -129,29 +129,48 @@ func ProgramDir() string {
 	return filepath.Dir(path)
 }
 
-// Places returns the files to try, in order: those shipped with the program, those
-// in the folder that `pipeline setup` fills ("" for none), and those in the usual system
-// folders: on Linux including opt, on macOS Homebrew's for the formula; Windows has none.
-// Only Linux has names with a version; elsewhere they are bare, such as turbojpeg.
+// Places returns the files to try, in order, in the folders of Folders. Only Linux has names
+// with a version; elsewhere they are bare, such as openblas.
 func Places(setup, formula, opt, bare string, names ...string) (files []string) {
+	switch runtime.GOOS {
+	case "darwin":
+		names = []string{"lib" + bare + ".dylib"}
+	case "windows":
+		names = []string{bare + ".dll", "lib" + bare + ".dll"}
+	}
+	for _, folder := range Folders(setup, formula, opt) {
+		for _, name := range names {
+			files = append(files, filepath.Join(folder, name))
+		}
+	}
+	return files
+}
+
+// Folders returns the folders to try, in order: those of what was shipped with the program,
+// that which `pipeline setup` fills ("" for none), and the usual ones of the system: on Linux
+// including opt, on macOS Homebrew's for the formula; Windows has none.
+func Folders(setup, formula, opt string) []string {
 	folders := Beside(ProgramDir())
 	if setup != "" {
 		folders = append(folders, setup)
 	}
 	switch runtime.GOOS {
-	case "darwin":
-		names = []string{"lib" + bare + ".dylib"}
-		folders = append(folders, "/opt/homebrew/opt/"+formula+"/lib", "/usr/local/opt/"+formula+"/lib",
-			"/opt/homebrew/lib", "/usr/local/lib")
 	case "windows":
-		names = []string{bare + ".dll", "lib" + bare + ".dll"}
-	default:
-		folders = append(append(folders, "/usr/local/lib", opt), Multiarch(runtime.GOARCH)...)
-		folders = append(folders, "/usr/lib64", "/usr/lib")
+		return folders
+	case "darwin":
+		return append(folders, "/opt/homebrew/opt/"+formula+"/lib", "/usr/local/opt/"+formula+"/lib",
+			"/opt/homebrew/lib", "/usr/local/lib")
 	}
-	for _, folder := range folders {
-		for _, name := range names {
-			files = append(files, filepath.Join(folder, name))
+	folders = append(append(folders, "/usr/local/lib", opt), Multiarch(runtime.GOARCH)...)
+	return append(folders, "/usr/lib64", "/usr/lib")
+}
+
+// Glob returns the files of a folder whose names match a pattern, sorted.
+func Glob(folder, pattern string) (files []string) {
+	entries, _ := os.ReadDir(folder) // none of a folder that cannot be read
+	for _, e := range entries {
+		if matches, _ := filepath.Match(pattern, e.Name()); matches {
+			files = append(files, filepath.Join(folder, e.Name()))
 		}
 	}
 	return files

@@ -3,6 +3,7 @@
 package testenv
 
 import (
+	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -63,11 +64,10 @@ func browser(tb testing.TB) string {
 	return ""
 }
 
-// Libraries returns a folder with ONNX Runtime, libjpeg-turbo and the network as pipeline
-// setup fetches them, whatever this machine has of its own.
+// Libraries returns a folder with ONNX Runtime, libvips and libheif as pipeline setup fetches
+// them, whatever this machine has of its own.
 func Libraries(tb testing.TB) string {
 	tb.Helper()
-	Network(tb)
 	dir := filepath.Join(installed(tb), "libraries")
 	if files, err := os.ReadDir(dir); err != nil || len(files) == 0 {
 		Missing(tb, "needs the libraries that pipeline setup fetches in %s: run make test-setup", dir)
@@ -75,14 +75,10 @@ func Libraries(tb testing.TB) string {
 	return dir
 }
 
-// Network returns the network as pipeline setup fetches it, which Libraries has too.
-func Network(tb testing.TB) string {
+// Small returns the network of 0.2, which is fast and which the models of 0.2 in tests need.
+func Small(tb testing.TB) string {
 	tb.Helper()
-	files, err := filepath.Glob(filepath.Join(installed(tb), "libraries", "efficientnet-lite0-*.onnx"))
-	if err != nil || len(files) == 0 {
-		Missing(tb, "needs the network that pipeline setup fetches: run make test-setup")
-	}
-	return files[0]
+	return filepath.Join(ModuleRoot(tb), "models", "default.onnx")
 }
 
 // installed returns the folder filled by scripts/testenv/setup.sh.
@@ -95,17 +91,26 @@ func installed(tb testing.TB) string {
 // directory.
 func ModuleRoot(tb testing.TB) string {
 	tb.Helper()
-	dir, err := os.Getwd()
+	root, err := FindModuleRoot()
 	if err != nil {
 		tb.Fatal(err)
 	}
+	return root
+}
+
+// FindModuleRoot is ModuleRoot where there is no test yet.
+func FindModuleRoot() (string, error) {
+	dir, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
 	for {
 		if _, err := os.Stat(filepath.Join(dir, "go.mod")); err == nil {
-			return dir
+			return dir, nil
 		}
 		parent := filepath.Dir(dir)
 		if parent == dir {
-			tb.Fatal("no go.mod above the working directory")
+			return "", errors.New("no go.mod above the working directory")
 		}
 		dir = parent
 	}

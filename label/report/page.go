@@ -303,9 +303,8 @@ func PageOf(m *model.Model, version string) Page {
 	if from.SHA256 != "" {
 		page.Settings = append(page.Settings, Setting{Name: "backbone SHA-256", Value: from.SHA256})
 	}
-	if backbone.IsBuiltIn(from.Name) {
-		page.Notes = append(page.Notes,
-			"The built-in backbone is for trying things out: use an exported CLIP, DINOv2 or ResNet for real photos.")
+	if on, err := backbone.TrainedOn(from.SHA256); err == nil && on == backbone.MiniImageNetBase {
+		page.Notes = append(page.Notes, "The network of this model has seen 60 classes: train again without naming it.")
 	}
 	for _, s := range m.Sessions {
 		page.Summary.Sessions = append(page.Summary.Sessions, Session{Classes: len(s.NewClasses), Images: s.Count()})

@@ -6,13 +6,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
 
-// The prior of the built-in network; model.Settings takes it.
+// A prior of one of the project's own networks; model.Settings takes it.
 func Example() {
-	p, err := prior.Find(prior.BuiltIn)
+	p, err := prior.Load("../../models/resnet18.prior")
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println("for embeddings of", p.Dim, "values")
-	// Output: for embeddings of 304 values
+	// Output: for embeddings of 512 values
 }

@@ -1,7 +1,6 @@
 package prior
 
 import (
-	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -11,7 +10,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
-	"github.com/seed-90d10d51/pipeline/models"
 )
 
 // ErrNotPrior means that a file is not a PRIOR file.
@@ -39,23 +37,6 @@ func (p *Prior) Save(path string) error {
 func (p *Prior) Encode(c container.File) {
 	c.Tensors[withinTensor] = safetensors.Tensor{Shape: []int{p.Dim, p.Dim}, F32: p.within}
 	c.Tensors[contentTensor] = classstats.Hashes(p.content).Tensor()
-}
-
-// BuiltIn is the name of the prior that the program brings for its built-in backbone.
-const BuiltIn = "default"
-
-// Find reads the prior that ref names: BuiltIn, or the path of a PRIOR file, as Load does.
-// The name takes precedence over a file of that name; write ./default for the file.
-func Find(ref string) (*Prior, error) {
-	if ref != BuiltIn {
-		return Load(ref)
-	}
-	data := models.DefaultPrior()
-	p, err := open(bytes.NewReader(data), int64(len(data)))
-	if err != nil {
-		return nil, fmt.Errorf("built-in prior: %w", err)
-	}
-	return p, nil
 }
 
 // Load reads a PRIOR file and checks all of it. The error wraps ErrNotPrior, or one

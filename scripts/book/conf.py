@@ -9,7 +9,7 @@ root_doc = "docs/README"
 include_patterns = [
     "README.md", "CHANGELOG.md", ".github/*.md", "bench/README.md", "configs/README.md", "deploy/README.md",
     "deploy/spark/README.md",
-    "docs/**.md", "internal/heif/wasm/README.md", "models/*.md", "scripts/README.md", "scripts/setup/README.md",
+    "docs/**.md", "models/*.md", "scripts/README.md", "scripts/setup/README.md",
 ]
 exclude_patterns = ["**/.testenv/**", "out/**", "**/node_modules/**", "docs/log/**"]  # the log is no page
 myst_heading_anchors = 6

@@ -43,10 +43,10 @@ step "the tests of what computes"
 	./classifier/ncm ./classifier/plda ./classifier/pldaplus ./classifier/ppca ./classifier/ppcaonline/...
 	./classifier/vargp ./dkl ./dkl/internal/bound ./gp ./gp/gpr ./gp/kernel ./gp/polyagamma ./gp/quadrature
 	./gp/vargp ./gptree ./internal/autodiff ./internal/dense ./internal/icc ./internal/kmeans
-	./internal/linalg ./internal/linalg/native ./internal/neighbours ./internal/turbojpeg ./label/adapt
+	./internal/linalg ./internal/linalg/native ./internal/neighbours ./label/adapt
 	./label/events ./label/metrics ./label/rank ./label/split ./model/advice ./model/prior ./preprocess}"
 lib=$(echo "$work"/pipeline-*/lib)
-ONNXRUNTIME_LIB=$lib/libonnxruntime.so.1 TURBOJPEG_LIB=$lib/libturbojpeg.so.0 \
+ONNXRUNTIME_LIB=$lib/libonnxruntime.so.1 \
 	CGO_ENABLED=1 GOOS=linux GOARCH=arm64 CC=$(compiler_for aarch64-linux-gnu.2.28) \
 	go test -short -vet=off -p 1 -timeout 30m -exec "$qemu -L $work/root" $PACKAGES
 step "done"

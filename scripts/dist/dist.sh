@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Builds out/dist/pipeline-VERSION-linux-ARCH.tar.xz: the program, the libraries and the
-# network that it loads, licences, completions and manual pages. Unpacked anywhere, it runs without
+# Builds out/dist/pipeline-VERSION-linux-ARCH.tar.xz: the program, the libraries
+# that it loads, licences, completions and manual pages. Unpacked anywhere, it runs without
 # network on Linux with glibc 2.28 or newer and nothing else. The same files go into
 # pipeline_VERSION_ARCH.deb, where dpkg-deb is installed. The same tree gives the same
 # bytes.
 #
-# Only on Linux; arm64 is cross-built and has only been run under QEMU. The libraries and
-# the network come by pipeline setup, and libstdc++ and libgcc_s, which
+# Only on Linux; arm64 is cross-built and has only been run under QEMU. The libraries
+# come by pipeline setup, and libstdc++ and libgcc_s, which
 # ONNX Runtime needs, from Debian 11, whose builds run on glibc 2.18. Everything
 # is checked against hashes in the project. Downloads are kept in .dist.
 # sbom.cdx.json in it, and pipeline-VERSION-linux-ARCH.cdx.json beside it, list what it
@@ -37,41 +37,6 @@ mkdir -p "$downloads" out/dist
 work=$(mktemp -d "$downloads/work.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 
-# The licences of ONNX Runtime: they are only in its Python package.
-notices() {
-	local into=$downloads/notices
-	cmp -s $here/notices.txt "$into/notices.txt" && return
-	rm -rf "$into"
-	mkdir "$into"
-	python3 -m pip download --quiet --no-deps --require-hashes --only-binary :all: \
-		--platform manylinux_2_28_x86_64 --python-version 3.11 -d "$work/wheel" -r $here/notices.txt
-	python3 -m zipfile -e "$work"/wheel/*.whl "$work/wheel"
-	cp "$work/wheel/onnxruntime/LICENSE" "$work/wheel/onnxruntime/ThirdPartyNotices.txt" $here/notices.txt "$into/"
-}
-
-# libjpeg-turbo for Windows, cross-built from Debian's source: no registry has it as a
-# library by itself. Its pixels are those of the one for Linux.
-jpeg() {
-	local source=libjpeg-turbo_2.1.5.orig.tar.gz
-	cmp -s $here/debian.sha256 "$1/debian.sha256" && return
-	command -v cmake >/dev/null && command -v nasm >/dev/null || die "libjpeg-turbo for Windows is built by cmake and nasm: install them"
-	mkdir -p "$work/jpeg"
-	pinned "$source" deb-src bookworm source --download-only --only-source libjpeg-turbo
-	say "building libjpeg-turbo for Windows (once)"
-	tar -xf "$downloads/debian/$source" -C "$work/jpeg" --strip-components 1
-	printf '#!/bin/sh\nexec "%s" -m ziglang ar "$@"\n' "$downloads/zig/bin/python" >"$work/ar"
-	# Zig's linker does not know --kill-at, which matters on 32 bits only.
-	printf '#!/bin/sh\nfor a; do shift; [ "$a" = -Wl,--kill-at ] || set -- "$@" "$a"; done\nexec "%s" "$@"\n' "$downloads/cc-$zig" >"$work/cc"
-	chmod +x "$work/ar" "$work/cc"
-	cmake -S "$work/jpeg" -B "$work/jpeg/out" -DCMAKE_BUILD_TYPE=Release -DCMAKE_SYSTEM_NAME=Windows -DCMAKE_SYSTEM_PROCESSOR=AMD64 \
-		-DCMAKE_C_COMPILER="$work/cc" -DCMAKE_AR="$work/ar" -DCMAKE_RC_COMPILER=true -DCMAKE_INSTALL_PREFIX=/ \
-		-DCMAKE_SHARED_LINKER_FLAGS=-s -DENABLE_STATIC=OFF -DREQUIRE_SIMD=ON >"$work/jpeg.log" 2>&1 &&
-		cmake --build "$work/jpeg/out" --target turbojpeg --parallel "$(nproc)" >>"$work/jpeg.log" 2>&1 || { cat "$work/jpeg.log" >&2; die "libjpeg-turbo was not built"; }
-	mkdir -p "$1"
-	cp "$work/jpeg/out/libturbojpeg.dll" "$1/"
-	cp $here/debian.sha256 "$1/"
-}
-
 # libstdc++ and libgcc_s of Debian 11, with their licences.
 debian() {
 	local names="(gcc-10-base|libgcc-s1|libstdc[+][+]6)_.*_$arch.deb"
@@ -85,7 +50,6 @@ program() {
 }
 
 compiler
-notices
 [ $os = windows ] || debian
 name=pipeline-$version-$os-$arch
 root=$work/$name
@@ -98,26 +62,21 @@ if [ "$os/$arch" != "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" ]; then
 	native=$work/native
 	go build -o "$native" ./cmd/pipeline
 fi
-"$native" setup --platform "$os/$arch" --into "$downloads/libraries-$os-$arch" >&2
-install -m 644 "$downloads/libraries-$os-$arch"/{*onnxruntime*,efficientnet-lite0-*.onnx} "$root/lib/"
-install -m 644 $here/licences/efficientnet-lite.txt "$root/licences/"
+libraries=$downloads/libraries-$os-$arch # of this and of other releases
+"$native" setup --platform "$os/$arch" --into "$libraries" >&2
+"$native" setup --platform "$os/$arch" --from "$libraries" --into "$work/libraries" >&2
+install -m 644 "$work"/libraries/*.txt $here/licences/* "$root/licences/"
+rm "$work"/libraries/*.txt
+install -m 644 "$work"/libraries/* "$root/lib/"
 if [ $os = linux ]; then
-	install -m 644 "$downloads/libraries-$os-$arch/libturbojpeg.so.0" "$root/lib/"
 	install -m 644 "$work/debian/usr/lib/$multiarch/libstdc++.so.6" "$work/debian/lib/$multiarch/libgcc_s.so.1" "$root/lib/"
 	install -m 644 "$work/debian/usr/share/doc/gcc-10-base/copyright" "$root/licences/libstdc++-libgcc.txt"
-else
-	jpeg "$downloads/jpeg-turbo-windows"
-	install -m 644 "$downloads/jpeg-turbo-windows/libturbojpeg.dll" "$root/lib/"
 fi
-install -m 644 $here/licences/libjpeg-turbo.txt "$root/licences/"
 
 install -m 644 LICENSE CHANGELOG.md "$root/"
 install -m 644 $here/README.txt "$root/README.txt"
 sed "s/VERSION/$version/" $here/NOTICE.txt >"$root/NOTICE.txt"
-install -m 644 "$downloads/notices/LICENSE" "$root/licences/onnxruntime.txt"
-install -m 644 "$downloads/notices/ThirdPartyNotices.txt" "$root/licences/onnxruntime-third-party.txt"
 go run ./$here/notices ./cmd/pipeline "$root/licences/go" $os/$arch
-install -D -m 644 -t "$root/licences/decoders" internal/heif/wasm/licences/*
 
 go run ./$here/sbom "$root" "$version" "$os/$arch" >"$root/sbom.cdx.json"
 

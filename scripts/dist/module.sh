@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Shows that `go install` works, as somebody would call it who has only Go, a C compiler
-# and npm: makes a module proxy of the last commit in a folder, installs from it into an empty home, gets
+# and pip: makes a module proxy of the last commit in a folder, installs from it into an empty home, gets
 # the libraries, and labels photos. Go itself checks the module's zip: its size, the
 # names of its files. Other modules come from this machine's module cache or its proxy.
 set -euo pipefail
@@ -20,7 +20,7 @@ printf '{"Version":"%s","Time":"%s"}\n' "$version" "$(TZ=UTC0 git log -1 --forma
 echo "$version" >"$proxy/list"
 echo "module: the zip has $(($(stat -c %s "$proxy/$version.zip") / 1000000)) MB" >&2
 
-empty=(env -i HOME="$work/home" PATH="$PATH" NPM_CONFIG_USERCONFIG="${NPM_CONFIG_USERCONFIG:-$HOME/.npmrc}" GOFLAGS="-modcacherw ${GOFLAGS:-}" GONOSUMDB="$module" GOCACHE="${GOCACHE:-$work/home/.cache/go-build}"
+empty=(env -i HOME="$work/home" PATH="$PATH" PIP_CONFIG_FILE="${PIP_CONFIG_FILE:-$HOME/.config/pip/pip.conf}" GOFLAGS="-modcacherw ${GOFLAGS:-}" GONOSUMDB="$module" GOCACHE="${GOCACHE:-$work/home/.cache/go-build}"
 	GOPROXY="file://$work/proxy,file://$(go env GOMODCACHE)/cache/download,$(go env GOPROXY)")
 step() {
 	echo "module: $*" >&2

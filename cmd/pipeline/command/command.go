@@ -18,12 +18,12 @@ import (
 )
 
 // Main executes the command line of this process and ends it.
-func Main() {
+func Main(ctx context.Context) {
 	if info, ok := debug.ReadBuildInfo(); ok && release.MatchString(info.Main.Version) {
 		version = info.Main.Version[1:]
 	}
 	cobra.MousetrapHelpText = "" // a double click on Windows gets the start page
-	ctx, stop := signal.NotifyContext(context.Background(), endings()...)
+	ctx, stop := signal.NotifyContext(ctx, endings()...)
 	context.AfterFunc(ctx, stop) // a second signal ends the process at once
 	os.Exit(Run(ctx, os.Args[1:], os.Stdout, os.Stderr))
 }

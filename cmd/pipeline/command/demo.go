@@ -19,10 +19,9 @@ func newDemo() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "demo [--out DIR]",
 		Short: "Draw images, learn, label and report, offline",
-		Long: `Draws a small image folder, trains on twelve base classes with the network that
-pipeline setup obtained, or the built-in one, learns four new ones from five images
-each, labels a folder of photos, some of which show things that it was never taught,
-says how many were right and how many rejected, and writes an HTML report.`,
+		Long: `Draws a small image folder, trains on twelve base classes, learns four new ones from
+five images each, labels a folder of photos, some of which show things that it was never
+taught, says how many were right and how many rejected, and writes an HTML report.`,
 		Example: "  pipeline demo --out demo",
 		Args:    arguments,
 		RunE:    command(func(ctx context.Context, a *app, _ []string) error { return a.demo(ctx) }),

@@ -18,10 +18,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/internal/heif"
+	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
-	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
+	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
 var errNotReady = errors.New("images cannot be labelled on this machine; the lines marked ✗ say what to do")
@@ -81,7 +81,7 @@ func (a *app) doctor() error {
 		{"network of new models", x.checkNetwork},
 		{"cache folder", x.checkCache},
 		{"matrix products", x.checkProducts},
-		{"JPEG decoder", x.checkJPEG},
+		{"photo decoder", x.checkPhotos},
 		{"HEIC decoder", x.checkHEIC},
 		{"memory for images", x.checkMemory},
 	} {
@@ -147,7 +147,7 @@ func (x examiner) checkBackbone(_ *check) (string, error) {
 	if err != nil {
 		return "", errors.New("not tried: it needs ONNX Runtime")
 	}
-	file, err := backbone.Resolve(backbone.Default, backbone.Dirs{})
+	file, err := backbone.Resolve("", backbone.Dirs{})
 	if err != nil {
 		return "", err
 	}
@@ -169,7 +169,7 @@ func (x examiner) checkNetwork(_ *check) (string, error) {
 	case err != nil:
 		return "", err
 	case file.Source == backbone.BuiltIn:
-		return "the built-in one, which is weak; pipeline setup gets a far better one", nil
+		return file.Name + ", built in", nil
 	}
 	return fmt.Sprintf("%s (%s)", file.Name, file.Path), nil
 }
@@ -203,33 +203,47 @@ func (x examiner) checkProducts(c *check) (string, error) {
 	return products.String(), nil
 }
 
-// checkJPEG reports the decoder of photos. libjpeg-turbo is optional: without it
-// decoding is slower.
-func (x examiner) checkJPEG(_ *check) (string, error) {
-	d, err := turbojpeg.Find()
-	switch {
-	case x.config.Preprocess.JPEG == embed.JPEGGo:
-		return "Go's, as set by preprocess.jpeg", nil
-	case err == nil:
-		return fmt.Sprintf("libjpeg-turbo %s (%s; pixels %s), with scaled decoding of large photos", d.Path(),
-			turbojpeg.Source(d.Path()), d.ID()), nil
-	case x.config.Preprocess.JPEG == embed.JPEGTurbo || os.Getenv(turbojpeg.EnvLibrary) != "":
-		return "", err
+// checkPhotos reports what decodes all photos but HEIC. Libraries are optional: without them decoding is slower.
+func (x examiner) checkPhotos(c *check) (string, error) {
+	d, err := x.decoders(c)
+	if err != nil || x.config.Preprocess.Decoders == embed.DecodersGo {
+		return "Go's, as set by preprocess.jpeg; no AVIF", err
 	}
-	return "Go's; libjpeg-turbo is several times faster on large photos: " + turbojpeg.Remedy(), nil
+	if path, version := d.Libvips(); path != "" {
+		return fmt.Sprintf("libvips %s, %s (%s), with scaled decoding of large photos", version, path,
+			imagelib.Vips().Source(path)), nil
+	}
+	return "Go's; libvips is several times faster and reads AVIF: " + imagelib.Vips().Remedy(), nil
 }
 
-// checkHEIC reports the decoder of HEIC; AVIF is always decoded by what is built
-// in. libde265 is optional, and only faster.
-func (x examiner) checkHEIC(_ *check) (string, error) {
-	l, err := heif.Find()
+// checkHEIC reports what decodes HEIC.
+func (x examiner) checkHEIC(c *check) (string, error) {
+	d, err := x.decoders(c)
+	if err != nil || x.config.Preprocess.Decoders == embed.DecodersGo {
+		return "none, as set by preprocess.jpeg", err
+	}
+	if path, version := d.Libheif(); path != "" {
+		return fmt.Sprintf("libheif %s, %s (%s)", version, path, imagelib.Heif().Source(path)), nil
+	}
+	return "none; libheif reads it: " + imagelib.Heif().Remedy(), nil
+}
+
+// decoders returns the libraries, and notes why one that is there is not used; that is an error for one that is named
+// or required.
+func (x examiner) decoders(c *check) (*preprocess.Decoders, error) {
+	if x.config.Preprocess.Decoders == embed.DecodersGo {
+		return &preprocess.Decoders{}, nil
+	}
+	d, err := preprocess.FindDecoders()
 	switch {
 	case err == nil:
-		return fmt.Sprintf("libde265 %s (%s); AVIF: libavif, built in", l.Version(), l.Path()), nil
-	case os.Getenv(heif.EnvLibrary) != "":
-		return "", err
+		return d, nil
+	case os.Getenv(imagelib.Vips().Env) != "",
+		os.Getenv(imagelib.Heif().Env) != "":
+		return d, err
 	}
-	return "built in (WebAssembly), with the same pixels; libde265 is several times faster: " + heif.Remedy(), nil
+	c.note("not used: %v", err)
+	return d, nil
 }
 
 // checkMemory reports the budget for decoding images.
@@ -250,7 +264,7 @@ func (a *app) pulled() ([]string, error) {
 	}
 	entries, err := backbone.Catalogue()
 	for _, e := range entries {
-		if dirs.Pulled(e) {
+		if dirs.Pulled(e) && e.Name != backbone.OfNewModels {
 			names = append(names, e.Name)
 			a.say("✓ backbone %s: %s", e.Name, filepath.Base(dirs.CachePath(e)))
 		}

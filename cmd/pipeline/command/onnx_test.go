@@ -23,7 +23,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
-	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -82,15 +81,7 @@ func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Samp
 	if err := json.Unmarshal([]byte(m.Metadata[onnx.MetadataPreprocess]), &spec); err != nil {
 		t.Fatal(err)
 	}
-	var native preprocess.JPEGDecoder
-	if spec.JPEG != "" {
-		decoder, err := turbojpeg.Find()
-		if err != nil {
-			t.Fatal(err)
-		}
-		native = decoder
-	}
-	p, err := preprocess.NewNative(spec, preprocess.DefaultBudget(), native)
+	p, err := preprocess.New(spec, preprocess.DefaultBudget())
 	if err != nil {
 		t.Fatal(err)
 	}

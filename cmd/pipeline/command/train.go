@@ -35,7 +35,7 @@ one of --classifier vargp from OUT.training.
 
 --prior FILE, made by pipeline prior from other labelled images, tells how images of
 one class differ under the backbone. It helps with one to eight images per class, and
-becomes part of the model. The built-in backbone brings one: --prior default.
+becomes part of the model.
 
 Where MODEL was taught with serve, the photos are added to its journal, as pipeline learn
 does, and nothing that was decided is lost.
@@ -197,8 +197,7 @@ func tokenizerFlag(cmd *cobra.Command) {
 // priorFlag adds --prior.
 func priorFlag(cmd *cobra.Command) {
 	cmd.Flags().String("prior", "",
-		"`file` made by pipeline prior, or default for the built-in backbone's own; for few images per class "+
-			"(plda, plda+, ppca-eb)")
+		"`file` made by pipeline prior; for few images per class (plda, plda+, ppca-eb)")
 	config.Bind(cmd.Flags(), "prior", "classifier.prior")
 }
 

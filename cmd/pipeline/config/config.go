@@ -39,9 +39,8 @@ type Config struct {
 	// Texts is a file of classes and texts that describe them, or a folder of their
 	// embeddings.
 	Texts string `mapstructure:"texts" json:"texts"`
-	// Backbone is a name from the catalogue, "default", or an ONNX file; ""
-	// means the model's own, or if there is no model yet the network that pipeline
-	// setup obtained, else "default".
+	// Backbone is a name from the catalogue or an ONNX file; ""
+	// means the model's own, or if there is no model yet EfficientNet-Lite0.
 	Backbone   string              `mapstructure:"backbone" json:"backbone"`
 	Scan       pipeline.Scan       `mapstructure:"scan" json:"scan"`
 	Boxes      pipeline.Boxes      `mapstructure:"boxes" json:"boxes"`

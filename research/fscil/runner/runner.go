@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
@@ -156,17 +157,16 @@ func (r Runner) methodName(method string) string {
 	return method
 }
 
-// track returns the track that the user sets, or what is known of the backbone: the
-// built-in one was trained on the base classes of mini-ImageNet, some of the
-// catalogue on ImageNet, like those of the published rows on CUB-200. Of others it
-// claims least.
+// track returns the track that the user sets, or what is known of the backbone: some were trained on
+// the base classes of mini-ImageNet, some on ImageNet, like those of the published rows on CUB-200.
+// Of others it claims least.
 func (r Runner) track(s *Samples) string {
 	switch c := r.Sessions; {
 	case c.Track != fscil.TrackAuto:
 		return c.Track
-	case s.builtIn && c.Benchmark() == "mini_imagenet":
+	case s.trainedOn == backbone.MiniImageNetBase && c.Benchmark() == "mini_imagenet":
 		return fscil.BaseOnly
-	case (s.builtIn || s.imageNet) && c.Dataset == "cub200":
+	case s.trainedOn != "" && c.Dataset == "cub200":
 		return fscil.PretrainedDisjoint
 	}
 	return fscil.Foundation

@@ -31,10 +31,8 @@ type Samples struct {
 	official *fscil.Protocol
 	// backbone is the name of the backbone in tables, without folders.
 	backbone string
-	builtIn  bool
-	// imageNet reports whether the backbone is known to have been trained on
-	// ImageNet and nothing else.
-	imageNet bool
+	// trainedOn is all that the backbone has seen, as the catalogue says; "" is unknown.
+	trainedOn string
 	// views embeds augmented views of images; nil if there are none.
 	views func(blas32.General) ([]blas32.General, error)
 }
@@ -60,7 +58,10 @@ func (r Runner) Read(ctx context.Context) (*Samples, error) {
 
 func (r Runner) embed(ctx context.Context, s *Samples, images dataset.Listing) (err error) {
 	o := r.Embed
-	o.Backbone = cmp.Or(o.Backbone, backbone.Default) // trained on the base classes alone
+	if o.Backbone = cmp.Or(o.Backbone, o.New); o.Backbone == "" {
+		return errors.New("name a network with --backbone: the usual one has seen the new classes; default-0.2 has " +
+			"seen the base classes of mini-ImageNet alone (pipeline backbones pull default-0.2)")
+	}
 	e, err := embed.Open(o)
 	if err != nil {
 		return err
@@ -74,7 +75,7 @@ func (r Runner) embed(ctx context.Context, s *Samples, images dataset.Listing) (
 		return err
 	}
 	s.Embedded = all.Outcome.Counts
-	s.backbone, s.builtIn = filepath.Base(e.Backbone().Name), e.Backbone().Source == backbone.BuiltIn
+	s.backbone = filepath.Base(e.Backbone().Name)
 	if r.DKL && r.Training.Views > 0 {
 		s.views = all.Views(ctx, r.Embed, images.Root, r.Training.Views)
 	}
@@ -91,7 +92,7 @@ func (r Runner) readFeatures(dir string) (*Samples, error) {
 		s.backbone = "unknown (" + filepath.Base(dir) + ")"
 	}
 	if name := f.Provenance.Backbone.Name; name != "" {
-		s.backbone, s.builtIn = filepath.Base(name), backbone.IsBuiltIn(name)
+		s.backbone = filepath.Base(name)
 	}
 	return s, s.fill(f)
 }
@@ -103,7 +104,7 @@ func (s *Samples) fill(e embed.Embeddings) error {
 	}
 	s.rows = e
 	var err error
-	if s.imageNet, err = backbone.OnlyImageNet(e.Provenance.Backbone.SHA256); err != nil {
+	if s.trainedOn, err = backbone.TrainedOn(e.Provenance.Backbone.SHA256); err != nil {
 		return err
 	}
 	if s.fingerprint, err = checkpoint.Key(e.Samples, e.Content, embed.HashRows(e.X)); err != nil {

@@ -92,6 +92,12 @@ func describe(root, version, platform string) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
+	network, err := backbone.Lookup(backbone.OfNewModels)
+	if err != nil {
+		return nil, err
+	}
+	p := network.Package
+	beside = append(beside, library(p.Name, p.Version, "pkg:pypi/"+p.Name+"@"+p.Version)) // it is in the program
 	goVersion := strings.TrimPrefix(info.GoVersion, "go")
 	all := []component{library("std", goVersion, "pkg:golang/std@"+goVersion)}
 	for _, m := range info.Deps {
@@ -100,7 +106,7 @@ func describe(root, version, platform string) ([]byte, error) {
 		}
 		all = append(all, library(m.Path, m.Version, "pkg:golang/"+m.Path+"@"+m.Version))
 	}
-	all = append(append(all, decoders()...), beside...)
+	all = append(all, beside...)
 	slices.SortFunc(all, func(a, b component) int { return strings.Compare(a.PURL, b.PURL) })
 	seconds, _ := strconv.ParseInt(os.Getenv("SOURCE_DATE_EPOCH"), 10, 64)
 	text, err := json.MarshalIndent(bill{
@@ -109,18 +115,6 @@ func describe(root, version, platform string) ([]byte, error) {
 		Components: all,
 	}, "", "  ")
 	return append(text, '\n'), err
-}
-
-// decoders returns what internal/heif/wasm contains: its README names the versions, and
-// none of libyuv.
-func decoders() (all []component) {
-	for _, c := range [][2]string{
-		{"github/strukturag/libheif", "1.23.0"}, {"github/strukturag/libde265", "1.1.1"},
-		{"github/aomediacodec/libavif", "1.4.2"}, {"github/videolan/dav1d", "1.5.3"}, {"generic/aom", "3.14.1"},
-	} {
-		all = append(all, library(filepath.Base(c[0]), c[1], "pkg:"+c[0]+"@"+c[1]))
-	}
-	return append(all, library("libyuv", "", "pkg:generic/libyuv"))
 }
 
 // shipped returns the libraries that are packed with the program. It is an error if the
@@ -144,36 +138,26 @@ func shipped(root, platform string) (all []component, err error) {
 }
 
 func origin(file, platform string) (component, error) {
-	for _, l := range []libraries.Library{libraries.ONNXRuntime(), libraries.TurboJPEG()} {
-		if f, ok := l.For(platform); ok && f.Name == file {
-			return library(l.Package, l.Version, "pkg:npm/"+strings.Replace(l.Package, "@", "%40", 1)+"@"+l.Version),
-				nil
+	for _, l := range append(libraries.Pictures(), libraries.ONNXRuntime()) {
+		if a, ok := l.For(platform); ok && slices.ContainsFunc(a.Contents,
+			func(f libraries.File) bool { return f.Name == file }) {
+			return library(l.Package, l.Version, l.URL()), nil
 		}
-	}
-	network, err := backbone.Lookup(backbone.SetUpName)
-	if err != nil {
-		return component{}, err
-	}
-	if p := network.Package; network.FileName() == file {
-		return library(p.Name, p.Version, "pkg:pypi/"+p.Name+"@"+p.Version), nil
 	}
 	prefixes := map[string]string{"libstdc++.so.6": "libstdc++6_", "libgcc_s.so.1": "libgcc-s1_"}
 	_, arch, _ := strings.Cut(platform, "/")
-	if file == "libturbojpeg.dll" {
-		return debianPackage("libjpeg-turbo_", ".orig.tar.gz", "source", file)
-	}
-	return debianPackage(prefixes[file], "_"+arch+".deb", arch, file)
+	return debianPackage(prefixes[file], arch, file)
 }
 
-// debianPackage finds the package of a file, or its source, among those pinned.
-func debianPackage(prefix, ending, arch, file string) (component, error) {
+// debianPackage finds the package of a file among those pinned.
+func debianPackage(prefix, arch, file string) (component, error) {
 	pinned, err := os.ReadFile("scripts/dist/debian.sha256")
 	if err != nil {
 		return component{}, err
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(pinned)); prefix != "" && lines.Scan(); {
 		_, name, _ := strings.Cut(lines.Text(), "  ")
-		if version, ok := strings.CutSuffix(strings.TrimPrefix(name, prefix), ending); ok &&
+		if version, ok := strings.CutSuffix(strings.TrimPrefix(name, prefix), "_"+arch+".deb"); ok &&
 			strings.HasPrefix(name, prefix) {
 			name = strings.TrimSuffix(prefix, "_")
 			return library(name, version, "pkg:deb/debian/"+strings.ReplaceAll(name, "+", "%2B")+"@"+version+"?arch="+

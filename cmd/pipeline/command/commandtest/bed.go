@@ -14,8 +14,10 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
+	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // A Bed is a folder in which commands are run, with its own cache.
@@ -40,6 +42,20 @@ func New(t *testing.T) *Bed {
 		t.Setenv(name, value)
 		l.Env = append(l.Env, name+"="+value)
 	}
+	return l
+}
+
+// NewWithLibvips is New with libvips, which a new home would hide. It skips the test on a machine
+// without the library.
+func NewWithLibvips(t *testing.T) *Bed {
+	t.Helper()
+	library, err := imagelib.Vips().Locate()
+	if err != nil {
+		testenv.Missing(t, "needs libvips: run make setup (%v)", err)
+	}
+	l := New(t)
+	t.Setenv(imagelib.Vips().Env, library)
+	l.Env = append(l.Env, imagelib.Vips().Env+"="+library)
 	return l
 }
 
@@ -74,7 +90,7 @@ func (l *Bed) Run(args ...string) Result {
 func (l *Bed) RunWith(cache string, args ...string) Result {
 	l.Helper()
 	var stdout, stderr bytes.Buffer
-	code := command.Run(context.Background(), append(args, "--cache", cache), &stdout, &stderr)
+	code := command.Run(Context(context.Background()), append(args, "--cache", cache), &stdout, &stderr)
 	return Result{code, stdout.String(), stderr.String()}
 }
 

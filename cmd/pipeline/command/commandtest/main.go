@@ -1,18 +1,25 @@
 package commandtest
 
 import (
+	"context"
 	"os"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 const (
 	// ActAsPipeline makes the test binary the real command. Its name does not
 	// have the prefix of settings, so the command ignores it.
 	ActAsPipeline = "TEST_BINARY_IS_PIPELINE"
+	// AsReleased makes it take the network of new models that the program has.
+	AsReleased = "TEST_BINARY_AS_RELEASED"
+	// small is the file of the network that it takes otherwise.
+	small = "TEST_BINARY_NETWORK"
 	// longForm, allStories and exportsDir are for the tests, not settings: the command
 	// would refuse them, so Main removes them.
 	longForm   = "PIPELINE_LONG"
@@ -25,6 +32,14 @@ var Wanted struct {
 	Long    bool
 	Stories int // classes
 	Exports string
+}
+
+// Context returns a context in which new models use the small network, which is fast.
+func Context(ctx context.Context) context.Context {
+	if os.Getenv(AsReleased) != "" {
+		return ctx
+	}
+	return command.WithNetwork(ctx, os.Getenv(small))
 }
 
 // common is what the tests of a package share, one after the other.
@@ -49,8 +64,13 @@ func (s *shared) folder(l *Bed) string {
 // Main is the TestMain of packages that use a Bed.
 func Main(m *testing.M) {
 	if os.Getenv(ActAsPipeline) != "" {
-		command.Main()
+		command.Main(Context(context.Background()))
 	}
+	root, err := testenv.FindModuleRoot()
+	if err != nil {
+		panic(err)
+	}
+	_ = os.Setenv(small, filepath.Join(root, "models", "default.onnx"))
 	Wanted.Long = os.Getenv(longForm) != ""
 	Wanted.Stories, _ = strconv.Atoi(os.Getenv(allStories))
 	Wanted.Exports = os.Getenv(exportsDir)

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/internal/textencoder/textencodertest"
 )
 
@@ -136,7 +137,7 @@ func TestWordsRefused(t *testing.T) {
 		args []string
 	}{
 		{command.ExitFailed, []string{"no text side", "text.network"}, []string{"embed", "--texts", names, "--backbone",
-			"default", "--out", out}},
+			testenv.Small(t), "--out", out}},
 		{command.ExitFailed, []string{"not pulled", "pipeline backbones pull clip-b32"}, []string{"embed", "--texts",
 			names, "--backbone", "clip-b32", "--out", out}},
 		{command.ExitFailed, []string{"no such file"}, []string{"train", "--texts", l.Path("none.txt"), "--out", out}},
@@ -180,6 +181,6 @@ func TestWordsRefused(t *testing.T) {
 // embeddedByDefault returns features of the built-in network.
 func embeddedByDefault(l *commandtest.Bed) string {
 	photos := l.Photos(l.Path("some"), commandtest.SmallSide, 1, "kiwi")
-	l.Must("embed", "--images", photos, "--backbone", "default", "--out", l.Path("some-features"))
+	l.Must("embed", "--images", photos, "--backbone", testenv.Small(l.TB), "--out", l.Path("some-features"))
 	return l.Path("some-features")
 }

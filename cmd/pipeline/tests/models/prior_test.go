@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/models"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // A prior from two folders helps a model of another one, which keeps it; the images
@@ -56,30 +56,32 @@ func TestPriorDoesNotSayWhere(t *testing.T) {
 	l := commandtest.New(t)
 	photos := l.Photos(l.Path("photos"), 40, 3, "ant", "bee")
 	backbone, file := l.Path("own.onnx"), l.Path("p.prior")
-	l.Write(backbone, models.Default())
+	l.Write(backbone, l.Read(testenv.Small(t)))
 	l.Must("prior", "--images", photos, "--backbone", backbone, "--out", file)
 	if made := string(l.Read(file)); !strings.Contains(made, "own.onnx") || strings.Contains(made, l.Dir) {
 		t.Errorf("the prior of %s has %.600q", backbone, made)
 	}
 }
 
-// The prior of the built-in backbone is of that backbone and no other, and must be asked for.
-func TestBuiltInPrior(t *testing.T) {
+// The prior of a network is of that network and no other, and must be asked for.
+func TestPriorOfANetwork(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("images"), 40, 1, "ant", "bee", "cat")
 	says := func(flags ...string) string {
 		l.Must(append([]string{"train", "--images", images, "--out", l.Path("m.model")}, flags...)...)
 		return l.Must("inspect", l.Path("m.model")).Stdout
 	}
-	if out := says("--backbone", "default", "--prior", "default"); !strings.Contains(out,
+	folder := filepath.Join(testenv.ModuleRoot(t), "models")
+	file := filepath.Join(folder, "default.prior")
+	if out := says("--prior", file); !strings.Contains(out,
 		"of 29999 other images, 60 classes in 1 folder; for the spread") || !strings.Contains(out, "; the prior's)") {
 		t.Errorf("inspect says:\n%s", out)
 	}
-	if out := says("--backbone", "default"); strings.Contains(out, "prior ") {
+	if out := says(); strings.Contains(out, "prior ") {
 		t.Errorf("a prior that nobody asked for:\n%s", out)
 	}
 	l.Refused(command.ExitFailed, []string{"prior", "backbone"}, "train", "--images", images, "--backbone",
-		"default-0.1", "--prior", "default", "--out", l.Path("x"))
+		filepath.Join(folder, "default-0.1.onnx"), "--prior", file, "--out", l.Path("x"))
 }
 
 func TestPriorRefuses(t *testing.T) {

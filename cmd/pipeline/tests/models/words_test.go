@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // array writes an .npy file of rows.
@@ -115,7 +116,7 @@ func TestNamesThatAreRefused(t *testing.T) {
 		args []string
 	}{
 		{command.ExitFailed, "no text side", []string{"--texts", l.Path("texts", "texts.csv"), "--backbone",
-			"default"}},
+			testenv.Small(t)}},
 		{command.ExitFailed, "texts.csv", []string{"--texts", images}},
 		{command.ExitFailed, "plda does", []string{"--texts", texts, "--features", images, "--classifier", "ncm"}},
 		{command.ExitFailed, "not projected", []string{"--texts", texts, "--features", images, "--dkl"}},

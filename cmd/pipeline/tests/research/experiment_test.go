@@ -143,7 +143,8 @@ func TestExperimentGoesOn(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var stderr bytes.Buffer
 	stop := writer(func(p []byte) { cancel(); stderr.Write(p) }) // at the first line of the log
-	if code := command.Run(ctx, append(args, l.Path("out")), io.Discard, stop); code != command.ExitInterrupted {
+	code := command.Run(commandtest.Context(ctx), append(args, l.Path("out")), io.Discard, stop)
+	if code != command.ExitInterrupted {
 		t.Fatalf("exit code %d\n%s", code, stderr.String())
 	}
 	parts, err := filepath.Glob(l.Path("out", "parts", "*.safetensors"))

@@ -223,7 +223,7 @@ func TestFSCILOnFolder(t *testing.T) {
 	}
 	r := l.Object(l.Path("out"), "results.json")
 	if _, ok := r["sessions"].([]any)[2].(map[string]any)["accuracy_sem"].(float64); !ok || r["runs"] != 2.0 ||
-		r["backbone"] != "default" || r["dataset"] != "images_drawn" {
+		r["backbone"] != "default.onnx" || r["dataset"] != "images_drawn" {
 		t.Errorf("results.json says %v", r)
 	}
 	l.Write(l.Path("images", "ash", "broken.jpg"), commandtest.Photo("ash", 9, 32)[:100])
@@ -464,7 +464,7 @@ func TestFSCILGoesOn(t *testing.T) {
 			cancel()
 		}
 	})
-	if code := command.Run(ctx, append(args, "--out", l.Path("out")), io.Discard,
+	if code := command.Run(commandtest.Context(ctx), append(args, "--out", l.Path("out")), io.Discard,
 		stop); code != command.ExitInterrupted {
 		t.Fatalf("exit code %d\n%s", code, stderr.String())
 	}

@@ -1,19 +1,14 @@
 package serving
 
 import (
-	"archive/tar"
+	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
-	"crypto/sha512"
 	"crypto/tls"
 	"crypto/x509"
-	"encoding/base64"
-	"encoding/json"
 	"encoding/pem"
-	"errors"
 	"fmt"
 	"io"
 	"math/big"
@@ -21,7 +16,6 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -33,10 +27,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
-	"github.com/seed-90d10d51/pipeline/internal/turbojpeg"
 )
 
-// A mirror stands for the rest of the network: a registry of npm, and a proxy behind which
+// A mirror stands for the rest of the network: an index of pip, and a proxy behind which
 // every https address has the same file, which is none of the catalogue's.
 type mirror struct {
 	*httptest.Server
@@ -77,36 +70,46 @@ func (m *mirror) trust(l *commandtest.Bed, names ...string) string {
 	return file
 }
 
-// publish makes a library a package of the registry, in which it is all there is.
+// publish makes a library a package of the index, whose wheel has all of it.
 func (m *mirror) publish(l *commandtest.Bed, of libraries.Library, dir string) {
 	l.Helper()
-	file, ok := of.For(libraries.Platform())
+	archive, ok := of.For(libraries.Platform())
 	if !ok {
 		testenv.Missing(l, "needs a prepared %s for this platform", of.Name)
 	}
 	var b bytes.Buffer
-	z, err := gzip.NewWriterLevel(&b, gzip.NoCompression)
-	if err != nil {
+	w := zip.NewWriter(&b)
+	for _, f := range archive.Contents {
+		entry, err := w.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Store})
+		if err != nil {
+			l.Fatal(err)
+		}
+		if _, err := entry.Write(l.Read(dir, f.Name)); err != nil {
+			l.Fatal(err)
+		}
+	}
+	// pip reads what a wheel says of itself before it stores it.
+	info := strings.Join(strings.Split(archive.Name, "-")[:2], "-") + ".dist-info/"
+	for name, text := range map[string]string{
+		"METADATA": fmt.Sprintf("Metadata-Version: 2.1\nName: %s\nVersion: %s\n", of.Package, of.Version),
+		"WHEEL":    "Wheel-Version: 1.0\n",
+	} {
+		entry, err := w.Create(info + name)
+		if err != nil {
+			l.Fatal(err)
+		}
+		if _, err := io.WriteString(entry, text); err != nil {
+			l.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
 		l.Fatal(err)
 	}
-	w := tar.NewWriter(z)
-	err = w.WriteHeader(&tar.Header{Name: "package/" + file.Name, Size: file.Bytes, Mode: 0o755})
-	if _, writing := w.Write(l.Read(dir, file.Name)); errors.Join(err, writing, w.Close(), z.Close()) != nil {
-		l.Fatal(errors.Join(err, writing))
-	}
-	sum := sha512.Sum512(b.Bytes())
-	about, err := json.Marshal(map[string]any{"name": of.Package, "versions": map[string]any{of.Version: map[string]any{
-		"name": of.Package, "version": of.Version, "dist": map[string]any{
-			"tarball":   m.URL + "/" + of.Name,
-			"integrity": "sha512-" + base64.StdEncoding.EncodeToString(sum[:]),
-		}}}})
-	if err != nil {
-		l.Fatal(err)
-	}
-	m.packages["/"+of.Package], m.packages["/"+of.Name] = about, b.Bytes()
+	m.packages["/"+of.Package+"/"] = fmt.Appendf(nil, "<a href=%q>%s</a>", m.URL+"/"+archive.Name, archive.Name)
+	m.packages["/"+archive.Name] = b.Bytes()
 }
 
-// answer is that of the registry, and that of the proxy to who asks for a connection.
+// answer is that of the index, and that of the proxy to who asks for a connection.
 func (m *mirror) answer(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodConnect {
 		m.connect(w)
@@ -117,13 +120,20 @@ func (m *mirror) answer(w http.ResponseWriter, r *http.Request) {
 		http.NotFound(w, r)
 		return
 	}
-	m.send(w, content, len(content)/2)
+	first := 0
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/"):
+		w.Header().Set("Content-Type", "text/html")
+	case strings.Contains(r.URL.Path, libraries.ONNXRuntime().Package):
+		first = len(content) / 2
+	}
+	m.send(w, content, first)
 }
 
-// send sends a file, with a pause after its first bytes if it is long.
+// send sends a file, with a pause after its first bytes.
 func (m *mirror) send(w http.ResponseWriter, content []byte, first int) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(content)))
-	if len(content) > 1<<23 && first > 0 {
+	if first > 0 {
 		_, _ = w.Write(content[:first])
 		_ = http.NewResponseController(w).Flush()
 		<-m.goOn
@@ -175,14 +185,14 @@ func (m *mirror) download(w http.ResponseWriter, r *http.Request) {
 const paused = 5_000_000
 
 // TestStartObtains: on a machine on which nothing is installed, the page gets ONNX Runtime
-// from the user's registry, says how far it is, and goes on with it; a download of a network
+// from the user's index, says how far it is, and goes on with it; a download of a network
 // shows how far it is, ends when it is cancelled, goes on from there, and is refused if it
 // is not the network of the catalogue.
 func TestStartObtains(t *testing.T) {
 	l := commandtest.New(t)
 	from := testenv.Libraries(t)
-	if _, err := exec.LookPath("npm"); err != nil {
-		testenv.Missing(t, "needs npm")
+	if _, err := libraries.FindPip(); err != nil {
+		testenv.Missing(t, "needs pip")
 	}
 	network, err := backbone.Lookup("mobilenetv2")
 	if err != nil {
@@ -190,14 +200,11 @@ func TestStartObtains(t *testing.T) {
 	}
 	m := newMirror(t)
 	m.publish(l, libraries.ONNXRuntime(), from)
-	m.publish(l, libraries.TurboJPEG(), from)
-	m.file = make([]byte, network.Bytes)
-	l.Write(l.Path("bin", "pip3"), []byte("#!/bin/sh\nexit 1\n"))
-	if err := os.Chmod(l.Path("bin", "pip3"), 0o755); err != nil {
-		t.Fatal(err)
+	for _, library := range libraries.Pictures() {
+		m.publish(l, library, from)
 	}
-	l.Env = append(l.Env, ort.EnvLibrary+"=", turbojpeg.EnvLibrary+"=",
-		"PATH="+l.Path("bin")+string(os.PathListSeparator)+os.Getenv("PATH"), "npm_config_registry="+m.URL,
+	m.file = make([]byte, network.Bytes)
+	l.Env = append(l.Env, ort.EnvLibrary+"=", "PIP_INDEX_URL="+m.URL, "PIP_CONFIG_FILE="+os.DevNull, "PIP_PROXY=",
 		"HTTPS_PROXY="+m.URL, "NO_PROXY=127.0.0.1",
 		"SSL_CERT_FILE="+m.trust(l, "huggingface.co", "media.githubusercontent.com"))
 	drawn(l, l.Path("photos"), 2, "kiwi", "lime")
@@ -213,7 +220,7 @@ func TestStartObtains(t *testing.T) {
 	// The libraries.
 	tabTo(page, t, "#setup")
 	page.Press("Enter")
-	page.Wait("/^[1-9][0-9.]* of 113.5 MB$/.test(document.getElementById('task-state').textContent)")
+	page.Wait("/^[1-9][0-9.]* of 23.6 MB$/.test(document.getElementById('task-state').textContent)")
 	m.goOn <- true
 	page.Wait("document.getElementById('task-state').textContent === 'Done.'")
 	page.Wait("document.getElementById('missing').hidden")

@@ -125,7 +125,7 @@ func TestLateAnswer(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("photos"), 32, 4, "a", "b")
 	s := start(l)
-	s.well("v1/begin", map[string]any{"dir": l.Path("a.project"), "images": images, "network": "default",
+	s.well("v1/begin", map[string]any{"dir": l.Path("a.project"), "images": images, "network": testenv.Small(t),
 		"with": "folders", "examples": images})
 	page := testenv.Open(t, s.address)
 	page.Wait("document.querySelector('[name=format]') !== null")

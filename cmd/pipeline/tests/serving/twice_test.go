@@ -71,7 +71,7 @@ func TestStartTwice(t *testing.T) {
 		t.Errorf("a second start opens %s, the first is at %s", address, s.address)
 	}
 	begin := func(name string) map[string]any {
-		return map[string]any{"dir": l.Path(name), "images": images, "network": "default", "with": "nothing"}
+		return map[string]any{"dir": l.Path(name), "images": images, "network": testenv.Small(t), "with": "nothing"}
 	}
 	s.well("v1/begin", begin("one.project"))
 	s.well("v1/close", nil)
