@@ -52,3 +52,18 @@ func (s *Studio) Ready() error {
 	_, err := s.Options(context.Background()).Runtime()
 	return err
 }
+
+// Obtain gets a network of the catalogue, and returns where it is.
+func (s *Studio) Obtain(ctx context.Context, name string) (path string, err error) {
+	entry, err := backbone.Lookup(name)
+	if err != nil {
+		return "", &UsageError{err}
+	}
+	dirs, err := s.Options(ctx).BackboneDirs()
+	if err != nil {
+		return "", err
+	}
+	p := s.listener.Begin(Bytes, entry.AllBytes())
+	defer p.Finish()
+	return backbone.Pull(ctx, entry, backbone.PullOptions{Dir: dirs.Cache, Progress: p.Set})
+}

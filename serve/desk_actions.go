@@ -3,6 +3,7 @@ package serve
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"path/filepath"
 	"slices"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/printable"
 	"github.com/seed-90d10d51/pipeline/teach/project"
 )
 
@@ -29,15 +31,12 @@ func accepted(w http.ResponseWriter, err error) error {
 // setUp obtains what is missing on this machine.
 func (d *Desk) setUp(w http.ResponseWriter, _ *http.Request) error {
 	return accepted(w, d.launch("setup", "", func(ctx context.Context, task *task) error {
-		return d.fetch(ctx, "", task)
+		done, err := d.heard(task, "").SetUp(ctx, pipeline.SetUpRequest{})
+		if done != nil {
+			fmt.Fprintln(task, printable.Lines(strings.Join(append(done.Lines(), done.Without()...), "\n")))
+		}
+		return err
 	}))
-}
-
-func (d *Desk) fetch(ctx context.Context, network string, t *task) error {
-	if d.Obtain == nil {
-		return errors.New("this program gets nothing: run pipeline setup")
-	}
-	return d.Obtain(ctx, network, t, t)
 }
 
 // obtain obtains a network of the catalogue.
@@ -56,7 +55,11 @@ func (d *Desk) obtain(w http.ResponseWriter, r *http.Request) error {
 		return fail(http.StatusNotFound, "no network %q can be obtained", asked.Name)
 	}
 	return accepted(w, d.launch("network", "", func(ctx context.Context, task *task) error {
-		return d.fetch(ctx, asked.Name, task)
+		path, err := d.heard(task, "").Obtain(ctx, asked.Name)
+		if err == nil {
+			task.Say(asked.Name + " is in " + path)
+		}
+		return err
 	}))
 }
 

@@ -17,7 +17,7 @@ import (
 // TestFoldersWithoutRights: a folder that may not be read is listed with the reason, and
 // refused when it is asked for.
 func TestFoldersWithoutRights(t *testing.T) {
-	d, _ := newDesk(t)
+	d := newDesk(t)
 	photos := filepath.Join(d.dir, "photos")
 	deer := filepath.Join(photos, "deer")
 	if err := os.Chmod(deer, 0); err != nil {

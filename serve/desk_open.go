@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"net/url"
 	"os"
@@ -31,9 +30,6 @@ type DeskRequest struct {
 	Classifier pipeline.Classifier
 	Label      label.Config
 	Seed       uint64
-	// Obtain gets a network of the catalogue or, for "", all that this machine lacks. It tells hears
-	// how far it is, and out what else there is to say. It may be nil.
-	Obtain func(ctx context.Context, network string, out io.Writer, hears pipeline.Listener) error
 }
 
 // OpenDesk opens a start page, or finds that which this user has already, unless that is busy with

@@ -14,7 +14,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 
@@ -23,24 +22,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/teach"
 	"github.com/seed-90d10d51/pipeline/teach/project"
 )
-
-// A stand obtains nothing, but says what it was asked for, until it may go on.
-type stand struct {
-	asked chan string
-	goOn  chan error
-}
-
-func (s stand) obtain(ctx context.Context, network string, out io.Writer, hears pipeline.Listener) error {
-	fmt.Fprintln(out, "obtain "+network)
-	hears.Begin("images", 2).Add()
-	s.asked <- "obtain " + network
-	select {
-	case err := <-s.goOn:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
 
 // A deskSite is a Desk that is served.
 type deskSite struct {
@@ -52,7 +33,7 @@ type deskSite struct {
 }
 
 // newDesk serves the start page of a home with a folder for photos.
-func newDesk(t *testing.T) (*deskSite, stand) {
+func newDesk(t *testing.T) *deskSite {
 	t.Helper()
 	orttest.Open(t)
 	dir := t.TempDir()
@@ -63,8 +44,7 @@ func newDesk(t *testing.T) (*deskSite, stand) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := stand{make(chan string, 10), make(chan error, 10)}
-	desk, found, err := openDesk(t.Context(), studio, DeskRequest{Obtain: s.obtain},
+	desk, found, err := openDesk(t.Context(), studio, DeskRequest{},
 		&project.Recent{File: filepath.Join(dir, "recent.json")}, dir)
 	if err != nil || found != nil {
 		t.Fatal(found, err)
@@ -76,7 +56,7 @@ func newDesk(t *testing.T) (*deskSite, stand) {
 		d.ended <- d.Serve(t.Context())
 	}()
 	t.Cleanup(func() { <-served }) // before its folder is removed
-	return d, s
+	return d
 }
 
 // paint makes four photos of each of two classes, and returns one of them.
@@ -151,7 +131,7 @@ func (d *deskSite) task() *taskAnswer {
 // TestHostileDesk: another site, another name of this machine, and whoever lacks the token
 // list no folder and do nothing; the key of the browser is good once.
 func TestHostileDesk(t *testing.T) {
-	d, _ := newDesk(t)
+	d := newDesk(t)
 	for _, route := range []string{"GET /v1/state", "GET /v1/folders?path=/", "GET /v1/networks", "GET /",
 		"GET /photos/",
 		"POST /v1/setup", "POST /v1/network", "POST /v1/begin", "POST /v1/open", "POST /v1/unlist", "POST /v1/export",
@@ -180,7 +160,7 @@ func TestHostileDesk(t *testing.T) {
 
 // TestFoldersOfDesk: a folder is listed as it is; what it is not is said.
 func TestFoldersOfDesk(t *testing.T) {
-	d, _ := newDesk(t)
+	d := newDesk(t)
 	deer := filepath.Join(d.dir, "photos", "deer")
 	if err := errors.Join(os.WriteFile(filepath.Join(deer, "1.jpg"), nil, 0o644),
 		os.Symlink(deer, filepath.Join(d.dir, "photos", "shortcut")),
@@ -260,29 +240,35 @@ func (d *deskSite) done() *taskAnswer {
 // TestTasksOfDesk: there is one at a time, which can be cancelled, and says how far it is and why it
 // failed.
 func TestTasksOfDesk(t *testing.T) {
-	d, s := newDesk(t)
-	all, err := d.studio.Networks()
-	far := slices.IndexFunc(all, func(n pipeline.Network) bool { return n.Obtainable && !n.Here })
-	if err != nil || far < 0 {
-		t.Fatal(all, err)
-	}
+	d := newDesk(t)
 	d.expect(404, "no network", "POST", "/v1/network", `{"name":"default"}`)
-	d.expect(202, "", "POST", "/v1/network", fmt.Sprintf(`{"name":%q}`, all[far].Name))
-	if got, want := <-s.asked, "obtain "+all[far].Name; got != want {
-		t.Errorf("%q, want %q", got, want)
+	begun, ended := make(chan bool), make(chan error, 1)
+	wait := func(ctx context.Context, task *task) error {
+		task.Say("waiting")
+		task.Begin("images", 2).Add()
+		begun <- true
+		select {
+		case err := <-ended:
+			return err
+		case <-ctx.Done():
+			return ctx.Err()
+		}
 	}
+	if err := d.launch("network", "", wait); err != nil {
+		t.Fatal(err)
+	}
+	<-begun
 	d.expect(409, "something else", "POST", "/v1/setup", "")
-	d.expect(200, `"running":true,"unit":"images","done":1,"total":2,"lines":["obtain `+all[far].Name+`"]`, "GET",
-		"/v1/state", "")
+	d.expect(200, `"running":true,"unit":"images","done":1,"total":2,"lines":["waiting"]`, "GET", "/v1/state", "")
 	d.expect(202, "", "POST", "/v1/cancel", "")
 	if a := d.task(); !a.Cancelled || a.Error != nil {
 		t.Errorf("a cancelled task: %+v", a)
 	}
-	d.expect(202, "", "POST", "/v1/setup", "")
-	if got := <-s.asked; got != "obtain " {
-		t.Errorf("setup: %q", got)
+	if err := d.launch("setup", "", wait); err != nil {
+		t.Fatal(err)
 	}
-	s.goOn <- errors.New("there is no network")
+	<-begun
+	ended <- errors.New("there is no network")
 	if a := d.task(); a.Error == nil || *a.Error != "there is no network" {
 		t.Errorf("a task that failed: %+v", a)
 	}
@@ -290,7 +276,7 @@ func TestTasksOfDesk(t *testing.T) {
 
 // TestDesk: a project is saved before it is labelled, and closed with what is still asked of it.
 func TestDesk(t *testing.T) {
-	d, _ := newDesk(t)
+	d := newDesk(t)
 	d.expect(303, "/", "GET", "/photos/", "")
 	d.expect(404, "no project is open", "GET", "/photos/v1/status", "")
 	d.expect(409, "no project is open", "POST", "/v1/export", `{"formats":["csv"]}`)
@@ -370,7 +356,7 @@ func TestDesk(t *testing.T) {
 // TestFoundDesk: a second start finds the page and gets a key that opens it once; the page opens the
 // project that is asked for unless another one is open.
 func TestFoundDesk(t *testing.T) {
-	d, _ := newDesk(t)
+	d := newDesk(t)
 	d.ask("GET", "/v1/state", "") // once it answers, its contact is there
 	find := func(dir string) *Found {
 		t.Helper()
@@ -425,7 +411,7 @@ func TestFoundDesk(t *testing.T) {
 // TestDeskKnowsFolders by what they are: through links, no project and no export gets among the
 // photos, and a project is not merged with itself.
 func TestDeskKnowsFolders(t *testing.T) {
-	d, _ := newDesk(t)
+	d := newDesk(t)
 	at := func(elem ...string) string { return filepath.Join(append([]string{d.dir}, elem...)...) }
 	if err := errors.Join(os.Symlink("photos", at("link")), os.Mkdir(at("linked"), 0o755),
 		os.Symlink("../linked", at("photos", "more"))); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/onnx"
@@ -105,24 +104,11 @@ func availability(e backbone.Entry, dirs backbone.Dirs) string {
 }
 
 func (a *app) pullBackbone(ctx context.Context, name string) error {
-	entry, err := backbone.Lookup(name)
-	if err != nil {
-		return &pipeline.UsageError{Err: err}
+	path, err := a.Obtain(ctx, name)
+	if err == nil {
+		a.say("%s is in %s", name, path)
 	}
-	dirs, err := a.Options(context.Background()).BackboneDirs()
-	if err != nil {
-		return err
-	}
-	p := a.bars.begin(pipeline.Bytes, entry.AllBytes())
-	defer p.Finish()
-	path, err := backbone.Pull(ctx, entry, backbone.PullOptions{
-		Dir: dirs.Cache, Progress: p.Set,
-	})
-	if err != nil {
-		return err
-	}
-	a.say("%s is in %s", name, path)
-	return nil
+	return err
 }
 
 func (a *app) inspectBackboneFile(ctx context.Context, ref string) error {

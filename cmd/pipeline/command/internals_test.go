@@ -4,13 +4,6 @@ package command
 type (
 	Diagnosis     = diagnosis
 	ListedDataset = listedDataset
-	SetupLibrary  = setupLibrary
-)
-
-const (
-	LibraryFound     = libraryFound
-	LibraryInstalled = libraryInstalled
-	LibraryMissing   = libraryMissing
 )
 
 func Version() string { return version }

@@ -12,8 +12,6 @@ import (
 type bars struct {
 	out   io.Writer
 	shown bool
-	// hears, unless nil, is told what is counted.
-	hears pipeline.Listener
 }
 
 // begin shows how many of some units are done: of images how many a second, too, and the time left;
@@ -21,33 +19,29 @@ type bars struct {
 func (b bars) begin(unit string, total int64) *progress {
 	switch unit {
 	case pipeline.Images:
-		return b.bar(unit, total, progressbar.OptionSetDescription("images"), progressbar.OptionShowCount(),
+		return b.bar(total, progressbar.OptionSetDescription("images"), progressbar.OptionShowCount(),
 			progressbar.OptionShowIts(), progressbar.OptionSetItsString("images"), progressbar.OptionThrottle(100e6))
 	case pipeline.Methods:
-		return b.bar(unit, total, progressbar.OptionSetDescription("comparing methods"),
+		return b.bar(total, progressbar.OptionSetDescription("comparing methods"),
 			progressbar.OptionShowCount(), progressbar.OptionSetPredictTime(false),
 			progressbar.OptionSetRenderBlankState(true))
 	}
-	return b.bar(unit, total, progressbar.OptionShowBytes(true))
+	return b.bar(total, progressbar.OptionShowBytes(true))
 }
 
-func (b bars) bar(unit string, total int64, options ...progressbar.Option) *progress {
+func (b bars) bar(total int64, options ...progressbar.Option) *progress {
 	p := &progress{total: total}
 	if b.shown {
 		p.bar = progressbar.NewOptions64(total,
 			append(options, progressbar.OptionSetWriter(b.out), progressbar.OptionClearOnFinish())...)
 		p.bar.StartWithoutRender() // or time counts from the first image on, and its rate is absurd
 	}
-	if b.hears != nil {
-		p.heard = b.hears.Begin(unit, total)
-	}
 	return p
 }
 
-// A progress is shown by a bar, or told to who hears, or nothing.
+// A progress is shown by a bar, or not at all.
 type progress struct {
 	bar   *progressbar.ProgressBar
-	heard pipeline.Counter
 	total int64
 }
 
@@ -55,9 +49,6 @@ type progress struct {
 func (p *progress) Add() {
 	if p.bar != nil {
 		_ = p.bar.Add(1) // a failing display must not stop the work
-	}
-	if p.heard != nil {
-		p.heard.Add()
 	}
 }
 
@@ -70,9 +61,6 @@ func (p *progress) Finish() {
 
 // Set implements pipeline.Counter; total is 0 or less if nobody knows how much there is.
 func (p *progress) Set(done, total int64) {
-	if p.heard != nil {
-		p.heard.Set(done, total)
-	}
 	if p.bar == nil {
 		return
 	}

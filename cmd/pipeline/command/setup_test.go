@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
@@ -41,16 +42,16 @@ func newEmptyHome(t *testing.T) *emptyHome {
 
 // setup runs the command in another process, since this one has loaded ONNX Runtime from
 // elsewhere. It returns what became of ONNX Runtime, libvips and libheif.
-func (h *emptyHome) setup(args ...string) (result [3]command.SetupLibrary, code int, stderr string) {
+func (h *emptyHome) setup(args ...string) (result [3]pipeline.Library, code int, stderr string) {
 	h.Helper()
 	cmd, messages := h.Process(h.Path("cache"), append([]string{"setup", "--json"}, args...)...)
 	cmd.Path, cmd.Env = h.program, h.env
 	out, _ := cmd.Output() // the caller looks at the exit code
-	var printed struct{ Libraries []command.SetupLibrary }
+	var printed struct{ Libraries []pipeline.Library }
 	if err := json.Unmarshal(out, &printed); err != nil || len(printed.Libraries) != len(result) {
 		h.Fatalf("setup %q: %v: %s%s", args, err, out, messages)
 	}
-	return [3]command.SetupLibrary(printed.Libraries), cmd.ProcessState.ExitCode(), messages.String()
+	return [3]pipeline.Library(printed.Libraries), cmd.ProcessState.ExitCode(), messages.String()
 }
 
 // asked returns the packages that pip was asked for since the last call.
@@ -79,13 +80,13 @@ func TestSetup(t *testing.T) {
 				t.Errorf("setup %q: %s is %s: %s", args, library.Name, library.State, library.File)
 			}
 		}
-		if code != command.ExitDone || state == command.LibraryFound && stderr != "" {
+		if code != command.ExitDone || state == pipeline.LibraryFound && stderr != "" {
 			t.Errorf("setup %q: exit code %d: %s", args, code, stderr)
 		}
 	}
-	expect(command.LibraryInstalled, "--from", h.Path("none"), "--from", from)
-	expect(command.LibraryFound)
-	expect(command.LibraryFound, "--from", from)
+	expect(pipeline.LibraryInstalled, "--from", h.Path("none"), "--from", from)
+	expect(pipeline.LibraryFound)
+	expect(pipeline.LibraryFound, "--from", from)
 	if asked := h.asked(); asked != nil {
 		t.Errorf("pip was asked for %q", asked)
 	}
@@ -103,7 +104,7 @@ func TestSetupAsksForWhatIsMissing(t *testing.T) {
 		result, code, stderr := h.setup(args...)
 		var missing []string
 		for i, library := range result {
-			if library.State == command.LibraryMissing {
+			if library.State == pipeline.LibraryMissing {
 				missing = append(missing, packages[i])
 				if message := "pip could not fetch " + packages[i]; !strings.Contains(library.Error, message) {
 					t.Errorf("setup %q does not say %q: %s", args, message, library.Error)
@@ -111,7 +112,7 @@ func TestSetupAsksForWhatIsMissing(t *testing.T) {
 				continue
 			}
 			ofTheMachine := h.Exists(library.File) && !strings.HasPrefix(library.File, h.Dir)
-			if library.State != command.LibraryFound || !ofTheMachine || args != nil {
+			if library.State != pipeline.LibraryFound || !ofTheMachine || args != nil {
 				t.Errorf("setup %q: %s is %s: %s", args, library.Name, library.State, library.File)
 			}
 		}
@@ -119,7 +120,7 @@ func TestSetupAsksForWhatIsMissing(t *testing.T) {
 			t.Errorf("setup %q: %q are missing, pip was asked for %q", args, missing, asked)
 		}
 		want := command.ExitDone
-		if result[0].State == command.LibraryMissing {
+		if result[0].State == pipeline.LibraryMissing {
 			want = command.ExitFailed
 		}
 		if code != want || want == command.ExitFailed && !strings.Contains(stderr, "no such index") {
@@ -147,8 +148,8 @@ func TestSetupFromParts(t *testing.T) {
 			t.Fatal(err)
 		}
 		result, code, stderr := h.setup("--from", h.Path("libraries"))
-		if result[1].State == command.LibraryMissing && (code != command.ExitDone ||
-			!strings.Contains(result[1].Error, c.word)) || result[1].State == command.LibraryInstalled {
+		if result[1].State == pipeline.LibraryMissing && (code != command.ExitDone ||
+			!strings.Contains(result[1].Error, c.word)) || result[1].State == pipeline.LibraryInstalled {
 			t.Errorf("exit code %d, %+v: %s", code, result[1], stderr)
 		}
 	}
@@ -190,7 +191,7 @@ func TestSetupFindsWhatIsThere(t *testing.T) {
 	}
 	result, code, stderr := h.setup()
 	for _, library := range result {
-		if library.State != command.LibraryFound || filepath.Dir(library.File) != filepath.Dir(h.program) {
+		if library.State != pipeline.LibraryFound || filepath.Dir(library.File) != filepath.Dir(h.program) {
 			t.Errorf("%s is %s: %s", library.Name, library.State, library.File)
 		}
 	}

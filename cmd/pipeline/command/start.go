@@ -2,15 +2,11 @@ package command
 
 import (
 	"context"
-	"io"
-	"log/slog"
 	"os/exec"
 	"runtime"
 
 	"github.com/spf13/cobra"
 
-	"github.com/seed-90d10d51/pipeline"
-	"github.com/seed-90d10d51/pipeline/internal/remark"
 	"github.com/seed-90d10d51/pipeline/serve"
 )
 
@@ -55,7 +51,7 @@ func (a *app) start(ctx context.Context, project string, port int, browser bool)
 	c := a.config
 	desk, found, err := serve.OpenDesk(ctx, a.Studio, serve.DeskRequest{
 		Project: project, Port: port, Scan: c.Scan, Boxes: c.Boxes, Classifier: c.Classifier, Label: c.Label,
-		Seed: c.Seed, Obtain: a.obtain,
+		Seed: c.Seed,
 	})
 	switch {
 	case err != nil:
@@ -88,14 +84,4 @@ func openBrowser(address string) error {
 	}
 	go func() { _ = opener.Wait() }() // it may be the browser itself, which stays
 	return nil
-}
-
-// obtain gets a network or, for "", what setup gets, for a task of the start page.
-func (a *app) obtain(ctx context.Context, network string, out io.Writer, hears pipeline.Listener) error {
-	part := app{Studio: a.Studio, config: a.config, flags: a.flags, log: remark.New(slog.LevelInfo, hears.Say),
-		stdout: out, stderr: out, bars: bars{hears: hears}}
-	if network == "" {
-		return (&setup{app: &part}).run(ctx)
-	}
-	return part.pullBackbone(ctx, network)
 }
