@@ -141,7 +141,7 @@ func Open(o Options) (*Session, error) {
 		s.state, s.inFile, err = s.open(o.Fresh, o.Backend, o.Dim, o.Now())
 	}
 	if err != nil {
-		s.x.close()
+		s.x.Close()
 		return nil, errors.Join(err, s.abandon())
 	}
 	if o.At != 0 {
@@ -175,7 +175,7 @@ func (s *Session) Close() error {
 	if s.state.untouched() && s.intact() == nil {
 		err = s.discard()
 	}
-	s.x.close()
+	s.x.Close()
 	s.live.close()
 	return errors.Join(err, closeControl(s.options.Model), s.record.close())
 }
