@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -78,12 +79,20 @@ func train(t *testing.T, name string, f folder) *model.Model {
 	return m
 }
 
+// keeping returns what keeps a folder as a head scores it.
+func keeping(t *testing.T, f folder) func(classifier.Head) (*label.Kept, error) {
+	return func(head classifier.Head) (*label.Kept, error) {
+		return label.Keep(t.Context(), label.Scorer{Head: head}, f, t.TempDir(), true)
+	}
+}
+
 func fit(t *testing.T, m *model.Model, f folder) *adapt.Head {
 	t.Helper()
-	h, err := adapt.Fit(t.Context(), m, f)
+	h, kept, err := adapt.Fit(t.Context(), m, keeping(t, f))
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(kept.Close)
 	return h
 }
 
@@ -249,8 +258,9 @@ func TestManyImages(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for _, name := range []string{"lda", "ncm"} {
-		if _, err := adapt.Fit(t.Context(), train(t, name, draw(2, 2, 0, classes)), folder{}); !errors.Is(err,
-			adapt.ErrCannot) || !strings.Contains(err.Error(), name) {
+		m := train(t, name, draw(2, 2, 0, classes))
+		if _, _, err := adapt.Fit(t.Context(), m, keeping(t, nil)); !errors.Is(err, adapt.ErrCannot) ||
+			!strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -259,7 +269,8 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a folder without images: %s", h.Note())
 	}
 	short := folder{{Sample: dataset.Sample{Path: "a"}, Vector: make([]float32, dim-1)}}
-	if _, err := adapt.Fit(t.Context(), m, short); err == nil || !strings.Contains(err.Error(), "15 dimensions") {
+	if _, _, err := adapt.Fit(t.Context(), m, keeping(t, short)); err == nil ||
+		!strings.Contains(err.Error(), "15 dimensions") {
 		t.Errorf("%v", err)
 	}
 }
