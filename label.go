@@ -11,7 +11,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -201,18 +200,14 @@ func (l *labelling) look(ctx context.Context, job *label.Job) error {
 	if err != nil {
 		return err
 	}
-	keep := func(head classifier.Head) (*label.Kept, error) {
-		scorer := job.Pass().Scorer
-		scorer.Head = head
-		return label.Keep(ctx, scorer, l.in, temp, c.Adapt || c.Split != "")
-	}
+	scorer := job.Pass().Scorer
 	if !c.Adapt {
-		if l.kept, err = keep(job.Head); err == nil {
+		if l.kept, err = label.Keep(ctx, scorer, l.in, temp, c.Split != ""); err == nil {
 			job.Images = l.kept
 		}
 		return err
 	}
-	head, kept, err := adapt.Fit(ctx, l.model, keep)
+	head, kept, err := adapt.Fit(ctx, l.model, scorer, l.in, temp)
 	if err != nil {
 		return err
 	}

@@ -42,6 +42,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -99,11 +100,11 @@ func (h *Head) Note() string {
 		h.Moved, h.Few, Thin)
 }
 
-// Fit adapts a model to rows, in any order, that keep keeps with their embeddings as a head scores them.
-// It returns the rows too, as the Head scores them: each is embedded once, and each head, the trained one
-// and those on the way to the adapted one, asked once about it. The error wraps ErrCannot if the method
-// is not plda. Memory: that of label.Kept, and up to maxImages embeddings.
-func Fit(ctx context.Context, m *model.Model, keep func(classifier.Head) (*label.Kept, error)) (h *Head,
+// Fit adapts a model to rows, in any order. It returns the rows too, kept in temporary files of a folder,
+// with what a scorer but for its head knows of them and as the Head scores them: each is embedded once,
+// and each head, the trained one and those on the way to the adapted one, asked once about it. The error
+// wraps ErrCannot if the method is not plda. Memory: that of label.Kept, and up to maxImages embeddings.
+func Fit(ctx context.Context, m *model.Model, by label.Scorer, rows embed.Rows, dir string) (h *Head,
 	kept *label.Kept, err error) {
 	p := m.Predictor
 	if head, ok := p.Head.(gauss.Adaptable); !ok || head.Space() == nil || !head.Adaptable() {
@@ -116,7 +117,8 @@ func Fit(ctx context.Context, m *model.Model, keep func(classifier.Head) (*label
 			h.Few++
 		}
 	}
-	if kept, err = keep(model.Untempered{Predictor: p}); err != nil {
+	by.Head = model.Untempered{Predictor: p}
+	if kept, err = label.Keep(ctx, by, rows, dir, true); err != nil {
 		return nil, nil, err
 	}
 	if h.Few > 0 {

@@ -79,16 +79,9 @@ func train(t *testing.T, name string, f folder) *model.Model {
 	return m
 }
 
-// keeping returns what keeps a folder as a head scores it.
-func keeping(t *testing.T, f folder) func(classifier.Head) (*label.Kept, error) {
-	return func(head classifier.Head) (*label.Kept, error) {
-		return label.Keep(t.Context(), label.Scorer{Head: head}, f, t.TempDir(), true)
-	}
-}
-
 func fit(t *testing.T, m *model.Model, f folder) *adapt.Head {
 	t.Helper()
-	h, kept, err := adapt.Fit(t.Context(), m, keeping(t, f))
+	h, kept, err := adapt.Fit(t.Context(), m, label.Scorer{}, f, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,8 +252,8 @@ func TestManyImages(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	for _, name := range []string{"lda", "ncm"} {
 		m := train(t, name, draw(2, 2, 0, classes))
-		if _, _, err := adapt.Fit(t.Context(), m, keeping(t, nil)); !errors.Is(err, adapt.ErrCannot) ||
-			!strings.Contains(err.Error(), name) {
+		if _, _, err := adapt.Fit(t.Context(), m, label.Scorer{}, folder{}, t.TempDir()); !errors.Is(err,
+			adapt.ErrCannot) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -269,7 +262,7 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a folder without images: %s", h.Note())
 	}
 	short := folder{{Sample: dataset.Sample{Path: "a"}, Vector: make([]float32, dim-1)}}
-	if _, _, err := adapt.Fit(t.Context(), m, keeping(t, short)); err == nil ||
+	if _, _, err := adapt.Fit(t.Context(), m, label.Scorer{}, short, t.TempDir()); err == nil ||
 		!strings.Contains(err.Error(), "15 dimensions") {
 		t.Errorf("%v", err)
 	}

@@ -6,7 +6,6 @@ import (
 	"math/rand/v2"
 	"os"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -39,9 +38,7 @@ func adaptToFolder(ctx context.Context) error {
 		return err
 	}
 	defer os.RemoveAll(temp)
-	head, kept, err := adapt.Fit(ctx, m, func(head classifier.Head) (*label.Kept, error) {
-		return label.Keep(ctx, label.Scorer{Head: head}, photosOf(10, 2), temp, true)
-	})
+	head, kept, err := adapt.Fit(ctx, m, label.Scorer{}, photosOf(10, 2), temp)
 	if err != nil {
 		return err
 	}
