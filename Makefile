@@ -3,8 +3,8 @@
 
 GO         ?= go
 STATICCHECK = $(GO) tool -modfile=scripts/tools/go.mod staticcheck
-# The Python for tests; internal/testenv has the same default.
-GOTEST      = PIPELINE_PYTHON="$(or $(PIPELINE_PYTHON),$(CURDIR)/.testenv/python/bin/python)" $(GO) test
+# The Python for tests; internal/testenv has the same default. make vet vets: no test run does it again.
+GOTEST      = PIPELINE_PYTHON="$(or $(PIPELINE_PYTHON),$(CURDIR)/.testenv/python/bin/python)" $(GO) test -vet=off -timeout 20m
 
 .PHONY: help
 help: ## list the targets
@@ -28,7 +28,7 @@ demo: setup ## draw images, learn, label and write a report; offline after the s
 
 .PHONY: test
 test: setup test-setup ## run the tests
-	$(GOTEST) -timeout 20m ./...
+	$(GOTEST) ./...
 
 .PHONY: check
 check: setup test-setup format vet lint race docs ## run everything that CI runs besides the tests
@@ -55,23 +55,22 @@ vet-systems: ## vet the packages that differ on macOS and Windows
 lint: ## run staticcheck, Biome (JavaScript), Ruff (Python) and the structural tests (imports, sizes, links)
 	$(STATICCHECK) ./...
 	@scripts/tools/lint.sh
-	$(GO) test ./internal/archtest
+	$(GOTEST) ./internal/archtest
 
 # The race detector finds races only where goroutines meet. So it runs the packages
 # that start goroutines, or whose tests do; -short leaves out tests that repeat the
 # same work or do everything in one goroutine. Of the commands it runs the tests in
 # RACED: embedding, every output, and cancelling.
-# make vet has vetted the packages. No process waits at its end for races to come:
-# one is reported when it happens.
+# No process waits at its end for races to come: one is reported when it happens.
 GOROUTINES = go func|\.Go[(]|dense\.Parallel|classifiertest\.Run|mutation\.Each
 RACED      = ^Test(EmbedFolder|Interrupt|EmbedStdin|StdinIsTheJob|FeaturesAreTheImages|LearnElsewhere|SameBytes|Organise|XMP|LabelReport|Rank|ViewsOfPhotos|DamagedCache|HostileFolder|StatsAcrossMachines|FSCILOnFolder)$$
 
 .PHONY: race
 race: export GORACE = atexit_sleep_ms=0
 race:
-	$(GOTEST) -race -short -vet=off -timeout 20m \
+	$(GOTEST) -race -short \
 		$$(git ls-files '*.go' | xargs grep -lE '$(GOROUTINES)' | xargs -n1 dirname | sort -u | grep -v ^cmd/pipeline | sed 's,^,./,')
-	$(GOTEST) -race -vet=off -timeout 20m -run '$(RACED)' ./cmd/pipeline/...
+	$(GOTEST) -race -run '$(RACED)' ./cmd/pipeline/...
 
 .PHONY: docs
 docs: ## fail if docs/cli is out of date (make docs-update writes it)

@@ -77,7 +77,7 @@ type decidedOnly struct {
 // Each implements embed.Rows.
 func (o decidedOnly) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
 	return o.Rows.Each(ctx, func(item embed.Item) error {
-		if d, _ := o.decided.Of(item); d.Class == "" && len(d.Labels) == 0 && item.Err == nil {
+		if d, _ := o.decided.Of(item); !d.Given() && item.Err == nil {
 			return nil
 		}
 		return emit(item)

@@ -117,7 +117,9 @@ func (s *Studio) Label(ctx context.Context, q LabelRequest) (l *Labelled, err er
 	}
 	defer closeInto(in, &err)
 	l = &Labelled{Dir: dir}
-	job, err := (&labelling{run: r, LabelRequest: q, model: m, in: in, dir: dir}).job(ctx)
+	work := &labelling{run: r, LabelRequest: q, model: m, in: in, dir: dir}
+	defer func() { work.kept.Close() }()
+	job, err := work.job(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -144,6 +146,7 @@ type labelling struct {
 	model *model.Model
 	in    input
 	dir   string
+	kept  *label.Kept // the rows, where all have to be seen first
 }
 
 // note says something of the results, which goes into their summary, too.
@@ -162,9 +165,6 @@ func (l *labelling) job(ctx context.Context) (job label.Job, err error) {
 	if job.Decided, err = teach.Decided(l.Model, m); err != nil {
 		return job, err
 	}
-	if c.Only != "" {
-		job.Images = decidedOnly{l.in, job.Decided}
-	}
 	if share := m.Predictor.OldShare; share != 0 {
 		job.Notes = append(job.Notes, share.Note())
 	}
@@ -176,13 +176,8 @@ func (l *labelling) job(ctx context.Context) (job label.Job, err error) {
 	if note := advice.Rejected(m, c.Reject); note != "" {
 		l.note(&job, note)
 	}
-	if c.Adapt {
-		head, err := adapt.Fit(ctx, m, l.in)
-		if err != nil {
-			return job, err
-		}
-		job.Head = head
-		l.note(&job, head.Note())
+	if err := l.look(ctx, &job); err != nil {
+		return job, err
 	}
 	places, err := deployments(c)
 	if err != nil {
@@ -195,12 +190,46 @@ func (l *labelling) job(ctx context.Context) (job label.Job, err error) {
 			return job, err
 		}
 	}
+	if c.Only != "" {
+		if l.kept == nil {
+			job.Images = decidedOnly{l.in, job.Decided}
+		} else {
+			l.kept.Drop()
+		}
+	}
 	if c.Split != "" {
 		if err := l.split(ctx, &job); err != nil {
 			return job, err
 		}
 	}
 	return job, l.addSinks(ctx, &job, page, places, seen)
+}
+
+// look embeds and scores all rows, and keeps them, where all have to be seen before the first is
+// labelled.
+func (l *labelling) look(ctx context.Context, job *label.Job) error {
+	c := l.Settings
+	if !c.Adapt && c.Events == 0 && c.Split == "" {
+		return nil
+	}
+	temp, err := l.folder("label")
+	if err != nil {
+		return err
+	}
+	scorer := job.Pass().Scorer
+	if !c.Adapt {
+		if l.kept, err = label.Keep(ctx, scorer, l.in, temp, c.Split != ""); err == nil {
+			job.Images = l.kept
+		}
+		return err
+	}
+	head, kept, err := adapt.Fit(ctx, l.model, scorer, l.in, temp)
+	if err != nil {
+		return err
+	}
+	l.kept, job.Head, job.Images = kept, head, kept
+	l.note(job, head.Note())
+	return nil
 }
 
 // addSinks adds what writes the results besides the tables, or nothing with an error.

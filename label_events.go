@@ -38,7 +38,7 @@ func (l *labelling) events(ctx context.Context, places export.Deployments, job *
 	}
 	scorer := c.Scorer(job.Head, job.Threshold, job.Held)
 	scorer.Decided = job.Decided
-	fitted, err := groups.Fit(ctx, scorer, l.in, job.Held.Added)
+	fitted, err := groups.Fit(ctx, scorer, job.Images, job.Held.Added)
 	if err != nil {
 		return nil, err
 	}

@@ -78,27 +78,21 @@ func (r *run) openSession(file string, d int) (*teach.Session, error) {
 		return nil, err
 	}
 	return teach.Open(teach.Options{
-		Model: file, Dim: d, Temp: temp, Backend: products, ToolVersion: r.version, Elsewhere: r.cached(file),
+		Model: file, Dim: d, Temp: temp, Backend: products, ToolVersion: r.version, Elsewhere: r.cached,
 	})
 }
 
-// cached returns a function that finds embeddings of photos that a model was taught in the cache.
-func (s *Studio) cached(file string) func([]teach.ID) map[teach.ID][]float32 {
-	return func(ids []teach.ID) map[teach.ID][]float32 {
-		found, err := s.cachedRows(file, ids)
-		if err != nil {
-			s.log.Warn("the cache could not be asked for photos that are not in the folder", "reason", err)
-		}
-		return found
+// cached returns embeddings of photos that are in the cache.
+func (s *Studio) cached(origin embed.Provenance, ids []teach.ID) map[teach.ID][]float32 {
+	found, err := s.cachedRows(origin, ids)
+	if err != nil {
+		s.log.Warn("the cache could not be asked for photos that are not in the folder", "reason", err)
 	}
+	return found
 }
 
-func (s *Studio) cachedRows(file string, ids []teach.ID) (found map[teach.ID][]float32, err error) {
-	m, err := model.Load(teach.StartFile(file))
-	if err != nil {
-		return nil, err
-	}
-	stored, err := s.Options(s.until).Stored(m.Provenance)
+func (s *Studio) cachedRows(origin embed.Provenance, ids []teach.ID) (found map[teach.ID][]float32, err error) {
+	stored, err := s.Options(s.until).Stored(origin)
 	if err != nil {
 		return nil, err
 	}

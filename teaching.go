@@ -140,7 +140,7 @@ func (t *Teaching) Begin(at int, changed func(event string)) error {
 	t.Session, err = teach.Open(teach.Options{
 		Model: t.file, Fresh: t.fresh, At: at, Dim: t.Embedder.Dim(), Temp: t.temp,
 		Backend: products, ToolVersion: t.studio.version, Changed: changed, Gap: t.gap,
-		Elsewhere: t.studio.cached(t.file),
+		Elsewhere: t.studio.cached,
 	})
 	if err != nil {
 		return err

@@ -85,6 +85,17 @@ func (d Decisions) Of(item embed.Item) (Decision, bool) {
 	return d(embed.HashRow(item.Vector))
 }
 
+// find returns the decision about an item, nil for none.
+func (d Decisions) find(item embed.Item) *Decision {
+	if found, ok := d.Of(item); ok {
+		return &found
+	}
+	return nil
+}
+
+// Given reports whether people gave the photo a class, or several.
+func (d Decision) Given() bool { return d.Class != "" || len(d.Labels) > 0 }
+
 // decide makes a row one of the decided class, whatever the head predicts. Probability and
 // margin are what the head says of that class.
 func (s *Scored) decide(d Decision, classes []string) {

@@ -14,4 +14,7 @@
 // path. If it is killed, run it again: embeddings come from the cache, and
 // every result file is written under a temporary name and renamed when
 // complete, so the second run produces the same bytes as an uninterrupted one.
+//
+// Where all rows have to be seen before the first is labelled, as to adapt a model to them or to find
+// events, they are [Kept]: scored once, and read as often as needed.
 package label

@@ -75,6 +75,9 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 		Summary: j.summary(), dir: j.Out, start: time.Now(), sinks: j.sinks(tables),
 		folder: calibration.NewFolder(j.Held),
 	}
+	if kept, ok := j.Images.(*Kept); ok {
+		last.start = kept.began
+	}
 	_, err = j.Pass(append(slices.Clone(last.sinks), last)...).Run(ctx)
 	return last.Summary, err
 }

@@ -95,7 +95,8 @@ func (c Config) Scorer(head classifier.Head, threshold Threshold, held calibrati
 
 // A batch collects rows to be scored together.
 type batch struct {
-	Scorer
+	head     classifier.Head
+	varier   classifier.Varier // or nil
 	items    []embed.Item
 	x        []float32      // batchRows×d
 	logProb  blas64.General // batchRows×C
@@ -103,20 +104,20 @@ type batch struct {
 	variance []float64      // batchRows
 }
 
-func (s Scorer) newBatch() (*batch, error) {
-	if s.Head == nil || len(s.Head.Classes()) == 0 {
+func newBatch(head classifier.Head, varier classifier.Varier) (*batch, error) {
+	if head == nil || len(head.Classes()) == 0 {
 		return nil, classifier.ErrNotFitted
 	}
 	return &batch{
-		Scorer: s, logProb: dense.New(batchRows, len(s.Head.Classes())),
+		head: head, varier: varier, logProb: dense.New(batchRows, len(head.Classes())),
 		novelty: make([]float64, batchRows), variance: make([]float64, batchRows),
 	}, nil
 }
 
 // add takes an item that has an embedding, and flushes the batch when it is
 // full.
-func (b *batch) add(item embed.Item, emit func(Scored) error) error {
-	if d := b.Head.Dim(); len(item.Vector) != d {
+func (b *batch) add(item embed.Item, scored func() error) error {
+	if d := b.head.Dim(); len(item.Vector) != d {
 		return fmt.Errorf("classify %s: its embedding has %d dimensions, the model %d", item.Sample.Path,
 			len(item.Vector), d)
 	}
@@ -125,12 +126,12 @@ func (b *batch) add(item embed.Item, emit func(Scored) error) error {
 	if len(b.items) < batchRows {
 		return nil
 	}
-	return b.flush(emit)
+	return b.flush(scored)
 }
 
-// flush scores the collected rows, passes them to emit and empties the batch.
-func (b *batch) flush(emit func(Scored) error) error {
-	n, d := len(b.items), b.Head.Dim()
+// flush scores the collected rows, calls scored and empties the batch.
+func (b *batch) flush(scored func() error) error {
+	n, d := len(b.items), b.head.Dim()
 	if n == 0 {
 		return nil
 	}
@@ -138,62 +139,91 @@ func (b *batch) flush(emit func(Scored) error) error {
 		b.x = append(b.x, b.x[:d]...)
 	}
 	x := blas32.General{Rows: batchRows, Cols: d, Stride: d, Data: b.x}
-	err := b.Head.Score(b.logProb, b.novelty, x)
-	if err == nil && b.Varier != nil {
-		err = b.Varier.Variance(b.variance, x)
+	err := b.head.Score(b.logProb, b.novelty, x)
+	if err == nil && b.varier != nil {
+		err = b.varier.Variance(b.variance, x)
 	}
 	if err != nil {
 		return fmt.Errorf("classify %s and the %d images after it: %w", b.items[0].Sample.Path, n-1, err)
 	}
-	limit := b.Threshold.Novelty()
-	for i, item := range b.items {
-		row := Scored{
-			Sample: item.Sample, Content: item.Hash, Embedding: item.Vector,
-			LogProb: dense.Row(b.logProb, i), Variance: b.variance[i], Rejected: b.novelty[i] > limit,
-		}
-		row.Prediction = classifier.FromLogProb(b.Head.Classes(), row.LogProb, b.TopK)
-		row.Prediction.Novelty = b.novelty[i]
-		if b.Unseen != nil {
-			row.New = new(b.Unseen.P(b.novelty[i], b.NewShare))
-		}
-		if d, ok := b.Decided.Of(item); ok {
-			row.decide(d, b.Head.Classes())
-		} else if box := item.Sample.Box; box != nil && box.Kept {
-			row.detected(box)
-		}
-		if b.Events != nil {
-			row.Event = b.Events(row)
-		}
-		if b.Split != nil {
-			row.Split = b.Split(item.Hash)
-		}
-		if err := emit(row); err != nil {
-			return err
-		}
+	if err := scored(); err != nil {
+		return err
 	}
 	clear(b.items) // frees the vectors
 	b.items, b.x = b.items[:0], b.x[:0]
 	return nil
 }
 
+// score scores, in batches, the items that each gives to its argument, but for those without an
+// embedding, and calls scored with what the head says of every one.
+func score(head classifier.Head, varier classifier.Varier, each func(func(embed.Item) error) error,
+	scored func(item embed.Item, logProb []float64, novelty, variance float64) error) error {
+	b, err := newBatch(head, varier)
+	if err != nil {
+		return err
+	}
+	all := func() error {
+		for i, item := range b.items {
+			if err := scored(item, dense.Row(b.logProb, i), b.novelty[i], b.variance[i]); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	err = each(func(item embed.Item) error {
+		if item.Err != nil {
+			return nil
+		}
+		return b.add(item, all)
+	})
+	if err != nil {
+		return err
+	}
+	return b.flush(all)
+}
+
+// row returns what is known of an item that was scored, and that people decided about unless d is nil.
+func (s Scorer) row(item embed.Item, d *Decision, logProb []float64, novelty, variance float64) Scored {
+	row := Scored{
+		Sample: item.Sample, Content: item.Hash, Embedding: item.Vector, LogProb: logProb, Variance: variance,
+		Rejected: novelty > s.Threshold.Novelty(),
+	}
+	row.Prediction = classifier.FromLogProb(s.Head.Classes(), logProb, s.TopK)
+	row.Prediction.Novelty = novelty
+	if s.Unseen != nil {
+		row.New = new(s.Unseen.P(novelty, s.NewShare))
+	}
+	if d != nil {
+		row.decide(*d, s.Head.Classes())
+	} else if box := item.Sample.Box; box != nil && box.Kept {
+		row.detected(box)
+	}
+	if s.Events != nil {
+		row.Event = s.Events(row)
+	}
+	if s.Split != nil {
+		row.Split = s.Split(item.Hash)
+	}
+	return row
+}
+
 // Answer returns a Row for each item, identical to those that a Job writes. All
 // items must have embeddings. It serves as worker.Worker.Answer.
 func (s Scorer) Answer(items []embed.Item) ([]any, error) {
-	b, err := s.newBatch()
-	if err != nil {
-		return nil, err
-	}
 	var rows []any
-	emit := func(s Scored) error {
-		rows = append(rows, newRow(s))
+	each := func(add func(embed.Item) error) error {
+		for _, item := range items {
+			if err := add(item); err != nil {
+				return err
+			}
+		}
 		return nil
 	}
-	for _, item := range items {
-		if err := b.add(item, emit); err != nil {
-			return nil, err
-		}
-	}
-	return rows, b.flush(emit)
+	err := score(s.Head, s.Varier, each, func(item embed.Item, logProb []float64, novelty, variance float64) error {
+		rows = append(rows, newRow(s.row(item, s.Decided.find(item), logProb, novelty, variance)))
+		return nil
+	})
+	return rows, err
 }
 
 // A Sink receives every scored row, in order.
@@ -237,8 +267,8 @@ func abort(sinks []Sink) {
 // errNoRows means that a Pass or a Job has nothing to score.
 var errNoRows = errors.New("no images are given: set Images of a Job, Rows of a Pass")
 
-// A Pass scores every row once for any number of sinks. Its memory does not
-// grow with the number of rows, only with failures.
+// A Pass scores every row once for any number of sinks, or takes the scores of rows that are [Kept]. Its
+// memory does not grow with the number of rows, only with failures.
 type Pass struct {
 	Scorer Scorer
 	Rows   embed.Rows
@@ -251,12 +281,8 @@ func (p Pass) Run(ctx context.Context) (embed.Outcome, error) {
 	if p.Rows == nil {
 		return embed.Outcome{}, errNoRows
 	}
-	b, err := p.Scorer.newBatch()
-	if err != nil {
-		return embed.Outcome{}, err
-	}
 	var refused []dataset.Problem
-	put := func(row Scored) error {
+	outcome, err := p.Scorer.each(ctx, p.Rows, func(row Scored) error {
 		for _, s := range p.Sinks {
 			var item *ItemError
 			if err := s.Put(row); errors.As(err, &item) {
@@ -266,16 +292,7 @@ func (p Pass) Run(ctx context.Context) (embed.Outcome, error) {
 			}
 		}
 		return nil
-	}
-	outcome, err := p.Rows.Each(ctx, func(item embed.Item) error {
-		if item.Err != nil {
-			return nil // listed in the outcome's problems
-		}
-		return b.add(item, put)
 	})
-	if err == nil {
-		err = b.flush(put)
-	}
 	outcome.Problems = append(outcome.Problems, refused...)
 	for _, s := range p.Sinks {
 		if err != nil {
@@ -286,5 +303,22 @@ func (p Pass) Run(ctx context.Context) (embed.Outcome, error) {
 			outcome.Problems, err = append(outcome.Problems, late...), nil
 		}
 	}
+	return outcome, err
+}
+
+// each emits the scored rows.
+func (s Scorer) each(ctx context.Context, rows embed.Rows, emit func(Scored) error) (outcome embed.Outcome,
+	err error) {
+	if kept, ok := rows.(*Kept); ok {
+		return kept.each(ctx, func(item embed.Item, d *Decision, logProb []float64, novelty float64) error {
+			return emit(s.row(item, d, logProb, novelty, 0))
+		})
+	}
+	err = score(s.Head, s.Varier, func(add func(embed.Item) error) (err error) {
+		outcome, err = rows.Each(ctx, add)
+		return err
+	}, func(item embed.Item, logProb []float64, novelty, variance float64) error {
+		return emit(s.row(item, s.Decided.find(item), logProb, novelty, variance))
+	})
 	return outcome, err
 }

@@ -130,24 +130,35 @@ func (p *Predictor) Dim() int {
 
 // Score implements classifier.Head; the novelty is the head's.
 func (p *Predictor) Score(dst blas64.General, novelty []float64, x blas32.General) error {
-	if p.Projection != nil {
-		if err := classifier.CheckScore(p, dst, novelty, x); err != nil {
+	if err := (Untempered{p}).Score(dst, novelty, x); err != nil {
+		return err
+	}
+	p.Temper(dst)
+	return nil
+}
+
+// Untempered is a Predictor without its temperature and prior, which Temper adds to what it says.
+type Untempered struct{ *Predictor }
+
+// Score implements classifier.Head.
+func (u Untempered) Score(dst blas64.General, novelty []float64, x blas32.General) error {
+	if u.Projection != nil {
+		if err := classifier.CheckScore(u, dst, novelty, x); err != nil {
 			return fmt.Errorf("dkl: %w", err)
 		}
 		var err error
-		if x, err = p.Projection.Project(x); err != nil {
+		if x, err = u.Projection.Project(x); err != nil {
 			return err
 		}
 	}
-	if err := p.Head.Score(dst, novelty, x); err != nil {
+	if err := u.Head.Score(dst, novelty, x); err != nil {
 		return err
 	}
-	p.temper(dst)
 	return checkScores(dst, novelty)
 }
 
-// temper turns the log-probabilities of a head (n×C) into those of the Predictor.
-func (p *Predictor) temper(logProb blas64.General) {
+// Temper turns the log-probabilities of Untempered (n×C) into those of the Predictor.
+func (p *Predictor) Temper(logProb blas64.General) {
 	p.Temperature.Apply(logProb)
 	p.OldShare.logPrior(p.Classes(), p.base).apply(logProb)
 }

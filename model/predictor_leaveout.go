@@ -73,7 +73,7 @@ func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32,
 			for j, name := range head.Classes() {
 				row[column[name]] = a.LogProb[j]
 			}
-			p.temper(blas64.General{Rows: 1, Cols: len(row), Stride: len(row), Data: row})
+			p.Temper(blas64.General{Rows: 1, Cols: len(row), Stride: len(row), Data: row})
 			visit(lessons[at.Session].Samples[at.Row], row, a.Novelty)
 		})
 }

@@ -200,7 +200,7 @@ func (a *album) compressed(ctx context.Context, mul linalg.Backend, rows []int) 
 // axes returns the principal axes (at most 64×d) of some embeddings, scaled to length 1,
 // without those along which they do not differ. O(nd²).
 func (a *album) axes(ctx context.Context, solver linalg.Solver, chosen []int) (blas64.General, error) {
-	d := a.x.cols
+	d := a.x.Cols()
 	mean, scatter := make([]float64, d), dense.New(d, d)
 	const together = 1024 // bounds the memory
 	for part := range slices.Chunk(chosen, together) {

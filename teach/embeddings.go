@@ -74,7 +74,7 @@ func (s *Session) atHand(ids []ID) (map[ID][]float32, error) {
 	if len(rest) == 0 || s.options.Elsewhere == nil {
 		return out, nil
 	}
-	for id, x := range s.options.Elsewhere(rest) {
+	for id, x := range s.options.Elsewhere(s.base.model.Provenance, rest) {
 		if len(x) == s.options.Dim && dense.Finite32(x) {
 			out[id] = x
 		}

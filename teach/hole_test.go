@@ -1,12 +1,6 @@
 package teach
 
-import (
-	"os"
-	"path/filepath"
-	"testing"
-
-	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
-)
+import "testing"
 
 // Photos whose embeddings cannot be kept, as on a full disk, are not there: they would be
 // read as zeros once a later photo is written.
@@ -16,22 +10,18 @@ func TestAddWithoutRoom(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer a.x.close()
-	name := filepath.Join(t.TempDir(), "rows")
-	if err := os.WriteFile(name, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	full, err := os.Open(name) // which takes no rows
+	defer a.x.Close()
+	full, err := newRows(t.TempDir(), dim)
 	if err != nil {
 		t.Fatal(err)
 	}
-	good := a.x.file
-	a.x.file = &atomicfile.File{File: full}
+	full.Close() // it takes no rows
+	good := a.x
+	a.x = full
 	if a.add(w.photos[:2], w.vectors[:2]) == nil {
 		t.Fatal("no error")
 	}
-	full.Close()
-	a.x.file = good
+	a.x = good
 	if err := a.add(w.photos[:4], w.vectors[:4]); err != nil {
 		t.Fatal(err)
 	}

@@ -59,13 +59,13 @@ func newLive(m *model.Model, have []model.SampleID, temp string) (*live, error) 
 // close accepts nil.
 func (l *live) close() {
 	if l != nil {
-		l.scores.phi.close()
+		l.scores.phi.Close()
 	}
 }
 
 // extend scores the first n photos of x, those that have no scores yet. A head that stopped halfway
 // through following has other classes than the scores: photos that come then wait for the next fit.
-func (l *live) extend(ctx context.Context, x *rows, n int) error {
+func (l *live) extend(ctx context.Context, x rows, n int) error {
 	first := l.scores.len()
 	if first == n || l.stale && l.linear != nil {
 		return nil
@@ -80,7 +80,7 @@ func (l *live) extend(ctx context.Context, x *rows, n int) error {
 
 // catchUp follows lines since a state that it has followed. However many there are, it learns and
 // unlearns once what they come to.
-func (l *live) catchUp(ctx context.Context, x *rows, st *state, since []Line, row func(ID) []float32) {
+func (l *live) catchUp(ctx context.Context, x rows, st *state, since []Line, row func(ID) []float32) {
 	st.take(since...)
 	if slices.ContainsFunc(since, Line.changes) {
 		l.rescore(ctx, x, l.follow(st.examples(), row))
@@ -110,7 +110,7 @@ func (l *live) follow(want []model.SampleID, row func(ID) []float32) map[string]
 }
 
 // rescore recomputes the scores of the changed classes.
-func (l *live) rescore(ctx context.Context, x *rows, changed map[string]bool) {
+func (l *live) rescore(ctx context.Context, x rows, changed map[string]bool) {
 	if l.stale || len(changed) == 0 {
 		return
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // decisions are what is decided: the class of each photo, or how it was set aside.
@@ -83,7 +84,7 @@ func TestAnyOrder(t *testing.T) {
 }
 
 func anyOrder(t *testing.T, seed uint64, steps int) {
-	d := &driver{T: t, rng: random.Stream(seed, "orders"), dir: t.TempDir(),
+	d := &driver{T: t, rng: random.Stream(seed, "orders"), dir: testenv.MemoryDir(t),
 		truth: truth{now: decisions{}, after: map[int]decisions{}}}
 	d.begin(int(seed))
 	write(t, filepath.Join(d.dir, "m.model.notes"), []byte("not of the program"))

@@ -41,7 +41,7 @@ type album struct {
 	photos []Photo
 	index  map[ID]int
 	paths  map[string]int
-	x      *rows
+	x      rows
 }
 
 func newAlbum(temp string, dim int) (album, error) {
@@ -75,8 +75,8 @@ func (a *album) listed() iter.Seq2[int, Photo] {
 // add adds photos with their embeddings.
 func (a *album) add(photos []Photo, vectors [][]float32) error {
 	for i, p := range photos {
-		if len(vectors[i]) != a.x.cols {
-			return fmt.Errorf("%s: its embedding has %d values, not %d", p.Path, len(vectors[i]), a.x.cols)
+		if len(vectors[i]) != a.x.Cols() {
+			return fmt.Errorf("%s: its embedding has %d values, not %d", p.Path, len(vectors[i]), a.x.Cols())
 		}
 	}
 	if err := a.write(photos, vectors); err != nil {
@@ -112,7 +112,7 @@ func (a *album) write(photos []Photo, vectors [][]float32) error {
 	if len(data) == 0 {
 		return nil
 	}
-	return a.x.write(len(a.photos), data)
+	return a.x.Write(len(a.photos), data)
 }
 
 // attach adds another path of a photo.
@@ -158,7 +158,7 @@ func (a *album) remove(paths []string) {
 
 // gather reads the embeddings of some photos.
 func (a *album) gather(chosen []int) (blas32.General, error) {
-	x := dense.New32(len(chosen), a.x.cols)
+	x := dense.New32(len(chosen), a.x.Cols())
 	for k, i := range chosen {
 		row, err := a.x.read(i, i+1, nil)
 		if err != nil {

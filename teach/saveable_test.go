@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -73,7 +74,7 @@ func photoOrigins() map[string]photoOrigin {
 // mergeFrom merges a project that began with nothing, in which something was decided; it rules.
 func (w *world) mergeFrom(t *testing.T, s *Session, d Decision) error {
 	t.Helper()
-	dir := t.TempDir()
+	dir := testenv.MemoryDir(t)
 	do(t, w.openAt(t, dir, s.base.model.Method), d)
 	_, err := s.Merge(filepath.Join(dir, "m.model"), Lists)
 	return err
@@ -147,7 +148,7 @@ func TestSaveable(t *testing.T) {
 // begun returns a session of a base model of so many photos of each class, with photo 0 prepared.
 func (from photoOrigin) begun(t *testing.T, each int) (*world, *Session) {
 	t.Helper()
-	w, dir := newWorld(3, each), t.TempDir()
+	w, dir := newWorld(3, each), testenv.MemoryDir(t)
 	for i, p := range w.photos {
 		w.photos[i].Class = w.truth[p.ID]
 	}

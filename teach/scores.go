@@ -34,7 +34,7 @@ type scores struct {
 	photos     []summary
 	t          float64
 	normalised bool
-	phi        *rows // features; nil unless the head is linear
+	phi        rows // features; nil unless the head is linear
 }
 
 // A summary is what the scores of a photo amount to.
@@ -102,7 +102,7 @@ func blocks(ctx context.Context, first, last int, do func(first, last int) error
 
 // features appends the features of rows first to last-1 of x to s.phi, and scores a
 // class that has not been seen.
-func (s *scores) features(ctx context.Context, l *live, x *rows, first, last int) error {
+func (s *scores) features(ctx context.Context, l *live, x rows, first, last int) error {
 	if l.linear == nil || first == last {
 		return nil
 	}
@@ -126,14 +126,14 @@ func (s *scores) features(ctx context.Context, l *live, x *rows, first, last int
 			}
 			s.photos[first+i].unseen = float32(score)
 		}
-		return s.phi.write(first, dense.Narrowed(phi.Data))
+		return s.phi.Write(first, dense.Narrowed(phi.Data))
 	})
 }
 
 // score scores rows first to last-1 for the classes in the given columns and brings
 // the summary of the rows up to date; with all it recomputes every summary. A head that is
 // not linear scores all classes.
-func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, columns []int, all bool) error {
+func (s *scores) score(ctx context.Context, l *live, x rows, first, last int, columns []int, all bool) error {
 	if l.linear == nil {
 		return s.scoreAll(ctx, l, x, first, last)
 	}
@@ -143,7 +143,7 @@ func (s *scores) score(ctx context.Context, l *live, x *rows, first, last int, c
 	}
 	buffers := sync.Pool{}
 	return blocks(ctx, first, last, func(first, last int) error {
-		values := dense.Borrowed[float32](&buffers, (last-first)*s.phi.cols)
+		values := dense.Borrowed[float32](&buffers, (last-first)*s.phi.Cols())
 		defer buffers.Put(values)
 		phi, err := s.phi.read(first, last, *values)
 		if err != nil {
@@ -208,7 +208,7 @@ func products(phi blas32.General, w blas64.General) (blas64.General, error) {
 	return out, linalg.Default().MulTrans64(out, wide, w)
 }
 
-func (s *scores) scoreAll(ctx context.Context, l *live, x *rows, first, last int) error {
+func (s *scores) scoreAll(ctx context.Context, l *live, x rows, first, last int) error {
 	for at := first; at < last; at += block { // the head computes in parallel
 		if err := ctx.Err(); err != nil {
 			return err

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -29,9 +30,9 @@ type Options struct {
 	// Temp is the folder of temporary files, of 8 bytes per value of an embedding.
 	Temp    string
 	Backend linalg.Backend
-	// Elsewhere, unless nil, returns those embeddings of photos that it has, as a cache; the journal
-	// asks it for what is neither stored nor of the folder.
-	Elsewhere func([]ID) map[ID][]float32
+	// Elsewhere, unless nil, returns those embeddings of photos that it has, as a cache, made as those
+	// of the base model; the journal asks it for what is neither stored nor of the folder.
+	Elsewhere func(embed.Provenance, []ID) map[ID][]float32
 	// ToolVersion is written into saved models.
 	ToolVersion string
 	// Gap is the longest time between two photos of an event that follow each other, 0 for no
@@ -141,7 +142,7 @@ func Open(o Options) (*Session, error) {
 		s.state, s.inFile, err = s.open(o.Fresh, o.Backend, o.Dim, o.Now())
 	}
 	if err != nil {
-		s.x.close()
+		s.x.Close()
 		return nil, errors.Join(err, s.abandon())
 	}
 	if o.At != 0 {
@@ -175,7 +176,7 @@ func (s *Session) Close() error {
 	if s.state.untouched() && s.intact() == nil {
 		err = s.discard()
 	}
-	s.x.close()
+	s.x.Close()
 	s.live.close()
 	return errors.Join(err, closeControl(s.options.Model), s.record.close())
 }

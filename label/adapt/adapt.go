@@ -30,7 +30,6 @@ package adapt
 import (
 	"bytes"
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math"
@@ -45,6 +44,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -100,81 +100,109 @@ func (h *Head) Note() string {
 		h.Moved, h.Few, Thin)
 }
 
-// Fit adapts a model to the rows, in any order; it reads all of them once. The
-// error wraps ErrCannot if its method is not plda. Cost: six scorings of every
-// row, up to maxImages, which are held in memory.
-func Fit(ctx context.Context, m *model.Model, rows embed.Rows) (*Head, error) {
+// Fit adapts a model to rows, in any order. It returns the rows too, kept in temporary files of a folder,
+// with what a scorer but for its head knows of them and as the Head scores them: each is embedded once,
+// and each head, the trained one and those on the way to the adapted one, asked once about it. The error
+// wraps ErrCannot if the method is not plda. Memory: that of label.Kept, and up to maxImages embeddings.
+func Fit(ctx context.Context, m *model.Model, by label.Scorer, rows embed.Rows, dir string) (h *Head,
+	kept *label.Kept, err error) {
 	p := m.Predictor
 	if head, ok := p.Head.(gauss.Adaptable); !ok || head.Space() == nil || !head.Adaptable() {
-		return nil, fmt.Errorf("adapt %s: %w", m.Method, ErrCannot)
+		return nil, nil, fmt.Errorf("adapt %s: %w", m.Method, ErrCannot)
 	}
-	out := &Head{Predictor: p, adapted: p}
+	h = &Head{Predictor: p, adapted: p}
 	few := make([]bool, len(m.Classes()))
 	for c, class := range m.ClassSizes() {
 		if few[c] = class.Samples <= Thin; few[c] {
-			out.Few++
+			h.Few++
 		}
 	}
-	if out.Few == 0 {
-		return out, nil
+	by.Head = model.Untempered{Predictor: p}
+	if kept, err = label.Keep(ctx, by, rows, dir, true); err != nil {
+		return nil, nil, err
 	}
-	x, err := collect(ctx, rows, p.Dim())
+	if h.Few > 0 {
+		err = h.fit(ctx, few, kept)
+	}
+	if err == nil {
+		err = kept.Change(ctx, h.adapted.Temper)
+	}
 	if err != nil {
-		return nil, err
+		kept.Close()
+		return nil, nil, err
 	}
-	out.Images = x.Rows
+	return h, kept, nil
+}
+
+// fit moves the classes that have few images, and leaves the kept rows as the adapted model scores
+// them, before its temperature.
+func (h *Head) fit(ctx context.Context, few []bool, kept *label.Kept) error {
+	images, err := sample(kept)
+	if err != nil {
+		return err
+	}
+	h.Images = len(images.rows)
 	share := make([]float64, len(few)+1) // π, the last that of unknown classes
 	for c := range share {
 		share[c] = 1 / float64(len(share))
 	}
 	for range steps {
-		sums, err := out.expect(ctx, share, x)
+		sums, err := h.expect(ctx, share, images)
 		if err != nil {
-			return nil, err
+			return err
 		}
-		if err := out.teach(ctx, few, sums); err != nil {
-			return nil, err
+		if err := h.teach(ctx, few, sums); err != nil {
+			return err
 		}
 	}
-	if out.Moved == 0 {
-		return out, nil
+	if h.Moved == 0 {
+		return nil
 	}
-	return out, out.check(ctx, x)
+	adapted, err := kept.As(ctx, model.Untempered{Predictor: h.adapted})
+	if err != nil {
+		return err
+	}
+	if err := h.check(ctx, images, adapted); err != nil || h.Undone {
+		adapted.Close()
+		return err
+	}
+	kept.Take(adapted)
+	return nil
 }
 
-// collect returns different images as rows, in the order of their hashes: all, or
-// those with the smallest.
-func collect(ctx context.Context, rows embed.Rows, d int) (blas32.General, error) {
-	type image struct {
-		hash   [sha256.Size]byte
-		vector []float32
-	}
-	var images []image
-	cut := func() {
-		slices.SortFunc(images, func(a, b image) int { return bytes.Compare(a.hash[:], b.hash[:]) })
-		images = slices.CompactFunc(images, func(a, b image) bool { return a.hash == b.hash })
-		clear(images[min(len(images), maxImages):]) // frees the vectors
-		images = images[:min(len(images), maxImages)]
-	}
-	_, err := rows.Each(ctx, func(item embed.Item) error {
-		if item.Err != nil {
-			return nil // the pass that labels reports it
-		}
-		if len(item.Vector) != d {
-			return fmt.Errorf("adapt to %s: its embedding has %d dimensions, the model %d", item.Sample.Path,
-				len(item.Vector), d)
-		}
-		if images = append(images, image{item.Hash, item.Vector}); len(images) >= 2*maxImages {
-			cut()
-		}
-		return nil
+// images are different ones among kept rows, in the order of their hashes: all, or those with the
+// smallest.
+type images struct {
+	kept *label.Kept
+	rows []int
+	x    blas32.General
+}
+
+func sample(kept *label.Kept) (images, error) {
+	rows := dense.Range(0, kept.Len())
+	hash := kept.Content
+	slices.SortStableFunc(rows, func(a, b int) int {
+		of, other := hash(a), hash(b)
+		return bytes.Compare(of[:], other[:])
 	})
-	cut()
-	x := blas32.General{Rows: len(images), Cols: d, Stride: d}
-	for _, v := range images {
-		x.Data = append(x.Data, v.vector...)
+	rows = slices.CompactFunc(rows, func(a, b int) bool { return hash(a) == hash(b) })
+	rows = rows[:min(len(rows), maxImages)]
+	x, err := kept.Embeddings(rows)
+	return images{kept, rows, x}, err
+}
+
+// blocks calls do with some rows after another: their places among the kept ones, and embeddings.
+func (s images) blocks(ctx context.Context, do func(rows []int, x blas32.General) error) error {
+	for first := 0; first < len(s.rows); first += blockRows {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		last := min(first+blockRows, len(s.rows))
+		if err := do(s.rows[first:last], dense.Rows32(s.x, first, last)); err != nil {
+			return err
+		}
 	}
-	return x, err
+	return nil
 }
 
 // sums are those of the images of each class.
@@ -184,19 +212,19 @@ type sums struct {
 }
 
 // expect sums up the images by class, and updates the shares of the classes.
-func (h *Head) expect(ctx context.Context, share []float64, x blas32.General) (sums, error) {
+func (h *Head) expect(ctx context.Context, share []float64, all images) (sums, error) {
 	classes := len(share) - 1
 	found, mass := sums{weight: make([]float64, classes)}, make([]float64, len(share))
-	for first := 0; first < x.Rows; first += blockRows {
-		if err := ctx.Err(); err != nil {
-			return found, err
-		}
-		block := dense.Rows32(x, first, min(first+blockRows, x.Rows))
-		r, rows, err := h.belonging(ctx, share, block)
+	err := all.blocks(ctx, func(at []int, x blas32.General) error {
+		logProb, novelty, err := h.ask(all.kept, at, x)
 		if err != nil {
-			return found, err
+			return err
 		}
-		if first == 0 {
+		r, rows, err := h.belonging(ctx, share, x, logProb, novelty)
+		if err != nil {
+			return err
+		}
+		if found.rows.Data == nil {
 			found.rows = dense.New(classes, rows.Cols)
 		}
 		for i := range r.Rows {
@@ -208,16 +236,29 @@ func (h *Head) expect(ctx context.Context, share []float64, x blas32.General) (s
 				}
 			}
 		}
-	}
+		return nil
+	})
 	for c := range share {
-		share[c] = (mass[c] + 1) / float64(x.Rows+len(share))
+		share[c] = (mass[c] + 1) / float64(len(all.rows)+len(share))
 	}
-	return found, nil
+	return found, err
 }
 
-// belonging returns r (n×(C+1), the last column that of unknown classes) and the
-// head's rows for embeddings, scaled to length 1.
-func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General) (r, rows blas64.General, err error) {
+// ask returns what the head of this step says of kept rows with the embeddings x. The trained one was
+// asked when they were kept.
+func (h *Head) ask(kept *label.Kept, rows []int, x blas32.General) (logProb blas64.General, novelty []float64,
+	err error) {
+	if h.adapted == h.Predictor {
+		return kept.Scores(rows)
+	}
+	logProb, novelty = dense.New(x.Rows, len(h.Classes())), make([]float64, x.Rows)
+	return logProb, novelty, model.Untempered{Predictor: h.adapted}.Score(logProb, novelty, x)
+}
+
+// belonging returns r (n×(C+1), the last column that of unknown classes) and the head's rows for
+// embeddings, scaled to length 1. It tempers logProb.
+func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General, logProb blas64.General,
+	novelty []float64) (r, rows blas64.General, err error) {
 	if rows, err = h.placed(x); err != nil {
 		return r, rows, err
 	}
@@ -226,12 +267,7 @@ func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General)
 		return r, rows, err
 	}
 	classes := len(share) - 1
-	logProb, novelty := dense.New(x.Rows, classes), make([]float64, x.Rows)
-	even := *h.adapted
-	even.OldShare = 0 // share has the proportions of the classes
-	if err := even.Score(logProb, novelty, x); err != nil {
-		return r, rows, err
-	}
+	even(h.adapted).Temper(logProb)
 	t := 1.0
 	if h.Temperature != nil {
 		t = h.Temperature.T
@@ -250,6 +286,13 @@ func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General)
 		}
 	}
 	return r, rows, nil
+}
+
+// even returns a Predictor for which all classes are as probable before it sees a photo.
+func even(p *model.Predictor) *model.Predictor {
+	out := *p
+	out.OldShare = 0
+	return &out
 }
 
 // placed returns the head's rows for embeddings, scaled to length 1.

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -80,10 +81,11 @@ func train(t *testing.T, name string, f folder) *model.Model {
 
 func fit(t *testing.T, m *model.Model, f folder) *adapt.Head {
 	t.Helper()
-	h, err := adapt.Fit(t.Context(), m, f)
+	h, kept, err := adapt.Fit(t.Context(), m, label.Scorer{}, f, t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(kept.Close)
 	return h
 }
 
@@ -249,7 +251,8 @@ func TestManyImages(t *testing.T) {
 
 func TestRefusals(t *testing.T) {
 	for _, name := range []string{"lda", "ncm"} {
-		if _, err := adapt.Fit(t.Context(), train(t, name, draw(2, 2, 0, classes)), folder{}); !errors.Is(err,
+		m := train(t, name, draw(2, 2, 0, classes))
+		if _, _, err := adapt.Fit(t.Context(), m, label.Scorer{}, folder{}, t.TempDir()); !errors.Is(err,
 			adapt.ErrCannot) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -259,7 +262,8 @@ func TestRefusals(t *testing.T) {
 		t.Errorf("a folder without images: %s", h.Note())
 	}
 	short := folder{{Sample: dataset.Sample{Path: "a"}, Vector: make([]float32, dim-1)}}
-	if _, err := adapt.Fit(t.Context(), m, short); err == nil || !strings.Contains(err.Error(), "15 dimensions") {
+	if _, _, err := adapt.Fit(t.Context(), m, label.Scorer{}, short, t.TempDir()); err == nil ||
+		!strings.Contains(err.Error(), "15 dimensions") {
 		t.Errorf("%v", err)
 	}
 }

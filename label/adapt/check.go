@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -22,14 +23,14 @@ const (
 	mostRaised = 1e3
 )
 
-// check undoes adapting to x (n×d) if photos of the same name are less alike, and
-// otherwise tempers the adapted model.
-func (h *Head) check(ctx context.Context, x blas32.General) error {
-	before, err := h.alike(ctx, h.Predictor, x)
+// check undoes adapting to images, which adapted has as the adapted model scores them, if photos of the
+// same name are less alike, and otherwise tempers the adapted model.
+func (h *Head) check(ctx context.Context, all images, adapted *label.Kept) error {
+	before, err := h.alike(ctx, h.Predictor, all, all.kept)
 	if err != nil {
 		return err
 	}
-	after, err := h.alike(ctx, h.adapted, x)
+	after, err := h.alike(ctx, h.adapted, all, adapted)
 	if err != nil {
 		return err
 	}
@@ -37,29 +38,26 @@ func (h *Head) check(ctx context.Context, x blas32.General) error {
 		h.adapted, h.Moved, h.Undone = h.Predictor, 0, true
 		return nil
 	}
-	return h.temper(dense.Rows32(x, 0, min(x.Rows, temperRows)))
+	return h.temper(all, adapted)
 }
 
-// alike returns Σ x_i·x̄_{−i} by the names that a model gives, 0 for a photo that
+// alike returns Σ x_i·x̄_{−i} by the names that a model gives, by its scores, 0 for a photo that
 // alone has its name.
-func (h *Head) alike(ctx context.Context, m *model.Predictor, x blas32.General) (float64, error) {
+func (h *Head) alike(ctx context.Context, m *model.Predictor, all images, scored *label.Kept) (float64, error) {
 	classes := len(h.Classes())
 	n, squares := make([]float64, classes), make([]float64, classes)
 	var sums blas64.General
-	for first := 0; first < x.Rows; first += blockRows {
-		if err := ctx.Err(); err != nil {
-			return 0, err
-		}
-		block := dense.Rows32(x, first, min(first+blockRows, x.Rows))
-		rows, err := h.placed(block)
+	err := all.blocks(ctx, func(at []int, x blas32.General) error {
+		rows, err := h.placed(x)
 		if err != nil {
-			return 0, err
+			return err
 		}
-		logProb := dense.New(block.Rows, classes)
-		if err := m.Score(logProb, nil, block); err != nil {
-			return 0, err
+		logProb, _, err := scored.Scores(at)
+		if err != nil {
+			return err
 		}
-		if first == 0 {
+		m.Temper(logProb)
+		if sums.Data == nil {
 			sums = dense.New(classes, rows.Cols)
 		}
 		for i := range rows.Rows {
@@ -68,10 +66,14 @@ func (h *Head) alike(ctx context.Context, m *model.Predictor, x blas32.General) 
 			squares[c] += dense.SumSquares(row)
 			floats.Add(dense.Row(sums, c), row)
 		}
+		return nil
+	})
+	if err != nil {
+		return 0, err
 	}
 	mean := make([]float64, sums.Cols) // of all photos
 	for c := range n {
-		floats.AddScaled(mean, 1/float64(x.Rows), dense.Row(sums, c))
+		floats.AddScaled(mean, 1/float64(len(all.rows)), dense.Row(sums, c))
 	}
 	var total float64
 	for c, n := range n {
@@ -87,19 +89,21 @@ func (h *Head) alike(ctx context.Context, m *model.Predictor, x blas32.General) 
 	return total, nil
 }
 
-// temper raises the temperature of the adapted model until its mean largest
-// probability of the photos x (n×d) is at most that of the trained model.
-func (h *Head) temper(x blas32.General) error {
-	trained, adapted := *h.Predictor, *h.adapted
-	trained.OldShare, adapted.OldShare = 0, 0
-	logProb := dense.New(x.Rows, len(h.Classes()))
-	if err := trained.Score(logProb, nil, x); err != nil {
+// temper raises the temperature of the adapted model until its mean largest probability of the first
+// images is at most that of the trained model.
+func (h *Head) temper(all images, adapted *label.Kept) error {
+	rows := all.rows[:min(len(all.rows), temperRows)]
+	trained, _, err := all.kept.Scores(rows)
+	if err != nil {
 		return err
 	}
-	most := sureness(logProb, 1)
-	if err := adapted.Score(logProb, nil, x); err != nil {
+	even(h.Predictor).Temper(trained)
+	most := sureness(trained, 1)
+	logProb, _, err := adapted.Scores(rows)
+	if err != nil {
 		return err
 	}
+	even(h.adapted).Temper(logProb)
 	if sureness(logProb, 1) <= most {
 		return nil
 	}

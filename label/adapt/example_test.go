@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -31,10 +33,16 @@ func adaptToFolder(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	head, err := adapt.Fit(ctx, m, photosOf(10, 2))
+	temp, err := os.MkdirTemp("", "")
 	if err != nil {
 		return err
 	}
+	defer os.RemoveAll(temp)
+	head, kept, err := adapt.Fit(ctx, m, label.Scorer{}, photosOf(10, 2), temp)
+	if err != nil {
+		return err
+	}
+	defer kept.Close()
 	fmt.Println(head.Note())
 	return nil
 }

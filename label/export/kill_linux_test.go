@@ -25,7 +25,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 		return
 	}
 	begin := func() string {
-		base := t.TempDir()
+		base := testenv.MemoryDir(t)
 		write(t, filepath.Join(base, "photos"), "a.jpg", "sub/b.jpg")
 		a, b := a, b
 		a.Split, b.Split = "train", "test"

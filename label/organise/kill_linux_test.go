@@ -27,7 +27,7 @@ func TestKilledAtEveryStep(t *testing.T) {
 		return
 	}
 	begin := func() string {
-		base := t.TempDir()
+		base := testenv.MemoryDir(t)
 		for _, name := range []string{"a.jpg", "b.jpg"} {
 			write(t, filepath.Join(base, "photos", name), name)
 		}

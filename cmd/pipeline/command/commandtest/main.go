@@ -4,6 +4,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"runtime/debug"
 	"strconv"
 	"strings"
 	"testing"
@@ -46,8 +47,10 @@ func Context(ctx context.Context) context.Context {
 var common shared
 
 type shared struct {
-	dir     string // removed by Main, "" for none
-	trained string // of Bed.Trained, "" before its first use
+	dir     string            // removed by Main, "" for none
+	trained map[string]string // folders of Bed.Trained, by its arguments
+	demo    Demo              // of Bed.Demo, the zero value before its first use
+	probes  map[string]bool   // of Bed.CachedRows
 }
 
 // folder returns the folder of what is shared.
@@ -75,6 +78,7 @@ func Main(m *testing.M) {
 	Wanted.Stories, _ = strconv.Atoi(os.Getenv(allStories))
 	Wanted.Exports = os.Getenv(exportsDir)
 	forgetSettings()
+	debug.SetGCPercent(400) // a fifth of the time went into collecting what many commands left in one process
 	code := m.Run()
 	_ = os.RemoveAll(common.dir)
 	os.Exit(code)

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
@@ -77,30 +78,55 @@ func (l *Bed) Features(name string, without ...string) string {
 // SmallSide is the side of a photo in pixels that is enough for a contract.
 const SmallSide = 48
 
-// DemoCache returns a cache that all tests of a package share, in which the embeddings of the
-// demo's pictures are once any of them has run it.
-func (l *Bed) DemoCache() string {
+// A Demo is what the demo has written into Dir, with a cache of its own, and printed.
+type Demo struct{ Dir, Cache, Said string }
+
+// Demo runs the demo, once for all tests of a package, which change nothing in its folder.
+func (l *Bed) Demo() Demo {
 	l.Helper()
-	return filepath.Join(common.folder(l), "demo-cache")
+	if common.demo.Said == "" {
+		d := Demo{Dir: filepath.Join(common.folder(l), "sample"), Cache: filepath.Join(common.folder(l), "demo-cache")}
+		r := l.RunWith(d.Cache, "demo", "--out", d.Dir)
+		if r.Code != command.ExitDone {
+			l.Fatalf("exit code %d: %s", r.Code, r.Stderr)
+		}
+		d.Said = r.Stdout
+		common.demo = d
+	}
+	return common.demo
 }
 
-// Trained writes a base folder of three classes and trains a model on it. Without args
-// this is done once for all tests of a package, and copied with the cache.
+// Trained writes a base folder of three classes and trains a model on it. This is done once with the
+// same args for all tests of a package, and copied with the cache; the photos are embedded once.
 func (l *Bed) Trained(args ...string) (model, images string) {
 	l.Helper()
 	model, images = l.Path("base.model"), l.Path("base")
-	if len(args) > 0 || l.Exists(images) || l.Exists(l.Path("cache")) {
+	if l.Exists(images) || l.Exists(l.Path("cache")) {
 		l.train(args...)
 		return model, images
 	}
-	if common.trained == "" {
-		first := *l
-		first.Dir = filepath.Join(common.folder(l), "trained")
-		first.train()
-		common.trained = first.Dir
-	}
-	l.copyFolder(common.trained, l.Dir)
+	l.copyFolder(l.trained(args...), l.Dir)
 	return model, images
+}
+
+// trained returns the folder in which a model was trained with args.
+func (l *Bed) trained(args ...string) string {
+	l.Helper()
+	key := strings.Join(args, " ")
+	if dir, ok := common.trained[key]; ok {
+		return dir
+	}
+	first := *l
+	first.Dir = filepath.Join(common.folder(l), fmt.Sprint("trained", len(common.trained)))
+	if key != "" {
+		first.copyFolder(filepath.Join(l.trained(), "cache"), first.Path("cache"))
+	}
+	first.train(args...)
+	if common.trained == nil {
+		common.trained = map[string]string{}
+	}
+	common.trained[key] = first.Dir
+	return first.Dir
 }
 
 func (l *Bed) train(args ...string) {

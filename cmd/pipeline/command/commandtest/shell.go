@@ -10,13 +10,25 @@ import (
 )
 
 // OnPath makes the test binary the program "pipeline" of shell scripts.
-func (l *Bed) OnPath() []string {
+func (l *Bed) OnPath() []string { return l.onPath("") }
+
+// OnPathAfterDemo is OnPath for manuals that begin with "pipeline demo --out sample", which copies the
+// folder of [Bed.Demo]; all commands have its cache.
+func (l *Bed) OnPathAfterDemo() []string {
+	l.Helper()
+	d := l.Demo()
+	copies := fmt.Sprintf("case \"$*\" in \"demo --out sample\"*) exec cp -R %q sample ;; esac\n", d.Dir)
+	return append(l.onPath(copies), "PIPELINE_CACHE="+d.Cache)
+}
+
+// onPath is OnPath for a program that does something else first.
+func (l *Bed) onPath(first string) []string {
 	l.Helper()
 	self, err := os.Executable()
 	if err != nil {
 		l.Fatal(err)
 	}
-	l.Write(l.Path("bin", "pipeline"), fmt.Appendf(nil, "#!/bin/sh\nexec %q \"$@\"\n", self))
+	l.Write(l.Path("bin", "pipeline"), fmt.Appendf(nil, "#!/bin/sh\n%sexec %q \"$@\"\n", first, self))
 	if err := os.Chmod(l.Path("bin", "pipeline"), 0o755); err != nil {
 		l.Fatal(err)
 	}

@@ -57,25 +57,33 @@ func BelowPermissions(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 	return cmd
 }
 
+// probePictures returns the keys of the pictures that every cache has.
+func (l *Bed) probePictures() map[string]bool {
+	l.Helper()
+	if common.probes == nil {
+		files, err := filepath.Glob(filepath.Join(testenv.ModuleRoot(l.TB), "embed", "probes", "*.jpg"))
+		if err != nil || len(files) == 0 {
+			l.Fatal(err, files)
+		}
+		common.probes = map[string]bool{}
+		for _, file := range files {
+			h := cache.HashOf(l.Read(file))
+			common.probes[string(h[:])] = true
+		}
+	}
+	return common.probes
+}
+
 // CachedRows counts the embeddings of all backbones in a cache, without those of the probe
 // pictures. It looks at copies, since a command at work has its file to itself; one that
 // changes while it is copied counts for nothing.
 func (l *Bed) CachedRows(folder string) int {
 	l.Helper()
-	probes, err := filepath.Glob(filepath.Join(testenv.ModuleRoot(l.TB), "embed", "probes", "*.jpg"))
-	if err != nil || len(probes) == 0 {
-		l.Fatal(err, probes)
-	}
-	isProbe := map[string]bool{}
-	for _, file := range probes {
-		h := cache.HashOf(l.Read(file))
-		isProbe[string(h[:])] = true
-	}
 	files, err := filepath.Glob(filepath.Join(folder, "embeddings", "*.db"))
 	if err != nil {
 		l.Fatal(err)
 	}
-	rows := map[string]bool{}
+	rows, isProbe := map[string]bool{}, l.probePictures()
 	for _, file := range files {
 		for _, key := range l.keysIn(file) {
 			if !isProbe[key[len(key)-len(cache.Hash{}):]] {
@@ -119,7 +127,8 @@ func (l *Bed) keysIn(file string) (keys []string) {
 }
 
 // SignalWhen starts a command and signals it once a condition holds. A command
-// that ends before gets no signal, as its exit code shows.
+// that ends before gets no signal, as its exit code shows. Asking for the condition takes at most a
+// fifth of a core, since the command needs them.
 func (l *Bed) SignalWhen(cmd *exec.Cmd, sig os.Signal, farEnough func() bool) (exitCode int) {
 	l.Helper()
 	if err := cmd.Start(); err != nil {
@@ -128,6 +137,7 @@ func (l *Bed) SignalWhen(cmd *exec.Cmd, sig os.Signal, farEnough func() bool) (e
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	deadline := time.After(Patience)
+	pause := time.Millisecond / 2
 	for sent := false; ; {
 		select {
 		case <-ended:
@@ -135,11 +145,13 @@ func (l *Bed) SignalWhen(cmd *exec.Cmd, sig os.Signal, farEnough func() bool) (e
 		case <-deadline:
 			_ = cmd.Process.Kill()
 			l.Fatalf("%q did not end", cmd.Args)
-		case <-time.After(time.Millisecond / 2):
+		case <-time.After(pause):
+			asked := time.Now()
 			if !sent && farEnough() {
 				sent = true
 				_ = cmd.Process.Signal(sig) // it may have ended by now
 			}
+			pause = max(time.Millisecond/2, 4*time.Since(asked))
 		}
 	}
 }

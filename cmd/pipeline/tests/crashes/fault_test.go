@@ -174,7 +174,7 @@ func TestEverythingIsKilled(t *testing.T) {
 	}
 	l := commandtest.New(t)
 	model, _ := l.Trained()
-	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 40, "a", "b")
+	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 24, "a", "b")
 	args := func(out string) []string {
 		return []string{"label", model, "--images", images, "--out", out, "--format", "csv,jsonl,parquet", "--organise",
 			"copy", "--xmp", "--report"}

@@ -185,10 +185,7 @@ func killedAtEveryStep(l *commandtest.Bed, start string, args func(dir string) [
 // copied copies the files of a folder into a new one.
 func copied(l *commandtest.Bed, from, name string) string {
 	l.Helper()
-	to, err := os.MkdirTemp(l.Dir, name)
-	if err != nil {
-		l.Fatal(err)
-	}
+	to := filepath.Join(testenv.MemoryDir(l.TB), name)
 	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
 		l.Fatal(err)
 	}

@@ -265,7 +265,7 @@ func TestInterrupt(t *testing.T) {
 func TestNohup(t *testing.T) {
 	l := commandtest.New(t)
 	model, _ := l.Trained()
-	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 30, "a", "b", "c")
+	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 15, "a", "b", "c")
 	out, cache := l.Path("out"), l.Path("other cache")
 	cmd, stderr := l.Process(cache, "label", model, "--images", images, "--out", out)
 	cmd.Path, cmd.Args = "/bin/sh", append([]string{"sh", "-c", `trap "" HUP; exec "$@"`, "sh"}, cmd.Args...)
@@ -283,7 +283,7 @@ func TestTwoProcesses(t *testing.T) {
 	}
 	l := commandtest.New(t)
 	model, _ := l.Trained()
-	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 30, "a", "b")
+	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 20, "a", "b")
 	want := l.Path("want")
 	l.Must("label", model, "--images", images, "--out", want)
 	for name, outs := range map[string][2]string{"cache": {"one", "two"}, "folder": {"both", "both"}} {

@@ -25,11 +25,11 @@ func TestKilledBenchmarks(t *testing.T) {
 	l.Env = append(os.Environ(), commandtest.ActAsPipeline+"=1")
 	for name, args := range map[string][]string{
 		"fscil": {"fscil", "--features", l.Clouds(l.Path("clouds")), "--classifier", "ncm,plda,gpr,gptree,vargp",
-			"--set", "classifier.vargp.epochs=100", "--set", "classifier.vargp.patience=100", "--set",
+			"--set", "classifier.vargp.epochs=50", "--set", "classifier.vargp.patience=50", "--set",
 			"classifier.vargp.hyper_samples=1"},
 		"experiment": {"experiment", "--config", "vargp_toy", "--set", "experiment.vargp.grid=5", "--set",
 			"experiment.vargp.train=10", "--set", "experiment.vargp.seeds=2",
-			"--set", "experiment.vargp.epochs=100", "--set", "experiment.vargp.patience=100", "--set",
+			"--set", "experiment.vargp.epochs=50", "--set", "experiment.vargp.patience=50", "--set",
 			"experiment.vargp.inducing=3", "--set", "experiment.vargp.predict_hypers=2"},
 	} {
 		whole, cut := l.Path(name+" whole"), l.Path(name+" cut")

@@ -24,7 +24,7 @@ func TestKilledVARGP(t *testing.T) {
 	l := commandtest.New(t)
 	features := l.Clouds(l.Path("features"))
 	slowly := func(args ...string) []string {
-		return append(args, "--set", "classifier.vargp.epochs=150", "--set", "classifier.vargp.patience=150", "--set",
+		return append(args, "--set", "classifier.vargp.epochs=75", "--set", "classifier.vargp.patience=75", "--set",
 			"classifier.temperature=1", "--set", "classifier.vargp.hyper_samples=1")
 	}
 	train := func(out string) []string {

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 )
 
@@ -18,22 +17,19 @@ func TestDemo(t *testing.T) {
 		t.Skip("draws and labels 540 pictures")
 	}
 	l := commandtest.New(t)
-	r := l.RunWith(l.DemoCache(), "demo", "--out", l.Path("demo"))
-	if r.Code != command.ExitDone {
-		t.Fatalf("exit code %d: %s", r.Code, r.Stderr)
-	}
+	d := l.Demo()
 	for _, name := range []string{"report.html", "demo.model", "labels/labels.csv", "labels/errors.csv",
 		"features/embeddings.npy"} {
-		if !l.Exists(l.Path("demo", name)) {
+		if !l.Exists(d.Dir, name) {
 			t.Errorf("no %s", name)
 		}
 	}
 	for _, step := range []string{"embed", "train", "learn", "label", "eval"} {
-		if !strings.Contains(r.Stdout, "\n$ pipeline "+step+" ") {
+		if !strings.Contains(d.Said, "\n$ pipeline "+step+" ") {
 			t.Errorf("the demo does not show %s", step)
 		}
 	}
-	checkDemo(t, l, r.Stdout, l.Path("demo"))
+	checkDemo(t, l, d.Said, d.Dir)
 }
 
 // TestDemoOtherSeed runs the checks of TestDemo with another collection.

@@ -23,7 +23,7 @@ func TestWalkthrough(t *testing.T) {
 		t.Skip("runs the demo")
 	}
 	l := commandtest.New(t)
-	env := append(l.OnPath(), "PIPELINE_CACHE="+l.DemoCache())
+	env := l.OnPathAfterDemo()
 	text := string(l.Read("../../../../docs/walkthrough.md"))
 	n, last := 0, ""
 	for block := range strings.SplitSeq(text, "```sh\n") {
@@ -65,7 +65,7 @@ func TestPythonDocs(t *testing.T) {
 	}
 	python := testenv.Python(t, "duckdb", "numpy", "onnx")
 	l := commandtest.New(t)
-	env := append(l.OnPath(), "PIPELINE_CACHE="+l.DemoCache())
+	env := l.OnPathAfterDemo()
 	var program strings.Builder
 	blocks := regexp.MustCompile("(?s)```(sh|python)\n(.*?)```")
 	manual := string(l.Read("../../../../docs/python.md"))
@@ -107,7 +107,7 @@ func TestNotebook(t *testing.T) {
 		t.Error("docs/walkthrough.ipynb is out of date: run scripts/notebook/notebook.py make " +
 			"scripts/notebook/walkthrough.py docs/walkthrough.ipynb")
 	}
-	out := typed(l, append(l.OnPath(), "PIPELINE_CACHE="+l.DemoCache()), python, program, "run", notebook)
+	out := typed(l, l.OnPathAfterDemo(), python, program, "run", notebook)
 	if !strings.Contains(out, "photos of cacti") || strings.Contains(out, "\n0 photos of cacti") {
 		t.Errorf("the notebook prints\n%s", out)
 	}

@@ -122,10 +122,8 @@ func TestExperimentsByName(t *testing.T) {
 		if figures, err := filepath.Glob(filepath.Join(out, "*.svg")); err != nil || len(figures) == 0 {
 			t.Errorf("%s: no figures (%v)", name, err)
 		}
-		l.Must(append(command, "--out", out+"_3", "--threads", "3")...)
-		sameResults(l, name+" with three threads", out, out+"_3")
-		l.Must("experiment", "--config", filepath.Join(out, "config.yaml"), "--out", out+"_again")
-		sameResults(l, name+" from its config.yaml", out, out+"_again")
+		l.Must("experiment", "--config", filepath.Join(out, "config.yaml"), "--out", out+"_again", "--threads", "3")
+		sameResults(l, name+" from its config.yaml, with three threads", out, out+"_again")
 	}
 	rows := l.Table(l.Path("out", "ablation_q", "table.csv"))
 	if want := []string{"input", "λ", "source", "q = 0", "q = 2", "q = 20"}; !slices.Equal(rows[0], want) ||
