@@ -1,4 +1,4 @@
-package atomicfile
+package atomicfile_test
 
 import (
 	"io/fs"
@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
@@ -18,12 +19,12 @@ func TestUnreadableFolder(t *testing.T) {
 		testenv.AsNobody(t, base, func() {
 			dir := filepath.Join(base, mode.String())
 			path := filepath.Join(dir, "feat")
-			fill(t, path, map[string]string{"ours": "1", "private/mine": "1"})
-			d, err := CreateDir(path, named("ours"))
+			atomicfile.Fill(t, path, map[string]string{"ours": "1", "private/mine": "1"})
+			d, err := atomicfile.CreateDir(path, atomicfile.Named("ours"))
 			if err != nil {
 				t.Fatal(err)
 			}
-			fill(t, d.Path(), map[string]string{"ours": "2"})
+			atomicfile.Fill(t, d.Path(), map[string]string{"ours": "2"})
 			private := filepath.Join(path, "private")
 			if err := os.Chmod(private, mode); err != nil {
 				t.Fatal(err)
@@ -36,7 +37,7 @@ func TestUnreadableFolder(t *testing.T) {
 			if err := os.Chmod(private, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			wantFiles(t, dir, map[string]string{"feat/ours": "1", "feat/private/mine": "1"})
+			atomicfile.WantFiles(t, dir, map[string]string{"feat/ours": "1", "feat/private/mine": "1"})
 		})
 	}
 }
