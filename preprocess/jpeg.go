@@ -56,7 +56,8 @@ func (d *Decoders) planJPEG(file []byte, b *Budget, size int) (p plan, err error
 	if j.complete, err = checkScans(file, h.firstScan); err != nil {
 		return p, err
 	}
-	j.native = native{library: d.vips, source: vips.Source{File: file, Loader: "jpegload_buffer", Watched: true,
+	j.native = native{library: d.vips, format: formatJPEG, source: vips.Source{
+		File: file, Loader: "jpegload_buffer", Watched: true,
 		Options: fmt.Sprintf("access=sequential,fail-on=warning,shrink=%d", j.by)}}
 	j.Header = vips.Header{Width: h.width / j.by, Height: h.height / j.by, Bands: len(h.components),
 		Space: vips.SpaceSRGB, Profile: metadata(file, formatJPEG).ICC}

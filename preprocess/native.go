@@ -13,6 +13,7 @@ import (
 // A native picture is one that libvips decodes.
 type native struct {
 	library *vips.Library
+	format  format
 	source  vips.Source
 	vips.Header
 	layout
@@ -23,18 +24,18 @@ type native struct {
 func (d *Decoders) readNative(f format, file []byte, b *Budget, options string) (*native, error) {
 	loaders := map[format]string{formatJPEG: "jpegload_buffer", formatPNG: "pngload_buffer",
 		formatTIFF: "tiffload_buffer", formatWebP: "webpload_buffer", formatAVIF: "heifload_buffer"}
-	v := &native{library: d.vips,
+	v := &native{library: d.vips, format: f,
 		source: vips.Source{File: file, Loader: loaders[f], Options: "access=sequential" + options}}
 	var err error
 	if v.Header, err = v.library.Header(v.source); err != nil {
-		return nil, nativeError(err)
+		return nil, nativeError(f, err)
 	}
 	v.alpha = v.Bands == 2 || v.Bands == 4 && v.Space != vips.SpaceCMYK
 	return v, b.checkSize(f, v.Width, v.Height)
 }
 
 // nativeError wraps an error of libvips in one of ours.
-func nativeError(err error) error {
+func nativeError(f format, err error) error {
 	if !errors.Is(err, vips.ErrDecode) {
 		return err
 	}
@@ -43,10 +44,10 @@ func nativeError(err error) error {
 		"truncated": ErrTruncated, "not enough": ErrTruncated, "end of data": ErrTruncated,
 		"unsupported": ErrFormat, "not supported": ErrFormat, "limit": ErrTooLarge} {
 		if strings.Contains(text, part) {
-			return fmt.Errorf("%w (%w)", kind, err)
+			return fmt.Errorf("decode %s: %w (%w)", f, kind, err)
 		}
 	}
-	return fmt.Errorf("%w (%w)", ErrCorrupt, err)
+	return fmt.Errorf("decode %s: %w (%w)", f, ErrCorrupt, err)
 }
 
 // plan plans the picture: perPixel is what the loader takes for each pixel beside its samples,
@@ -70,7 +71,9 @@ func (v *native) used() int {
 }
 
 // errLab refuses pictures whose colours are Lab: libvips fails on what Pillow writes.
-func errLab() error { return fmt.Errorf("%w: colours of Lab; convert it to JPEG or PNG", ErrFormat) }
+func errLab() error {
+	return fmt.Errorf("decode TIFF: %w: colours of Lab; convert it to JPEG or PNG", ErrFormat)
+}
 
 // convert chooses what libvips does with the samples, if anything: it takes the colours of a profile of
 // tables to sRGB, and leaves out channels that are not used.
@@ -110,7 +113,7 @@ func (v *native) read(ctx context.Context) (s *samples, r vips.Result, err error
 		}
 		return nil
 	}, func(y int, rows []byte) { copy(s.pix[y*s.RowBytes():], rows) })
-	return s, r, nativeError(err)
+	return s, r, nativeError(v.format, err)
 }
 
 // open decodes the picture, of which little may be missing.

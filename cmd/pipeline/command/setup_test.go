@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
@@ -36,7 +37,8 @@ func newEmptyHome(t *testing.T) *emptyHome {
 		t.Fatal(err)
 	}
 	path := filepath.Dir(pip) + string(os.PathListSeparator) + os.Getenv("PATH")
-	env := append(l.Env, ort.EnvLibrary+"=", "HOME="+l.Path("home"), "PATH="+path)
+	env := append(l.Env, ort.EnvLibrary+"=", imagelib.Vips().Env+"=", imagelib.Heif().Env+"=",
+		"HOME="+l.Path("home"), "PATH="+path)
 	return &emptyHome{Bed: l, env: env, program: os.Args[0]}
 }
 

@@ -27,8 +27,8 @@ type Bed struct {
 	Env []string // for commands in another process
 }
 
-// New keeps every command away from the user's cache. It skips the test on a
-// machine without ONNX Runtime.
+// New keeps every command away from the user's cache, but for the libraries. It skips the test on a
+// machine without them.
 func New(t *testing.T) *Bed {
 	t.Helper()
 	runtime := orttest.Open(t)
@@ -37,25 +37,18 @@ func New(t *testing.T) *Bed {
 		ort.EnvLibrary:   runtime.Library().Path, // otherwise a new home would hide it
 		"XDG_CACHE_HOME": filepath.Join(dir, "user-cache"),
 	}
+	for _, l := range []imagelib.Library{imagelib.Vips(), imagelib.Heif()} {
+		path, _, err := l.Find()
+		if err != nil {
+			testenv.Missing(t, "needs %s: run make setup (%v)", l.Name, err)
+		}
+		settings[l.Env] = path
+	}
 	l := &Bed{TB: t, Dir: dir, Env: append(os.Environ(), ActAsPipeline+"=1")}
 	for name, value := range settings {
 		t.Setenv(name, value)
 		l.Env = append(l.Env, name+"="+value)
 	}
-	return l
-}
-
-// NewWithLibvips is New with libvips, which a new home would hide. It skips the test on a machine
-// without the library.
-func NewWithLibvips(t *testing.T) *Bed {
-	t.Helper()
-	library, err := imagelib.Vips().Locate()
-	if err != nil {
-		testenv.Missing(t, "needs libvips: run make setup (%v)", err)
-	}
-	l := New(t)
-	t.Setenv(imagelib.Vips().Env, library)
-	l.Env = append(l.Env, imagelib.Vips().Env+"="+library)
 	return l
 }
 

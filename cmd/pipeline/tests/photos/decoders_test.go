@@ -28,7 +28,7 @@ func notes(l *commandtest.Bed, out string) (notes []string) {
 // TestModelIsNotTiedToADecoder: one line and a note say that a model is used with
 // another decoder than the one that it was trained with.
 func TestModelIsNotTiedToADecoder(t *testing.T) {
-	l := commandtest.NewWithLibvips(t)
+	l := commandtest.New(t)
 	images := l.Photos(l.Path("base"), 1000, 4, "kiwi", "lime")
 	models := map[string]string{"libraries": l.Path("libraries.model"), "go": l.Path("go.model")}
 	for decoder, file := range models {
@@ -71,8 +71,9 @@ func TestModelIsNotTiedToADecoder(t *testing.T) {
 			t.Errorf("%s: %s", name, r.Stderr)
 		}
 	}
-	// Without the library, a model that was trained with it works all the same.
+	// Without the libraries, a model that was trained with them works all the same.
 	t.Setenv(imagelib.Vips().Env, filepath.Join(l.Dir, "gone.so"))
+	t.Setenv(imagelib.Heif().Env, filepath.Join(l.Dir, "gone.so"))
 	l.Must("label", models["libraries"], "--images", images, "--out", l.Path("without"))
 	if notes := notes(l, l.Path("without")); len(notes) != 1 || !strings.Contains(notes[0], "Go's here") {
 		t.Errorf("without the library: %q", notes)
@@ -82,7 +83,7 @@ func TestModelIsNotTiedToADecoder(t *testing.T) {
 // TestOtherFeaturesAreRefused: models whose probe pictures have other features
 // here, and those without any, need the decoder that they were trained with.
 func TestOtherFeaturesAreRefused(t *testing.T) {
-	l := commandtest.NewWithLibvips(t)
+	l := commandtest.New(t)
 	images := l.Photos(l.Path("base"), 300, 4, "kiwi", "lime")
 	file := l.Path("libraries.model")
 	l.Must("train", "--images", images, "--out", file)

@@ -38,17 +38,17 @@ func labelBombs(t *testing.T, backbone ...string) {
 	for i := range 4 {
 		l.Write(l.Path("images", fmt.Sprintf("progressive %d.jpg", i)), imagebomb.Progressive(1100+8*i, 1100, 3, 64))
 		l.Write(l.Path("images", fmt.Sprintf("interlaced %d.png", i)),
-			imagebomb.PNG(1100, 1100+i, imagebomb.RGBA, 16, true))
+			imagebomb.PNG(850, 850+i, imagebomb.RGBA, 16, true))
 	}
-	l.Write(l.Path("images", "wide.png"), imagebomb.PNG(100_000, 50, imagebomb.RGB, 8, false))
+	l.Write(l.Path("images", "wide.png"), imagebomb.PNG(20_000, 50, imagebomb.RGB, 8, false))
 	l.Write(l.Path("images", "tall.png"), imagebomb.PNG(50, 100_000, imagebomb.RGB, 8, false))
 	l.Write(l.Path("images", "restarts.jpg"), imagebomb.Restarts(2000, 2000))
+	l.Write(l.Path("images", "strip.tif"), imagebomb.TIFF(900, 900, 900, 20*900*900))
 	bad := map[string][]byte{
-		"channels.jpg":   imagebomb.Progressive(1100, 1100, 4, 64),
+		"channels.jpg":   imagebomb.Progressive(1800, 1800, 4, 64),
 		"interlaced.png": imagebomb.PNG(1400, 1400, imagebomb.RGBA, 16, true),
 		"too wide.png":   imagebomb.PNG(300_000, 25, imagebomb.RGB, 8, false),
 		"too tall.png":   imagebomb.PNG(25, 300_000, imagebomb.RGB, 8, false),
-		"strip.tif":      imagebomb.TIFF(900, 900, 900, 20*900*900),
 	}
 	for name, file := range bad {
 		l.Write(l.Path("images", name), file)

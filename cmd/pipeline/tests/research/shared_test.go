@@ -19,7 +19,7 @@ func TestCaltech(t *testing.T) {
 	}
 	photos := shared.Path(t, "data", "caltech101_10")
 	vit := shared.Path(t, "models", "vit_tiny_patch16_224.onnx")
-	l := commandtest.NewWithLibvips(t)
+	l := commandtest.New(t)
 	t.Run("reference figures", func(t *testing.T) { referenceFigures(l.With(t), t, photos, vit) })
 	t.Run("unknown classes", func(t *testing.T) { unknownClasses(l.With(t), t, photos, vit) })
 }

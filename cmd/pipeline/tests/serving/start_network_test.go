@@ -24,6 +24,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
@@ -204,7 +205,8 @@ func TestStartObtains(t *testing.T) {
 		m.publish(l, library, from)
 	}
 	m.file = make([]byte, network.Bytes)
-	l.Env = append(l.Env, ort.EnvLibrary+"=", "PIP_INDEX_URL="+m.URL, "PIP_CONFIG_FILE="+os.DevNull, "PIP_PROXY=",
+	l.Env = append(l.Env, ort.EnvLibrary+"=", imagelib.Vips().Env+"=", imagelib.Heif().Env+"=",
+		"PIP_INDEX_URL="+m.URL, "PIP_CONFIG_FILE="+os.DevNull, "PIP_PROXY=",
 		"HTTPS_PROXY="+m.URL, "NO_PROXY=127.0.0.1",
 		"SSL_CERT_FILE="+m.trust(l, "huggingface.co", "media.githubusercontent.com"))
 	drawn(l, l.Path("photos"), 2, "kiwi", "lime")
