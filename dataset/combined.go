@@ -154,8 +154,8 @@ func yesOrNo(cell string) (yes, ok bool) {
 // mediaTable is the table of a Camera Trap Data Package that has the paths of its media.
 const mediaTable = "media.csv"
 
-// withMedia puts the paths of media.csv, which lies beside the observations, in place of the identifiers
-// of media. Without that table the identifiers are paths, as label writes them.
+// withMedia puts the paths of media.csv, which lies beside the observations, in place of identifiers of
+// media that are not the paths of photos, as those that label writes are.
 func (g guesser) withMedia(r records) (records, error) {
 	paths, err := g.media()
 	if err != nil || paths == nil {
@@ -165,7 +165,7 @@ func (g guesser) withMedia(r records) (records, error) {
 	out.first = nil
 	out.each = func(columns []int, use func(int, []string) bool) error {
 		return r.each(columns, func(number int, cells []string) bool {
-			if file, ok := paths[cells[0]]; ok {
+			if file, ok := paths[cells[0]]; ok && !g.exists(cells[0], "") {
 				cells = slices.Clone(cells)
 				cells[0] = file
 			}

@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testenv"
 	"github.com/seed-90d10d51/pipeline/teach"
 	"github.com/seed-90d10d51/pipeline/teach/project"
 )
@@ -214,11 +215,17 @@ func TestFoldersOfDesk(t *testing.T) {
 	}
 }
 
+// smallNetwork is the file of a network that is fast.
+func smallNetwork(tb testing.TB) string {
+	tb.Helper()
+	return filepath.Join(testenv.ModuleRoot(tb), "models", "default.onnx")
+}
+
 // begin is the body of a request for a new project.
 func (d *deskSite) begin(dir, with, names string) string {
 	d.t.Helper()
 	text, err := json.Marshal(map[string]any{
-		"dir": filepath.Join(d.dir, dir), "images": filepath.Join(d.dir, "photos"), "network": "default",
+		"dir": filepath.Join(d.dir, dir), "images": filepath.Join(d.dir, "photos"), "network": smallNetwork(d.t),
 		"with": with, "names": strings.Fields(names), "examples": filepath.Join(d.dir, "photos"),
 	})
 	if err != nil {
@@ -241,7 +248,7 @@ func (d *deskSite) done() *taskAnswer {
 // failed.
 func TestTasksOfDesk(t *testing.T) {
 	d := newDesk(t)
-	d.expect(404, "no network", "POST", "/v1/network", `{"name":"default"}`)
+	d.expect(404, "no network", "POST", "/v1/network", `{"name":"nothing"}`)
 	begun, ended := make(chan bool), make(chan error, 1)
 	wait := func(ctx context.Context, task *task) error {
 		task.Say("waiting")
@@ -376,7 +383,7 @@ func TestFoundDesk(t *testing.T) {
 	var made []project.Project
 	for _, name := range []string{"a.project", "b.project"} {
 		one, err := project.Create(project.Project{
-			Dir: filepath.Join(d.dir, name), Images: filepath.Join(d.dir, "photos"), Network: "default",
+			Dir: filepath.Join(d.dir, name), Images: filepath.Join(d.dir, "photos"), Network: smallNetwork(t),
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -418,7 +425,7 @@ func TestDeskKnowsFolders(t *testing.T) {
 		t.Fatal(err)
 	}
 	body := func(values map[string]string) string {
-		values["with"], values["network"] = "nothing", "default"
+		values["with"], values["network"] = "nothing", smallNetwork(t)
 		text, err := json.Marshal(values)
 		if err != nil {
 			t.Fatal(err)

@@ -111,8 +111,9 @@ func TestTablesAsTheyAre(t *testing.T) {
 		"no header") {
 		t.Error(r.Stderr)
 	}
+	other := l.Photos(filepath.Join(images, "other"), commandtest.SmallSide, 1, "c")
 	l.Refused(command.ExitFailed, []string{"none of its 3 paths exists", "give --images " + images}, "label", model,
-		"--images", filepath.Join(images, "a"), "--list", l.Path("list.txt"), "--out", l.Path("out"))
+		"--images", other, "--list", l.Path("list.txt"), "--out", l.Path("out"))
 	l.Write(l.Path("odd.csv"), []byte("path,colour,size\na/000.jpg,red,big\n"))
 	l.Refused(command.ExitUsage, []string{"--label-column"}, "train", "--images", images, "--list", l.Path("odd.csv"),
 		"--out", model)
