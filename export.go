@@ -11,9 +11,9 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // Names inside an exported file, described in docs/formats-model.md.

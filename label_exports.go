@@ -6,11 +6,11 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/label/export"
 	"github.com/seed-90d10d51/pipeline/label/split"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 // checkExports returns an error if what is to be written for other programs cannot be.

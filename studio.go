@@ -16,8 +16,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/wording"
 	"github.com/seed-90d10d51/pipeline/extractor"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
+	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 

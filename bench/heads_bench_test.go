@@ -8,9 +8,9 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )

@@ -12,8 +12,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/linalg/native"
+	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 	"github.com/seed-90d10d51/pipeline/research/experiment/hierarchy"
 )
 

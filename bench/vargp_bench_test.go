@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/linalg/native"
+	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
 
 // vargpVariable names the environment variable with the folder of the authors'

@@ -1,6 +1,6 @@
 package classifier
 
-import "github.com/seed-90d10d51/pipeline/internal/onnx"
+import "github.com/seed-90d10d51/pipeline/onnx"
 
 // The building blocks of exported graphs. All of them compute in float64, as
 // the heads do where it matters.

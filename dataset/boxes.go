@@ -13,8 +13,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 // BoxOptions say which boxes are read.

@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // Graph adds the nodes to g that turn the tensor x, embeddings (n×d float32),

@@ -10,7 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // An objective is phase 2: the sum of the bounds of a tree's nodes as a function

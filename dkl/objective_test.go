@@ -14,10 +14,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg/native"
+	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
 
 // blobs draws n examples of each class around a separate point per class, and

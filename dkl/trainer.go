@@ -10,9 +10,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // The phases, as named in an Epoch.

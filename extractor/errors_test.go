@@ -8,9 +8,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // TestOpenErrors: each error names the file and what to do.

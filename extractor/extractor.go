@@ -9,8 +9,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // An Extractor is a backbone ready to run. It is safe for concurrent use; one

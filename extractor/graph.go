@@ -3,7 +3,7 @@ package extractor
 import (
 	"cmp"
 
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // Graph adds to g what Extract does after the model: it reads a tensor of the

@@ -5,9 +5,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // TestGraphEqualsExtract: a model with its reduction as one graph gives the

@@ -6,8 +6,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // A plan is how one model is fed and read, decided from the file alone.

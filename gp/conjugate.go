@@ -5,7 +5,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // leastIterated is the n from which conjugate gradients take less time than a

@@ -14,10 +14,10 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg/native"
+	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
 
 func inputs(n, d int, seed uint64) blas64.General {

@@ -10,8 +10,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/quadrature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A Prediction is a way to compute probabilities from the moments of f.

@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A sampler holds what the chains of a node share.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A BoundGradient is the gradient of a bound with respect to the kernel matrices

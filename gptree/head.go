@@ -11,8 +11,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // GPTree is the classifier: a Gaussian process at every split of a tree over

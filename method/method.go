@@ -18,8 +18,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline"
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 	"github.com/seed-90d10d51/pipeline/gptree"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // Default is the method where nothing is compared.

@@ -17,10 +17,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // A Predictor turns embeddings x into log-probabilities: the projection g_θ, the

@@ -1,6 +1,6 @@
 package preprocess
 
-import "github.com/seed-90d10d51/pipeline/internal/photometa"
+import "github.com/seed-90d10d51/pipeline/preprocess/photometa"
 
 // metadata returns what a file says besides its pixels. HEIC and AVIF turn their
 // pictures by boxes, which their decoders apply.

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"math/bits"
 
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/internal/quota"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 // TIFF tags that say what decoding takes, and which channel is alpha.

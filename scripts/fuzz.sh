@@ -36,8 +36,8 @@ damaged $((10 * count)) TestMutatedImages ./preprocess
 damaged "$count" TestCostOfDamagedImages ./preprocess
 damaged "$count" TestMutatedLists ./dataset
 damaged "$count" TestMutatedJournals ./teach
-damaged "$count" TestMutatedNetworks ./internal/onnx
-damaged "$count" TestMutatedMetadata ./internal/photometa
+damaged "$count" TestMutatedNetworks ./onnx
+damaged "$count" TestMutatedMetadata ./preprocess/photometa
 damaged "$count" TestMutatedModels ./model
 damaged "$count" TestMutatedStatistics ./model/classstats
 damaged "$count" TestMutatedPriors ./model/prior

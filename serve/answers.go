@@ -10,8 +10,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 

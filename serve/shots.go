@@ -4,8 +4,8 @@ import (
 	"context"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label/events"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 

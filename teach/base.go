@@ -14,8 +14,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 // withEvents opens a session whose photos come in events of four of one class, the last of

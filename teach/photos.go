@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 // A Photo is a file of the folder, or a box in one.

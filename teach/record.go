@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 

@@ -4,7 +4,7 @@ import (
 	"math"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 // taken returns when photo i was taken, as the clock of its camera showed it; the zero time

@@ -5,7 +5,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 // TestOrderOfTime: every view can be looked through in the order in which its photos were

@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
 
 // RunOnEachBackend is Run for heads that multiply with gonum, ONNX Runtime and

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // checkClone checks that a clone equals its head, fitted or not, and that what one

@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A Choice is the length-scale and noise chosen by the marginal likelihood of

@@ -13,8 +13,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // GPR is a one-vs-all Gaussian process regression head.

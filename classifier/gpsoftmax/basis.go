@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A basis represents a function of the prior as f = Φt with t ~ N(0, I): its

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
 	"github.com/seed-90d10d51/pipeline/gp/quadrature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // oneVsEach is the composite likelihood Π_{c≠y} σ(f_y − f_c).

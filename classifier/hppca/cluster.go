@@ -9,8 +9,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/lowrank"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // assignChunk is the number of Gaussians compared at a time.

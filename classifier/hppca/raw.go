@@ -9,12 +9,12 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/kmeans"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/lowrank"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/kmeans"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // rawSamples is the number of examples of a class that are clustered (5.1.4).

@@ -7,8 +7,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/classtable"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // NCM is a nearest class mean head.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // Export implements classifier.Exporter.

@@ -8,7 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A Choice is the λ chosen by pseudo-sessions, with the scores of all

@@ -14,8 +14,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/lowrank"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // PPCA is a head with one low-rank Gaussian per class.

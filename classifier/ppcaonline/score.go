@@ -10,8 +10,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/lowrank"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/linalg"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // guard is the share of the terms of a difference below which it has lost too

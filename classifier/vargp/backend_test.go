@@ -8,8 +8,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
 
 // TestLoadedHeadUsesTheBackendThroughout: a head that is loaded and then moved to a

@@ -13,9 +13,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // unseen is the index of the head that new classes are cloned from.

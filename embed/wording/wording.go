@@ -12,8 +12,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/internal/textencoder"
-	"github.com/seed-90d10d51/pipeline/internal/tokenizer"
+	"github.com/seed-90d10d51/pipeline/words/textencoder"
+	"github.com/seed-90d10d51/pipeline/words/tokenizer"
 )
 
 // Config names the text side of a backbone.

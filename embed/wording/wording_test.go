@@ -14,7 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/wording"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
-	"github.com/seed-90d10d51/pipeline/internal/textencoder/textencodertest"
+	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
 )
 
 // pair writes the network and returns what is known of it.

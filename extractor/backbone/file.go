@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/models"
+	"github.com/seed-90d10d51/pipeline/onnx"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 

@@ -7,8 +7,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/onnx"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 

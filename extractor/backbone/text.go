@@ -8,10 +8,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
-	"github.com/seed-90d10d51/pipeline/internal/textencoder"
-	"github.com/seed-90d10d51/pipeline/internal/tokenizer"
+	"github.com/seed-90d10d51/pipeline/onnx"
+	"github.com/seed-90d10d51/pipeline/words/textencoder"
+	"github.com/seed-90d10d51/pipeline/words/tokenizer"
 )
 
 // ErrNoText means that the network of photos has no text side.

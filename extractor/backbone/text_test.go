@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/shared"
-	"github.com/seed-90d10d51/pipeline/internal/textencoder/textencodertest"
+	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
 )
 
 // TestPullPair: a pull fetches both sides and the tokenizer, once, and says how far it is

@@ -1,4 +1,4 @@
-"""Writes the tiny models of the extractor's and internal/onnx's tests.
+"""Writes the tiny models of the extractor's and onnx's tests.
 
     python make_models.py
 

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/gpr"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/linalg/native"
+	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
 
 const (

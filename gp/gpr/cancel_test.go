@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native/nativetest"
+	"github.com/seed-90d10d51/pipeline/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
 
 // A counted context is cancelled after a number of looks at it.

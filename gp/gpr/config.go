@@ -3,8 +3,8 @@ package gpr
 import (
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A Method is a way to update the inverse.

@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A Kernel is a covariance function κ: an RBF or a Linear. Each value of a block

@@ -9,8 +9,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A Regression is a set of Gaussian process regressions on the same n inputs,

@@ -10,7 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/gp/vargp/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 

@@ -24,7 +24,7 @@
 //	β·KL(θ) + KL[q(u_t|u_<t) ‖ p(u_t|u_<t)] + (N/|B|)·Σ_B −E log softmax(f)_y
 //
 // with the last term estimated by draws of f from its marginals. Gradients flow
-// through the draws (package internal/autodiff); the optimiser is Yogi.
+// through the draws (package gp/vargp/internal/autodiff); the optimiser is Yogi.
 //
 // # Closed form of q(u_≤t) (eq. 22)
 //

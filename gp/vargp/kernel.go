@@ -7,7 +7,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/gp/vargp/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 

@@ -7,9 +7,9 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/gp/vargp/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A Model is the posterior of a set of functions ("heads") after a number of

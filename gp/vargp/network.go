@@ -8,10 +8,10 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/gp/vargp/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A network is g_φ of appendix B.3, applied to inputs before the kernel: layers

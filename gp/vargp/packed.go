@@ -6,9 +6,9 @@ import (
 	"gonum.org/v1/gonum/blas"
 	"gonum.org/v1/gonum/blas/blas64"
 
-	"github.com/seed-90d10d51/pipeline/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/gp/vargp/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A pack holds the S_t of many heads of a group as the rows of a matrix, U×P with

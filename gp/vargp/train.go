@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A Task holds the examples and settings of one call of Learn.

@@ -22,7 +22,8 @@ const (
 // each other in a cycle. Test files may import anything.
 var layers = [][]string{
 	{"internal"},
-	{"configs", "models", "preprocess"},
+	{"configs", "models", "preprocess", "onnx"},
+	{"linalg", "words"},
 	{"dataset", "gp"},
 	{"extractor", "classifier"},
 	{"embed", "gptree"},

@@ -13,9 +13,9 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/hostmem"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 const models = "../../extractor/testdata" // made by make_models.py there

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 // Options say which photos are of one event.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 // Options say what is exported where.

@@ -15,9 +15,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/internal/photometa"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/export"
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 var all = []string{"imagefolder", "coco", "label-studio", "camtrap-dp"}

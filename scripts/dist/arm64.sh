@@ -42,8 +42,8 @@ step "the tests of what computes"
 	./classifier/holdout/labelnoise ./classifier/holdout/temperature ./classifier/hppca ./classifier/kit/...
 	./classifier/ncm ./classifier/plda ./classifier/pldaplus ./classifier/ppca ./classifier/ppcaonline/...
 	./classifier/vargp ./dkl ./dkl/internal/bound ./gp ./gp/gpr ./gp/kernel ./gp/polyagamma ./gp/quadrature
-	./gp/vargp ./gptree ./internal/autodiff ./internal/dense ./internal/icc ./internal/kmeans
-	./internal/linalg ./internal/linalg/native ./internal/neighbours ./label/adapt
+	./gp/vargp ./gptree ./gp/vargp/internal/autodiff ./internal/dense ./internal/icc ./classifier/kit/kmeans
+	./linalg ./linalg/native ./teach/internal/neighbours ./label/adapt
 	./label/events ./label/metrics ./label/rank ./label/split ./model/advice ./model/prior ./preprocess}"
 lib=$(echo "$work"/pipeline-*/lib)
 ONNXRUNTIME_LIB=$lib/libonnxruntime.so.1 \

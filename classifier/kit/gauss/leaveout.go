@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // leftOutRows is the number of examples of a session that are left out, about:

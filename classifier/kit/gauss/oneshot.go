@@ -5,7 +5,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // OneShot learns a class from each row of first (C×d) with the prior, and scores row i

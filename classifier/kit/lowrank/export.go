@@ -3,7 +3,7 @@ package lowrank
 import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // Graph is Scores as a graph, for rows z (n×d in float64): Theorem 1 in float64

@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 func newBackbones() *cobra.Command {

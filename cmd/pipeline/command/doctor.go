@@ -19,8 +19,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
-	"github.com/seed-90d10d51/pipeline/internal/linalg/native"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 

@@ -19,11 +19,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/onnx"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl/internal/bound"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A rig is four leaves under three nodes, ((0 1) (2 3)), with 3, 2, 4 and 1

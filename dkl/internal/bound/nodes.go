@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A Split is a node of a tree: the leaves Lo … Mid−1, counted from the left, are

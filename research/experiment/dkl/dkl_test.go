@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/experiment/dkl"
 	"github.com/seed-90d10d51/pipeline/research/experiment/experimenttest"

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
-	"github.com/seed-90d10d51/pipeline/internal/textencoder/textencodertest"
+	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
 )
 
 // coloured writes n photos of each colour into folders of their names.

@@ -9,6 +9,7 @@ import (
 	"go/token"
 	"io/fs"
 	"math"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -26,6 +27,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
+	"github.com/seed-90d10d51/pipeline/classifier/kit/kmeans"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
@@ -42,16 +44,22 @@ import (
 	gaussian "github.com/seed-90d10d51/pipeline/gp/gpr"
 	variational "github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/label/export"
 	"github.com/seed-90d10d51/pipeline/label/rank"
+	"github.com/seed-90d10d51/pipeline/linalg"
+	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 	"github.com/seed-90d10d51/pipeline/serve"
 	"github.com/seed-90d10d51/pipeline/teach"
+	"github.com/seed-90d10d51/pipeline/words/textencoder"
+	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
+	"github.com/seed-90d10d51/pipeline/words/tokenizer"
 )
 
 // rows are six examples of two classes.
@@ -188,10 +196,33 @@ func uses(t *testing.T) map[string]pair {
 		}
 		return m.Predict(ctx, rows)
 	}
+	runtime := func() (*ort.Runtime, error) { return orttest.Open(t), nil }
+	texts := func(c textencoder.Config) (any, error) {
+		words, err := tokenizer.Parse(textencodertest.Vocabulary(t))
+		if err != nil {
+			return nil, err
+		}
+		e, err := textencoder.Open(orttest.Open(t), textencodertest.TextSide(t), "small", words, c)
+		if err != nil {
+			return nil, err
+		}
+		defer e.Close()
+		return e.Embed(ctx, []string{"red", "blue"})
+	}
+	const clipLength = 77
 	return map[string]pair{
-		"pipeline.Settings": of(pipeline.DefaultSettings(), fitted),
-		"model.Settings":    of(model.Settings{Method: method.Auto, Heads: method.DefaultConfig()}, train),
-		"method.Config":     head(method.DefaultConfig(), named("plda", method.New)),
+		"kmeans.Config": refused(func() error {
+			_, err := kmeans.Cluster(ctx, linalg.Default(), x, kmeans.Config{}, rand.New(rand.NewPCG(1, 1)))
+			return err
+		}),
+		"native.Config": of(native.DefaultConfig(), func(c native.Config) (string, error) {
+			chosen, err := native.Choose(c, runtime)
+			return chosen.String(), err
+		}),
+		"textencoder.Config": of(textencoder.Config{Length: clipLength}, texts),
+		"pipeline.Settings":  of(pipeline.DefaultSettings(), fitted),
+		"model.Settings":     of(model.Settings{Method: method.Auto, Heads: method.DefaultConfig()}, train),
+		"method.Config":      head(method.DefaultConfig(), named("plda", method.New)),
 		"label.Config": {job(label.Job{}), job(label.Job{Config: label.DefaultConfig(),
 			Threshold: label.Above(math.Inf(1))})},
 		"rank.Config":    of(rank.DefaultConfig(), func(c rank.Config) (any, error) { return rank.New(c, y) }),

@@ -9,8 +9,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/internal/onnx"
 	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // TestFoldersAsPeopleHaveThem: what is no photo is said by suffix, and what is no class

@@ -19,8 +19,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/internal/testenv"
-	"github.com/seed-90d10d51/pipeline/internal/textencoder/textencodertest"
 	"github.com/seed-90d10d51/pipeline/teach"
+	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
 )
 
 // A served is `pipeline serve` in a process of its own.

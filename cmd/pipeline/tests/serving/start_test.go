@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/internal/textencoder/textencodertest"
+	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
 )
 
 // A startState is a part of what the start page is told.
