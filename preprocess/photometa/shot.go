@@ -2,9 +2,11 @@ package photometa
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
+	"regexp"
 	"strconv"
 	"strings"
 	"time"
@@ -35,21 +37,23 @@ func (s Shot) Clock() time.Time {
 const (
 	tagModel          = 0x0110
 	tagEXIF           = 0x8769
+	tagChanged        = 0x0132 // DateTime
 	tagTaken          = 0x9003 // DateTimeOriginal
 	tagDigitized      = 0x9004
+	tagOffsetChanged  = 0x9010
 	tagOffsetTaken    = 0x9011
+	tagOffsetDigital  = 0x9012
 	tagSubSecTaken    = 0x9291
 	tagSerial         = 0xa431
 	tagGPS            = 0x8825
-	exifTime          = "2006:01:02 15:04:05"
 	headOfFile        = 128 << 10 // EXIF has 64 KiB at most, and is at the beginning
 	longestCameraName = 64
 )
 
-// ReadShot reads the beginning of a photo of any format. Broken metadata is none; the
-// error is that of reading the file.
+// ReadShot reads what a photo of any format says of it: from its beginning, else from wherever it stands.
+// Broken metadata is none; the error is that of reading the file.
 func ReadShot(file string) (Shot, error) {
-	f, _, err := regularfile.Open(file)
+	f, size, err := regularfile.Open(file)
 	if err != nil {
 		return Shot{}, err
 	}
@@ -59,12 +63,21 @@ func ReadShot(file string) (Shot, error) {
 	if errors.Is(err, io.ErrUnexpectedEOF) || err == io.EOF {
 		err = nil
 	}
-	return ShotOf(head[:n]), err
+	s := ShotOf(head[:n])
+	if s == (Shot{}) && err == nil {
+		m := distant(f, size, head[:n])
+		s = m.shot()
+	}
+	return s, err
 }
 
 // ShotOf reads the beginning of a file.
-func ShotOf(head []byte) (s Shot) {
+func ShotOf(head []byte) Shot {
 	m := of(head)
+	return m.shot()
+}
+
+func (m *Metadata) shot() (s Shot) {
 	for _, tiff := range m.EXIF {
 		if s = shotOf(tiff); s != (Shot{}) {
 			return s
@@ -94,7 +107,8 @@ func of(head []byte) (m Metadata) {
 
 // shotOf reads the first directory of a TIFF file, and that of EXIF which it points to.
 func shotOf(tiff []byte) (s Shot) {
-	var taken, digitized, fraction, offset string
+	var taken, digitized, changed, fraction string
+	var offsets [3]string // of these three
 	inEXIF := func(tag int, kind uint16, _ binary.ByteOrder, values []byte) {
 		switch tag {
 		case tagTaken:
@@ -104,42 +118,84 @@ func shotOf(tiff []byte) (s Shot) {
 		case tagSubSecTaken:
 			fraction = asciiOf(kind, values)
 		case tagOffsetTaken:
-			offset = asciiOf(kind, values)
+			offsets[0] = asciiOf(kind, values)
+		case tagOffsetDigital:
+			offsets[1] = asciiOf(kind, values)
+		case tagOffsetChanged:
+			offsets[2] = asciiOf(kind, values)
 		case tagSerial:
-			s.Serial = asciiOf(kind, values)
+			s.Serial = serial(asciiOf(kind, values))
 		}
 	}
 	eachTag(tiff, func(tag int, kind uint16, order binary.ByteOrder, values []byte) {
 		switch {
 		case tag == tagModel:
 			s.Camera = asciiOf(kind, values)
+		case tag == tagChanged:
+			changed = asciiOf(kind, values)
 		case tag == tagEXIF && len(values) == 4:
 			eachTagAt(tiff, order, uint64(order.Uint32(values)), inEXIF)
 		case tag == tagGPS && len(values) == 4:
 			s.place(tiff, order, uint64(order.Uint32(values)))
 		}
 	})
-	if s.Time = clock(taken, fraction); s.Time.IsZero() {
-		s.Time = clock(digitized, "")
-	}
-	if zone, err := time.Parse("-07:00", offset); err == nil && !s.Time.IsZero() {
-		_, seconds := zone.Zone()
-		s.Time, s.Zoned = s.Time.Add(-time.Duration(seconds)*time.Second).In(time.FixedZone("", seconds)), true
+	for i, text := range []string{taken, digitized, changed} {
+		if i > 0 {
+			fraction = ""
+		}
+		if s.Time, s.Zoned = clock(text, fraction, offsets[i]); !s.Time.IsZero() {
+			break
+		}
 	}
 	return s
 }
 
-// clock returns a time of EXIF; the zero time for one that is not set.
-func clock(text, fraction string) time.Time {
-	t, err := time.Parse(exifTime, text)
-	if err != nil || t.Year() < 1900 {
-		return time.Time{}
+// written is a time as cameras and programs write it: with the separators of EXIF or others, perhaps
+// without seconds, perhaps with a fraction and an offset to UTC that have tags of their own.
+var written = regexp.MustCompile(`^(\d{4})[-:/.] ?(\d\d?)[-:/.] ?(\d\d?)[T ] ?(\d\d?): ?(\d\d?)` +
+	`(?:: ?(\d\d?)(?:\.(\d{1,9})\d*)?)? *(Z|[+-]\d\d:?\d\d)?$`)
+
+// clock returns a time of EXIF with the offset that it has, or that its tag has; the zero time for one
+// that is not set, or that no clock shows.
+func clock(text, fraction, offset string) (t time.Time, zoned bool) {
+	m := written.FindStringSubmatch(text)
+	if m == nil {
+		return t, false
 	}
-	if _, err := strconv.ParseUint(fraction, 10, 64); err == nil {
-		f, _ := time.ParseDuration("0." + fraction + "s") // of digits it is one
-		t = t.Add(f)
+	var v [6]int
+	for i := range v {
+		v[i], _ = strconv.Atoi(m[i+1]) // digits, or nothing
 	}
-	return t
+	t = time.Date(v[0], time.Month(v[1]), v[2], v[3], v[4], 0, 0, time.UTC)
+	const leap = 60
+	if v[0] < 1900 || int(t.Month()) != v[1] || t.Day() != v[2] || t.Hour() != v[3] || t.Minute() != v[4] || v[5] > leap {
+		return time.Time{}, false
+	}
+	t = t.Add(time.Duration(v[5]) * time.Second)
+	if _, err := strconv.ParseUint(fraction, 10, 64); err != nil {
+		fraction = m[7]
+	}
+	after, _ := time.ParseDuration("0." + fraction + "s") // of digits, or nothing, it is one
+	t = t.Add(after)
+	offset = cmp.Or(m[8], offset)
+	if offset == "Z" {
+		return t, true
+	}
+	for _, layout := range []string{"-07:00", "-0700"} {
+		if zone, err := time.Parse(layout, offset); err == nil {
+			_, seconds := zone.Zone()
+			return t.Add(-time.Duration(seconds) * time.Second).In(time.FixedZone("", seconds)), true
+		}
+	}
+	return t, false
+}
+
+// serial returns the number of a camera, "" for what cameras write that have none.
+func serial(text string) string {
+	if strings.Trim(text, "0 .-") == "" || strings.EqualFold(text, "none") || strings.EqualFold(text, "unknown") {
+		return ""
+	}
+	return text
 }
 
 // asciiOf returns the printable part of a text of EXIF.
