@@ -168,7 +168,8 @@ func clock(text, fraction, offset string) (t time.Time, zoned bool) {
 	}
 	t = time.Date(v[0], time.Month(v[1]), v[2], v[3], v[4], 0, 0, time.UTC)
 	const leap = 60
-	if v[0] < 1900 || int(t.Month()) != v[1] || t.Day() != v[2] || t.Hour() != v[3] || t.Minute() != v[4] || v[5] > leap {
+	if v[0] < 1900 || int(t.Month()) != v[1] || t.Day() != v[2] || t.Hour() != v[3] || t.Minute() != v[4] ||
+		v[5] > leap {
 		return time.Time{}, false
 	}
 	t = t.Add(time.Duration(v[5]) * time.Second)

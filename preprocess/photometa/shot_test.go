@@ -177,10 +177,11 @@ func heifOf(brand string, version byte, exif, before []byte) []byte {
 		if version > 0 {
 			method = []byte{0, 0}
 		}
-		iloc := [][]byte{{version, 0, 0, 0, 0x44, 0x00}, wide(1), wide(9), method, {0, 0, 0, 1}, order.AppendUint32(nil, at),
-			order.AppendUint32(nil, uint32(len(item)))}
+		iloc := [][]byte{{version, 0, 0, 0, 0x44, 0x00}, wide(1), wide(9), method, {0, 0, 0, 1},
+			order.AppendUint32(nil, at), order.AppendUint32(nil, uint32(len(item)))}
 		meta := box("meta", []byte{0, 0, 0, 0}, box("iinf", []byte{0, 0, 0, 0, 0, 2}, other, infe), box("iloc", iloc...))
-		return slices.Concat(box("ftyp", []byte(brand), []byte{0, 0, 0, 0}, []byte("mif1")), meta, box("free", before))
+		ftyp := box("ftyp", []byte(brand), []byte{0, 0, 0, 0}, []byte("mif1"))
+		return slices.Concat(ftyp, meta, box("free", before))
 	}
 	at = uint32(len(make())) + 8
 	return append(make(), box("mdat", item)...)
