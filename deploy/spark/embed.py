@@ -26,7 +26,8 @@ def main():
                         backbone="ONNX file or name (default: the built-in one)").parse_args()
     spark = ps.open_session("pipeline embed")
     # The network is the same on every machine.
-    line = ps.command(args, spark, "embed", "--stdin", "--backbone", args.backbone or "default")
+    backbone = ["--backbone", args.backbone] if args.backbone else []  # the built-in one is the same everywhere
+    line = ps.command(args, spark, "embed", "--stdin", *backbone)
     rows = ps.partitions(spark, args).mapPartitions(lambda paths: map(row, ps.answers(line, paths)))
     spark.createDataFrame(rows, SCHEMA).write.mode("overwrite").parquet(args.out)
     spark.stop()

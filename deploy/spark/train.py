@@ -41,7 +41,7 @@ def main():
         classifier="method that trains on statistics (default: plda)"
     ).parse_args()
     spark = ps.open_session("pipeline train")
-    backbone = ["--backbone", args.backbone or "default"]  # the same on every machine, whatever its set-up
+    backbone = ["--backbone", args.backbone] if args.backbone else []  # the built-in one is the same everywhere
     line = ps.command(args, spark, "stats", "collect", *backbone)
     binary, root = args.binary, os.path.abspath(args.images)
     together = (

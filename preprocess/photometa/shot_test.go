@@ -179,7 +179,8 @@ func heifOf(brand string, version byte, exif, before []byte) []byte {
 		}
 		iloc := [][]byte{{version, 0, 0, 0, 0x44, 0x00}, wide(1), wide(9), method, {0, 0, 0, 1},
 			order.AppendUint32(nil, at), order.AppendUint32(nil, uint32(len(item)))}
-		meta := box("meta", []byte{0, 0, 0, 0}, box("iinf", []byte{0, 0, 0, 0, 0, 2}, other, infe), box("iloc", iloc...))
+		iinf := box("iinf", []byte{0, 0, 0, 0, 0, 2}, other, infe)
+		meta := box("meta", []byte{0, 0, 0, 0}, iinf, box("iloc", iloc...))
 		ftyp := box("ftyp", []byte(brand), []byte{0, 0, 0, 0}, []byte("mif1"))
 		return slices.Concat(ftyp, meta, box("free", before))
 	}
