@@ -82,13 +82,13 @@ func TrainedOn(sha256Hex string) (string, error) {
 	return e.TrainedOn, nil
 }
 
-// formerName is what default-0.2 was called up to 0.2.
-const formerName = "default"
+// byDefault is another name of OfNewModels. Up to 0.2 it was that of default-0.2.
+const byDefault, formerDefault = "default", "default-0.2"
 
 // Lookup returns the catalogue's entry of that name, or an *UnknownNameError.
 func Lookup(name string) (Entry, error) {
-	if name == formerName {
-		name = "default-0.2"
+	if name == byDefault {
+		name = OfNewModels
 	}
 	entries, err := Catalogue()
 	if err != nil {
@@ -130,7 +130,7 @@ func parseCatalogue(text []byte) ([]Entry, error) {
 }
 
 func (e Entry) validate() error {
-	if e.Name == "" || e.Name == formerName || looksLikePath(e.Name) {
+	if e.Name == "" || e.Name == byDefault || looksLikePath(e.Name) {
 		return errors.New("name: must not be empty, default or look like a path")
 	}
 	if err := checkHash(e.SHA256); err != nil {

@@ -2,6 +2,7 @@ package backbone
 
 import (
 	"bytes"
+	"errors"
 	"net/http"
 	"net/url"
 	"slices"
@@ -50,11 +51,29 @@ func TestCatalogueKnowsTheDevelopmentBackbones(t *testing.T) {
 	}
 }
 
+// TestDefaultNetwork: default is the network of new models; for a model of 0.2 that was made with what was
+// called so then, it is still that.
+func TestDefaultNetwork(t *testing.T) {
+	f, err := Resolve("default", Dirs{})
+	if err != nil || f.Source != BuiltIn || f.Name != OfNewModels {
+		t.Errorf("%s, %s, %v", f.Name, f.Source, err)
+	}
+	old, err := Lookup(formerDefault)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err = FindByHash(old.SHA256, "", "default", Dirs{}); !errors.Is(err, ErrNotPulled) {
+		t.Errorf("of a model of 0.2: %v", err)
+	}
+	if _, err = FindByHash(f.SHA256, "", "default", Dirs{}); err != nil {
+		t.Errorf("of a new model: %v", err)
+	}
+}
+
 // TestOwnNetworks: the catalogue describes the networks of models/ that were in the program up to 0.2 as
-// they describe themselves, and under the name that the last one had.
+// they describe themselves.
 func TestOwnNetworks(t *testing.T) {
-	for name, file := range map[string]string{"default": "default.onnx", "default-0.2": "default.onnx",
-		"default-0.1": "default-0.1.onnx"} {
+	for name, file := range map[string]string{"default-0.2": "default.onnx", "default-0.1": "default-0.1.onnx"} {
 		f, err := Resolve("../../models/"+file, Dirs{})
 		if err != nil {
 			t.Fatal(err)

@@ -44,6 +44,9 @@ func FindByHash(sha256Hex, recordedPath, explicit string, dirs Dirs) (File, erro
 }
 
 func explicitWithHash(sha256Hex, ref string, dirs Dirs) (File, error) {
+	if old, err := Lookup(formerDefault); ref == byDefault && err == nil && old.SHA256 == sha256Hex {
+		ref = formerDefault // as it was meant when the model was made
+	}
 	f, err := Resolve(ref, dirs)
 	if err != nil {
 		return File{}, err

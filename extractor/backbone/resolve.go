@@ -17,18 +17,17 @@ type Dirs struct {
 	Cache string
 }
 
-// Resolve returns the backbone that ref names: "" is OfNewModels, which is built in, another
+// Resolve returns the backbone that ref names: "" and "default" are OfNewModels, which is built in, another
 // catalogue name is the pulled file (ErrNotPulled if it is not in the
 // cache), anything else is a path. If it is neither, the error is an
 // *UnknownNameError. A name takes precedence over a file of that
 // name; write ./name for the file.
 func Resolve(ref string, dirs Dirs) (File, error) {
-	ref = cmp.Or(ref, OfNewModels)
-	if ref == OfNewModels {
+	entry, err := Lookup(cmp.Or(ref, OfNewModels))
+	switch {
+	case err == nil && entry.Name == OfNewModels:
 		return builtIn()
-	}
-	entry, err := Lookup(ref)
-	if err == nil {
+	case err == nil:
 		return pulled(entry, dirs)
 	}
 	var unknown *UnknownNameError
