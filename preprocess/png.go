@@ -25,6 +25,7 @@ func (d *Decoders) planPNG(file []byte, b *Budget) (p plan, err error) {
 	if err := b.checkSize(formatPNG, side(16), side(20)); err != nil {
 		return p, err
 	}
+	file = withoutDamagedChunks(file)
 	v, err := d.readNative(formatPNG, file, b, ",fail-on=error")
 	if err != nil {
 		return p, err
@@ -77,6 +78,35 @@ func eachPNGChunk(file []byte, use func(kind string, body []byte)) (whole bool) 
 		rest = rest[pngChunkBytes+n:]
 	}
 	return false
+}
+
+// withoutDamagedChunks returns a file without the chunks that no pixel needs, whose kind begins with a
+// small letter, and whose checksum is wrong: libpng leaves them out, and libvips refuses some.
+func withoutDamagedChunks(file []byte) []byte {
+	var whole []byte // nil while nothing is damaged
+	for at := pngSignature; at+pngChunkBytes <= len(file); {
+		n := uint64(binary.BigEndian.Uint32(file[at:])) + pngChunkBytes
+		if n > uint64(len(file)-at) { // it is cut
+			if whole == nil {
+				return file
+			}
+			return append(whole, file[at:]...)
+		}
+		chunk := file[at : at+int(n)]
+		end := len(chunk) - 4
+		damaged := chunk[4] >= 'a' && crc32.ChecksumIEEE(chunk[4:end]) != binary.BigEndian.Uint32(chunk[end:])
+		switch {
+		case damaged && whole == nil:
+			whole = append(whole, file[:at]...)
+		case whole != nil && !damaged:
+			whole = append(whole, chunk...)
+		}
+		at += int(n)
+	}
+	if whole == nil {
+		return file
+	}
+	return whole
 }
 
 // isPNGWhole reports whether a file goes to its end.

@@ -1,0 +1,48 @@
+package preprocess
+
+import (
+	"bytes"
+	"image/png"
+	"slices"
+	"testing"
+)
+
+// TestWrongChecksums: a chunk that no pixel needs is left out if its checksum is wrong; one that pixels need
+// is damage.
+func TestWrongChecksums(t *testing.T) {
+	var b bytes.Buffer
+	if err := png.Encode(&b, photo(96, 128).nrgba()); err != nil {
+		t.Fatal(err)
+	}
+	good := b.Bytes()
+	want, err := Decode(t.Context(), good, libraries(t), true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	damaged := func(kind string, body ...byte) []byte {
+		chunk := appendPNGChunk(nil, kind, body)
+		chunk[len(chunk)-1]++
+		return slices.Concat(good[:pngHeader], chunk, good[pngHeader:])
+	}
+	for name, file := range map[string][]byte{
+		"transparency": damaged("tRNS", 0, 0, 0, 0, 0, 0), "gamma": damaged("gAMA", 0, 0, 0, 1),
+		"text": damaged("tEXt", 'a', 0, 'b'), "profile": damaged("iCCP", 'x', 0, 0, 1, 2),
+		"unknown": damaged("prVt", 1, 2, 3), "EXIF": damaged("eXIf", 'M', 'M'),
+	} {
+		got, err := Decode(t.Context(), file, libraries(t), true)
+		if err != nil || !slices.Equal(got.nrgba().Pix, want.nrgba().Pix) {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	header := bytes.Clone(good)
+	header[pngHeader-1]++
+	cut := slices.Concat(good[:pngHeader], []byte("\x7f\xff\xff\xfftEXtabc"), good[pngHeader:])
+	for name, file := range map[string][]byte{"header": header, "length": cut} {
+		if _, err := Decode(t.Context(), file, libraries(t), true); err == nil {
+			t.Errorf("%s: it is read", name)
+		}
+	}
+	if got := withoutDamagedChunks(good); &got[0] != &good[0] {
+		t.Error("a file without damage is copied")
+	}
+}
