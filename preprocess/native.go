@@ -39,6 +39,9 @@ func nativeError(f format, err error) error {
 	if !errors.Is(err, vips.ErrDecode) {
 		return err
 	}
+	if strings.HasSuffix(err.Error(), ": ") { // it says no more
+		err = vips.ErrDecode
+	}
 	text := strings.ToLower(err.Error())
 	for part, kind := range map[string]error{"premature": ErrTruncated, "end of file": ErrTruncated,
 		"truncated": ErrTruncated, "not enough": ErrTruncated, "end of data": ErrTruncated,
