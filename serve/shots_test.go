@@ -17,7 +17,7 @@ func TestPhotosSayWhen(t *testing.T) {
 		exif := []byte(name)
 		if from != "" {
 			var err error
-			if exif, err = os.ReadFile(filepath.Join("..", "internal", "photometa", "testdata", from)); err != nil {
+			if exif, err = os.ReadFile(filepath.Join("..", "preprocess", "photometa", "testdata", from)); err != nil {
 				t.Fatal(err)
 			}
 		}
