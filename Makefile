@@ -63,14 +63,16 @@ lint: ## run staticcheck, Biome (JavaScript), Ruff (Python) and the structural t
 # RACED: embedding, every output, and cancelling.
 # No process waits at its end for races to come: one is reported when it happens.
 GOROUTINES = go func|\.Go[(]|dense\.Parallel|classifiertest\.Run|mutation\.Each
-RACED      = ^Test(EmbedFolder|Interrupt|EmbedStdin|StdinIsTheJob|FeaturesAreTheImages|LearnElsewhere|SameBytes|Organise|XMP|LabelReport|Rank|ViewsOfPhotos|DamagedCache|HostileFolder|StatsAcrossMachines|FSCILOnFolder)$$
+RACED      = Test(EmbedFolder|Interrupt|EmbedStdin|StdinIsTheJob|FeaturesAreTheImages|LearnElsewhere|SameBytes|Organise|XMP|LabelReport|Rank|ViewsOfPhotos|DamagedCache|HostileFolder|StatsAcrossMachines|FSCILOnFolder)
 
 .PHONY: race
 race: export GORACE = atexit_sleep_ms=0
 race:
 	$(GOTEST) -race -short \
-		$$(git ls-files '*.go' | xargs grep -lE '$(GOROUTINES)' | xargs -n1 dirname | sort -u | grep -v ^cmd/pipeline | sed 's,^,./,')
-	$(GOTEST) -race -run '$(RACED)' ./cmd/pipeline/...
+		$$(git ls-files '*.go' | xargs grep -lE '$(GOROUTINES)' | xargs -n1 dirname | sort -u | \
+		grep -vE '^(cmd/pipeline|internal/archtest)' | sed 's,^,./,')
+	$(GOTEST) -race -run '^$(RACED)$$' \
+		$$(git ls-files 'cmd/pipeline/*_test.go' | xargs grep -lE 'func $(RACED)[(]' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
 .PHONY: docs
 docs: ## fail if docs/cli is out of date (make docs-update writes it)

@@ -27,6 +27,9 @@ var want = []string{
 // TestPrograms builds the programs of docs/library.md in a module of their own, as users do, and runs
 // them one after the other in a folder of painted photos.
 func TestPrograms(t *testing.T) {
+	if testing.Short() {
+		t.Skip("the programs are built without the race detector")
+	}
 	page, err := os.ReadFile("docs/library.md")
 	if err != nil {
 		t.Fatal(err)

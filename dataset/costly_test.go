@@ -44,6 +44,9 @@ func manyRows(t *testing.T, n int, row func(i int) (path, label string)) []byte 
 // TestManyRowsInFewBytes: what a row costs is bounded by the bytes of the list, whether
 // it names a file or not, and whether it repeats a row.
 func TestManyRowsInFewBytes(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does everything in one goroutine")
+	}
 	const n = 130_000
 	root := t.TempDir()
 	if err := os.WriteFile(filepath.Join(root, "a.jpg"), nil, 0o600); err != nil {

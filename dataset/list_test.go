@@ -254,6 +254,9 @@ func parquetFile(t testing.TB, group int64, rows ...parquetRow) []byte {
 }
 
 func TestReadParquet(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does everything in one goroutine")
+	}
 	files, want := map[string]string{}, []string{}
 	var rows []parquetRow
 	cat := "cat"

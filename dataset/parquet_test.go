@@ -104,6 +104,9 @@ func readCells(file []byte) (rows [][]string, err error) {
 // TestParquetCells: whatever the types, encodings, compression and pages, a list has the
 // cells that were written. The library alone reads zeros from larger pages of LZ4.
 func TestParquetCells(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does everything in one goroutine")
+	}
 	rows, want := wideRows(1500)
 	for _, codec := range codecs() {
 		for _, version := range []int{1, 2} {

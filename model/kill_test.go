@@ -90,6 +90,9 @@ func uninterrupted(t *testing.T) [][]byte {
 // it learns and saves. The moment is a number of progress lines read and then a
 // number of hashes computed, so it needs no clock.
 func TestKilled(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it is about processes")
+	}
 	versions := uninterrupted(t)
 	path := filepath.Join(t.TempDir(), "m.model")
 	killBase(t, path)

@@ -118,6 +118,9 @@ func used(whole []byte) (pages []int) {
 
 // TestDamagedFields: every byte that the database interprets is wrong in two ways.
 func TestDamagedFields(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does everything in one goroutine")
+	}
 	whole, dir := wholeFile(t), t.TempDir()
 	place(t, dir, whole)
 	for _, page := range used(whole) {
@@ -137,6 +140,9 @@ func TestDamagedFields(t *testing.T) {
 // TestMisplacedPages: a page stands where another should, as it was or as if it belonged
 // there; and each branch leads to each page, also back.
 func TestMisplacedPages(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it does everything in one goroutine")
+	}
 	whole, dir := wholeFile(t), t.TempDir()
 	place(t, dir, whole)
 	for _, here := range used(whole) {
