@@ -182,6 +182,9 @@ func TestFullDatabases(t *testing.T) {
 	c := mustOpen(t, dir, nil)
 	c.full = 2 * pageBytes // one group is more
 	for i := range 3 {
+		c.mu.Lock()
+		c.took = time.Hour // so that no group is due before it is whole
+		c.mu.Unlock()
 		put(t, c, i, i+1)
 		writeNow(t, c)
 	}
