@@ -154,8 +154,8 @@ func yesOrNo(cell string) (yes, ok bool) {
 // mediaTable is the table of a Camera Trap Data Package that has the paths of its media.
 const mediaTable = "media.csv"
 
-// withMedia puts the paths of media.csv, which lies beside the observations, in place of identifiers of
-// media that are not the paths of photos, as those that label writes are.
+// withMedia replaces identifiers of media by the paths that media.csv, in the same folder, has for them.
+// Identifiers that are paths of photos, as label writes them, stay.
 func (g guesser) withMedia(r records) (records, error) {
 	paths, err := g.media()
 	if err != nil || paths == nil {

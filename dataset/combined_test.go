@@ -66,7 +66,7 @@ func TestTablesOfFieldPrograms(t *testing.T) {
 	}
 }
 
-// TestForeignDataPackage: media.csv beside the observations of another tool says which file a medium is.
+// TestForeignDataPackage: observations of other tools name media by identifiers, and media.csv has their paths.
 func TestForeignDataPackage(t *testing.T) {
 	dir := tree(t, map[string]string{"media/a.JPG": "", "media/b.JPG": "",
 		"media.csv": "mediaID,deploymentID,filePath\n0-1,d,media/a.JPG\n0-2,d,media/b.JPG\n",

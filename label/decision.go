@@ -93,7 +93,7 @@ func (d Decisions) find(item embed.Item) *Decision {
 	return nil
 }
 
-// Given reports whether people gave the photo a class, or several.
+// Given reports whether people gave the photo at least one class.
 func (d Decision) Given() bool { return d.Class != "" || len(d.Labels) > 0 }
 
 // decide makes a row one of the decided class, whatever the head predicts. Probability and

@@ -90,7 +90,7 @@ func (h *jpegHeader) goBytes() int64 {
 	return n
 }
 
-// portableBytes is what a decoder of Go's allocates, but for the blocks of TIFF.
+// portableBytes estimates what Go's decoders allocate, without the blocks of TIFF.
 func portableBytes(f format, file []byte, c image.Config) int64 {
 	perPixel := int64(4)
 	if _, paletted := c.ColorModel.(color.Palette); paletted {

@@ -244,8 +244,8 @@ func (h *Head) expect(ctx context.Context, share []float64, all images) (sums, e
 	return found, err
 }
 
-// ask returns what the head of this step says of kept rows with the embeddings x. The trained one was
-// asked when they were kept.
+// ask scores kept rows, whose embeddings are x, with the head of this step. The scores of the trained head
+// were kept with the rows.
 func (h *Head) ask(kept *label.Kept, rows []int, x blas32.General) (logProb blas64.General, novelty []float64,
 	err error) {
 	if h.adapted == h.Predictor {

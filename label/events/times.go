@@ -5,6 +5,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 // clockTime is a time of day: hours of one digit need a separator, and a letter for the half of the day
@@ -90,10 +92,10 @@ func timeOf(text string) (t time.Time, zoned bool) {
 		part["m"] = strconv.Itoa(int(month.Month()))
 	}
 	t = timeFrom(part["y"], part["m"], part["d"], part["h"], part["i"], part["s"], part["f"], part["half"])
-	if t.IsZero() || part["z"] == "" {
+	if t.IsZero() {
 		return t, false
 	}
-	return inZone(t, part["z"]), true
+	return photometa.InZone(t, part["z"])
 }
 
 // matched stores what the groups of a pattern match, and returns what follows.
@@ -108,19 +110,4 @@ func matched(pattern *regexp.Regexp, text string, part map[string]string) (rest 
 		}
 	}
 	return text[len(m[0]):], true
-}
-
-// inZone returns the time at which a clock of a zone shows t. A zone is Z, UTC, GMT or an offset, +02:00,
-// +0200 or +02.
-func inZone(t time.Time, zone string) time.Time {
-	if digits := strings.ReplaceAll(zone[1:], ":", ""); zone[0] == '+' || zone[0] == '-' {
-		hours, _ := strconv.Atoi(digits[:2])
-		minutes, _ := strconv.Atoi(digits[2:]) // "" is none
-		seconds := 60 * (60*hours + minutes)
-		if zone[0] == '-' {
-			seconds = -seconds
-		}
-		return t.Add(-time.Duration(seconds) * time.Second).In(time.FixedZone("", seconds))
-	}
-	return t
 }

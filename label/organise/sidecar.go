@@ -18,6 +18,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
+// creator says in a sidecar who wrote it.
+const creator = `xmp:CreatorTool="pipeline label"`
+
 // maxSidecarBytes is more than any sidecar that pipeline writes.
 const maxSidecarBytes = 1 << 16
 
@@ -154,7 +157,7 @@ func sidecar(classes []string) ([]byte, error) {
 	return fmt.Appendf(nil, `<?xpacket begin="%s" id="W5M0MpCehiHzreSzNTczkc9d"?>
 <x:xmpmeta xmlns:x="adobe:ns:meta/">
  <rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#">
-  <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:CreatorTool="pipeline label">
+  <rdf:Description rdf:about="" xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmp="http://ns.adobe.com/xap/1.0/" %s>
    <dc:subject>
     <rdf:Bag>
 %s    </rdf:Bag>
@@ -163,7 +166,7 @@ func sidecar(classes []string) ([]byte, error) {
  </rdf:RDF>
 </x:xmpmeta>
 <?xpacket end="w"?>
-`, "\ufeff", subjects.Bytes()), nil
+`, "\ufeff", creator, subjects.Bytes()), nil
 }
 
 // Commit removes the sidecars of empty photos, and writes those of photos of which a box

@@ -178,11 +178,17 @@ func clock(text, fraction, offset string) (t time.Time, zoned bool) {
 	}
 	after, _ := time.ParseDuration("0." + fraction + "s") // of digits, or nothing, it is one
 	t = t.Add(after)
-	offset = cmp.Or(m[8], offset)
-	if offset == "Z" {
+	return InZone(t, cmp.Or(m[8], offset))
+}
+
+// InZone returns the time at which a clock of an offset to UTC shows t: Z, UTC, GMT, +02:00, +0200 or +02.
+// ok is false, and t as it was, for any other text.
+func InZone(t time.Time, offset string) (in time.Time, ok bool) {
+	switch offset {
+	case "Z", "UTC", "GMT":
 		return t, true
 	}
-	for _, layout := range []string{"-07:00", "-0700"} {
+	for _, layout := range []string{"-07:00", "-0700", "-07"} {
 		if zone, err := time.Parse(layout, offset); err == nil {
 			_, seconds := zone.Zone()
 			return t.Add(-time.Duration(seconds) * time.Second).In(time.FixedZone("", seconds)), true

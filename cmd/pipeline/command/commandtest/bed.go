@@ -27,7 +27,7 @@ type Bed struct {
 	Env []string // for commands in another process
 }
 
-// New keeps every command away from the user's cache, but for the libraries. It skips the test on a
+// New keeps every command away from the user's cache, except for the libraries. It skips the test on a
 // machine without them.
 func New(t *testing.T) *Bed {
 	t.Helper()
