@@ -16,7 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/linalg"
-	"github.com/seed-90d10d51/pipeline/teach/internal/neighbours"
+	"github.com/seed-90d10d51/pipeline/label/neighbours"
 )
 
 const (

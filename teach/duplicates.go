@@ -9,7 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/disjoint"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
-	"github.com/seed-90d10d51/pipeline/teach/internal/neighbours"
+	"github.com/seed-90d10d51/pipeline/label/neighbours"
 )
 
 // mostCompared is the most photos of which all pairs are compared.

@@ -18,6 +18,8 @@ import (
 const (
 	// Most is the most neighbours of a row that Find can find.
 	Most = block/2 - 1
+	// exact is the most rows of which all pairs are compared.
+	exact = 5000
 	// block is the most rows that are compared with each other in a tree, trees the number of
 	// trees, and rounds how often neighbours of neighbours are looked at.
 	block, trees, rounds = 256, 4, 2
@@ -34,12 +36,12 @@ type Graph struct {
 }
 
 // Find returns of each row of x (n×d) the k nearest other rows by their Euclidean distance,
-// or all others if there are fewer; k is at most Most. Up to block rows it is exact. Of more,
+// or all others if there are fewer; k is at most Most. Up to 5000 rows it is exact. Of more,
 // trees halve the rows along directions between two of them until parts are small enough to
 // compare all pairs, and then neighbours of neighbours are looked at (Dong, Moses and Li, WWW
 // 2011): rows that are much nearer to each other than to others are found nearly always. It
 // depends on seed, and not on the number of cores. done is told the share that is done. Cost:
-// O(n·d·(trees·block + rounds·k²)) time and 8nk bytes, whatever the rows are. It stops with
+// O(n·d·(trees·block + rounds·k²)) time, O(n²·d) if it is exact, and 8nk bytes, whatever the rows are. It stops with
 // an error when ctx is cancelled.
 func Find(
 	ctx context.Context, mul linalg.Kernel, x blas32.General, k int, seed uint64, done func(share float64),
@@ -51,10 +53,14 @@ func Find(
 	for i := range f.norms {
 		f.norms[i] = blas32.Dot(f.row(i), f.row(i))
 	}
-	steps := trees + rounds
-	if x.Rows <= block {
-		steps = 1 // one part has all pairs
+	if x.Rows <= exact {
+		err := each(ctx, (x.Rows+block-1)/block, 1, func(b int) error {
+			return f.compareAll(b*block, min((b+1)*block, x.Rows))
+		})
+		done(1)
+		return f.Graph, err
 	}
+	steps := trees + rounds
 	for step := range steps {
 		var err error
 		if step < trees {
@@ -132,6 +138,22 @@ func (f *finder) project(rows []int, from, to int) {
 	for _, i := range rows {
 		f.along[i] = blas32.Dot(way, f.row(i))
 	}
+}
+
+// compareAll compares the rows first to last-1 with all.
+func (f *finder) compareAll(first, last int) error {
+	products := dense.New32(last-first, f.x.Rows)
+	if err := f.mul.Mul32(products, dense.Rows32(f.x, first, last), f.x); err != nil {
+		return err
+	}
+	for i := first; i < last; i++ {
+		for j, product := range dense.Row32(products, i-first) {
+			if j != i {
+				f.offer(i, j, product)
+			}
+		}
+	}
+	return nil
 }
 
 // compare compares all pairs of some rows.
