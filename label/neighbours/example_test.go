@@ -10,7 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
-func ExampleFind() {
+func Example() {
 	x := blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: []float32{0, 1, 5, 7}}
 	g, err := neighbours.Find(context.Background(), linalg.Default(), x, 1, 1, func(float64) {})
 	if err != nil {
