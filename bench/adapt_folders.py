@@ -1,4 +1,4 @@
-"""Accuracy of label --adapt on balanced and skewed folders, with and without it.
+"""Accuracy and calibration of label --adapt on balanced and skewed folders, with and without it.
 
     python bench/adapt_folders.py --pipeline ./pipeline --sets SET...
 
@@ -6,7 +6,8 @@ SET, K and draw are as in fewshot_peer.py. The folders: all test rows; those of 
 fifth of the classes; all of them, of which the model has learned half the classes
 (accuracy on those); a long tail, of the k-th class a share k^-0.8 (at least one row).
 The table has the mean over sets and draws without --adapt, the mean difference with
-it, and the smallest of a set (mean over draws).
+it, the smallest of a set (mean over draws), and the expected calibration error (15 bins)
+without it and the mean difference.
 """
 
 import argparse
@@ -35,20 +36,24 @@ def folders(t, rng):
 
 
 def accuracy(program, d, model, featdir, truth, flags):
+    """The share of the labels that is right, and the expected calibration error."""
     command([program, "label", model, "--features", featdir, "--out", d / "labels", *flags])
     with open(d / "labels" / "labels.csv", newline="") as f:
-        named = {int(row["path"]): row["label"] for row in csv.DictReader(f)}
-    return np.mean([named[i] == c for i, c in truth])
+        named = {int(row["path"]): (row["label"], float(row["probability"])) for row in csv.DictReader(f)}
+    right = np.array([named[i][0] == c for i, c in truth])
+    p = np.array([named[i][1] for i, _ in truth])
+    bins = np.minimum((p * 15).astype(int), 14)
+    return right.mean(), sum(abs((p - right)[bins == b].sum()) for b in range(15)) / len(right)
 
 
-def compare(program, t, learned, rows):
-    """Accuracy without and with --adapt."""
+def compare(program, head, t, learned, rows):
+    """Accuracy and calibration error without and with --adapt."""
     train = slice(None) if learned is None else np.isin(t.y, learned)
     with tempfile.TemporaryDirectory() as d:
         d = pathlib.Path(d)
         write(d / "train", t.x[train], t.y[train])
         write(d / "test", t.test[rows], t.truth[rows])
-        command([program, "train", "--features", d / "train", "--out", d / "m.model"])
+        command([program, "train", "--features", d / "train", "--classifier", head, "--out", d / "m.model"])
         truth = [(i, c) for i, c in enumerate(t.truth[rows]) if learned is None or c in learned]
         return [accuracy(program, d, d / "m.model", d / "test", truth, f) for f in ([], ["--adapt"])]
 
@@ -56,6 +61,7 @@ def compare(program, t, learned, rows):
 def main():
     a = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     a.add_argument("--pipeline", type=pathlib.Path, required=True)
+    a.add_argument("--classifier", default="plda")
     a.add_argument("--draws", type=int, default=2)
     a.add_argument("--shots", type=int, nargs="+", default=[1, 2, 4, 8])
     a.add_argument("--sets", type=pathlib.Path, nargs="+", required=True)
@@ -68,14 +74,17 @@ def main():
                 if t is None:
                     continue
                 for name, learned, rows in folders(t, np.random.default_rng(draw)):
-                    before, after = compare(args.pipeline, t, learned, rows)
-                    found[name, shots][s.name].append((before, after - before))
-                    print(f"{s.name} K={shots} {draw} {name}: {100 * before:.1f} {100 * (after - before):+.1f}",
-                          flush=True)
-    print("| folder | K | without | difference | smallest |\n| --- | --- | --- | --- | --- |")
+                    (before, error), (after, now) = compare(args.pipeline, args.classifier, t, learned, rows)
+                    found[name, shots][s.name].append((before, after - before, error, now - error))
+                    print(f"{s.name} K={shots} {draw} {name}: {100 * before:.1f} {100 * (after - before):+.1f}; "
+                          f"ECE {100 * error:.1f} {100 * (now - error):+.1f}", flush=True)
+    print("| folder | K | without | difference | smallest | ECE without | difference |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     for (name, shots), sets in found.items():
         means = 100 * np.array([np.mean(v, 0) for v in sets.values()])
-        print(f"| {name} | {shots} | {means[:, 0].mean():.1f} | {means[:, 1].mean():+.1f} | {means[:, 1].min():+.1f} |")
+        mean = means.mean(0)
+        print(f"| {name} | {shots} | {mean[0]:.1f} | {mean[1]:+.1f} | {means[:, 1].min():+.1f} | {mean[2]:.1f} | "
+              f"{mean[3]:+.1f} |")
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ type Config struct {
 	// NewShare is the share of images that is taken to be of new classes for the column
 	// p_new.
 	NewShare float64 `mapstructure:"new_share" json:"new_share"`
-	// Adapt moves the means of classes of few images towards the photos first
+	// Adapt compares the photos with each other first, so that those alike are labelled alike
 	// (package adapt).
 	Adapt bool `mapstructure:"adapt" json:"adapt"`
 	// Events labels photos of one camera together that were taken at most so many seconds

@@ -138,6 +138,17 @@ func (k *Kept) Len() int { return len(k.rows) }
 // Content returns that of a row, as Scored has it.
 func (k *Kept) Content(i int) [sha256.Size]byte { return k.rows[i].content }
 
+// Path returns the path of the photo that a row is of.
+func (k *Kept) Path(i int) string { return k.rows[i].sample.Path }
+
+// Class returns the class that a person gave a row, "" for none.
+func (k *Kept) Class(i int) string {
+	if d := k.rows[i].decided; d != nil && d.Given() {
+		return d.Class
+	}
+	return ""
+}
+
 // Embeddings returns those of some rows, which must be kept.
 func (k *Kept) Embeddings(rows []int) (blas32.General, error) {
 	x := dense.New32(len(rows), k.x.Cols())
@@ -183,16 +194,16 @@ func (k *Kept) Take(other *Kept) {
 }
 
 // Change lets f change the log-probabilities of every row (1×C).
-func (k *Kept) Change(ctx context.Context, f func(logProb blas64.General)) error {
+func (k *Kept) Change(ctx context.Context, f func(i int, logProb blas64.General)) error {
 	row := dense.New(1, k.logProb.Cols())
-	for _, r := range k.rows {
+	for i, r := range k.rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
 		if _, err := k.logProb.Read(r.at, r.at+1, row.Data); err != nil {
 			return err
 		}
-		f(row)
+		f(i, row)
 		if err := k.logProb.Write(r.at, row.Data); err != nil {
 			return err
 		}

@@ -1,5 +1,30 @@
-// Package adapt moves the class means of a model that has seen few images of each
-// class towards the unlabelled images that it is to label.
+// Package adapt labels a folder of photos as a whole: what is known of one photo counts for those like it, and
+// a model that has seen one image of each class learns from the photos that it is to label.
+//
+// # Labels that lean on each other
+//
+// With b the calibrated log-probabilities of a photo and a its neighbours in the folder (package-private graph:
+// the 10 nearest by the cosine of z∘√(β/(1+2β)), z the row in the whitened space of the head, or of the images
+// that the model keeps; weights are the positive cosines, made symmetric and normalised), the posterior minimises
+//
+//	Σᵢ KL(pᵢ ‖ softmax bᵢ) − λ/2 Σᵢⱼ aᵢⱼ pᵢ·pⱼ
+//
+// by ten updates p = softmax(b + λ·a·p) of all photos at once (after Ziko et al., Laplacian Regularized Few-Shot
+// Learning, ICML 2020). λ = t·min(2, 1.5+1.5/n̄), n̄ the images per class that the model has learned; t grows from 0
+// to 1 with the photos per class in the folder, since with one of each all neighbours are of other classes. What a
+// person decided stays, and leads.
+//
+// If the folder shows few of the classes, by the perplexity of its labels, the others become less probable:
+// ½·h·log(π+0.05) is added, π the mean of the three largest p of the class, and the updates are made again with
+// λ(1+h).
+//
+// In the end log-probabilities are divided by the T′ ≥ 1 with which the half of the photos that looks most like
+// those learned is as sure of its labels as the model was. Novelty, and with it what is called unknown, stays.
+//
+// # Means that move
+//
+// If the model has seen less than 1.5 images of each class, its class means move first
+// towards the photos of the folder.
 //
 // A few steps of expectation maximisation: with p(c|x) and T of the model, the
 // share π_c of the photos that show class c, and log p(x|0) the log-density of an
@@ -28,53 +53,37 @@
 package adapt
 
 import (
-	"bytes"
 	"context"
-	"errors"
 	"fmt"
-	"math"
-	"slices"
+	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
-	"gonum.org/v1/gonum/floats"
 
-	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
-	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-const (
-	// Thin is the largest number of images of a class that is moved. With eight
-	// there is nothing to gain, with sixteen much to lose.
-	Thin = 4
-	// maxImages is the number of images that a model is adapted to, of more a random
-	// sample.
-	maxImages = 20_000
-	// leastPhotos is Σ r² from which a class is moved: fewer photos may all be of
-	// an unknown class that looks like it.
-	leastPhotos = 4
-	steps       = 3
-	blockRows   = 256
-)
-
-// ErrCannot means that the classifier's class means cannot be adapted.
-var ErrCannot = errors.New("only plda can be adapted: train the model with --classifier plda")
+// mostMoved is the number of images per class of a model below which its class means are moved.
+const mostMoved = 1.5
 
 // A Head scores like a model whose class means were adapted. Novelty is that of
 // the model, so that thresholds keep their meaning.
 type Head struct {
 	*model.Predictor
 	adapted *model.Predictor
-	// Moved counts the classes that were moved, Few those that had few enough
-	// images for it, Images the different images that they were adapted to.
-	Moved, Few, Images int
-	// Undone reports that photos of the same name would have been less alike.
+	// Images counts the different images of the folder.
+	Images int
+	// Moved counts the classes that were moved.
+	Moved int
+	// Undone reports that classes stay where they were, since photos of the same name would have been less
+	// alike.
 	Undone bool
+	// Strength is λ, how much a photo leans on those like it, and Few how certainly the folder shows few of the
+	// classes, from 0 to 1.
+	Strength, Few float64
 }
 
 // Score implements classifier.Head.
@@ -89,271 +98,53 @@ func (h *Head) Score(dst blas64.General, novelty []float64, x blas32.General) er
 
 // Note says in a sentence what was done.
 func (h *Head) Note() string {
-	if h.Few == 0 {
-		return fmt.Sprintf("not adapted: every class has more than %d images", Thin)
+	if h.Images < leastGraph {
+		return fmt.Sprintf("%d different images are too few to compare with each other", h.Images)
 	}
-	if h.Undone {
-		return fmt.Sprintf("not adapted to %d different images: those of the same label would be less alike than "+
-			"without", h.Images)
+	did := []string{fmt.Sprintf("compared %d different images with each other", h.Images)}
+	if h.Few > 0 {
+		did = append(did, "the folder shows few of the classes")
 	}
-	return fmt.Sprintf("adapted to %d different images: moved %d of the %d classes of at most %d images", h.Images,
-		h.Moved, h.Few, Thin)
+	if h.Moved > 0 {
+		did = append(did, fmt.Sprintf("moved %d classes towards them", h.Moved))
+	}
+	return strings.Join(did, "; ")
 }
 
-// Fit adapts a model to rows, in any order. It returns the rows too, kept in temporary files of a folder,
-// with what a scorer but for its head knows of them and as the Head scores them: each is embedded once,
-// and each head, the trained one and those on the way to the adapted one, asked once about it. The error
-// wraps ErrCannot if the method is not plda. Memory: that of label.Kept, and up to maxImages embeddings.
-func Fit(ctx context.Context, m *model.Model, by label.Scorer, rows embed.Rows, dir string) (h *Head,
+// Fit adapts a model to rows, in any order. It returns the rows too, kept in temporary files of a folder, with
+// what a scorer but for its head knows of them and what all of them tell of each: each is embedded once, and
+// each head, the trained one and those on the way to the adapted one, asked once about it. Cost: that of
+// neighbours.Find, and O(n·(10·32+C)) for each round. Memory: that of label.Kept, and 4r+400 bytes per different
+// image, r the dimension in which they are compared.
+func Fit(ctx context.Context, m *model.Model, by label.Scorer, rows embed.Rows, dir string) (_ *Head,
 	kept *label.Kept, err error) {
-	p := m.Predictor
-	if head, ok := p.Head.(gauss.Adaptable); !ok || head.Space() == nil || !head.Adaptable() {
-		return nil, nil, fmt.Errorf("adapt %s: %w", m.Method, ErrCannot)
-	}
-	h = &Head{Predictor: p, adapted: p}
-	few := make([]bool, len(m.Classes()))
-	for c, class := range m.ClassSizes() {
-		if few[c] = class.Samples <= Thin; few[c] {
-			h.Few++
-		}
-	}
-	by.Head = model.Untempered{Predictor: p}
+	h := &Head{Predictor: m.Predictor, adapted: m.Predictor}
+	by.Head = model.Untempered{Predictor: m.Predictor}
 	if kept, err = label.Keep(ctx, by, rows, dir, true); err != nil {
 		return nil, nil, err
 	}
-	if h.Few > 0 {
-		err = h.fit(ctx, few, kept)
-	}
-	if err == nil {
-		err = kept.Change(ctx, h.adapted.Temper)
-	}
-	if err != nil {
+	if err := h.fit(ctx, m, kept); err != nil {
 		kept.Close()
 		return nil, nil, err
 	}
 	return h, kept, nil
 }
 
-// fit moves the classes that have few images, and leaves the kept rows as the adapted model scores
-// them, before its temperature.
-func (h *Head) fit(ctx context.Context, few []bool, kept *label.Kept) error {
-	images, err := sample(kept)
+func (h *Head) fit(ctx context.Context, m *model.Model, kept *label.Kept) error {
+	head, moves := m.Predictor.Head.(gauss.Adaptable)
+	perClass := float64(m.SampleCount()) / float64(len(m.Classes()))
+	if moves && perClass < mostMoved && head.Space() != nil && head.Adaptable() {
+		few := make([]bool, len(m.Classes()))
+		for c, class := range m.ClassSizes() {
+			few[c] = class.Samples <= Thin
+		}
+		if err := h.move(ctx, few, kept); err != nil {
+			return err
+		}
+	}
+	err := kept.Change(ctx, func(_ int, logProb blas64.General) { h.adapted.Temper(logProb) })
 	if err != nil {
 		return err
 	}
-	h.Images = len(images.rows)
-	share := make([]float64, len(few)+1) // π, the last that of unknown classes
-	for c := range share {
-		share[c] = 1 / float64(len(share))
-	}
-	for range steps {
-		sums, err := h.expect(ctx, share, images)
-		if err != nil {
-			return err
-		}
-		if err := h.teach(ctx, few, sums); err != nil {
-			return err
-		}
-	}
-	if h.Moved == 0 {
-		return nil
-	}
-	adapted, err := kept.As(ctx, model.Untempered{Predictor: h.adapted})
-	if err != nil {
-		return err
-	}
-	if err := h.check(ctx, images, adapted); err != nil || h.Undone {
-		adapted.Close()
-		return err
-	}
-	kept.Take(adapted)
-	return nil
-}
-
-// images are different ones among kept rows, in the order of their hashes: all, or those with the
-// smallest.
-type images struct {
-	kept *label.Kept
-	rows []int
-	x    blas32.General
-}
-
-func sample(kept *label.Kept) (images, error) {
-	rows := dense.Range(0, kept.Len())
-	hash := kept.Content
-	slices.SortStableFunc(rows, func(a, b int) int {
-		of, other := hash(a), hash(b)
-		return bytes.Compare(of[:], other[:])
-	})
-	rows = slices.CompactFunc(rows, func(a, b int) bool { return hash(a) == hash(b) })
-	rows = rows[:min(len(rows), maxImages)]
-	x, err := kept.Embeddings(rows)
-	return images{kept, rows, x}, err
-}
-
-// blocks calls do with some rows after another: their places among the kept ones, and embeddings.
-func (s images) blocks(ctx context.Context, do func(rows []int, x blas32.General) error) error {
-	for first := 0; first < len(s.rows); first += blockRows {
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		last := min(first+blockRows, len(s.rows))
-		if err := do(s.rows[first:last], dense.Rows32(s.x, first, last)); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// sums are those of the images of each class.
-type sums struct {
-	weight []float64      // Σ r²
-	rows   blas64.General // Σ r²·x, x of length 1
-}
-
-// expect sums up the images by class, and updates the shares of the classes.
-func (h *Head) expect(ctx context.Context, share []float64, all images) (sums, error) {
-	classes := len(share) - 1
-	found, mass := sums{weight: make([]float64, classes)}, make([]float64, len(share))
-	err := all.blocks(ctx, func(at []int, x blas32.General) error {
-		logProb, novelty, err := h.ask(all.kept, at, x)
-		if err != nil {
-			return err
-		}
-		r, rows, err := h.belonging(ctx, share, x, logProb, novelty)
-		if err != nil {
-			return err
-		}
-		if found.rows.Data == nil {
-			found.rows = dense.New(classes, rows.Cols)
-		}
-		for i := range r.Rows {
-			for c, v := range dense.Row(r, i) {
-				mass[c] += v
-				if w := v * v; c < classes && w > 1e-6 {
-					found.weight[c] += w
-					blas64.Axpy(w, dense.Vector(dense.Row(rows, i)), dense.Vector(dense.Row(found.rows, c)))
-				}
-			}
-		}
-		return nil
-	})
-	for c := range share {
-		share[c] = (mass[c] + 1) / float64(len(all.rows)+len(share))
-	}
-	return found, err
-}
-
-// ask scores kept rows, whose embeddings are x, with the head of this step. The scores of the trained head
-// were kept with the rows.
-func (h *Head) ask(kept *label.Kept, rows []int, x blas32.General) (logProb blas64.General, novelty []float64,
-	err error) {
-	if h.adapted == h.Predictor {
-		return kept.Scores(rows)
-	}
-	logProb, novelty = dense.New(x.Rows, len(h.Classes())), make([]float64, x.Rows)
-	return logProb, novelty, model.Untempered{Predictor: h.adapted}.Score(logProb, novelty, x)
-}
-
-// belonging returns r (n×(C+1), the last column that of unknown classes) and the head's rows for
-// embeddings, scaled to length 1. It tempers logProb.
-func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General, logProb blas64.General,
-	novelty []float64) (r, rows blas64.General, err error) {
-	if rows, err = h.placed(x); err != nil {
-		return r, rows, err
-	}
-	unknown, err := h.unknown(ctx, x)
-	if err != nil {
-		return r, rows, err
-	}
-	classes := len(share) - 1
-	even(h.adapted).Temper(logProb)
-	t := 1.0
-	if h.Temperature != nil {
-		t = h.Temperature.T
-	}
-	r = dense.New(x.Rows, classes+1)
-	for i := range r.Rows {
-		row, log := dense.Row(r, i), dense.Row(logProb, i)
-		best := floats.Max(log)
-		for c, v := range log {
-			row[c] = 2*(v-best) + math.Log(share[c])
-		}
-		row[classes] = 2*(unknown[i]+novelty[i])/t + math.Log(share[classes])
-		classifier.LogSoftmax(row)
-		for c := range row {
-			row[c] = math.Exp(row[c])
-		}
-	}
-	return r, rows, nil
-}
-
-// even returns a Predictor for which all classes are as probable before it sees a photo.
-func even(p *model.Predictor) *model.Predictor {
-	out := *p
-	out.OldShare = 0
-	return &out
-}
-
-// placed returns the head's rows for embeddings, scaled to length 1.
-func (h *Head) placed(x blas32.General) (rows blas64.General, err error) {
-	if h.Projection != nil {
-		if x, err = h.Projection.Project(x); err != nil {
-			return rows, err
-		}
-	}
-	return classifier.Placed(x, dense.Range(0, x.Rows), true), nil
-}
-
-// unknown returns what makes log p(x|0) − max log p(x|c) of the novelty: nothing, unless
-// the novelty is the negative largest log-density, as in models of version 0.1.
-func (h *Head) unknown(ctx context.Context, x blas32.General) ([]float64, error) {
-	w, _, err := h.Predictor.Head.(classifier.Linear).Unseen()
-	if err != nil || w != nil {
-		return make([]float64, x.Rows), err
-	}
-	space, white, err := h.Compare(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	density, err := space.Densities([]gauss.Class{{Mean: make([]float64, space.Dim()), Noise: 1}})
-	if err != nil {
-		return nil, err
-	}
-	out, err := space.Stack(density).LogDensities(white)
-	return out.Data, err
-}
-
-// teach replaces the adapted head by the trained one with one more example of each
-// class that has few.
-func (h *Head) teach(ctx context.Context, few []bool, found sums) error {
-	var names []string
-	var examples []*moments.Moments
-	for c, name := range h.Classes() {
-		if !few[c] || found.weight[c] < leastPhotos {
-			continue
-		}
-		mean := blas32.General{Rows: 1, Cols: found.rows.Cols, Stride: found.rows.Cols}
-		for _, v := range dense.Row(found.rows, c) {
-			mean.Data = append(mean.Data, float32(v/found.weight[c]))
-		}
-		example := moments.New(mean.Cols)
-		if err := example.Add(mean); err != nil {
-			return err
-		}
-		names, examples = append(names, name), append(examples, example)
-	}
-	head, err := h.Predictor.Head.(gauss.Adaptable).Clone()
-	if err != nil {
-		return err
-	}
-	if len(names) > 0 {
-		if err := head.(moments.Learner).LearnMoments(ctx, names, examples); err != nil {
-			return err
-		}
-	}
-	next := *h.Predictor
-	next.Head = head
-	h.adapted, h.Moved = &next, len(names)
-	return nil
+	return h.lean(ctx, perClass, kept)
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/floats"
+	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
@@ -89,8 +90,8 @@ func (h *Head) alike(ctx context.Context, m *model.Predictor, all images, scored
 	return total, nil
 }
 
-// temper raises the temperature of the adapted model until its mean largest probability of the first
-// images is at most that of the trained model.
+// temper raises the temperature of the adapted model until it is as sure of the first images on average as
+// the trained model is.
 func (h *Head) temper(all images, adapted *label.Kept) error {
 	rows := all.rows[:min(len(all.rows), temperRows)]
 	trained, _, err := all.kept.Scores(rows)
@@ -98,40 +99,59 @@ func (h *Head) temper(all images, adapted *label.Kept) error {
 		return err
 	}
 	even(h.Predictor).Temper(trained)
-	most := sureness(trained, 1)
+	most := sureness(trained, labels(trained), 1)
 	logProb, _, err := adapted.Scores(rows)
 	if err != nil {
 		return err
 	}
 	even(h.adapted).Temper(logProb)
-	if sureness(logProb, 1) <= most {
+	by := raised(logProb, labels(logProb), most)
+	if by == 1 {
 		return nil
-	}
-	low, high := 1.0, mostRaised
-	for range 30 {
-		if by := math.Sqrt(low * high); sureness(logProb, by) > most {
-			low = by
-		} else {
-			high = by
-		}
 	}
 	value := temperature.Value{T: 1}
 	if h.Temperature != nil {
 		value = *h.Temperature
 	}
-	value.T *= high
+	value.T *= by
 	h.adapted.Temperature = &value
 	return nil
 }
 
-// sureness returns the mean largest probability if log-probabilities are divided by
-// a temperature.
-func sureness(logProb blas64.General, by float64) float64 {
-	largest := make([]float64, logProb.Rows)
+// labels returns the most probable class of each row.
+func labels(logProb blas64.General) []int {
+	out := make([]int, logProb.Rows)
+	for i := range out {
+		out[i] = floats.MaxIdx(dense.Row(logProb, i))
+	}
+	return out
+}
+
+// sureness returns the mean probability of a class of each row if log-probabilities are divided by a
+// temperature.
+func sureness(logProb blas64.General, class []int, by float64) float64 {
+	p := make([]float64, logProb.Rows)
 	dense.Parallel(logProb.Rows, func(i int) {
 		row := slices.Clone(dense.Row(logProb, i))
 		floats.Scale(1/by, row)
-		largest[i] = math.Exp(floats.Max(row) - classifier.LogSumExp(row))
+		p[i] = math.Exp(row[class[i]] - classifier.LogSumExp(row))
 	})
-	return floats.Sum(largest) / float64(len(largest))
+	return stat.Mean(p, nil)
+}
+
+// raised returns a temperature, 1 or more, at which the mean probability of a class of each row is at most
+// most.
+func raised(logProb blas64.General, class []int, most float64) float64 {
+	if sureness(logProb, class, 1) <= most {
+		return 1
+	}
+	low, high := 1.0, mostRaised
+	for range 30 {
+		if by := math.Sqrt(low * high); sureness(logProb, class, by) > most {
+			low = by
+		} else {
+			high = by
+		}
+	}
+	return high
 }

@@ -19,7 +19,7 @@ func Example() {
 	if err := adaptToFolder(context.Background()); err != nil {
 		fmt.Println(err)
 	}
-	// Output: adapted to 40 different images: moved 4 of the 4 classes of at most 4 images
+	// Output: compared 40 different images with each other
 }
 
 func adaptToFolder(ctx context.Context) error {

@@ -23,8 +23,8 @@ errors.csv says why.
 label-studio and camtrap-dp. --split divides the photos to train and test with; photos that are
 alike, copies and events stay in one part.
 
---adapt moves the means of classes learned from four images or fewer towards the
-photos of the folder first. It helps most with one image per class.
+--adapt compares the photos with each other first, and labels those alike: it helps where
+the model has seen few images of each class, or the folder shows few of its classes.
 
 A photo that was decided, on the page of serve or in a folder or list that was learned,
 has that class, wherever it lies; the column by says who decided. Photos that were set
@@ -54,7 +54,7 @@ embeddings.npy, from 0.`,
 	cmd.Flags().StringSlice("format", standard.Format, "results: "+strings.Join(label.Formats(), ", "))
 	cmd.Flags().Int("top-k", standard.TopK, "`number` of ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of photos like those learned that may be rejected as unknown")
-	cmd.Flags().Bool("adapt", false, "adapt classes of few images to the photos first (plda)")
+	cmd.Flags().Bool("adapt", false, "compare the photos with each other first, and label those alike")
 	cmd.Flags().Float64("events", 0, "label photos of one camera together that are at most so many `seconds` apart")
 	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
 	cmd.Flags().String("only", "", "decided: write only the photos that people decided")

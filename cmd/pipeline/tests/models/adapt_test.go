@@ -10,8 +10,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 )
 
-// TestLabelAdapt: label --adapt says what it did, gives the same bytes again, and
-// refuses what it cannot adapt.
+// TestLabelAdapt: label --adapt says what it did, gives the same bytes again, takes
+// any head, and refuses what it cannot do.
 func TestLabelAdapt(t *testing.T) {
 	l := commandtest.New(t)
 	var rest []string
@@ -34,12 +34,11 @@ func TestLabelAdapt(t *testing.T) {
 		t.Error("another run, other labels")
 	}
 	if summary := string(l.Read(l.Path("adapted", "summary.json"))); !strings.Contains(summary,
-		"adapted to 88 different images: moved 4 of the 4 classes") || !strings.Contains(summary, `"adapt": true`) {
+		"compared 88 different images with each other") || !strings.Contains(summary, `"adapt": true`) {
 		t.Errorf("summary.json: %s", summary)
 	}
 	l.Must("train", "--features", train, "--classifier", "lda", "--out", l.Path("lda.model"))
-	l.Refused(command.ExitFailed, []string{"lda", "only plda"}, "label", l.Path("lda.model"), "--features", all,
-		"--adapt", "--out", l.Path("x"))
+	l.Must("label", l.Path("lda.model"), "--features", all, "--adapt", "--out", l.Path("lda"))
 	l.Refused(command.ExitUsage, []string{"--adapt", "--shard"}, "label", model, "--features", all, "--adapt",
 		"--shard", "1/2", "--out", l.Path("x"))
 	l.Refused(command.ExitUsage, []string{"--adapt", "--stdin"}, "label", model, "--adapt", "--stdin")

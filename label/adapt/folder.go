@@ -1,0 +1,134 @@
+package adapt
+
+import (
+	"bytes"
+	"context"
+	"math"
+	"slices"
+
+	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
+
+	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label"
+)
+
+// lean lets the labels of a folder lean on each other. The log-probabilities of kept are tempered, and changed.
+func (h *Head) lean(ctx context.Context, perClass float64, kept *label.Kept) error {
+	rows, of := different(kept)
+	if h.Images = len(rows); h.Images < leastGraph {
+		return nil
+	}
+	x, mul, err := h.comparable(ctx, kept, rows)
+	if err != nil {
+		return err
+	}
+	g, err := newGraph(ctx, mul, x, func(i, j int) bool {
+		return kept.Path(rows[i]) == kept.Path(rows[j]) // boxes of one photo
+	})
+	if err != nil {
+		return err
+	}
+	l, novelty, err := h.leaning(g, kept, rows)
+	if err != nil {
+		return err
+	}
+	var t float64
+	if h.Strength, t, err = l.settle(ctx, perClass); err != nil {
+		return err
+	}
+	by, err := l.tempered(kept, rows, novelty)
+	if err != nil {
+		return err
+	}
+	if h.Few, err = l.narrow(ctx, h.Strength, t); err != nil {
+		return err
+	}
+	if h.Few > 0 {
+		narrowed, err := l.tempered(kept, rows, novelty)
+		if err != nil {
+			return err
+		}
+		// That the other classes are not there makes labels surer, and is the more certain the more the model
+		// has seen of each class.
+		by *= math.Pow(narrowed/by, 1/max(1, perClass))
+	}
+	return kept.Change(ctx, func(row int, logProb blas64.General) {
+		l.write(of[row], logProb.Data)
+		floats.Scale(1/by, logProb.Data)
+		classifier.LogSoftmax(logProb.Data)
+	})
+}
+
+// leaning returns the beliefs that photos begin with, and their novelty.
+func (h *Head) leaning(g graph, kept *label.Kept, rows []int) (l *leaning, novelty []float64, err error) {
+	classes := h.Classes()
+	l = newLeaning(g, len(classes))
+	for first := 0; first < len(rows); first += blockRows {
+		some := rows[first:min(first+blockRows, len(rows))]
+		logProb, novel, err := kept.Scores(some)
+		if err != nil {
+			return nil, nil, err
+		}
+		novelty = append(novelty, novel...)
+		dense.Parallel(len(some), func(i int) {
+			l.set(first+i, dense.Row(logProb, i), slices.Index(classes, kept.Class(some[i])))
+		})
+	}
+	return l, novelty, nil
+}
+
+// different returns a row of each different photo, in an order that depends on nothing but the photos, and
+// which of them each row is.
+func different(kept *label.Kept) (rows, of []int) {
+	order := dense.Range(0, kept.Len())
+	slices.SortStableFunc(order, func(a, b int) int {
+		x, y := kept.Content(a), kept.Content(b)
+		return bytes.Compare(x[:], y[:])
+	})
+	of = make([]int, kept.Len())
+	for k, row := range order {
+		if k == 0 || kept.Content(row) != kept.Content(order[k-1]) {
+			rows = append(rows, row)
+		}
+		of[row] = len(rows) - 1
+	}
+	return rows, of
+}
+
+// tempered returns T′ ≥ 1, by which log-probabilities have to be divided so that the photos that look most like
+// those learned, half of them, are as sure of their class on average as the model was.
+func (l *leaning) tempered(kept *label.Kept, rows []int, novelty []float64) (float64, error) {
+	order := dense.Range(0, len(rows))
+	slices.SortStableFunc(order, func(a, b int) int {
+		switch {
+		case novelty[a] < novelty[b]:
+			return -1
+		case novelty[a] > novelty[b]:
+			return 1
+		}
+		return 0
+	})
+	half := order[:(len(order)+1)/2]
+	slices.Sort(half) // by content: the first are a random sample
+	half = slices.DeleteFunc(half, func(i int) bool { return l.decided[i] >= 0 })
+	half = half[:min(len(half), temperRows)]
+	if len(half) == 0 {
+		return 1, nil
+	}
+	at := make([]int, len(half))
+	for k, i := range half {
+		at[k] = rows[i]
+	}
+	logProb, _, err := kept.Scores(at)
+	if err != nil {
+		return 0, err
+	}
+	before := labels(logProb)
+	most := sureness(logProb, before, 1)
+	for k, i := range half {
+		l.write(i, dense.Row(logProb, k))
+	}
+	return raised(logProb, before, most), nil
+}
