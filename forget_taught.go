@@ -33,7 +33,7 @@ func (r *run) forgetTaught(ctx context.Context, q ForgetRequest) (*Forgotten, er
 	for _, h := range what.samples.Content {
 		work.Forget = append(work.Forget, teach.ID(h))
 	}
-	done, err := r.do(ctx, q.Model, max(what.samples.X.Cols, m.Dim(), m.Provenance.Dim), work)
+	done, err := r.do(ctx, q.Model, m, max(what.samples.X.Cols, m.Dim(), m.Provenance.Dim), work)
 	if err := errors.Join(err, RemoveThumbnails(pictures, done.Forgot)); err != nil {
 		return nil, err
 	}

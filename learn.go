@@ -50,7 +50,7 @@ func (s *Studio) Learn(ctx context.Context, q LearnRequest) (*Learned, error) {
 	case q.Stats != "":
 		return r.learnStats(ctx, q)
 	case taught(q.to()) && q.to() == q.Model:
-		return r.learnTaught(ctx, q)
+		return r.learnTaught(ctx, q, nil)
 	case q.Prefer != "":
 		return nil, notTaught(q.to())
 	}
@@ -151,7 +151,7 @@ func (r *run) merge(ctx context.Context, q LearnRequest) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	done, err := r.do(ctx, q.Model, cmp.Or(start.Provenance.Dim, start.Dim()),
+	done, err := r.do(ctx, q.Model, start, cmp.Or(start.Provenance.Dim, start.Dim()),
 		teach.Work{Merge: other, Prefer: q.Prefer})
 	if err != nil {
 		return nil, withChoice(err)

@@ -61,7 +61,7 @@ func (m *Model) Trained() *model.Model { return m.trained }
 func (m *Model) Learn(ctx context.Context, from Source) (*Learned, error) {
 	r := m.studio.begin(ctx)
 	if taught(m.file) {
-		l, err := r.learnTaught(ctx, LearnRequest{Model: m.file, From: from})
+		l, err := r.learnTaught(ctx, LearnRequest{Model: m.file, From: from}, nil)
 		if l != nil && l.Model != nil {
 			m.trained = l.Model
 		}

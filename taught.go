@@ -66,8 +66,8 @@ func save(m *model.Model, file string) error {
 	return m.Save(file)
 }
 
-// openSession opens the session of a MODEL that was taught, for embeddings of d values.
-func (r *run) openSession(file string, d int) (*teach.Session, error) {
+// openSession opens the session of a MODEL that was taught and starts from a model, for embeddings of d values.
+func (r *run) openSession(file string, start *model.Model, d int) (*teach.Session, error) {
 	temp, err := r.folder("teach")
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (r *run) openSession(file string, d int) (*teach.Session, error) {
 		return nil, err
 	}
 	return teach.Open(teach.Options{
-		Model: file, Dim: d, Temp: temp, Backend: products, ToolVersion: r.version, Elsewhere: r.cached,
+		Model: file, Start: start, Dim: d, Temp: temp, Backend: products, ToolVersion: r.version, Elsewhere: r.cached,
 	})
 }
 
@@ -119,10 +119,12 @@ func reachable(file string) error {
 	return nil
 }
 
-// do does work on a model that was taught, whose embeddings have d values, or hands it to the
+// do does work on a model that was taught and starts from a model, with embeddings of d values, or hands it to the
 // server that has the model open.
-func (r *run) do(ctx context.Context, file string, d int, work teach.Work) (done teach.Done, err error) {
-	session, err := r.openSession(file, d)
+func (r *run) do(
+	ctx context.Context, file string, start *model.Model, d int, work teach.Work,
+) (done teach.Done, err error) {
+	session, err := r.openSession(file, start, d)
 	if errors.Is(err, teach.ErrInUse) {
 		if done, err = teach.Hand(ctx, file, work); err == nil {
 			r.say("handed to the server that has %s open, which shows it on its page", file)
@@ -167,8 +169,9 @@ func (s *Studio) leave(ctx context.Context, session *teach.Session, file string)
 	return unsaved, err
 }
 
-// learnTaught adds a folder or list to the journal of a model, and saves the model.
-func (r *run) learnTaught(ctx context.Context, q LearnRequest) (*Learned, error) {
+// learnTaught adds a folder or list to the journal of a model, and saves the model. start is the model that the
+// journal starts from, nil to read it.
+func (r *run) learnTaught(ctx context.Context, q LearnRequest, start *model.Model) (_ *Learned, err error) {
 	if err := reachable(q.Model); err != nil {
 		return nil, err
 	}
@@ -176,9 +179,10 @@ func (r *run) learnTaught(ctx context.Context, q LearnRequest) (*Learned, error)
 		return nil, misuse("%s was taught with serve, and only photos can be added to its journal: "+
 			"to add names with {texts}, give another {out}", q.Model)
 	}
-	start, err := model.Load(teach.StartFile(q.Model))
-	if err != nil {
-		return nil, err
+	if start == nil {
+		if start, err = model.Load(teach.StartFile(q.Model)); err != nil {
+			return nil, err
+		}
 	}
 	in := r.inputs(q.From, q.Out)
 	var aside []teach.Aside
@@ -186,7 +190,7 @@ func (r *run) learnTaught(ctx context.Context, q LearnRequest) (*Learned, error)
 	if err != nil {
 		return nil, err
 	}
-	done, err := r.do(ctx, q.Model, e.X.Cols, teach.Work{Import: &b, Aside: aside, Prefer: q.Prefer})
+	done, err := r.do(ctx, q.Model, start, e.X.Cols, teach.Work{Import: &b, Aside: aside, Prefer: q.Prefer})
 	if err != nil {
 		return nil, withChoice(err)
 	}

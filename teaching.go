@@ -46,6 +46,7 @@ type Teaching struct {
 
 	studio *Studio
 	file   string
+	start  *model.Model // that the journal starts from, nil if there is no file yet
 	fresh  *model.Model // where there is no file yet
 	temp   string
 	gap    time.Duration
@@ -74,7 +75,7 @@ func (s *Studio) Teach(ctx context.Context, q TeachRequest) (*Teaching, error) {
 	if t.Root, err = filepath.Abs(q.From.Images); err != nil {
 		return nil, err
 	}
-	if t.Embedder, t.fresh, err = r.startingPoint(q); err != nil {
+	if err := t.startingPoint(r, q); err != nil {
 		return nil, err
 	}
 	if wording.Has(s.settings.Text, t.Embedder.Backbone(), r.embed) {
@@ -103,30 +104,30 @@ func (in inputs) shown(ctx context.Context) (scan func(context.Context) ([]datas
 	return f.scan, f.fit, nil
 }
 
-// startingPoint opens the network of the model that a session starts from. Without
-// one, fresh is a model of the settings that has learned nothing.
-func (r *run) startingPoint(q TeachRequest) (e *embed.Embedder, fresh *model.Model, err error) {
-	m, err := model.Load(teach.StartFile(q.Model))
+// startingPoint opens the network of the model that the session starts from. Without one, it is a model of the
+// settings that has learned nothing.
+func (t *Teaching) startingPoint(r *run, q TeachRequest) (err error) {
+	t.start, err = model.Load(teach.StartFile(q.Model))
 	switch {
 	case err == nil:
-		e, _, err = r.openFor(m)
-		return e, nil, err
+		t.Embedder, _, err = r.openFor(t.start)
+		return err
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, nil, err
+		return err
 	}
 	r.log.Info("there is no model to start from: the page begins without classes", "because", err)
-	if e, err = embed.Open(r.embed); err != nil {
-		return nil, nil, err
+	if t.Embedder, err = embed.Open(r.embed); err != nil {
+		return err
 	}
 	settings := r.modelSettings(TrainRequest{From: q.From, Classifier: q.Classifier.resolved(), Seed: q.Seed})
-	settings.Provenance = e.Provenance()
+	settings.Provenance = t.Embedder.Provenance()
 	if settings.Prior, err = readPrior(q.Classifier.Prior); err == nil {
-		fresh, err = model.New(settings)
+		t.fresh, err = model.New(settings)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, e.Close())
+		return errors.Join(err, t.Embedder.Close())
 	}
-	return e, fresh, nil
+	return nil
 }
 
 // Begin opens the session, at a line of its history unless that is 0. changed is called after every
@@ -138,7 +139,7 @@ func (t *Teaching) Begin(at int, changed func(event string)) error {
 		return err
 	}
 	t.Session, err = teach.Open(teach.Options{
-		Model: t.file, Fresh: t.fresh, At: at, Dim: t.Embedder.Dim(), Temp: t.temp,
+		Model: t.file, Fresh: t.fresh, Start: t.start, At: at, Dim: t.Embedder.Dim(), Temp: t.temp,
 		Backend: products, ToolVersion: t.studio.version, Changed: changed, Gap: t.gap,
 		Elsewhere: t.studio.cached,
 	})

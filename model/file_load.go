@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -86,6 +87,29 @@ func load(path string, makes heads) (*Model, error) {
 	m.statistics.model = path
 	m.onDisk = version{path, written}
 	return m, nil
+}
+
+// Clone returns a model equal to this one, which has been loaded or saved and not changed since: what one learns or
+// forgets does not reach the other. It is what Load would return, without reading the file.
+func (m *Model) Clone() (*Model, error) {
+	c, err := m.encode(m.statistics.pointer)
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	makes := m.makes
+	if makes.load == nil {
+		makes = methods()
+	}
+	clone, _, err := decode(bytes.NewReader(text), int64(len(text)), makes)
+	if err != nil {
+		return nil, err
+	}
+	clone.statistics.model, clone.onDisk = m.statistics.model, m.onDisk
+	return clone, nil
 }
 
 // resolve follows a symbolic link, so that side files are next to the real file

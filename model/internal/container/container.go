@@ -5,6 +5,7 @@ package container
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -76,6 +77,13 @@ func (c File) Add(prefix string, tensors map[string]classifier.Tensor) {
 // Digest returns the size and hash of what Write would write.
 func (c File) Digest() (safetensors.Written, error) {
 	return safetensors.Write(io.Discard, c.Tensors, c.Metadata)
+}
+
+// Bytes returns what Write would write.
+func (c File) Bytes() ([]byte, error) {
+	var b bytes.Buffer
+	_, err := safetensors.Write(&b, c.Tensors, c.Metadata)
+	return b.Bytes(), err
 }
 
 // Write writes the file durably and atomically; before, unless nil, runs after
