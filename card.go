@@ -69,11 +69,11 @@ Half or more of the held-out photos of these classes were named wrongly: {{range
 {{end}}
 ## Limits
 
-- One class for a whole photo. A photo of anything else gets the nearest class unless ` + "`--reject`" + ` is used.
+- One class for a whole photo. A photo of anything else gets the nearest class unless some are rejected as unknown.
 - What the network below cannot tell apart, this model cannot either; it has the biases of the images that the network was trained on.
 {{if .Single}}- {{.Single}} class{{if gt .Single 1}}es were{{else}} was{{end}} learned from a single photo, and nothing is known about how well.
 {{end}}{{if .Rough}}- The numbers above rest on few photos, if any: they are rough.
-{{end}}{{with .Held.Reason}}- ` + "`--reject`" + ` is not calibrated: {{.}}.
+{{end}}{{with .Held.Reason}}- Rejection is not calibrated: {{.}}.
 {{end}}{{if .Keeps}}- The file contains the embeddings of {{.Keeps}} photos, from which something of their content could be recovered.
 {{end}}{{if .Traces}}- Traces of what it forgot approximately are left in what all classes share.
 {{end}}

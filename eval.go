@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 	"github.com/seed-90d10d51/pipeline/label/report"
@@ -164,7 +165,7 @@ func (in input) anyOf(ctx context.Context, classes []string) error {
 	if err := ctx.Err(); err != nil || len(others) == 0 { // evaluating says what is wrong
 		return err
 	}
-	return phrase("no image is of a class of the model, such as %s: their classes are %s and so on; {class-from} "+
+	return phrase.New("no image is of a class of the model, such as %s: their classes are %s and so on; {class-from} "+
 		"says which folder names the class", strings.Join(classes[:min(most, len(classes))], ", "),
 		strings.Join(others, ", "))
 }

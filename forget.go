@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/research/training"
@@ -89,7 +90,7 @@ func (r *run) forget(ctx context.Context, q ForgetRequest) (*Forgotten, error) {
 		return finishForgetting(m, q, what, err)
 	}
 	if missing := (*model.MissingRowsError)(nil); errors.As(err, &missing) {
-		return nil, phrase("%w. They are neither in the model nor in the cache: give the images with {images}, "+
+		return nil, phrase.New("%w. They are neither in the model nor in the cache: give the images with {images}, "+
 			"the embeddings with {features}, or the statistics that the model was trained on with {stats}; "+
 			"{approximate} does without and leaves traces", err)
 	}

@@ -158,7 +158,7 @@ func (l *lines) temperature(m *model.Model) {
 			held(m.Predictor.Calibration.Source), t.After, t.Before, caution)
 	}
 	if t != nil && t.Wrong > 0 {
-		l.add("labels     about %.2g %% of those learned look wrong: see pipeline rank --by label-error", 100*t.Wrong)
+		l.add("labels     about %.2g %% of those learned look wrong: rank by label-error shows them", 100*t.Wrong)
 	}
 }
 
@@ -212,7 +212,7 @@ func writeHistory(to io.Writer, points []teach.Point) error {
 	if len(points) == 0 {
 		return nil
 	}
-	fmt.Fprintln(to, "\nhistory; serve --at LINE goes back to a line")
+	fmt.Fprintln(to, "\nhistory; serve goes back to a line")
 	table := tabwriter.NewWriter(to, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(table, "  line\ttime\tdecisions\tlabels\tclasses\t")
 	for _, p := range points {

@@ -30,7 +30,7 @@ func (l *labelling) events(ctx context.Context, places export.Deployments, job *
 	}
 	if t.Unknown > 0 {
 		l.log.Warn("photos whose time is neither in EXIF, nor in a list or their name, are events of their own; "+
-			"--set label.file_times=true takes the time of the file, which copying may have changed",
+			"label.file_times=true takes the time of the file, which copying may have changed",
 			"photos", t.Unknown)
 	}
 	if t.Files > 0 {

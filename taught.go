@@ -3,13 +3,13 @@ package pipeline
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -230,7 +230,9 @@ func Preference(prefer string) (teach.Preference, error) {
 // withChoice says how to choose where two truths conflict.
 func withChoice(err error) error {
 	if conflicts := (*teach.ConflictsError)(nil); errors.As(err, &conflicts) {
-		return fmt.Errorf("%w. %s", err, conflicts.Choice())
+		decided, listed := conflicts.Choice()
+		return phrase.New("%w. Choose for all of them: {prefer} decisions keeps the labels of %s, {prefer} list takes "+
+			"those of %s", err, decided, listed)
 	}
 	return err
 }

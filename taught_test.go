@@ -32,12 +32,14 @@ func (l *late) Read(p []byte) (int, error) {
 func TestTheBaseIsReadOnce(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	paint(t, dir)
-	p, err := pipeline.Open(ctx, pipeline.WithCache(filepath.Join(dir, "cache")), pipeline.WithNetwork(testenv.Small(t)))
+	p, err := pipeline.Open(ctx, pipeline.WithCache(filepath.Join(dir, "cache")),
+		pipeline.WithNetwork(testenv.Small(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	file, holiday := filepath.Join(dir, "a.model"), filepath.Join(dir, "photos", "holiday")
-	if _, _, err := p.Train(ctx, pipeline.Folder(filepath.Join(dir, "photos", "train")), pipeline.Into(file)); err != nil {
+	train := pipeline.Folder(filepath.Join(dir, "photos", "train"))
+	if _, _, err := p.Train(ctx, train, pipeline.Into(file)); err != nil {
 		t.Fatal(err)
 	}
 	teaching, err := p.Teach(ctx, pipeline.TeachRequest{Model: file, From: pipeline.Folder(holiday)})

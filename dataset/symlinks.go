@@ -26,7 +26,9 @@ const (
 )
 
 // LinkPolicies lists them.
-func LinkPolicies() []string { return []string{string(FollowLinks), string(FollowFiles), string(SkipLinks)} }
+func LinkPolicies() []string {
+	return []string{string(FollowLinks), string(FollowFiles), string(SkipLinks)}
+}
 
 // Validate rejects unknown policies and lists the valid ones; "" means
 // FollowLinks.

@@ -84,7 +84,7 @@ func isTexts(place, _ string, e fs.DirEntry) bool {
 func onlyTexts(path string) error {
 	strange, err := strangers(path, isTexts)
 	if err == nil && len(strange) > 0 {
-		err = fmt.Errorf("the folder has a file that is not of texts (%s); give another --out", strange[0])
+		err = fmt.Errorf("the folder has a file that is not of texts (%s); give another folder", strange[0])
 	}
 	return err
 }

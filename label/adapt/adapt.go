@@ -63,7 +63,7 @@ const (
 )
 
 // ErrCannot means that the classifier's class means cannot be adapted.
-var ErrCannot = errors.New("only plda can be adapted: train the model with --classifier plda")
+var ErrCannot = errors.New("only plda can be adapted: train the model with the method plda")
 
 // A Head scores like a model whose class means were adapted. Novelty is that of
 // the model, so that thresholds keep their meaning.

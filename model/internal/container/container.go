@@ -50,8 +50,8 @@ type Format struct {
 var known = map[string]string{
 	"pipeline-model":            "it is a model",
 	"pipeline-statistics":       "it is the statistics side file of a model",
-	"pipeline-prior":            "it is a prior; pipeline train --prior uses it",
-	"pipeline-class-statistics": "it holds class statistics; pipeline train --stats turns them into a model",
+	"pipeline-prior":            "it is a prior, which pipeline train can use",
+	"pipeline-class-statistics": "it holds class statistics, which pipeline train turns into a model",
 }
 
 // A File is the content of a file in one of the formats.
