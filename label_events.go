@@ -48,11 +48,11 @@ func (l *labelling) events(ctx context.Context, places export.Deployments, job *
 	counts := survey.New(groups.Events, places)
 	job.Sinks = append(job.Sinks, events.Table{Dir: job.Out, Events: groups.Events},
 		survey.Sink{Survey: counts, Dir: job.Out})
-	if figure := counts.Figure(); figure != nil {
-		svg, err := figure.Encode("svg")
-		if err != nil {
-			return nil, err
-		}
+	svg, err := counts.SVG()
+	if err != nil {
+		return nil, err
+	}
+	if svg != nil {
 		page.Activity = &report.Figure{SVG: svg, Alt: counts.Told()}
 	}
 	return groups.Events, nil

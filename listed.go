@@ -52,14 +52,15 @@ func (in inputs) notePredicted(predicted int) {
 	}
 }
 
-// noteUnlabelled says what embed.Labelled left out, except what notePredicted has already said.
-func (in inputs) noteUnlabelled(from input, rows *embed.Labelled, skipped map[string]int) {
-	predicted := 0
+// noteUnlabelled says what embed.Labelled left out, except what notePredicted has already said, and returns how
+// many that was.
+func (in inputs) noteUnlabelled(from input, rows *embed.Labelled, skipped map[string]int) (predicted int) {
 	if from.images != nil {
 		found, _ := from.images.Outcome()
 		predicted = found.Predicted
 	}
 	in.noteLeftOut(max(0, rows.Dropped-rows.Several-predicted), rows.Several, skipped)
+	return predicted
 }
 
 // noteLeftOut says how many images have no class, how many show several things, and how many

@@ -341,8 +341,11 @@ func (in inputs) labelledOr(ctx context.Context, m *model.Model, aside func(embe
 	defer closeInto(from, &err)
 	rows := &embed.Labelled{Rows: from, Aside: aside}
 	e, err = embed.Collect(ctx, rows)
-	in.noteUnlabelled(from, rows, e.Outcome.Skipped)
-	if errors.Is(err, embed.ErrNoLabels) && m != nil && from.root != "" {
+	predicted := in.noteUnlabelled(from, rows, e.Outcome.Skipped)
+	switch none := errors.Is(err, embed.ErrNoLabels); {
+	case none && predicted > 0:
+		err = phrase.New("%w; or, if those of the model are right, take them with {predictions}", err)
+	case none && m != nil && from.root != "":
 		err = phrase.New("%w; or, if all of these are of one class, name it after their folder with {class-from} root",
 			err)
 	}

@@ -18,7 +18,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 	"github.com/seed-90d10d51/pipeline/method"
-	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
@@ -215,7 +214,7 @@ const (
 )
 
 func readSessions(f *safetensors.File, d document) ([]Session, error) {
-	content, err := classstats.ReadHashes(f, contentTensor)
+	content, err := container.ReadHashes(f, contentTensor)
 	if err != nil {
 		return nil, err
 	}

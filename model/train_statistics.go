@@ -134,7 +134,7 @@ func (p *Predictor) momentsLearner(method string, unit bool) (moments.Learner, e
 	learner, ok := p.Head.(moments.Learner)
 	if !ok {
 		return nil, phrase.New("%s learns only from examples, not from collected statistics: give {images} or "+
-			"{features}, or choose a method that pipeline stats lists: %w", method, classifier.ErrUnsupported)
+			"{features}, or choose a method that pipeline stats {help} lists: %w", method, classifier.ErrUnsupported)
 	}
 	if learner.TakesUnit() != unit {
 		wants, advice := "unscaled", "with {raw}"

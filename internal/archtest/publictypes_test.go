@@ -12,9 +12,7 @@ import (
 // call them. The list only shrinks.
 var inward = []string{
 	"extractor.Open", "embed.Options.Runtime", "words/textencoder.Open", "linalg/native.Choose",
-	"model/classstats.Hashes.Tensor", "model/classstats.ReadHashes", "model/prior.Decode", "model/prior.Prior.Encode",
-	"label/survey.Sink.Figure", "label/survey.Survey.Figure",
-	"teach.Control", "teach.Session.OpenControl", "serve.Found.Contact",
+	"model/prior.Decode", "model/prior.Prior.Encode", "teach.Control", "teach.Session.OpenControl",
 }
 
 var internalType = regexp.MustCompile(regexp.QuoteMeta(module) + `(?:[\w/]*/)?internal/`)

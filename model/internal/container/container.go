@@ -6,6 +6,7 @@ package container
 import (
 	"bufio"
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -256,4 +257,29 @@ func Read(f *safetensors.File, prefix string) (map[string]classifier.Tensor, err
 		out[name] = classifier.Tensor{Shape: t.Shape, F32: t.F32, F64: t.F64, I64: t.I64}
 	}
 	return out, nil
+}
+
+// Hashes returns the tensor of the hashes of some contents (n×32 bytes).
+func Hashes(of [][sha256.Size]byte) safetensors.Tensor {
+	content := make([]byte, 0, len(of)*sha256.Size)
+	for _, h := range of {
+		content = append(content, h[:]...)
+	}
+	return safetensors.Tensor{Shape: []int{len(of), sha256.Size}, U8: content}
+}
+
+// ReadHashes reads a tensor that Hashes returned.
+func ReadHashes(f *safetensors.File, name string) ([][sha256.Size]byte, error) {
+	t, err := f.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Shape) != 2 || t.Shape[1] != sha256.Size || t.U8 == nil {
+		return nil, fmt.Errorf("content hashes of shape %v", t.Shape)
+	}
+	hashes := make([][sha256.Size]byte, t.Shape[0])
+	for i := range hashes {
+		copy(hashes[i][:], t.U8[i*sha256.Size:])
+	}
+	return hashes, nil
 }

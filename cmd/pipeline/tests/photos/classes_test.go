@@ -59,7 +59,7 @@ func TestClassesFromFolders(t *testing.T) {
 		t.Error(shown)
 	}
 	if said := l.Must("eval", model, "--images", images, "--class-from", "path", "--drop-label",
-		"Unsure"); !strings.Contains(said.Stderr, "no image has a class that --drop-label") {
+		"Unsure"); !strings.Contains(said.Stderr, "no image has a class that is to be left out") {
 		t.Error(said.Stderr)
 	}
 	if said := l.Must("label", model, "--images", images, "--out", l.Path("out")); strings.Contains(said.Stderr,
