@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/model/prior"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // An EvalRequest says on what a model is measured. Start from NewEvalRequest.
@@ -225,4 +226,38 @@ func present(r *metrics.Report) string {
 		return fmt.Sprintf("%d of the %d classes", n, all)
 	}
 	return plural(all, "class", "classes")
+}
+
+// truths are rows whose class is what a person decided, whatever their folder says.
+type truths struct {
+	embed.Rows
+	decided label.Decisions
+	// changed counts rows whose class is not that of their folder.
+	changed int
+}
+
+func newTruths(rows embed.Rows, file string, m *model.Model) (*truths, error) {
+	decided, err := teach.Decided(file, m)
+	return &truths{Rows: rows, decided: decided}, err
+}
+
+// Each implements embed.Rows.
+func (t *truths) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	return t.Rows.Each(ctx, func(item embed.Item) error {
+		if d, ok := t.decided.Of(item); ok && item.Err == nil && d.By.Seen() {
+			if d.Class != item.Sample.Label {
+				t.changed++
+			}
+			item.Sample.Label = d.Class
+		}
+		return emit(item)
+	})
+}
+
+// tell says how many classes a person decided differently from the folder.
+func (t *truths) tell(l *lines) {
+	if t.changed > 0 {
+		l.add("%s of another class than their folder or list says, as a person decided",
+			plural(t.changed, "image is", "images are"))
+	}
 }

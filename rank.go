@@ -9,6 +9,7 @@ import (
 	"os"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -343,4 +344,29 @@ func (r *run) writeSheet(ctx context.Context, l *Ranked, in input, file, title s
 	}
 	l.lines.add("contact sheet of %s: %s", plural(len(sheet.Tiles), "image", "images"), file)
 	return nil
+}
+
+// unjudged are the rows that no person has decided about. What was accepted in bulk counts
+// as the class given to a row, or is left out as well.
+type unjudged struct {
+	embed.Rows
+	decided  label.Decisions
+	keepBulk bool
+	judged   int // rows that it left out
+}
+
+// Each implements embed.Rows.
+func (u *unjudged) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	return u.Rows.Each(ctx, func(item embed.Item) error {
+		d, ok := u.decided.Of(item)
+		switch {
+		case item.Err != nil || !ok || d.By == label.List:
+		case d.By == label.Bulk && u.keepBulk:
+			item.Sample.Label = d.Class
+		default:
+			u.judged++
+			return nil
+		}
+		return emit(item)
+	})
 }

@@ -10,7 +10,9 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/embed/wording"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -208,4 +210,127 @@ func (t *Teaching) Decide(ctx context.Context, class string, files ...string) er
 	}
 	_, err = t.Session.Teach(ids, vectors, class)
 	return err
+}
+
+// thumbnails is the folder of the cache in which servers keep small pictures of photos.
+const thumbnails = "thumbnails"
+
+// ThumbnailFile names the thumbnail of a photo in a folder of them.
+func ThumbnailFile(dir string, id teach.ID) string {
+	name := id.String()
+	return filepath.Join(dir, name[:2], name+".jpg")
+}
+
+// RemoveThumbnails removes the thumbnails of photos from the folder in which servers
+// keep them.
+func RemoveThumbnails(dir string, ids []teach.ID) (err error) {
+	for _, id := range ids {
+		if e := atomicfile.Remove(ThumbnailFile(dir, id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// openSession opens the session of a MODEL that was taught and starts from a model, for embeddings of d values.
+func (r *run) openSession(file string, start *model.Model, d int) (*teach.Session, error) {
+	temp, err := r.folder("teach")
+	if err != nil {
+		return nil, err
+	}
+	// Without an end: the model is written after that of the request.
+	products, err := r.products()
+	if err != nil {
+		return nil, err
+	}
+	return teach.Open(teach.Options{
+		Model: file, Start: start, Dim: d, Temp: temp, Backend: products, ToolVersion: r.version, Elsewhere: r.cached,
+	})
+}
+
+// cached returns embeddings of photos that are in the cache.
+func (s *Studio) cached(origin embed.Provenance, ids []teach.ID) map[teach.ID][]float32 {
+	found, err := s.cachedRows(origin, ids)
+	if err != nil {
+		s.log.Warn("the cache could not be asked for photos that are not in the folder", "reason", err)
+	}
+	return found
+}
+
+func (s *Studio) cachedRows(origin embed.Provenance, ids []teach.ID) (found map[teach.ID][]float32, err error) {
+	stored, err := s.Options(s.until).Stored(origin)
+	if err != nil {
+		return nil, err
+	}
+	defer closeInto(stored, &err)
+	found = map[teach.ID][]float32{}
+	for _, id := range ids {
+		if x, ok := stored.Get(cache.Hash(id)); ok {
+			found[id] = x
+		}
+	}
+	return found, nil
+}
+
+// reachable returns an error unless a model that was taught can be changed, by this program or
+// by a server that has it open, so that a request fails before its work.
+func reachable(file string) error {
+	err := Writable(file)
+	if !errors.Is(err, teach.ErrInUse) {
+		return err
+	}
+	if control, controlErr := teach.Control(file); controlErr != nil || control == nil {
+		return err
+	}
+	return nil
+}
+
+// do does work on a model that was taught and starts from a model, with embeddings of d values, or hands it to the
+// server that has the model open.
+func (r *run) do(
+	ctx context.Context, file string, start *model.Model, d int, work teach.Work,
+) (done teach.Done, err error) {
+	session, err := r.openSession(file, start, d)
+	if errors.Is(err, teach.ErrInUse) {
+		if done, err = teach.Hand(ctx, file, work); err == nil {
+			r.say("handed to the server that has %s open, which shows it on its page", file)
+		}
+		return done, err
+	}
+	if err != nil {
+		return done, err
+	}
+	defer closeInto(session, &err)
+	r.warnOpened(session, file)
+	if done, err = work.Do(ctx, session); err != nil || !work.Learns() {
+		return done, err
+	}
+	done.Unsaved, err = r.leave(context.WithoutCancel(ctx), session, file)
+	return done, err
+}
+
+// warnOpened says what a server that was killed, or failed to save, has left.
+func (s *Studio) warnOpened(session *teach.Session, file string) {
+	if dropped := session.Dropped(); dropped != "" {
+		s.log.Warn("the journal ended in the middle of a line, as after a kill; it was not acknowledged and is dropped",
+			"dropped", dropped)
+	}
+	if n := session.Status().Unsaved; n > 0 {
+		s.log.Warn("the model lacks decisions that are in its journal: save on the page, or end this server, which "+
+			"saves too",
+			"file", file, "decisions", n)
+	}
+}
+
+// leave writes the model if it is behind the journal and there are two classes, and
+// waits for a save that is running. unsaved says why there is no model to write.
+func (s *Studio) leave(ctx context.Context, session *teach.Session, file string) (unsaved string, err error) {
+	if st := session.Status(); st.Unsaved == 0 && st.Lost == nil {
+		return "", nil
+	}
+	s.say("writing %s; every decision is in its journal already", file)
+	if unsaved, err = session.SaveIfAble(ctx); err != nil {
+		err = &UnsavedError{file, err}
+	}
+	return unsaved, err
 }
