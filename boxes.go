@@ -58,7 +58,7 @@ func (in inputs) boxedFolder(ctx context.Context) (*boxedFolder, error) {
 	}
 	found, err := boxed.Outcome()
 	if n := len(found.Problems); n > 0 {
-		in.log.Warn("boxes or photos that cannot be used are left out; label --boxes lists them in errors.csv",
+		in.log.Warn("boxes or photos that cannot be used are left out; label lists them in errors.csv",
 			"problems", n, "first", dataset.EscapePath(found.Problems[0].Path), "reason", found.Problems[0].Err)
 	}
 	return f, err

@@ -10,12 +10,14 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 	"github.com/seed-90d10d51/pipeline/label/report"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/model/prior"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // An EvalRequest says on what a model is measured. Start from NewEvalRequest.
@@ -164,7 +166,7 @@ func (in input) anyOf(ctx context.Context, classes []string) error {
 	if err := ctx.Err(); err != nil || len(others) == 0 { // evaluating says what is wrong
 		return err
 	}
-	return phrase("no image is of a class of the model, such as %s: their classes are %s and so on; {class-from} "+
+	return phrase.New("no image is of a class of the model, such as %s: their classes are %s and so on; {class-from} "+
 		"says which folder names the class", strings.Join(classes[:min(most, len(classes))], ", "),
 		strings.Join(others, ", "))
 }
@@ -224,4 +226,38 @@ func present(r *metrics.Report) string {
 		return fmt.Sprintf("%d of the %d classes", n, all)
 	}
 	return plural(all, "class", "classes")
+}
+
+// truths are rows whose class is what a person decided, whatever their folder says.
+type truths struct {
+	embed.Rows
+	decided label.Decisions
+	// changed counts rows whose class is not that of their folder.
+	changed int
+}
+
+func newTruths(rows embed.Rows, file string, m *model.Model) (*truths, error) {
+	decided, err := teach.Decided(file, m)
+	return &truths{Rows: rows, decided: decided}, err
+}
+
+// Each implements embed.Rows.
+func (t *truths) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	return t.Rows.Each(ctx, func(item embed.Item) error {
+		if d, ok := t.decided.Of(item); ok && item.Err == nil && d.By.Seen() {
+			if d.Class != item.Sample.Label {
+				t.changed++
+			}
+			item.Sample.Label = d.Class
+		}
+		return emit(item)
+	})
+}
+
+// tell says how many classes a person decided differently from the folder.
+func (t *truths) tell(l *lines) {
+	if t.changed > 0 {
+		l.add("%s of another class than their folder or list says, as a person decided",
+			plural(t.changed, "image is", "images are"))
+	}
 }

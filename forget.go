@@ -15,9 +15,11 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/research/training"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // A ForgetRequest says what a model forgets: classes, or single images.
@@ -89,7 +91,7 @@ func (r *run) forget(ctx context.Context, q ForgetRequest) (*Forgotten, error) {
 		return finishForgetting(m, q, what, err)
 	}
 	if missing := (*model.MissingRowsError)(nil); errors.As(err, &missing) {
-		return nil, phrase("%w. They are neither in the model nor in the cache: give the images with {images}, "+
+		return nil, phrase.New("%w. They are neither in the model nor in the cache: give the images with {images}, "+
 			"the embeddings with {features}, or the statistics that the model was trained on with {stats}; "+
 			"{approximate} does without and leaves traces", err)
 	}
@@ -339,4 +341,42 @@ func (f *Forgotten) tell(m *model.Model, classes []string, done model.Forgotten)
 	case model.Subtracted:
 		l.add("subtracted, exactly up to rounding")
 	}
+}
+
+// forgetTaught forgets photos, or all photos of classes, of a model that follows from a journal.
+func (r *run) forgetTaught(ctx context.Context, q ForgetRequest) (*Forgotten, error) {
+	if err := reachable(q.Model); err != nil {
+		return nil, err
+	}
+	if q.Out != "" || q.Approximate || q.KeepPrevious || len(q.Stats) > 0 {
+		return nil, misuse("%s was taught with serve, and its journal forgets without a trace: give only {class}, or "+
+			"{samples}, the list of the photos, with {images} or {features}", q.Model)
+	}
+	m, err := model.Load(teach.StartFile(q.Model))
+	if err != nil {
+		return nil, err
+	}
+	what, err := r.toForget(ctx, m, q)
+	if err != nil {
+		return nil, err
+	}
+	pictures, err := r.folder(thumbnails)
+	if err != nil {
+		return nil, err
+	}
+	work := teach.Work{Classes: what.classes}
+	for _, h := range what.samples.Content {
+		work.Forget = append(work.Forget, teach.ID(h))
+	}
+	done, err := r.do(ctx, q.Model, m, max(what.samples.X.Cols, m.Dim(), m.Provenance.Dim), work)
+	if err := errors.Join(err, RemoveThumbnails(pictures, done.Forgot)); err != nil {
+		return nil, err
+	}
+	f := &Forgotten{}
+	f.lines.add("forgot %d of %s, in the journal and the model", done.Removed,
+		plural(len(done.Forgot), "photo", "photos"))
+	for _, trace := range done.Left {
+		f.lines.add("not reached: %s", trace)
+	}
+	return f, nil
 }

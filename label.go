@@ -33,6 +33,8 @@ type LabelRequest struct {
 	// Settings select the results. Report is the folder of report.html, "" for none.
 	Settings label.Config
 	Report   string
+	// Sinks receive every scored row, too, and are committed or aborted however Label ends.
+	Sinks    []label.Sink
 	OldShare model.OldShare // as in LearnRequest
 	// Seed divides the photos into parts.
 	Seed uint64
@@ -96,6 +98,11 @@ func (l *Labelled) Lines() []string { return l.lines }
 // Label labels photos with a model and writes the results. A run that was stopped resumes. The
 // error is a PartialError if some photos could not be read.
 func (s *Studio) Label(ctx context.Context, q LabelRequest) (l *Labelled, err error) {
+	defer func() {
+		for _, sink := range q.Sinks {
+			sink.Abort() // does nothing after Commit
+		}
+	}()
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
@@ -122,6 +129,7 @@ func (s *Studio) Label(ctx context.Context, q LabelRequest) (l *Labelled, err er
 	if err != nil {
 		return nil, err
 	}
+	job.Sinks = append(job.Sinks, q.Sinks...)
 	if l.Summary, err = job.Run(ctx); err != nil {
 		return nil, err
 	}

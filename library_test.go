@@ -20,6 +20,7 @@ var want = []string{
 	"1.png sand\n2.png sky\n",
 	"",
 	"2 labelled\n",
+	"map[grass:1 sky:1]\n",
 	"newt\n",
 	"mine [grass sky]\n",
 }

@@ -9,7 +9,9 @@ import (
 	"os"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/rank"
@@ -188,7 +190,7 @@ func (r *run) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 		}
 		how, err := rank.LinkGroups(groups, in.root, q.Groups, in.crop(ctx))
 		if err != nil {
-			return phrase("{cluster-unknown}: %w", err)
+			return phrase.New("{cluster-unknown}: %w", err)
 		}
 		if in.boxed == nil {
 			r.warnLinks(organise.Links, how)
@@ -236,8 +238,8 @@ func groupLines(groups [][]rank.Member, unknown, most int, dir string) (l lines)
 		}
 	}
 	l.add("%s of %d of the %d unknown images in %s, %d of them near-duplicates: rename each group to the class it "+
-		"shows, delete the others, then run pipeline learn MODEL "+
-		"--images %s", plural(len(groups), "group", "groups"), grouped, unknown, dir, duplicates, dir)
+		"shows, delete the others, then learn %s", plural(len(groups), "group", "groups"), grouped, unknown, dir,
+		duplicates, dir)
 	if unknown > most {
 		l.add("only %d unknown images, drawn at random, were grouped (rank.cluster_images): learn the groups and run "+
 			"this again for the rest", most)
@@ -253,7 +255,7 @@ func emptyFolder(dir string) error {
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return phrase("{cluster-unknown}: %w", err)
+		return phrase.New("{cluster-unknown}: %w", err)
 	}
 	if len(entries) > 0 {
 		return misuse("{cluster-unknown} %s: the folder is not empty; give a new one, so that groups named earlier "+
@@ -261,7 +263,7 @@ func emptyFolder(dir string) error {
 	}
 	groups, err := atomicfile.CreateDir(dir, nil) // fails now rather than after the work
 	if err != nil {
-		return phrase("{cluster-unknown}: %w", err)
+		return phrase.New("{cluster-unknown}: %w", err)
 	}
 	groups.Abort()
 	return nil
@@ -342,4 +344,29 @@ func (r *run) writeSheet(ctx context.Context, l *Ranked, in input, file, title s
 	}
 	l.lines.add("contact sheet of %s: %s", plural(len(sheet.Tiles), "image", "images"), file)
 	return nil
+}
+
+// unjudged are the rows that no person has decided about. What was accepted in bulk counts
+// as the class given to a row, or is left out as well.
+type unjudged struct {
+	embed.Rows
+	decided  label.Decisions
+	keepBulk bool
+	judged   int // rows that it left out
+}
+
+// Each implements embed.Rows.
+func (u *unjudged) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+	return u.Rows.Each(ctx, func(item embed.Item) error {
+		d, ok := u.decided.Of(item)
+		switch {
+		case item.Err != nil || !ok || d.By == label.List:
+		case d.By == label.Bulk && u.keepBulk:
+			item.Sample.Label = d.Class
+		default:
+			u.judged++
+			return nil
+		}
+		return emit(item)
+	})
 }

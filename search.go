@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/embed/wording"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 )
@@ -118,14 +119,14 @@ func (in input) vector(ctx context.Context, like string) ([]float32, error) {
 	}
 	file, err := regularfile.Read(like, photoBytes)
 	if err != nil {
-		return nil, phrase("{like}: %w", err)
+		return nil, phrase.New("{like}: %w", err)
 	}
 	items, err := in.embedder.EmbedContents(ctx, [][]byte{file})
 	if err == nil {
 		err = items[0].Err
 	}
 	if err != nil {
-		return nil, phrase("{like} %s: %w", like, err)
+		return nil, phrase.New("{like} %s: %w", like, err)
 	}
 	return items[0].Vector, nil
 }
@@ -148,7 +149,7 @@ func (in input) row(ctx context.Context, path string) (vector []float32, err err
 	case err != nil:
 		return nil, err
 	}
-	return nil, phrase("{like}: there is no row with the path %s in the features", path)
+	return nil, phrase.New("{like}: there is no row with the path %s in the features", path)
 }
 
 // vector returns the embedding of any text, or of a text or class of a folder.
@@ -169,7 +170,7 @@ func (t texts) vector(ctx context.Context, text string) ([]float32, error) {
 	}
 	vector, ok := byClass[text]
 	if !ok {
-		return nil, phrase("{text}: %q is neither a text nor a class of %s, whose embeddings are all that is known",
+		return nil, phrase.New("{text}: %q is neither a text nor a class of %s, whose embeddings are all that is known",
 			text, t.path)
 	}
 	return vector, nil

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 )
 
 // A SetUpRequest says where the libraries come from that this machine lacks. The zero value gets them
@@ -188,7 +189,7 @@ func (w *settingUp) obtain(ctx context.Context, all []*library) {
 	pip, err := libraries.FindPip()
 	for _, l := range missing {
 		if err != nil {
-			l.err = errors.New(withoutPip)
+			l.err = phrase.New(withoutPip)
 			continue
 		}
 		size := l.target.Archive.Bytes
@@ -208,8 +209,8 @@ func (w *settingUp) obtain(ctx context.Context, all []*library) {
 // withoutPip is what to do without pip.
 const withoutPip = `it is missing, and pip, which would fetch it, is not installed; one of these helps:
   install pip (Debian, Ubuntu: apt-get install python3-pip; elsewhere it comes with Python) and run pipeline setup again
-  run pipeline setup --into FOLDER on another machine (--platform names this one), and pipeline setup --from FOLDER here
-  use the release archive, which contains the libraries (pipeline setup --from ARCHIVE takes them from it)`
+  run pipeline setup {into} FOLDER on another machine ({platform} names this one), and pipeline setup {from} FOLDER here
+  use the release archive, which contains the libraries (pipeline setup {from} ARCHIVE takes them from it)`
 
 func (s *Studio) findRuntime() (string, error) {
 	library, _, err := ort.Locate(s.settings.Library)

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -161,7 +162,7 @@ func (in inputs) openImages(ctx context.Context, m *model.Model, need need) (inp
 	}
 	found, _ := images.Outcome()
 	if found.Guessed != "" {
-		in.log.Info("guessed how to read the list; --path-column, --label-column and --path-suffix say it",
+		in.log.Info("guessed how to read the list; path_column, label_column and path_suffix say it",
 			"list", in.List, "guessed", found.Guessed)
 	}
 	in.noteFiles(found.LeftOut)
@@ -225,9 +226,9 @@ func (in inputs) noteMerged(merged []dataset.Merged) {
 		return
 	}
 	advice := "each first-level folder is one class, with the folders inside it; " +
-		"--class-from leaf or path makes these the classes, --class-from top confirms"
+		"class_from=leaf or path makes these the classes, class_from=top confirms"
 	if in.Scan.ClassFrom == string(dataset.ClassFromLeaf) {
-		advice = "folders of the same name are one class; --class-from path keeps them apart"
+		advice = "folders of the same name are one class; class_from=path keeps them apart"
 	}
 	first := merged[0]
 	in.log.Info(advice, "merged_classes", len(merged),
@@ -340,9 +341,12 @@ func (in inputs) labelledOr(ctx context.Context, m *model.Model, aside func(embe
 	defer closeInto(from, &err)
 	rows := &embed.Labelled{Rows: from, Aside: aside}
 	e, err = embed.Collect(ctx, rows)
-	in.noteUnlabelled(from, rows, e.Outcome.Skipped)
-	if errors.Is(err, embed.ErrNoLabels) && m != nil && from.root != "" {
-		err = phrase("%w; or, if all of these are of one class, name it after their folder with {class-from} root",
+	predicted := in.noteUnlabelled(from, rows, e.Outcome.Skipped)
+	switch none := errors.Is(err, embed.ErrNoLabels); {
+	case none && predicted > 0:
+		err = phrase.New("%w; or, if those of the model are right, take them with {predictions}", err)
+	case none && m != nil && from.root != "":
+		err = phrase.New("%w; or, if all of these are of one class, name it after their folder with {class-from} root",
 			err)
 	}
 	b = model.NewBatch(e)

@@ -243,5 +243,5 @@ func (r *run) trainTaught(ctx context.Context, q TrainRequest) (*Learned, error)
 			"another {out}", q.Out, m.Method)
 	}
 	r.say("%s was taught with serve: its decisions stay, and these photos are added", q.Out)
-	return r.learnTaught(ctx, LearnRequest{Model: q.Out, From: q.From, Texts: q.Texts, Prefer: q.Prefer})
+	return r.learnTaught(ctx, LearnRequest{Model: q.Out, From: q.From, Texts: q.Texts, Prefer: q.Prefer}, m)
 }

@@ -73,7 +73,7 @@ func (r *listReader) photo(cell, suffix string, literal bool) (string, error) {
 	photo, number := cutBox(cell)
 	if number > 0 && hosted(photo) != nil { // in an address, what follows would be no part of the path
 		if !r.opts.Boxes {
-			return "", fmt.Errorf("%s is a box: give the file of boxes with --boxes", cell)
+			return "", fmt.Errorf("%s is a box: give the file of boxes, too", cell)
 		}
 		rel, err := r.find(photo, suffix, literal)
 		return rel + cell[len(photo):], err

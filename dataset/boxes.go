@@ -13,6 +13,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
@@ -227,8 +228,8 @@ func (s *Source) Boxed(ctx context.Context, b *Boxes) (*Source, BoxesFound, erro
 	}
 	b.absent(&found)
 	if none && found.Absent.N > 0 {
-		return nil, found, fmt.Errorf("none of the %d files that %s lists, such as %s, is a photo below %s: check "+
-			"--images", found.Absent.N, b.name, found.Absent.First[0], s.root)
+		return nil, found, phrase.New("none of the %d files that %s lists, such as %s, is a photo below %s: check "+
+			"{images}", found.Absent.N, b.name, found.Absent.First[0], s.root)
 	}
 	out := &Source{root: s.root, n: found.Boxes, found: listing}
 	out.pass = func(ctx context.Context, out *Listing, yield func(Sample) bool) error {

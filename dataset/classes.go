@@ -21,10 +21,15 @@ const (
 	ClassFromRoot ClassFrom = "root" // Photos
 )
 
+// ClassRules lists them.
+func ClassRules() []string {
+	return []string{string(ClassFromTop), string(ClassFromLeaf), string(ClassFromPath), string(ClassFromRoot)}
+}
+
 // Validate rejects unknown rules and lists the valid ones; "" is the default of
 // whoever applies the rule.
 func (c ClassFrom) Validate() error {
-	all := []string{string(ClassFromTop), string(ClassFromLeaf), string(ClassFromPath), string(ClassFromRoot)}
+	all := ClassRules()
 	if c != "" && !slices.Contains(all, string(c)) {
 		return fmt.Errorf("class_from: %q is not one of %s", string(c), strings.Join(all, ", "))
 	}

@@ -9,13 +9,17 @@ import (
 	"strings"
 	"unicode"
 
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
 
 // A ColumnError reports that a column of a list is missing or cannot be guessed.
-type ColumnError struct{ message string }
+type ColumnError struct{ err error }
 
-func (e *ColumnError) Error() string { return e.message }
+func (e *ColumnError) Error() string { return e.err.Error() }
+
+// Unwrap returns what is wrong.
+func (e *ColumnError) Unwrap() error { return e.err }
 
 // A guesser finds the format and the columns of a list, as far as the options
 // leave them open, from its first records and the files on disk.
@@ -257,7 +261,7 @@ func (g guesser) say(r records, names []string, c columns) string {
 // files; else the only one with names of images, or with a usual name.
 func (g guesser) pathColumn(names []string, rows [][]string) (int, error) {
 	if g.opts.PathColumn != "" {
-		return named(names, g.opts.PathColumn, "--path-column")
+		return named(names, g.opts.PathColumn, "path-column")
 	}
 	if i := slices.Index(names, "path"); i >= 0 {
 		return i, nil
@@ -271,7 +275,7 @@ func (g guesser) pathColumn(names []string, rows [][]string) (int, error) {
 			return found[0], nil
 		}
 	}
-	return 0, &ColumnError{fmt.Sprintf("which column has the paths? Name one of %s with --path-column", list(names))}
+	return 0, &ColumnError{phrase.New("which column has the paths? Name one of %s with {path-column}", list(names))}
 }
 
 // existing returns the columns whose cells name the most files, of which there
@@ -332,7 +336,7 @@ func (g guesser) suffix(rows [][]string, column int) string {
 // else the only one that is left. -1 means none.
 func (g guesser) labelColumn(names []string, path int) (int, error) {
 	if g.opts.LabelColumn != "" {
-		return named(names, g.opts.LabelColumn, "--label-column")
+		return named(names, g.opts.LabelColumn, "label-column")
 	}
 	if i := slices.Index(names, "label"); i >= 0 {
 		return i, nil
@@ -358,12 +362,12 @@ func (g guesser) labelColumn(names []string, path int) (int, error) {
 	case len(left) == 0, g.opts.LabelsOptional:
 		return -1, nil
 	}
-	return 0, &ColumnError{fmt.Sprintf("which column has the labels? Name one of %s with --label-column, or take "+
-		"classes from folders with --class-from", list(names))}
+	return 0, &ColumnError{phrase.New("which column has the labels? Name one of %s with {label-column}, or take "+
+		"classes from folders with {class-from}", list(names))}
 }
 
 // named returns the column with a name, or with a number counted from 1.
-func named(names []string, name, flag string) (int, error) {
+func named(names []string, name, setting string) (int, error) {
 	if i := slices.Index(names, name); i >= 0 {
 		return i, nil
 	}
@@ -377,7 +381,7 @@ func named(names []string, name, flag string) (int, error) {
 	if _, err := strconv.Atoi(name); err != nil {
 		hint = suggest.Sentence(name, names)
 	}
-	return 0, &ColumnError{fmt.Sprintf("%s %s: no such column%s The columns are %s", flag, name, hint, list(names))}
+	return 0, &ColumnError{phrase.New("{"+setting+"} %s: no such column%s The columns are %s", name, hint, list(names))}
 }
 
 // list quotes the first names.

@@ -105,7 +105,7 @@ func listOf(f io.ReaderAt, size int64, list listFile, root string, opts ListOpti
 	switch n := len(r.listing.Problems); {
 	case len(r.listing.Samples) > 0:
 	case n > 0 && n == r.missing:
-		err = fmt.Errorf("read list %s: %s", file, r.noneExists())
+		err = r.noneExists(file)
 	default:
 		err = fmt.Errorf("read list %s: %w in it that can be used (%d lines have problems)", file, ErrNoImages, n)
 	}

@@ -189,17 +189,17 @@ func TestAmbiguousTables(t *testing.T) {
 		want string
 	}{
 		"Nr;Datei;Art\n7;x;cat\n8;y;dog\n": {ListOptions{},
-			`paths? Name one of "Nr", "Datei", "Art" with --path-column`},
+			`paths? Name one of "Nr", "Datei", "Art" with path-column`},
 		"left,right,label\n1.jpg,2.jpg,cat\n": {ListOptions{},
-			`paths? Name one of "left", "right", "label" with --path-column`},
+			`paths? Name one of "left", "right", "label" with path-column`},
 		"path,colour,size\n1.jpg,red,big\n": {ListOptions{},
-			`labels? Name one of "path", "colour", "size" with --label-column`},
-		"path,species,class\n1.jpg,canis,dog\n": {ListOptions{}, "--label-column"},
+			`labels? Name one of "path", "colour", "size" with label-column`},
+		"path,species,class\n1.jpg,canis,dog\n": {ListOptions{}, "label-column"},
 		"path,colour\n1.jpg,red\n": {ListOptions{LabelColumn: "colur"},
 			`did you mean "colour"? The columns are "path", "colour"`},
 		"1.jpg,red\n2.jpg,blue\n": {ListOptions{LabelColumn: "3"},
-			`--label-column 3: no such column. The columns are "1", "2"`},
-		"{\"path\": \"1.jpg\", \"a\": 1, \"b\": 2}": {ListOptions{}, `"a", "b", "path" with --label-column`},
+			`label-column 3: no such column. The columns are "1", "2"`},
+		"{\"path\": \"1.jpg\", \"a\": 1, \"b\": 2}": {ListOptions{}, `"a", "b", "path" with label-column`},
 	} {
 		file := filepath.Join(t.TempDir(), "list")
 		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
@@ -210,8 +210,8 @@ func TestAmbiguousTables(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, c.want)
 		}
 		c.opts.LabelsOptional = true
-		if _, err := ReadList(file, root, c.opts); (err == nil) != strings.Contains(c.want, "with --label-column") &&
-			!strings.HasPrefix(c.want, "--label-column") {
+		if _, err := ReadList(file, root, c.opts); (err == nil) != strings.Contains(c.want, "with label-column") &&
+			!strings.HasPrefix(c.want, "label-column") {
 			t.Errorf("%q, labels optional: %v", text, err)
 		}
 	}
@@ -224,9 +224,9 @@ func TestNoneExists(t *testing.T) {
 	root := filepath.Join(top, "photos")
 	for text, c := range map[string]struct{ root, want string }{
 		"cat/a.jpg\ncat/z.jpg\n": {root, "none of its 2 paths exists; the first is looked for at " + root +
-			"/cat/a.jpg, but it is " + root + "/train/cat/a.jpg: give --images " + root + "/train"},
+			"/cat/a.jpg, but it is " + root + "/train/cat/a.jpg: give images " + root + "/train"},
 		"train/cat/a.jpg\n": {root + "/train", "its only path does not exist; the first is looked for at " +
-			root + "/train/train/cat/a.jpg, but it is " + root + "/train/cat/a.jpg: give --images " + root},
+			root + "/train/train/cat/a.jpg, but it is " + root + "/train/cat/a.jpg: give images " + root},
 		"C:\\My\\train\\cat\\a.jpg\n": {root, "the nearest file is " + root + "/train/cat/a.jpg"},
 		"path,label\nA.jpeg,x\n":      {root, "the nearest file is " + root + "/train/cat/a.jpg"},
 		"nothing-like-it.jpg":         {root, "the nearest file is " + root + "/train/cat/a.jpg"},

@@ -8,11 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
 
-// noneExists describes a list of which no path exists.
-func (r *listReader) noneExists() string {
+// noneExists returns the error of a list of which no path exists.
+func (r *listReader) noneExists(list string) error {
 	text := fmt.Sprintf("none of its %d paths exists", r.missing)
 	if r.missing == 1 {
 		text = "its only path does not exist"
@@ -20,13 +21,13 @@ func (r *listReader) noneExists() string {
 	text += fmt.Sprintf("; the first is looked for at %s", shown(FullPath(r.root, r.first)))
 	switch file, folder := nearestFile(r.root, r.first); {
 	case folder != "":
-		text += fmt.Sprintf(", but it is %s: give --images %s", file, folder)
+		return phrase.New("read list %s: %s, but it is %s: give {images} %s", list, text, file, folder)
 	case file != "":
-		text += fmt.Sprintf("; the nearest file is %s. Check --images, --path-column and --path-suffix", file)
+		return phrase.New("read list %s: %s; the nearest file is %s. Check {images}, {path-column} and {path-suffix}",
+			list, text, file)
 	default:
-		text += fmt.Sprintf("; there are no images in %s: check --images", r.root)
+		return phrase.New("read list %s: %s; there are no images in %s: check {images}", list, text, r.root)
 	}
-	return text
 }
 
 // mostLooked bounds the files among which nearestFile looks for a similar name.

@@ -130,7 +130,7 @@ func newScanner(ctx context.Context, root string, opts ScanOptions) (*scanner, e
 	case slices.Contains(archives, strings.ToLower(filepath.Ext(root))):
 		return nil, fmt.Errorf("scan %s: %w but an archive: unpack it and give the folder", root, ErrNotFolder)
 	default:
-		return nil, fmt.Errorf("scan %s: %w (to label single files, name them in a --list file)", root, ErrNotFolder)
+		return nil, fmt.Errorf("scan %s: %w (to label single files, name them in a list)", root, ErrNotFolder)
 	}
 	s := &scanner{ctx: ctx, opts: opts, listing: newListing(root), name: folderName(root),
 		top: folder{id: idOf(root, info)}}

@@ -25,10 +25,15 @@ const (
 	SkipLinks Symlinks = "skip"
 )
 
+// LinkPolicies lists them.
+func LinkPolicies() []string {
+	return []string{string(FollowLinks), string(FollowFiles), string(SkipLinks)}
+}
+
 // Validate rejects unknown policies and lists the valid ones; "" means
 // FollowLinks.
 func (s Symlinks) Validate() error {
-	all := []string{string(FollowLinks), string(FollowFiles), string(SkipLinks)}
+	all := LinkPolicies()
 	if s != "" && !slices.Contains(all, string(s)) {
 		return fmt.Errorf("symlinks: %q is not one of %s", string(s), strings.Join(all, ", "))
 	}

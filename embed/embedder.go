@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -58,7 +59,7 @@ func (o Options) CacheDir() (string, error) {
 	}
 	user, err := os.UserCacheDir()
 	if err != nil {
-		return "", fmt.Errorf("no cache folder: %w; give one with --cache", err)
+		return "", fmt.Errorf("no cache folder: %w; name one", err)
 	}
 	return filepath.Join(user, "pipeline"), nil
 }
@@ -174,8 +175,8 @@ func (e *Embedder) compare(p Provenance) (err error) {
 func (o Options) openFor(p Provenance) (*Embedder, error) {
 	if p.Backbone.SHA256 == "" {
 		if o.Backbone == "" {
-			return nil, &SettingsError{errors.New("the model was trained on features of an unknown backbone: name " +
-				"the one that computed them with --backbone")}
+			return nil, &SettingsError{phrase.New("the model was trained on features of an unknown backbone: name " +
+				"the one that computed them with {backbone}")}
 		}
 		return o.openNamed()
 	}

@@ -86,7 +86,7 @@ func Collect(ctx context.Context, rows Rows) (Embeddings, error) {
 
 // ErrNoLabels means that no sample has a class.
 var ErrNoLabels = errors.New("no labelled images: put each class into its own folder, DIR/<class>/<image>, or give " +
-	"labels: a column of --list, or of samples.csv of --features")
+	"labels: a column of a list, or of samples.csv of a folder of embeddings")
 
 // Labelled filters rows to those with a class and those that failed. Dropped
 // counts the others, and Several those of them that a list says to show several things; if no

@@ -157,7 +157,7 @@ func lock(dir string) (unlock func(), err error) {
 		return nil, fmt.Errorf("output folder %s: %w", dir, err)
 	}
 	if !ok {
-		return nil, fmt.Errorf("output folder %s: another job is writing to it; wait for it or choose another --out",
+		return nil, fmt.Errorf("output folder %s: another job is writing to it; wait for it or choose another folder",
 			dir)
 	}
 	if _, err := atomicfile.RemoveStale(dir); err != nil {

@@ -1,6 +1,7 @@
 package model
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,7 +18,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 	"github.com/seed-90d10d51/pipeline/method"
-	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
@@ -86,6 +86,29 @@ func load(path string, makes heads) (*Model, error) {
 	m.statistics.model = path
 	m.onDisk = version{path, written}
 	return m, nil
+}
+
+// Clone returns a model equal to this one, which has been loaded or saved and not changed since: what one learns or
+// forgets does not reach the other. It is what Load would return, without reading the file.
+func (m *Model) Clone() (*Model, error) {
+	c, err := m.encode(m.statistics.pointer)
+	if err != nil {
+		return nil, err
+	}
+	text, err := c.Bytes()
+	if err != nil {
+		return nil, err
+	}
+	makes := m.makes
+	if makes.load == nil {
+		makes = methods()
+	}
+	clone, _, err := decode(bytes.NewReader(text), int64(len(text)), makes)
+	if err != nil {
+		return nil, err
+	}
+	clone.statistics.model, clone.onDisk = m.statistics.model, m.onDisk
+	return clone, nil
 }
 
 // resolve follows a symbolic link, so that side files are next to the real file
@@ -191,7 +214,7 @@ const (
 )
 
 func readSessions(f *safetensors.File, d document) ([]Session, error) {
-	content, err := classstats.ReadHashes(f, contentTensor)
+	content, err := container.ReadHashes(f, contentTensor)
 	if err != nil {
 		return nil, err
 	}

@@ -15,7 +15,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
-	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
@@ -224,7 +223,7 @@ func (m *Model) addSamples(c container.File) error {
 		column[name] = int64(i)
 	}
 	n := m.SampleCount()
-	content, class := make(classstats.Hashes, 0, n), make([]int64, 0, n)
+	content, class := make([]Hash, 0, n), make([]int64, 0, n)
 	for at, id := range m.Sessions.samples() {
 		i, ok := column[id.Class]
 		if !ok {
@@ -234,7 +233,7 @@ func (m *Model) addSamples(c container.File) error {
 		content = append(content, id.Content)
 		class = append(class, i)
 	}
-	c.Tensors[contentTensor] = content.Tensor()
+	c.Tensors[contentTensor] = container.Hashes(content)
 	c.Tensors[classTensor] = safetensors.Tensor{Shape: []int{n}, I64: class}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
@@ -66,8 +67,8 @@ func (r removal) learnRest(ctx context.Context) (Forgotten, error) {
 	case r.keepsProjection(lessons[0]):
 		next.Projection, next.Comparison = r.Predictor.Projection, r.Predictor.Comparison
 	case next.Views() > 0 && next.env.Views == nil:
-		return Forgotten{}, fmt.Errorf("the projection has to be trained again, on %d augmented views of every "+
-			"image: give the images with --images", next.Views())
+		return Forgotten{}, phrase.New("the projection has to be trained again, on %d augmented views of every "+
+			"image: give the images with {images}", next.Views())
 	}
 	sessions, err := next.learnAll(ctx, lessons, r.Dim())
 	if err != nil {
@@ -224,8 +225,8 @@ func (r removal) subtract(s Session) ([]classstats.Class, error) {
 			return nil, err
 		}
 		if g.Unit != head.TakesUnit() {
-			return nil, fmt.Errorf("the statistics are not those that the model was trained on: collect them again " +
-				"with the same --raw")
+			return nil, phrase.New("the statistics are not those that the model was trained on: collect them again " +
+				"with the same {raw}")
 		}
 		all, err := g.Except(func(SampleID) bool { return false })
 		if err != nil {

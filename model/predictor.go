@@ -90,7 +90,8 @@ func NewPredictor(s Settings) (*Predictor, error) {
 	p.env.Backend = s.Backend
 	if s.DKL != nil {
 		if s.Prior != nil {
-			return nil, fmt.Errorf("%w with --dkl: it is one of embeddings, not of projections", gauss.ErrPrior)
+			return nil, fmt.Errorf("%w with deep kernel learning: it is one of embeddings, not of projections",
+				gauss.ErrPrior)
 		}
 		m, err := method.Find(s.Method)
 		if err != nil {

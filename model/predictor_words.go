@@ -43,7 +43,7 @@ func (p *Predictor) useWords(w *gauss.Words) error {
 	case !ok:
 		return fmt.Errorf("%w: this method does not use names; plda does", gauss.ErrWords)
 	case p.dkl != nil:
-		return fmt.Errorf("%w with --dkl: texts are not projected", gauss.ErrWords)
+		return fmt.Errorf("%w with deep kernel learning: texts are not projected", gauss.ErrWords)
 	}
 	fresh := *w
 	fresh.Doubted, fresh.Count, fresh.Weight = nil, 0, 1

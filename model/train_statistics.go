@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
@@ -127,21 +128,21 @@ func (p *Predictor) learnMoments(ctx context.Context, head moments.Learner, clas
 // that are scaled (unit) or unscaled.
 func (p *Predictor) momentsLearner(method string, unit bool) (moments.Learner, error) {
 	if p.dkl != nil {
-		return nil, fmt.Errorf("the model projects embeddings before it learns them, and statistics cannot be "+
-			"projected: give --images or --features: %w", classifier.ErrUnsupported)
+		return nil, phrase.New("the model projects embeddings before it learns them, and statistics cannot be "+
+			"projected: give {images} or {features}: %w", classifier.ErrUnsupported)
 	}
 	learner, ok := p.Head.(moments.Learner)
 	if !ok {
-		return nil, fmt.Errorf("%s learns only from examples, not from collected statistics: give --images or "+
-			"--features, or choose a method that pipeline stats --help lists: %w", method, classifier.ErrUnsupported)
+		return nil, phrase.New("%s learns only from examples, not from collected statistics: give {images} or "+
+			"{features}, or choose a method that pipeline stats {help} lists: %w", method, classifier.ErrUnsupported)
 	}
 	if learner.TakesUnit() != unit {
-		wants, advice := "unscaled", "with --raw"
+		wants, advice := "unscaled", "with {raw}"
 		if learner.TakesUnit() {
-			wants, advice = "scaled to length 1", "without --raw"
+			wants, advice = "scaled to length 1", "without {raw}"
 		}
-		return nil, fmt.Errorf("%s with these settings needs embeddings %s: collect the statistics again %s", method,
-			wants, advice)
+		return nil, phrase.New("%s with these settings needs embeddings %s: collect the statistics again "+advice,
+			method, wants)
 	}
 	return learner, nil
 }

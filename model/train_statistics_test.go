@@ -105,17 +105,17 @@ func TestTrainStatsRefuses(t *testing.T) {
 	raw := collected(t, b, seq(10))
 	raw.Unit = false
 	if _, _, err := TrainStats(ctx, settings("plda"), raw); err == nil ||
-		!strings.Contains(err.Error(), "without --raw") {
+		!strings.Contains(err.Error(), "without raw") {
 		t.Errorf("raw: %v", err)
 	}
 	euclid := settings("ncm")
 	euclid.Heads = method.Change(euclid.Heads, "ncm", func(c *ncm.Config) { c.Metric = ncm.Euclidean })
 	if _, _, err := TrainStats(ctx, euclid, collected(t, b, seq(10))); err == nil ||
-		!strings.Contains(err.Error(), "with --raw") {
+		!strings.Contains(err.Error(), "with raw") {
 		t.Errorf("unit: %v", err)
 	}
 	if _, err := faked(newPlain).learnStats(ctx, raw); !errors.Is(err, classifier.ErrUnsupported) ||
-		!strings.Contains(err.Error(), "--features") {
+		!strings.Contains(err.Error(), "images or features") {
 		t.Errorf("a head that needs examples: %v", err)
 	}
 }
@@ -176,9 +176,9 @@ func TestLearnStatsRefuses(t *testing.T) {
 		want  error
 		says  string
 	}{
-		"half of it known": {part, classstats.ErrCountedTwice, "--except"},
+		"half of it known": {part, classstats.ErrCountedTwice, "with except"},
 		"dimension":        {classstats.New(statsDim+1, true), embed.ErrOtherBackbone, "7 dimensions"},
-		"not of length 1":  {raw, nil, "without --raw"},
+		"not of length 1":  {raw, nil, "without raw"},
 	} {
 		_, err := m.LearnStats(ctx, c.stats)
 		if err == nil || c.want != nil && !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) {
@@ -204,7 +204,7 @@ func TestStatsAreNoModel(t *testing.T) {
 	if err := collected(t, crowd(1, 5, "ant", "bee"), seq(10)).Save(path); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := Load(path); !errors.Is(err, ErrNotModel) || !strings.Contains(err.Error(), "--stats") {
+	if _, err := Load(path); !errors.Is(err, ErrNotModel) || !strings.Contains(err.Error(), "class statistics") {
 		t.Errorf("statistics as a model: %v", err)
 	}
 }

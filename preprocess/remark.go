@@ -18,7 +18,7 @@ const (
 	// RemarkHidden means that the centre crop shows less than three quarters of what it shows of
 	// a square picture.
 	RemarkHidden Remark = "photos lose more than a quarter of their area to the centre crop; to show all of it, " +
-		"train with --set preprocess.view=squeeze, pad or views"
+		"train with preprocess.view=squeeze, pad or views"
 	// RemarkEnd means that the end of the file is missing, and little of the picture.
 	RemarkEnd Remark = "photos are damaged at their end; what is missing of the picture is grey or black"
 )

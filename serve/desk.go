@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 
@@ -306,6 +307,7 @@ func (d *Desk) networks(w http.ResponseWriter, _ *http.Request) error {
 	if err != nil {
 		return fmt.Errorf("networks: %w", err)
 	}
+	list = slices.DeleteFunc(list, func(n pipeline.Network) bool { return !n.Here && !n.Obtainable })
 	var missing *string
 	if err := d.studio.Ready(); err != nil {
 		missing = new(err.Error())

@@ -32,15 +32,21 @@ const (
 
 // Found is a page that another process of the same user has.
 type Found struct {
-	instance.Contact
+	// Page is its address, with the token if it asks for one, and Photos the folder that it shows, "" if it says none.
+	Page, Photos string
 	// Browser is the address to open in a browser: other users see the arguments of programs, so
 	// it never has the token. It is "" if there is no such address.
 	Browser string
+
+	by string // the process
 }
+
+// String names the process.
+func (f *Found) String() string { return f.by }
 
 func found(c instance.Contact, key string) *Found {
 	bare, _, token := strings.Cut(c.Page, "?token=")
-	f := &Found{c, c.Page}
+	f := &Found{Page: c.Page, Photos: c.Photos, Browser: c.Page, by: c.String()}
 	switch {
 	case c.Tickets:
 		f.Browser = bare + "?once=" + key

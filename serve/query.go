@@ -78,7 +78,7 @@ func (s *Server) eventQuery(r *http.Request, q *teach.Query) error {
 		return err
 	}
 	if (q.Events || q.Event != teach.ID{}) && !s.Events {
-		return fail(http.StatusBadRequest, "this server knows no events: start it with --events SECONDS")
+		return fail(http.StatusBadRequest, "this server knows no events: start it with a gap between them")
 	}
 	return nil
 }

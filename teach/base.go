@@ -34,11 +34,12 @@ type base struct {
 	rows map[ID][]float32
 }
 
-func openBase(file string, backend linalg.Backend) (*base, error) {
-	b := &base{file: file, backend: backend}
+// openBase opens the file of a base model, which it reads unless the model is given.
+func openBase(file string, backend linalg.Backend, m *model.Model) (*base, error) {
+	b := &base{file: file, backend: backend, model: m}
 	err := b.hold()
-	if err == nil {
-		b.model, err = b.load()
+	if err == nil && m == nil {
+		b.model, err = model.Load(file)
 	}
 	if err == nil {
 		err = b.intact()
@@ -46,6 +47,7 @@ func openBase(file string, backend linalg.Backend) (*base, error) {
 	if err != nil {
 		return nil, errors.Join(err, b.close())
 	}
+	b.model.Predictor.UseBackend(backend)
 	b.origin = originOf(b.model)
 	b.rows, b.complete = keptOf(b.model)
 	return b, nil
@@ -61,17 +63,13 @@ func keptOf(m *model.Model) (rows map[ID][]float32, complete bool) {
 	return rows, complete
 }
 
-// load reads the model again, which has to be the same.
-func (b *base) load() (*model.Model, error) {
-	m, err := model.Load(b.file)
-	if err != nil {
-		return nil, err
+// copy returns a model of its own.
+func (b *base) copy() (*model.Model, error) {
+	m, err := b.model.Clone()
+	if err == nil {
+		m.Predictor.UseBackend(b.backend)
 	}
-	if b.model != nil && m.SHA256() != b.model.SHA256() {
-		return nil, fmt.Errorf("another program has changed %s: restore it from a copy", b.file)
-	}
-	m.Predictor.UseBackend(b.backend)
-	return m, nil
+	return m, err
 }
 
 // samplesOf returns what a model has learned, in that order.
@@ -137,12 +135,12 @@ func (b *base) fit(
 ) (*model.Model, error) {
 	if !enough(want) {
 		if b.named() {
-			return b.load()
+			return b.copy()
 		}
 		return nil, nil
 	}
 	if slices.Equal(want, b.samples) {
-		return b.load()
+		return b.copy()
 	}
 	if b.complete {
 		all, err := batch(want, b.model.Dim(), row)
@@ -159,7 +157,7 @@ func (b *base) fit(
 func (b *base) extend(
 	ctx context.Context, st *state, want []model.SampleID, row func(ID) []float32,
 ) (*model.Model, error) {
-	m, err := b.load()
+	m, err := b.copy()
 	if err != nil {
 		return nil, err
 	}

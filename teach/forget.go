@@ -147,7 +147,7 @@ func (b *base) without(ctx context.Context, gone map[ID]bool) (*model.Model, err
 	if len(less) == 0 || !b.complete {
 		return nil, nil
 	}
-	m, err := b.load()
+	m, err := b.copy()
 	if err != nil {
 		return nil, err
 	}

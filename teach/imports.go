@@ -49,11 +49,8 @@ func (e *ConflictsError) Error() string {
 	return fmt.Sprintf("%d photos %s, and nothing was changed: %s", e.All, what, strings.Join(e.First, "; "))
 }
 
-// Choice says what --prefer takes.
-func (e *ConflictsError) Choice() string {
-	return fmt.Sprintf("Choose for all of them: --prefer decisions keeps the labels of %s, --prefer list takes those "+
-		"of %s", thisProject, e.otherSide())
-}
+// Choice names what a Preference chooses between: what Decisions keeps, and what Lists takes.
+func (e *ConflictsError) Choice() (decided, listed string) { return thisProject, e.otherSide() }
 
 func (e *ConflictsError) otherSide() string {
 	if e.Other != "" {

@@ -26,7 +26,7 @@ type record struct {
 // open reads the files, and MODEL, and returns the state and the line up to which MODEL has
 // learned all decisions. It writes only to begin a journal, when nothing else can fail.
 func (r *record) open(
-	fresh *model.Model, backend linalg.Backend, dim int, now time.Time,
+	start, fresh *model.Model, backend linalg.Backend, dim int, now time.Time,
 ) (st *state, inFile int, err error) {
 	if len(r.journal.lines) == 0 {
 		if err := r.begin(fresh, backend, now); err != nil {
@@ -34,7 +34,7 @@ func (r *record) open(
 		}
 		return r.replay(), 0, nil
 	}
-	if err := r.resume(backend); err != nil {
+	if err := r.resume(start, backend); err != nil {
 		return nil, 0, err
 	}
 	if err := r.journal.checkDim(cmp.Or(r.base.model.Dim(), dim)); err != nil {
@@ -96,17 +96,21 @@ func (r *record) begin(fresh *model.Model, backend linalg.Backend, now time.Time
 	if err := m.SaveLike(base, r.file); err != nil {
 		return err
 	}
-	if r.base, err = openBase(base, backend); err != nil {
+	if r.base, err = openBase(base, backend, nil); err != nil {
 		return err
 	}
 	_, err = r.journal.append(Line{Decision: Decision{Do: Start}, Time: now, Model: r.base.model.SHA256(), Was: was})
 	return err
 }
 
-// resume opens the base model, which has to be the one that the journal starts from.
-func (r *record) resume(backend linalg.Backend) (err error) {
+// resume opens the base model, which has to be the one that the journal starts from. What was read of it before, if
+// anything, may be another one by now.
+func (r *record) resume(read *model.Model, backend linalg.Backend) (err error) {
 	base, start := r.file+baseSuffix, r.journal.lines[0]
-	if r.base, err = openBase(base, backend); err != nil {
+	if read != nil && (start.To != "" || read.SHA256() != start.Model) {
+		read = nil
+	}
+	if r.base, err = openBase(base, backend, read); err != nil {
 		return fmt.Errorf("the journal needs the model that it starts from: %w", err)
 	}
 	if have := r.base.model.SHA256(); have != start.Model && have != start.To {
@@ -270,7 +274,7 @@ func (r *record) rebase(m *model.Model, temp string) error {
 	if err := m.Save(r.base.file); err != nil {
 		return errors.Join(err, r.base.hold())
 	}
-	base, err := openBase(r.base.file, r.base.backend)
+	base, err := openBase(r.base.file, r.base.backend, nil)
 	if err != nil {
 		return err
 	}

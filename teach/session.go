@@ -25,6 +25,8 @@ type Options struct {
 	// from Fresh, a model that has learned nothing.
 	Model string
 	Fresh *model.Model
+	// Start, unless nil, is the model of StartFile(Model), which is not read again then. Nobody else may change it.
+	Start *model.Model
 	// Dim is the number of values of an embedding.
 	Dim int
 	// Temp is the folder of temporary files, of 8 bytes per value of an embedding.
@@ -139,7 +141,7 @@ func Open(o Options) (*Session, error) {
 		s.album, err = newAlbum(o.Temp, o.Dim)
 	}
 	if err == nil {
-		s.state, s.inFile, err = s.open(o.Fresh, o.Backend, o.Dim, o.Now())
+		s.state, s.inFile, err = s.open(o.Start, o.Fresh, o.Backend, o.Dim, o.Now())
 	}
 	if err != nil {
 		s.x.Close()

@@ -3,6 +3,7 @@ package teach
 import (
 	"fmt"
 	"maps"
+	"os"
 	"path/filepath"
 	"slices"
 	"testing"
@@ -70,6 +71,35 @@ func TestCorrectsATrainedModel(t *testing.T) {
 			}
 			w.openAt(t, dir, "plda").Wait() // it accepts the model that it saved
 		})
+	}
+}
+
+// TestTheBaseIsReadOnce: a fit needs a copy of the base model, and not its file.
+func TestTheBaseIsReadOnce(t *testing.T) {
+	w := newWorld(3, 60)
+	for i, p := range w.photos {
+		w.photos[i].Class = w.truth[p.ID]
+	}
+	dir := t.TempDir()
+	w.trainAt(t, dir, upTo(0, 160)...)
+	s := w.openAt(t, dir, "plda")
+	s.Wait()
+	f, err := os.OpenFile(filepath.Join(dir, "m.model"+baseSuffix), os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.WriteAt(make([]byte, 64), 0); err != nil { // whoever reads it now gets an error
+		t.Fatal(err)
+	}
+	if err := f.Close(); err != nil {
+		t.Fatal(err)
+	}
+	w.name(t, s, 170)
+	s.Wait()
+	save(t, s)
+	m, err := model.Load(filepath.Join(dir, "m.model"))
+	if err != nil || m.SampleCount() != 161 {
+		t.Errorf("the model has not learned the photo: %v", err)
 	}
 }
 

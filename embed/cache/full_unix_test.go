@@ -45,7 +45,8 @@ func TestFullDisk(t *testing.T) {
 		wantAll(t, "with room again", mustOpen(t, dir, nil), 6)
 	}
 	for _, full := range []error{syscall.ENOSPC, fmt.Errorf("file sync error: %s", syscall.EDQUOT)} {
-		if err := writeError("dir", full); !errors.Is(err, full) || !strings.Contains(err.Error(), "--cache") {
+		err := writeError("dir", full)
+		if !errors.Is(err, full) || !strings.Contains(err.Error(), "another folder for the cache") {
 			t.Error(err)
 		}
 	}

@@ -156,7 +156,7 @@ func writeError(dir string, err error) error {
 	full := because(err, syscall.ENOSPC, syscall.EDQUOT)
 	err = fmt.Errorf("write cache %s: %w", dir, err)
 	if full {
-		err = fmt.Errorf("%w; free some space or choose another folder with --cache", err)
+		err = fmt.Errorf("%w; free some space or choose another folder for the cache", err)
 	}
 	return err
 }

@@ -217,10 +217,10 @@ func TestWriterRefusals(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := NewWriter(photos, meta); err == nil || !strings.Contains(err.Error(), "a.jpg") {
-		t.Errorf("folder of photos as --out: %v", err)
+		t.Errorf("folder of photos in its place: %v", err)
 	}
 	if _, err := NewWriter(filepath.Join(photos, "a.jpg"), meta); err == nil {
-		t.Error("file as --out")
+		t.Error("file in its place")
 	}
 	if _, err := NewWriter(filepath.Join(photos, "new"), embed.Provenance{}); err == nil {
 		t.Error("dimension 0")

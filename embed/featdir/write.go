@@ -185,7 +185,7 @@ func replaceable(path string) error {
 	}
 	if len(strange) > 0 {
 		return fmt.Errorf("write features %s: the folder exists and contains files that are not features (%s); give "+
-			"another --out",
+			"another folder",
 			path, firstFew(strange))
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 )
 
 // Write writes a folder of texts, which replaces one that is there. Anything else there is
@@ -84,7 +85,7 @@ func isTexts(place, _ string, e fs.DirEntry) bool {
 func onlyTexts(path string) error {
 	strange, err := strangers(path, isTexts)
 	if err == nil && len(strange) > 0 {
-		err = fmt.Errorf("the folder has a file that is not of texts (%s); give another --out", strange[0])
+		err = phrase.New("the folder has a file that is not of texts (%s); give another {out}", strange[0])
 	}
 	return err
 }

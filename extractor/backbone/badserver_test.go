@@ -122,7 +122,7 @@ func TestPullOfflineByHand(t *testing.T) {
 	e := entry(s.URL)
 	path := Dirs{Cache: dir}.CachePath(e)
 	_, err := pullInto(t, dir, e)
-	for _, want := range []string{s.URL, path, e.SHA256, "--backbone"} {
+	for _, want := range []string{s.URL, path, e.SHA256, "path with backbone"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 )
 
 // FindByHash returns the backbone with the SHA-256 that a model recorded. It
@@ -103,7 +105,7 @@ func atRecordedPath(path string) (File, error) {
 // notFound returns an error with the remedy; wrong is the error of files that
 // should have matched.
 func notFound(sha256Hex string, wrong error) error {
-	remedy := "give the file with --backbone"
+	remedy := "give the file with {backbone}"
 	if e, err := entryOf(sha256Hex); err == nil && e != nil && e.Pullable() {
 		remedy = "run: pipeline backbones pull " + e.Name + ", or " + remedy
 	}
@@ -112,5 +114,5 @@ func notFound(sha256Hex string, wrong error) error {
 	if wrong != nil {
 		none = fmt.Errorf("%w: %w", none, wrong)
 	}
-	return fmt.Errorf("%w; %s", none, remedy)
+	return phrase.New("%w; "+remedy, none)
 }

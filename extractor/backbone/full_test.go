@@ -23,7 +23,7 @@ func TestPullOntoAFullDisk(t *testing.T) {
 	_, err := pullInto(t, dir, entry(s.URL, s.URL))
 	end()
 	for _, want := range []string{dir + " has no room", fmt.Sprintf("%d bytes more", len(content())-room),
-		fmt.Sprintf("%d bytes are saved", room), "--cache"} {
+		fmt.Sprintf("%d bytes are saved", room), "another folder for the cache"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}

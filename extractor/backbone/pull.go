@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/download"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
@@ -159,8 +160,8 @@ func (d *transfer) fromAny(ctx context.Context) error {
 			break
 		}
 	}
-	return fmt.Errorf("%w%s; without a connection, download the file elsewhere and copy it to %s (its SHA-256, %s, is "+
-		"checked), or give its path with --backbone",
+	return phrase.New("%w%s; without a connection, download the file elsewhere and copy it to %s (its SHA-256, %s, is "+
+		"checked), or give its path with {backbone}",
 		failures, d.saved(), strings.TrimSuffix(d.part, partSuffix), d.entry.SHA256)
 }
 

@@ -242,7 +242,7 @@ func TestPullTriesTheNextAddress(t *testing.T) {
 	checkPulled(t, path, err)
 
 	_, err = pullInto(t, t.TempDir(), entry(gone.URL, dead.URL))
-	for _, want := range []string{"404", "no longer exists", dead.URL, "--backbone"} {
+	for _, want := range []string{"404", "no longer exists", dead.URL, "path with backbone"} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}

@@ -114,7 +114,7 @@ func TestFindByHash(t *testing.T) {
 	// what models of 0.1 recorded
 	const first = "d87c9dea01799ee22b2a7b91814e5cb70eee8c2ac946e75864d144f826e2d00b"
 	if _, err = FindByHash(first, "", "", dirs); err == nil || !strings.Contains(err.Error(),
-		"pipeline backbones pull default-0.1, or give the file with --backbone") {
+		"pipeline backbones pull default-0.1, or give the file with backbone") {
 		t.Errorf("that of 0.1: %v", err)
 	}
 	if f, err = FindByHash(first, "", "../../models/default-0.1.onnx", dirs); err != nil || f.Entry == nil {
@@ -151,7 +151,7 @@ func TestFindByHashRefusesAnother(t *testing.T) {
 		t.Errorf("replaced: %v", err)
 	}
 	_, err = FindByHash(strings.Repeat("0", 64), "", "", Dirs{Cache: filepath.Join(dir, "absent")})
-	if err == nil || !strings.Contains(err.Error(), "--backbone") {
+	if err == nil || !strings.Contains(err.Error(), "file with backbone") {
 		t.Errorf("nowhere: %v", err)
 	}
 	e, _ := Lookup("resnet18-v1")

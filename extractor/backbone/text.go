@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/onnx"
 	"github.com/seed-90d10d51/pipeline/words/textencoder"
@@ -113,9 +114,9 @@ func FindText(photos Photos, network, tokenizer string, dirs Dirs) (TextSide, er
 			return t, err
 		}
 	}
-	return TextSide{}, fmt.Errorf("backbone %s has %w here: words need the network of texts that was trained with it. "+
-		"Take one that has both (pipeline backbones list: clip-b32), or name the file with --set text.network=FILE "+
-		"and its tokenizer.json with --tokenizer FILE", photos.Name, ErrNoText)
+	return TextSide{}, phrase.New("backbone %s has %w here: words need the network of texts that was trained with it. "+
+		"Take one that has both (pipeline backbones list: clip-b32), or name the file with text.network=FILE "+
+		"and its tokenizer.json with {tokenizer} FILE", photos.Name, ErrNoText)
 }
 
 // HasText reports whether FindText would find a text side, without reading it. network is
@@ -219,7 +220,7 @@ func (t *TextSide) findTokenizer(path string) error {
 			return t.readTokenizer(filepath.Join(place, name))
 		}
 	}
-	return fmt.Errorf("text network %s: there is no %s beside it: name it with --tokenizer FILE", t.Path, name)
+	return phrase.New("text network %s: there is no %s beside it: name it with {tokenizer} FILE", t.Path, name)
 }
 
 func (t *TextSide) readTokenizer(path string) (err error) {

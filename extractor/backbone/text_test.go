@@ -89,7 +89,8 @@ func TestFindText(t *testing.T) {
 	if err := os.Rename(filepath.Join(dir, textencodertest.Tokenizer), other); err != nil {
 		t.Fatal(err)
 	}
-	if _, err = FindText(photos, moved, "", Dirs{}); err == nil || !strings.Contains(err.Error(), "--tokenizer") {
+	_, err = FindText(photos, moved, "", Dirs{})
+	if err == nil || !strings.Contains(err.Error(), "with tokenizer FILE") {
 		t.Errorf("error %v without a tokenizer", err)
 	}
 	if _, err = FindText(photos, moved, other, Dirs{}); err != nil {

@@ -67,8 +67,8 @@ func isLocal(ctx context.Context, u *url.URL) bool {
 	})
 }
 
-// OtherCache is what to do if there is no room in the folder of --cache.
-const OtherCache = "free some or choose another folder with --cache"
+// OtherCache is what to do if there is no room in the folder of the cache.
+const OtherCache = "free some or choose another folder for the cache"
 
 // Full adds what to do to an error of a write into dir, where bytes more were to
 // be stored (0 for unknown), if the reason is that there is no room. remedy says what

@@ -78,7 +78,7 @@ func newCamtrap(o Options) (label.Sink, error) {
 
 // errNoTime says why a photo is not in the package.
 var errNoTime = errors.New("neither its EXIF, a list nor its name says when it was taken, which Camtrap DP demands: " +
-	"left out of camtrap-dp, unless --set label.file_times=true takes the time of its file")
+	"left out of camtrap-dp, unless label.file_times=true takes the time of its file")
 
 // Put implements label.Sink.
 func (c *camtrap) Put(row label.Scored) error {
@@ -242,7 +242,7 @@ func (c *camtrap) write(table string, row map[string]string) error {
 
 // ErrNoTimes means that no photo has the time that Camtrap DP demands.
 var ErrNoTimes = errors.New("no photo says when it was taken, by EXIF, a list or its name, which Camtrap DP demands: " +
-	"leave out camtrap-dp, or take the times of the files with --set label.file_times=true")
+	"leave out camtrap-dp, or take the times of the files with label.file_times=true")
 
 // Commit implements label.Sink.
 func (c *camtrap) Commit(o embed.Outcome) error {

@@ -66,7 +66,7 @@ func TestPhotosInsideTheTree(t *testing.T) {
 			write(t, filepath.Join(tree, "cat/a.jpg"), "the only one")
 			link(t, tree, filepath.Join(base, "elsewhere"))
 			_, err := NewTree(Copies, filepath.Join(base, photos), tree)
-			if err == nil || !strings.Contains(err.Error(), "--out") {
+			if err == nil || !strings.Contains(err.Error(), "choose another one") {
 				t.Errorf("%v", err)
 			}
 			wantTree(t, tree, map[string]string{"cat/a.jpg": "the only one"})

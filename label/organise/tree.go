@@ -112,8 +112,8 @@ func separate(root, tree string) error {
 		return nil // there is none yet, or making it says why not
 	}
 	if info.Mode()&fs.ModeSymlink != 0 {
-		return fmt.Errorf("%s is a link, but the class folders need a folder of their own: remove the link, or give "+
-			"another --out",
+		return fmt.Errorf("%s is a link, but the class folders need a folder of their own: remove the link, or "+
+			"choose another one for the results",
 			tree)
 	}
 	if real, err := filepath.EvalSymlinks(root); err == nil {
@@ -121,8 +121,8 @@ func separate(root, tree string) error {
 	}
 	for dir := root; ; dir = filepath.Dir(dir) {
 		if above, err := os.Stat(dir); err == nil && os.SameFile(info, above) {
-			return fmt.Errorf("the photos in %s are inside %s, where the class folders go: give another --out", root,
-				tree)
+			return fmt.Errorf("the photos in %s are inside %s, where the class folders go: choose another one for "+
+				"the results", root, tree)
 		}
 		if dir == filepath.Dir(dir) {
 			return nil

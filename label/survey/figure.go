@@ -32,8 +32,17 @@ func (s *Survey) drawn() (strips []chart.Strip, left int) {
 	return strips[:n], len(strips) - n
 }
 
-// Figure draws activity by hour; nil if no event of a class has a time.
-func (s *Survey) Figure() *chart.Figure {
+// SVG draws activity by hour; nil if no event of a class has a time.
+func (s *Survey) SVG() ([]byte, error) {
+	f := s.figure()
+	if f == nil {
+		return nil, nil
+	}
+	return f.Encode("svg")
+}
+
+// figure returns activity by hour; nil if no event of a class has a time.
+func (s *Survey) figure() *chart.Figure {
 	strips, left := s.drawn()
 	if len(strips) == 0 {
 		return nil

@@ -188,7 +188,7 @@ func (s Sink) Commit(embed.Outcome) error {
 			return fmt.Errorf("write %s: %w", name, err)
 		}
 	}
-	if f := s.Figure(); f != nil {
+	if f := s.figure(); f != nil {
 		return f.Write(s.Dir)
 	}
 	return nil
@@ -199,7 +199,7 @@ const activityTable = label.ActivityName + ".csv"
 // Files implements label.Lister.
 func (s Sink) Files() []string {
 	files := []string{label.SpeciesName, activityTable}
-	if s.Figure() != nil {
+	if s.figure() != nil {
 		files = append(files, label.ActivityName+".png", label.ActivityName+".svg")
 	}
 	return files

@@ -181,7 +181,7 @@ func TestFigureIsLegible(t *testing.T) {
 			all = append(all, event(t, "a", fmt.Sprintf("2025-06-14T%02d:00:00Z", (i*i)%24), name))
 		}
 	}
-	f := New(all, nil).Figure()
+	f := New(all, nil).figure()
 	notes := 0
 	for _, text := range charttest.Legible(t, "survey", *f) {
 		if strings.HasSuffix(text.String, " events") {
@@ -192,7 +192,7 @@ func TestFigureIsLegible(t *testing.T) {
 		t.Errorf("%d of %d classes have a note", notes, mostDrawn)
 	}
 	for _, none := range []*events.Event{event(t, "a", "", "fox"), event(t, "a", "2025-06-14T10:00:00Z", "empty")} {
-		if New([]*events.Event{none}, nil).Figure() != nil {
+		if New([]*events.Event{none}, nil).figure() != nil {
 			t.Errorf("a figure of %+v", none)
 		}
 	}

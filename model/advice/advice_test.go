@@ -130,7 +130,7 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// TestRejected: a share of --reject is of photos like those learned, and what is known of others
+// TestRejected: a share is of photos like those learned, and what is known of others
 // is said.
 func TestRejected(t *testing.T) {
 	known := make([]float64, calibration.Quantiles)
@@ -149,9 +149,9 @@ func TestRejected(t *testing.T) {
 		want  string
 	}{
 		{"like", like, 0.05, ""},
-		{"bursts", bursts, 0.05, "--reject 0.05 turns away about 5 % of the photos that are like those learned, and " +
+		{"bursts", bursts, 0.05, "reject=0.05 turns away about 5 % of the photos that are like those learned, and " +
 			"of those of another occasion 15 % or more"},
-		{"one occasion", once, 0.05, "--reject 0.05 is for photos like those learned; how many of another occasion " +
+		{"one occasion", once, 0.05, "reject=0.05 is for photos like those learned; how many of another occasion " +
 			"it turns away cannot be known"},
 		{"nothing rejected", bursts, 0, ""},
 	} {

@@ -40,7 +40,7 @@ func Learned(classes []string, o model.Outcome) (all []Warning) {
 	}
 	return append(all,
 		about("new classes have almost the name of another class. If that is a typo, rename the folder, "+
-			"remove the class with pipeline forget MODEL --class NAME, and learn the images again",
+			"remove the class with pipeline forget, and learn the images again",
 			Misspelt(classes, o.NewClasses))...)
 }
 
@@ -49,7 +49,7 @@ func Learned(classes []string, o model.Outcome) (all []Warning) {
 // folders.
 func Nesting(classes, fresh []string, samples []dataset.Sample) []Warning {
 	return about("new classes nest inside others. If one thing now has two classes, remove the new ones with "+
-		"pipeline forget MODEL --class NAME, and learn them again with the --class-from of the others",
+		"pipeline forget, and learn them again with the class_from of the others",
 		Nested(classes, fresh, samples))
 }
 

@@ -54,7 +54,7 @@ func (s *Stats) container() (container.File, error) {
 	d := document{
 		Dim: s.dim, Unit: s.Unit, Classes: []classEntry{}, Provenance: s.Provenance, ToolVersion: s.ToolVersion,
 	}
-	var content Hashes
+	var content []Hash
 	var stats []*moments.Moments
 	for _, name := range s.Classes() {
 		c, err := s.classes[name].ordered()
@@ -70,7 +70,7 @@ func (s *Stats) container() (container.File, error) {
 		return container.File{}, err
 	}
 	c := container.New(format, string(text))
-	c.Tensors[contentTensor] = content.Tensor()
+	c.Tensors[contentTensor] = container.Hashes(content)
 	c.Add(classPrefix, moments.Stack(stats))
 	return c, nil
 }
@@ -119,7 +119,7 @@ func (s *Stats) readClasses(f *safetensors.File, classes []classEntry) error {
 	if err != nil {
 		return err
 	}
-	hashes, err := ReadHashes(f, contentTensor)
+	hashes, err := container.ReadHashes(f, contentTensor)
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 )
 
 // ErrCountedTwice means that statistics share samples that cannot be counted
@@ -35,8 +36,8 @@ func (s *Stats) Merge(o *Stats) (shared int, err error) {
 	for _, name := range names {
 		both := s.classes[name].shared(o.classes[name])
 		if both > 0 && !s.classes[name].stats.Thin() && !o.classes[name].stats.Thin() {
-			return 0, fmt.Errorf("merge statistics: class %q: %w, %d of them, and neither side has the examples of "+
-				"so large a class: collect one of the two again with --except and the other",
+			return 0, phrase.New("merge statistics: class %q: %w, %d of them, and neither side has the examples of "+
+				"so large a class: collect one of the two again with {except} and the other",
 				name, ErrCountedTwice, both)
 		}
 		shared += both
@@ -110,8 +111,8 @@ func (s *Stats) compatible(o *Stats) error {
 		return err
 	}
 	if s.Unit != o.Unit {
-		return fmt.Errorf("one has embeddings scaled to length 1, the other unscaled embeddings: collect both with " +
-			"--raw, or both without")
+		return phrase.New("one has embeddings scaled to length 1, the other unscaled embeddings: collect both with " +
+			"{raw}, or both without")
 	}
 	return nil
 }

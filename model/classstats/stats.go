@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 )
 
 // pendingValues bounds the embeddings that wait to be added, 16 MiB.
@@ -158,9 +159,9 @@ func (s *Stats) Except(known func(SampleID) bool) ([]Class, error) {
 		case len(gone) == len(c.content):
 			continue
 		case len(gone) > 0 && !c.stats.Thin():
-			return nil, fmt.Errorf(
+			return nil, phrase.New(
 				"class %q: %w, %d of %d, and the statistics no longer have the examples of so large a class: "+
-					"collect them again with --except and the statistics that the model has learned",
+					"collect them again with {except} and the statistics that the model has learned",
 				name, ErrCountedTwice, len(gone), len(c.content))
 		case len(gone) > 0:
 			var err error

@@ -295,7 +295,7 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		}, "crop is"},
 		"decoder": {func(s *Stats) { s.Provenance.PreprocessFingerprint = "0123456789abcdef" },
 			"another preprocessing: fingerprints"},
-		"normalisation": {func(s *Stats) { s.Unit = false }, "--raw"},
+		"normalisation": {func(s *Stats) { s.Unit = false }, "with raw"},
 		"dimension":     {func(s *Stats) { *s = *New(statsDim+1, true) }, "6 dimensions and of 7"},
 		"hardware": {func(s *Stats) {
 			s.Provenance.Extractor = json.RawMessage(`{"pool":"mean","provider":"cuda","batch":8}`)

@@ -8,7 +8,6 @@ import (
 	"math"
 
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
-	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
@@ -36,7 +35,7 @@ func (p *Prior) Save(path string) error {
 // Encode adds all but the Description to a file.
 func (p *Prior) Encode(c container.File) {
 	c.Tensors[withinTensor] = safetensors.Tensor{Shape: []int{p.Dim, p.Dim}, F32: p.within}
-	c.Tensors[contentTensor] = classstats.Hashes(p.content).Tensor()
+	c.Tensors[contentTensor] = container.Hashes(p.content)
 }
 
 // Load reads a PRIOR file and checks all of it. The error wraps ErrNotPrior, or one
@@ -69,7 +68,7 @@ func Decode(f *safetensors.File, d Description) (*Prior, error) {
 	if err != nil {
 		return nil, err
 	}
-	content, err := classstats.ReadHashes(f, contentTensor)
+	content, err := container.ReadHashes(f, contentTensor)
 	if err != nil {
 		return nil, err
 	}

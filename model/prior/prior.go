@@ -8,7 +8,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"path/filepath"
 	"slices"
 
@@ -18,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
@@ -193,8 +193,8 @@ func (p *Prior) knows(h classstats.Hash) bool {
 // and could not be forgotten.
 func (p *Prior) CheckLearned(content, rows []classstats.Hash) error {
 	if n := p.Count(content, rows); n > 0 {
-		return fmt.Errorf("%w: it was made from %d of these %d images too. Make one without them (pipeline prior), or "+
-			"train without --prior", ErrLearned, n, len(content))
+		return phrase.New("%w: it was made from %d of these %d images too. Make one without them (pipeline prior), or "+
+			"train without {prior}", ErrLearned, n, len(content))
 	}
 	return nil
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
@@ -62,11 +63,10 @@ func flagValues() map[string]cobra.CompletionFunc {
 		"config":          configurations,
 		"by":              oneOf(rank.Criteria()...),
 		"format":          oneOf(label.Formats()...),
-		"symlinks":        oneOf(string(dataset.FollowLinks), string(dataset.FollowFiles), string(dataset.SkipLinks)),
-		"class-from": oneOf(string(dataset.ClassFromTop), string(dataset.ClassFromLeaf),
-			string(dataset.ClassFromPath), string(dataset.ClassFromRoot)),
-		"organise": oneOf("link", "copy"),
-		"log":      oneOf("text", "json"),
+		"symlinks":        oneOf(dataset.LinkPolicies()...),
+		"class-from":      oneOf(dataset.ClassRules()...),
+		"organise":        oneOf(string(organise.Links), string(organise.Copies)),
+		"log":             oneOf("text", "json"),
 	}
 }
 

@@ -2,17 +2,14 @@ package command
 
 import (
 	"context"
-	"encoding/csv"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline/internal/demo"
-	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 func newDemo() *cobra.Command {
@@ -50,9 +47,13 @@ func (a *app) demo(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := a.sayDemo(set, filepath.Join(dir, "labels", "labels.csv")); err != nil {
+	n, err := set.Check(filepath.Join(dir, "labels", "labels.csv"))
+	if err != nil {
 		return err
 	}
+	a.say("\nOf %d photos of things that it was taught, it labels %d correctly (%.1f %%) and rejects %d as unknown.",
+		n.Known, n.Right, 100*float64(n.Right)/float64(n.Known), n.Rejected)
+	a.say("Of %d photos of things that it was never taught, it rejects %d.", n.Unknown, n.UnknownRejected)
 	a.say("\ndone in %.0f s; open %s in a browser", time.Since(start).Seconds(), filepath.Join(dir, "report.html"))
 	return nil
 }
@@ -90,7 +91,7 @@ func demoSteps(ctx context.Context, dir string, set demo.Set) []demoStep {
 func (a *app) demoStep(step demoStep) error {
 	c := a.config
 	c.Images, c.List, c.Out, c.Label.Reject = step.images, step.list, step.out, step.reject
-	c.Label.Format, c.Label.RowsPerFile = []string{"csv"}, 0 // as sayDemo reads it
+	c.Label.Format, c.Label.RowsPerFile = []string{"csv"}, 0 // as Check reads it
 	a.say("\n$ pipeline %s", step.line())
 	err := step.run(a.with(c, step.report))
 	if exitCode(err) == ExitPartial {
@@ -112,40 +113,4 @@ func (s demoStep) line() string {
 		line += fmt.Sprintf(" --reject %g", s.reject)
 	}
 	return line
-}
-
-// sayDemo prints how many of the labels are right.
-func (a *app) sayDemo(set demo.Set, labels string) error {
-	f, _, err := regularfile.Open(labels)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		return fmt.Errorf("read %s: %w", labels, err)
-	}
-	label, rejected := slices.Index(rows[0], "label"), slices.Index(rows[0], "rejected")
-	photos := map[string]demo.Photo{}
-	for _, photo := range set.Shown {
-		photos[photo.Path] = photo
-	}
-	total, right, rejections := map[bool]int{}, 0, map[bool]int{} // by whether the class is known
-	for _, row := range rows[1:] {
-		photo, ok := photos[row[0]]
-		if !ok {
-			continue
-		}
-		total[photo.Known]++
-		if row[label] == photo.Class {
-			right++
-		}
-		if row[rejected] == "true" {
-			rejections[photo.Known]++
-		}
-	}
-	a.say("\nOf %d photos of things that it was taught, it labels %d correctly (%.1f %%) and rejects %d as unknown.",
-		total[true], right, 100*float64(right)/float64(total[true]), rejections[true])
-	a.say("Of %d photos of things that it was never taught, it rejects %d.", total[false], rejections[false])
-	return nil
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 )
@@ -70,12 +71,7 @@ func message(err error) string {
 	case isPartial(err):
 		return "warning: " + err.Error()
 	}
-	text, phrase := err.Error(), (*pipeline.Phrase)(nil)
-	if errors.As(err, &phrase) {
-		flags := phrase.With(func(setting string) string { return "--" + setting })
-		text = strings.Replace(text, phrase.Error(), flags, 1)
-	}
-	return "error: " + text
+	return "error: " + phrase.Text(err, func(setting string) string { return "--" + setting })
 }
 
 // coloured reports whether a person reads w and does not ask for no colours with

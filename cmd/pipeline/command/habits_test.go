@@ -67,7 +67,7 @@ func TestJSON(t *testing.T) {
 	model, images := l.Trained()
 	var summary label.Summary
 	var trained, taught, ofStats pipeline.LearnedJSON
-	var machine command.Diagnosis
+	var machine pipeline.Diagnosis
 	more := l.Photos(l.Path("more"), commandtest.SmallSide, 2, "pear", "fig")
 	l.Must("stats", "collect", "--images", images, "--out", l.Path("all.stats"))
 	for what, result := range map[string]struct {
@@ -77,7 +77,7 @@ func TestJSON(t *testing.T) {
 		"label":     {l.Must("label", model, "--images", images, "--out", l.Path("labels"), "--json").Stdout, &summary},
 		"eval":      {l.Must("eval", model, "--images", images, "--json", "-").Stdout, new(map[string]any)},
 		"backbones": {l.Must("backbones", "list", "--json").Stdout, new([]map[string]any)},
-		"datasets":  {l.Must("datasets", "list", "--json").Stdout, new([]command.ListedDataset)},
+		"datasets":  {l.Must("datasets", "list", "--json").Stdout, new([]map[string]any)},
 		"inspect":   {l.Must("inspect", model, "--json").Stdout, new(map[string]any)},
 		"doctor":    {l.Must("doctor", "--json").Stdout, &machine},
 		"train":     {l.Must("train", "--images", images, "--out", model, "--json").Stdout, &trained},

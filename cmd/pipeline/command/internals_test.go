@@ -1,9 +1,4 @@
 package command
 
-// What tests of this package see besides its exported names.
-type (
-	Diagnosis     = diagnosis
-	ListedDataset = listedDataset
-)
-
+// Version is what tests of this package see besides its exported names.
 func Version() string { return version }

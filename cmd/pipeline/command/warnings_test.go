@@ -23,7 +23,7 @@ func TestClassNames(t *testing.T) {
 	l.Refused(command.ExitUsage, []string{"error: preprocess.resize: \"foo\"", "shorter"}, "train", "--images",
 		l.Path("one"), "--out", file, "--set", "preprocess.resize=foo")
 	typo := l.Must("learn", file, "--images", l.Photos(l.Path("two"), commandtest.SmallSide, 2, "banana", "Cherry"))
-	for _, word := range []string{`\"banana\" beside \"Banana\"`, "classes=1", "rename", "forget MODEL --class"} {
+	for _, word := range []string{`\"banana\" beside \"Banana\"`, "classes=1", "rename", "pipeline forget"} {
 		if !strings.Contains(typo.Stderr, word) {
 			t.Errorf("a typo: no %s in %s", word, typo.Stderr)
 		}

@@ -5,6 +5,8 @@ package container
 
 import (
 	"bufio"
+	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -49,8 +51,8 @@ type Format struct {
 var known = map[string]string{
 	"pipeline-model":            "it is a model",
 	"pipeline-statistics":       "it is the statistics side file of a model",
-	"pipeline-prior":            "it is a prior; pipeline train --prior uses it",
-	"pipeline-class-statistics": "it holds class statistics; pipeline train --stats turns them into a model",
+	"pipeline-prior":            "it is a prior, which pipeline train can use",
+	"pipeline-class-statistics": "it holds class statistics, which pipeline train turns into a model",
 }
 
 // A File is the content of a file in one of the formats.
@@ -76,6 +78,13 @@ func (c File) Add(prefix string, tensors map[string]classifier.Tensor) {
 // Digest returns the size and hash of what Write would write.
 func (c File) Digest() (safetensors.Written, error) {
 	return safetensors.Write(io.Discard, c.Tensors, c.Metadata)
+}
+
+// Bytes returns what Write would write.
+func (c File) Bytes() ([]byte, error) {
+	var b bytes.Buffer
+	_, err := safetensors.Write(&b, c.Tensors, c.Metadata)
+	return b.Bytes(), err
 }
 
 // Write writes the file durably and atomically; before, unless nil, runs after
@@ -248,4 +257,29 @@ func Read(f *safetensors.File, prefix string) (map[string]classifier.Tensor, err
 		out[name] = classifier.Tensor{Shape: t.Shape, F32: t.F32, F64: t.F64, I64: t.I64}
 	}
 	return out, nil
+}
+
+// Hashes returns the tensor of the hashes of some contents (n×32 bytes).
+func Hashes(of [][sha256.Size]byte) safetensors.Tensor {
+	content := make([]byte, 0, len(of)*sha256.Size)
+	for _, h := range of {
+		content = append(content, h[:]...)
+	}
+	return safetensors.Tensor{Shape: []int{len(of), sha256.Size}, U8: content}
+}
+
+// ReadHashes reads a tensor that Hashes returned.
+func ReadHashes(f *safetensors.File, name string) ([][sha256.Size]byte, error) {
+	t, err := f.Read(name)
+	if err != nil {
+		return nil, err
+	}
+	if len(t.Shape) != 2 || t.Shape[1] != sha256.Size || t.U8 == nil {
+		return nil, fmt.Errorf("content hashes of shape %v", t.Shape)
+	}
+	hashes := make([][sha256.Size]byte, t.Shape[0])
+	for i := range hashes {
+		copy(hashes[i][:], t.U8[i*sha256.Size:])
+	}
+	return hashes, nil
 }

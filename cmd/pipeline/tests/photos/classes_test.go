@@ -22,11 +22,11 @@ func TestClassesFromFolders(t *testing.T) {
 		rule, classes, said string
 	}{
 		{"", "3 classes from 8",
-			`--class-from leaf or path makes these the classes, --class-from top confirms" ` +
+			`class_from=leaf or path makes these the classes, class_from=top confirms" ` +
 				`merged_classes=1 first="\"Fruit\" from Fruit/Apple and Fruit/Pear"`},
 		{"top", "3 classes from 8", ""},
 		{"leaf", "3 classes from 8",
-			`--class-from path keeps them apart" merged_classes=1 first="\"Apple\" from Fruit/Apple and Tree/Apple"`},
+			`class_from=path keeps them apart" merged_classes=1 first="\"Apple\" from Fruit/Apple and Tree/Apple"`},
 		{"path", "4 classes from 8", ""},
 	} {
 		args := []string{"train", "--images", images, "--classifier", "ncm", "--out", model}
@@ -59,7 +59,7 @@ func TestClassesFromFolders(t *testing.T) {
 		t.Error(shown)
 	}
 	if said := l.Must("eval", model, "--images", images, "--class-from", "path", "--drop-label",
-		"Unsure"); !strings.Contains(said.Stderr, "no image has a class that --drop-label") {
+		"Unsure"); !strings.Contains(said.Stderr, "no image has a class that is to be left out") {
 		t.Error(said.Stderr)
 	}
 	if said := l.Must("label", model, "--images", images, "--out", l.Path("out")); strings.Contains(said.Stderr,

@@ -10,7 +10,9 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/embed/wording"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -46,6 +48,7 @@ type Teaching struct {
 
 	studio *Studio
 	file   string
+	start  *model.Model // that the journal starts from, nil if there is no file yet
 	fresh  *model.Model // where there is no file yet
 	temp   string
 	gap    time.Duration
@@ -74,7 +77,7 @@ func (s *Studio) Teach(ctx context.Context, q TeachRequest) (*Teaching, error) {
 	if t.Root, err = filepath.Abs(q.From.Images); err != nil {
 		return nil, err
 	}
-	if t.Embedder, t.fresh, err = r.startingPoint(q); err != nil {
+	if err := t.startingPoint(r, q); err != nil {
 		return nil, err
 	}
 	if wording.Has(s.settings.Text, t.Embedder.Backbone(), r.embed) {
@@ -103,30 +106,30 @@ func (in inputs) shown(ctx context.Context) (scan func(context.Context) ([]datas
 	return f.scan, f.fit, nil
 }
 
-// startingPoint opens the network of the model that a session starts from. Without
-// one, fresh is a model of the settings that has learned nothing.
-func (r *run) startingPoint(q TeachRequest) (e *embed.Embedder, fresh *model.Model, err error) {
-	m, err := model.Load(teach.StartFile(q.Model))
+// startingPoint opens the network of the model that the session starts from. Without one, it is a model of the
+// settings that has learned nothing.
+func (t *Teaching) startingPoint(r *run, q TeachRequest) (err error) {
+	t.start, err = model.Load(teach.StartFile(q.Model))
 	switch {
 	case err == nil:
-		e, _, err = r.openFor(m)
-		return e, nil, err
+		t.Embedder, _, err = r.openFor(t.start)
+		return err
 	case !errors.Is(err, fs.ErrNotExist):
-		return nil, nil, err
+		return err
 	}
 	r.log.Info("there is no model to start from: the page begins without classes", "because", err)
-	if e, err = embed.Open(r.embed); err != nil {
-		return nil, nil, err
+	if t.Embedder, err = embed.Open(r.embed); err != nil {
+		return err
 	}
 	settings := r.modelSettings(TrainRequest{From: q.From, Classifier: q.Classifier.resolved(), Seed: q.Seed})
-	settings.Provenance = e.Provenance()
+	settings.Provenance = t.Embedder.Provenance()
 	if settings.Prior, err = readPrior(q.Classifier.Prior); err == nil {
-		fresh, err = model.New(settings)
+		t.fresh, err = model.New(settings)
 	}
 	if err != nil {
-		return nil, nil, errors.Join(err, e.Close())
+		return errors.Join(err, t.Embedder.Close())
 	}
-	return e, fresh, nil
+	return nil
 }
 
 // Begin opens the session, at a line of its history unless that is 0. changed is called after every
@@ -138,7 +141,7 @@ func (t *Teaching) Begin(at int, changed func(event string)) error {
 		return err
 	}
 	t.Session, err = teach.Open(teach.Options{
-		Model: t.file, Fresh: t.fresh, At: at, Dim: t.Embedder.Dim(), Temp: t.temp,
+		Model: t.file, Fresh: t.fresh, Start: t.start, At: at, Dim: t.Embedder.Dim(), Temp: t.temp,
 		Backend: products, ToolVersion: t.studio.version, Changed: changed, Gap: t.gap,
 		Elsewhere: t.studio.cached,
 	})
@@ -207,4 +210,127 @@ func (t *Teaching) Decide(ctx context.Context, class string, files ...string) er
 	}
 	_, err = t.Session.Teach(ids, vectors, class)
 	return err
+}
+
+// thumbnails is the folder of the cache in which servers keep small pictures of photos.
+const thumbnails = "thumbnails"
+
+// ThumbnailFile names the thumbnail of a photo in a folder of them.
+func ThumbnailFile(dir string, id teach.ID) string {
+	name := id.String()
+	return filepath.Join(dir, name[:2], name+".jpg")
+}
+
+// RemoveThumbnails removes the thumbnails of photos from the folder in which servers
+// keep them.
+func RemoveThumbnails(dir string, ids []teach.ID) (err error) {
+	for _, id := range ids {
+		if e := atomicfile.Remove(ThumbnailFile(dir, id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
+			err = errors.Join(err, e)
+		}
+	}
+	return err
+}
+
+// openSession opens the session of a MODEL that was taught and starts from a model, for embeddings of d values.
+func (r *run) openSession(file string, start *model.Model, d int) (*teach.Session, error) {
+	temp, err := r.folder("teach")
+	if err != nil {
+		return nil, err
+	}
+	// Without an end: the model is written after that of the request.
+	products, err := r.products()
+	if err != nil {
+		return nil, err
+	}
+	return teach.Open(teach.Options{
+		Model: file, Start: start, Dim: d, Temp: temp, Backend: products, ToolVersion: r.version, Elsewhere: r.cached,
+	})
+}
+
+// cached returns embeddings of photos that are in the cache.
+func (s *Studio) cached(origin embed.Provenance, ids []teach.ID) map[teach.ID][]float32 {
+	found, err := s.cachedRows(origin, ids)
+	if err != nil {
+		s.log.Warn("the cache could not be asked for photos that are not in the folder", "reason", err)
+	}
+	return found
+}
+
+func (s *Studio) cachedRows(origin embed.Provenance, ids []teach.ID) (found map[teach.ID][]float32, err error) {
+	stored, err := s.Options(s.until).Stored(origin)
+	if err != nil {
+		return nil, err
+	}
+	defer closeInto(stored, &err)
+	found = map[teach.ID][]float32{}
+	for _, id := range ids {
+		if x, ok := stored.Get(cache.Hash(id)); ok {
+			found[id] = x
+		}
+	}
+	return found, nil
+}
+
+// reachable returns an error unless a model that was taught can be changed, by this program or
+// by a server that has it open, so that a request fails before its work.
+func reachable(file string) error {
+	err := Writable(file)
+	if !errors.Is(err, teach.ErrInUse) {
+		return err
+	}
+	if control, controlErr := teach.Control(file); controlErr != nil || control == nil {
+		return err
+	}
+	return nil
+}
+
+// do does work on a model that was taught and starts from a model, with embeddings of d values, or hands it to the
+// server that has the model open.
+func (r *run) do(
+	ctx context.Context, file string, start *model.Model, d int, work teach.Work,
+) (done teach.Done, err error) {
+	session, err := r.openSession(file, start, d)
+	if errors.Is(err, teach.ErrInUse) {
+		if done, err = teach.Hand(ctx, file, work); err == nil {
+			r.say("handed to the server that has %s open, which shows it on its page", file)
+		}
+		return done, err
+	}
+	if err != nil {
+		return done, err
+	}
+	defer closeInto(session, &err)
+	r.warnOpened(session, file)
+	if done, err = work.Do(ctx, session); err != nil || !work.Learns() {
+		return done, err
+	}
+	done.Unsaved, err = r.leave(context.WithoutCancel(ctx), session, file)
+	return done, err
+}
+
+// warnOpened says what a server that was killed, or failed to save, has left.
+func (s *Studio) warnOpened(session *teach.Session, file string) {
+	if dropped := session.Dropped(); dropped != "" {
+		s.log.Warn("the journal ended in the middle of a line, as after a kill; it was not acknowledged and is dropped",
+			"dropped", dropped)
+	}
+	if n := session.Status().Unsaved; n > 0 {
+		s.log.Warn("the model lacks decisions that are in its journal: save on the page, or end this server, which "+
+			"saves too",
+			"file", file, "decisions", n)
+	}
+}
+
+// leave writes the model if it is behind the journal and there are two classes, and
+// waits for a save that is running. unsaved says why there is no model to write.
+func (s *Studio) leave(ctx context.Context, session *teach.Session, file string) (unsaved string, err error) {
+	if st := session.Status(); st.Unsaved == 0 && st.Lost == nil {
+		return "", nil
+	}
+	s.say("writing %s; every decision is in its journal already", file)
+	if unsaved, err = session.SaveIfAble(ctx); err != nil {
+		err = &UnsavedError{file, err}
+	}
+	return unsaved, err
 }

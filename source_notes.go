@@ -48,18 +48,19 @@ func (in inputs) part(l *dataset.Listing, need need) {
 func (in inputs) notePredicted(predicted int) {
 	if predicted > 0 {
 		in.log.Info("labels of the list that nobody decided do not count, as the model gave them: correct them "+
-			"in the column label, or take all with --predictions", "labels", predicted)
+			"in the column label, or take all with predictions=true", "labels", predicted)
 	}
 }
 
-// noteUnlabelled says what embed.Labelled left out, except what notePredicted has already said.
-func (in inputs) noteUnlabelled(from input, rows *embed.Labelled, skipped map[string]int) {
-	predicted := 0
+// noteUnlabelled says what embed.Labelled left out, except what notePredicted has already said, and returns how
+// many that was.
+func (in inputs) noteUnlabelled(from input, rows *embed.Labelled, skipped map[string]int) (predicted int) {
 	if from.images != nil {
 		found, _ := from.images.Outcome()
 		predicted = found.Predicted
 	}
 	in.noteLeftOut(max(0, rows.Dropped-rows.Several-predicted), rows.Several, skipped)
+	return predicted
 }
 
 // noteLeftOut says how many images have no class, how many show several things, and how many
@@ -69,9 +70,9 @@ func (in inputs) noteLeftOut(unlabelled, several int, skipped map[string]int) {
 	switch drop := in.Scan.DropLabel; {
 	case len(drop) == 0:
 	case skipped["dropped"] == 0:
-		log.Warn("no image has a class that --drop-label leaves out", "drop_label", strings.Join(drop, ", "))
+		log.Warn("no image has a class that is to be left out", "drop_label", strings.Join(drop, ", "))
 	default:
-		log.Info("images of the classes of --drop-label are left out", "images", skipped["dropped"])
+		log.Info("images of the classes to drop are left out", "images", skipped["dropped"])
 	}
 	if several > 0 {
 		log.Info("images that show several things are left out: they are of no class", "images", several)
