@@ -8,29 +8,12 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 )
 
 // BenchmarkHEICPython compares HEIC to tensor with pillow-heif, in processor time of
 // one thread.
 func BenchmarkHEICPython(b *testing.B) {
-	b.Run("4000x3000", func(b *testing.B) { againstPillowHEIF(b, heic(b, 4000, 3000)) })
-}
-
-func againstPillowHEIF(b *testing.B, file string) {
-	p := newPeer(b, []string{file}, "preprocess_peer.py", "--processor")
-	pre := newPreprocessor(b, "imagenet")
-	side := pre.Spec().Side()
-	dst, inMemory := make([]float32, 3*side*side), contents(b, []string{file})[0]
-	tensor := func() time.Duration {
-		begin := processorTime(b)
-		if err := pre.Tensor(b.Context(), dst, inMemory); err != nil {
-			b.Fatal(err)
-		}
-		return processorTime(b) - begin
-	}
-	tensor()
-	against(b, p, 1, tensor)
+	b.Run("4000x3000", func(b *testing.B) { againstPillow(b, []string{heic(b, 4000, 3000)}, 1) })
 }
 
 // heic writes the drawn picture as HEIC.
