@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/label/metrics"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
@@ -249,7 +250,20 @@ func forgetting(tasks [][]float64) float64 {
 	return sum / float64(k)
 }
 
-// AverageAccuracy returns the mean accuracy over sessions.
-func (r Run) AverageAccuracy() float64 {
+func (r Run) averageAccuracy() float64 {
 	return stat.Mean(table.Collect(r.Sessions, func(m Measures) float64 { return m.Accuracy }), nil)
+}
+
+// Values returns what a run reached: its accuracy after the first session and after the
+// last, on average, and the other measures after the last.
+func (r Run) Values() grid.Values {
+	last := r.Sessions[len(r.Sessions)-1]
+	v := grid.Values{
+		"accuracy": last.Accuracy, "first_accuracy": r.Sessions[0].Accuracy, "average_accuracy": r.averageAccuracy(),
+		"base_accuracy": last.Base, "forgetting": last.Forgetting, "nll": last.NLLNats,
+	}
+	if last.Novel != nil {
+		v["novel_accuracy"] = *last.Novel
+	}
+	return v
 }

@@ -26,7 +26,7 @@ type trial struct {
 }
 
 // Run measures a figure. Each seed is a part.
-func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
+func (c Config) Run(ctx context.Context, s experiment.Env) (experiment.Outcome, error) {
 	var seeds [][]trial
 	for run := range c.Seeds {
 		same := c
@@ -101,12 +101,12 @@ func (c Config) curve(w *world, s variant) (trial, error) {
 func (c Config) isPoint(k, each int) bool { return k%c.Every == 0 || k%each == 0 }
 
 // steps returns the points of a curve.
-func (c Config) steps() []float64 {
+func (c Config) steps() []int {
 	each := c.Train / c.Classes
-	var steps []float64
+	var steps []int
 	for k := 1; k <= each*c.Classes; k++ {
 		if c.isPoint(k, each) {
-			steps = append(steps, float64(k))
+			steps = append(steps, k)
 		}
 	}
 	return steps

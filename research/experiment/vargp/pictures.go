@@ -19,15 +19,14 @@ const reach = 3
 
 // addPictures draws the toy of the first run: probabilities of each class after
 // each task (Figs. 1 and 7), and the learned inducing inputs (Fig. 4).
-func (r runner) addPictures(o *experiment.Outcome, results []Result) error {
+func (r runner) addPictures(o *experiment.Outcome, runs [][]step) error {
 	if r.Data != Toy {
 		return nil
 	}
-	for _, v := range r.Variants {
-		first := of(results, plan{v, r.Inducing})[0]
+	for i, v := range r.Variants {
 		var density []chart.Row
 		var places []chart.Panel
-		for task, step := range first.steps {
+		for task, step := range runs[i*r.Seeds] {
 			m, err := vargp.Restore(r.model(v, r.env.Seed), 2, step.Model)
 			if err != nil {
 				return err

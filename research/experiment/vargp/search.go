@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
@@ -39,30 +41,30 @@ func between[T int | float64](name string, ends []T, least, most T) error {
 	return nil
 }
 
-// A Trial is a combination with its accuracy on the images held out of all tasks of
+// A trial is a combination with its accuracy on the images held out of all tasks of
 // the first run, after the last one.
-type Trial struct {
-	Rate     float64 `json:"rate"`
-	Inducing int     `json:"inducing"`
-	Beta     float64 `json:"beta"`
-	Accuracy float64 `json:"accuracy"`
+type trial struct {
+	rate     float64
+	inducing int
+	beta     float64
+	accuracy float64
 }
 
-// trial draws a combination.
-func (s Search) trial(seed uint64, i int) Trial {
+// draw draws a combination.
+func (s Search) draw(seed uint64, i int) trial {
 	rng := random.Stream(seed, "experiment/vargp/search", i)
-	return Trial{
-		Rate:     s.Rate[0] * math.Pow(s.Rate[1]/s.Rate[0], rng.Float64()),
-		Inducing: s.Inducing[0] + rng.IntN(s.Inducing[1]-s.Inducing[0]+1),
-		Beta:     s.Beta[0] + (s.Beta[1]-s.Beta[0])*rng.Float64(),
+	return trial{
+		rate:     s.Rate[0] * math.Pow(s.Rate[1]/s.Rate[0], rng.Float64()),
+		inducing: s.Inducing[0] + rng.IntN(s.Inducing[1]-s.Inducing[0]+1),
+		beta:     s.Beta[0] + (s.Beta[1]-s.Beta[0])*rng.Float64(),
 	}
 }
 
 // search tries all combinations with the first variant, and takes the best one for
 // all variants. It looks at no test image; what it held out also decides when a
 // training stops, as in the paper.
-func (r *runner) search(ctx context.Context) ([]Trial, error) {
-	trials := make([]Trial, r.Search.Draws)
+func (r *runner) search(ctx context.Context) ([]trial, error) {
+	trials := make([]trial, r.Search.Draws)
 	held := *r
 	held.src.of += "/held out"
 	held.src.at = func(run, task int) (lesson, error) {
@@ -74,26 +76,26 @@ func (r *runner) search(ctx context.Context) ([]Trial, error) {
 		return l, err
 	}
 	err := parallel(ctx, len(trials), func(ctx context.Context, i int) error {
-		trials[i] = r.Search.trial(r.env.Seed, i)
+		trials[i] = r.Search.draw(r.env.Seed, i)
 		one := held
-		one.Rate, one.Beta = trials[i].Rate, trials[i].Beta
+		one.Rate, one.Beta = trials[i].rate, trials[i].beta
 		one.prefix = fmt.Sprintf("search%d_", i+1)
-		result, err := one.follow(ctx, plan{r.Variants[0], trials[i].Inducing}, 0)
+		steps, err := one.follow(ctx, plan{r.Variants[0], trials[i].inducing}, 0)
 		if err == nil {
-			trials[i].Accuracy = result.final()
+			trials[i].accuracy = stat.Mean(steps[r.Tasks-1].Accuracy, nil)
 		}
 		return err
 	})
 	if err != nil || len(trials) == 0 {
 		return nil, err
 	}
-	best := slices.MaxFunc(trials, func(a, b Trial) int { return cmp.Compare(a.Accuracy, b.Accuracy) })
-	r.Rate, r.Inducing, r.Beta = best.Rate, best.Inducing, best.Beta
+	best := slices.MaxFunc(trials, func(a, b trial) int { return cmp.Compare(a.accuracy, b.accuracy) })
+	r.Rate, r.Inducing, r.Beta = best.rate, best.inducing, best.beta
 	return trials, nil
 }
 
 // searchTable lists the combinations, the best one first.
-func (c Config) searchTable(trials []Trial) table.Table {
+func (c Config) searchTable(trials []trial) table.Table {
 	t := table.Table{
 		Name: "search", Title: "Search for hyper-parameters (Table 2)",
 		Note: fmt.Sprintf("Percent of the images held out of the training images of the first run, after the last "+
@@ -101,10 +103,10 @@ func (c Config) searchTable(trials []Trial) table.Table {
 		Header: []string{"rate", "M", "β", "held out"},
 	}
 	trials = slices.Clone(trials)
-	slices.SortStableFunc(trials, func(a, b Trial) int { return cmp.Compare(b.Accuracy, a.Accuracy) })
+	slices.SortStableFunc(trials, func(a, b trial) int { return cmp.Compare(b.accuracy, a.accuracy) })
 	for _, s := range trials {
-		t.Add(fmt.Sprintf("%.4f", s.Rate), fmt.Sprint(s.Inducing), fmt.Sprintf("%.1f", s.Beta),
-			table.Percent(s.Accuracy))
+		t.Add(fmt.Sprintf("%.4f", s.rate), fmt.Sprint(s.inducing), fmt.Sprintf("%.1f", s.beta),
+			table.Percent(s.accuracy))
 	}
 	return t
 }
