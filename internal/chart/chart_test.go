@@ -49,9 +49,20 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-func TestPanelsMustMatch(t *testing.T) {
-	small, large := Panel{Z: [][]float64{{0, 1}, {0, 1}}}, Panel{Z: [][]float64{{0, 1, 2}, {0, 1, 2}, {0, 1, 2}}}
-	for _, rows := range [][]Row{nil, {{}}, {{Panels: make([]Panel, 1)}}, {{Panels: []Panel{small, large}}}} {
+func TestValuesMustBeFinite(t *testing.T) {
+	for _, a := range []Axes{{}, {LogY: true}} {
+		for _, y := range []float64{math.Inf(1), 0} {
+			_, err := Lines("f", a, []Series{{Label: "a", Y: []float64{1, y}}}).Encode("svg")
+			if (err == nil) != (y == 0 && !a.LogY) {
+				t.Errorf("%g, %+v: %v", y, a, err)
+			}
+		}
+	}
+}
+
+func TestPanelsMustBeSquare(t *testing.T) {
+	narrow := Panel{Z: [][]float64{{0}, {1}}}
+	for _, rows := range [][]Row{nil, {{}}, {{Panels: make([]Panel, 1)}}, {{Panels: []Panel{narrow}}}} {
 		if _, err := Panels("f", "", -1, 1, nil, rows).Encode("svg"); err == nil {
 			t.Errorf("%v was drawn", rows)
 		}

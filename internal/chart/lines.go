@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"fmt"
 	"image/color"
 	"math"
 	"slices"
@@ -70,15 +71,22 @@ func Lines(name string, a Axes, lines []Series) Figure {
 			s.Y = logarithms(s.Y)
 		}
 	}
-	f := New(name, a.Title, a.X, a.Y, width, max(leastHeight, 110+nameHeight*vg.Length(len(lines))))
+	f := newFigure(name, a.Title, a.X, a.Y, width, max(leastHeight, 110+nameHeight*vg.Length(len(lines))))
+	for _, s := range lines {
+		if slices.ContainsFunc(s.Y, func(y float64) bool { return math.IsInf(y, 0) }) {
+			f.fail(fmt.Errorf("%s: a value is infinite, or 0 on a logarithmic axis", s.Label))
+			return *f
+		}
+	}
 	grid := plotter.NewGrid()
 	grid.Vertical.Width, grid.Horizontal.Color = 0, color.Gray{225}
 	f.Plot.Add(grid)
 	low, high := limits(lines)
 	f.Plot.Y.Min, f.Plot.Y.Max, f.Plot.Y.Tick.Marker = low, high, ticks(low, high, 0, a.LogY)
 	for _, x := range a.Events {
-		f.line(plotter.XYs{{X: x, Y: low}, {X: x, Y: high}}, draw.LineStyle{Color: color.Gray{150},
-			Width: vg.Points(0.7), Dashes: []vg.Length{vg.Points(4), vg.Points(3)}})
+		f.Plot.Add(&plotter.Line{XYs: plotter.XYs{{X: x, Y: low}, {X: x, Y: high}}, LineStyle: draw.LineStyle{
+			Color: color.Gray{150}, Width: vg.Points(0.7), Dashes: []vg.Length{vg.Points(4), vg.Points(3)},
+		}})
 	}
 	for _, draw := range []func(*Figure, Series){(*Figure).band, (*Figure).series} {
 		for _, thin := range []bool{true, false} {
@@ -191,9 +199,9 @@ func (f *Figure) series(s Series) {
 	if s.Thin {
 		line.Width, marks.Radius = vg.Points(0.9), vg.Points(1.5)
 	}
-	f.line(xys, line)
+	f.Plot.Add(&plotter.Line{XYs: xys, LineStyle: line})
 	if !s.Bare {
-		f.marks(xys, marks)
+		f.Plot.Add(&plotter.Scatter{XYs: xys, GlyphStyle: marks})
 	}
 }
 
@@ -208,6 +216,6 @@ func (f *Figure) band(s Series) {
 		slices.Reverse(lower)
 		shade := s.Colour
 		shade.A = 40
-		f.Area(append(upper, lower...), shade)
+		f.Plot.Add(&plotter.Polygon{XYs: []plotter.XYs{append(upper, lower...)}, Color: shade})
 	}
 }

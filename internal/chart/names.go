@@ -148,28 +148,8 @@ func overlap(a, b vg.Rectangle) bool {
 	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }
 
-// crossings returns how many of the path's segments touch the box.
+// crossings returns how many parts of the path are in the box.
 func crossings(path []vg.Point, box vg.Rectangle) int {
-	n := 0
-	for i, b := range path {
-		a := path[max(0, i-1)]
-		// The part of the segment that lies within the box, as shares of its length.
-		from, to := 0.0, 1.0
-		for _, d := range [][4]vg.Length{{a.X, b.X, box.Min.X, box.Max.X}, {a.Y, b.Y, box.Min.Y, box.Max.Y}} {
-			start, step := float64(d[0]), float64(d[1]-d[0])
-			low, high := float64(d[2])-start, float64(d[3])-start
-			switch {
-			case step > 0:
-				from, to = max(from, low/step), min(to, high/step)
-			case step < 0:
-				from, to = max(from, high/step), min(to, low/step)
-			case low > 0 || high < 0:
-				from = 2
-			}
-		}
-		if from <= to {
-			n++
-		}
-	}
-	return n
+	inside := draw.Canvas{Rectangle: box}
+	return len(inside.ClipLinesXY(path))
 }

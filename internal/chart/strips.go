@@ -31,18 +31,22 @@ const (
 // Strips draws strips below each other, of which the highest bars are equally high. x has a tick
 // at every step; y has no name.
 func Strips(name string, a Axes, step int, strips []Strip) Figure {
-	f := New(name, a.Title, a.X, "", width, 80+stripHeight*vg.Length(len(strips)))
+	f := newFigure(name, a.Title, a.X, "", width, 80+stripHeight*vg.Length(len(strips)))
 	longest := 0
-	var names plot.ConstantTicks
-	for i, s := range strips {
+	for _, s := range strips {
 		longest = max(longest, len(s.Values))
+	}
+	var names plot.ConstantTicks
+	var at plotter.XYs
+	var notes []string
+	for i, s := range strips {
 		bottom := float64(len(strips) - 1 - i)
 		names = append(names, plot.Tick{Value: bottom + 0.4, Label: shorten(s.Label, f.Plot.Y.Tick.Label, labelRoom)})
+		at = append(at, plotter.XY{X: 1.01 * float64(longest), Y: bottom + 0.4})
+		notes = append(notes, shorten(s.Note, f.small(9), noteRoom))
 		f.strip(s, bottom)
 	}
-	for i, s := range strips {
-		f.Text(shorten(s.Note, f.small(9), noteRoom), color.Black, 1.01*float64(longest), float64(len(strips)-1-i)+0.4)
-	}
+	f.texts(at, notes, draw.XLeft, 9)
 	var across plot.ConstantTicks
 	for x := 0; x <= longest; x += step {
 		across = append(across, plot.Tick{Value: float64(x), Label: strconv.Itoa(x)})
@@ -55,7 +59,6 @@ func Strips(name string, a Axes, step int, strips []Strip) Figure {
 	return *f
 }
 
-// strip draws the bars of a strip above a line.
 func (f *Figure) strip(s Strip, bottom float64) {
 	const height, gap = 0.8, 0.08
 	most := 0.0
@@ -64,10 +67,12 @@ func (f *Figure) strip(s Strip, bottom float64) {
 	}
 	for i, v := range s.Values {
 		if left, right, top := float64(i)+gap, float64(i+1)-gap, bottom+height*v/most; v > 0 {
-			f.Area(plotter.XYs{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}},
-				Palette(0))
+			bar := plotter.XYs{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}}
+			f.Plot.Add(&plotter.Polygon{XYs: []plotter.XYs{bar}, Color: Palette(0)})
 		}
 	}
-	f.line(plotter.XYs{{X: 0, Y: bottom}, {X: float64(max(1, len(s.Values))), Y: bottom}},
-		draw.LineStyle{Color: color.Gray{190}, Width: vg.Points(0.7)})
+	f.Plot.Add(&plotter.Line{
+		XYs:       plotter.XYs{{X: 0, Y: bottom}, {X: float64(max(1, len(s.Values))), Y: bottom}},
+		LineStyle: draw.LineStyle{Color: color.Gray{190}, Width: vg.Points(0.7)},
+	})
 }

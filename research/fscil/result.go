@@ -93,7 +93,6 @@ func (r Result) Name() string {
 	return fmt.Sprintf("%s (%s)", r.Method, strings.Join(r.Chosen, ", "))
 }
 
-// summariseSession averages the same session of several runs.
 func summariseSession(at []Measures) SessionResult {
 	mean := func(value func(Measures) float64) float64 { return stat.Mean(table.Collect(at, value), nil) }
 	r := SessionResult{
@@ -165,7 +164,6 @@ type Measures struct {
 	PerClass []float64
 }
 
-// hits counts correct answers among tests.
 type hits struct{ right, n int }
 
 func (h hits) share() float64 {

@@ -52,7 +52,8 @@ func TestLines(t *testing.T) {
 		t.Errorf("%+v", lines)
 	}
 	byName := g.Lines(grid.Lines{X: "method", Y: "accuracy", Scale: 1, By: []string{"n"}})
-	if len(byName) != 2 || byName[0].Label != "n 10" || byName[0].X != nil || len(byName[0].Y) != 2 {
+	if len(byName) != 2 || byName[0].Label != "n 10" || !slices.Equal(byName[0].X, []float64{1, 2}) ||
+		len(byName[0].Y) != 2 {
 		t.Errorf("%+v", byName)
 	}
 	if other := g.Lines(grid.Lines{X: "time", Y: "time", Scale: 1}); len(other) != 1 ||

@@ -104,23 +104,48 @@ type Lines struct {
 	// Spread returns the mean and half the height of a band around it; nil means
 	// no band.
 	Spread func(values []float64) (mean, spread float64)
+	// Bare lines have no markers.
+	Bare bool
 }
 
-// Lines returns lines, each named by the coordinates that not all share. A name on
-// the axis x instead of a number becomes 1, 2, ….
+// Figure draws lines. An axis x whose coordinates are no numbers has their names.
+func (g Grid) Figure(name string, a chart.Axes, l Lines) chart.Figure {
+	a.Names = g.names(l.X)
+	return chart.Lines(name, a, g.Lines(l))
+}
+
+// names returns the coordinates on an axis unless all are numbers.
+func (g Grid) names(axis string) []string {
+	at := g.Axis(axis)
+	if slices.ContainsFunc(at, func(x string) bool { return !isNumber(x) }) {
+		return at
+	}
+	return nil
+}
+
+// Lines returns lines, each named by the coordinates that not all share. On an axis x
+// whose coordinates are no numbers they are at 1, 2, ….
 func (g Grid) Lines(l Lines) []chart.Series {
+	names := g.names(l.X)
 	var lines []chart.Series
 	for i, p := range g.places(l.By) {
-		s := chart.Series{Label: g.label(p, l.By), Colour: chart.Palette(i)}
+		s := chart.Series{Label: g.label(p, l.By), Colour: chart.Palette(i), Bare: l.Bare}
 		for _, c := range g.Where(p) {
 			values := c.Values[l.Y]
-			x, ok := c.on(l.X)
-			if len(values) == 0 || !ok {
+			if len(values) == 0 {
 				continue
 			}
-			if !math.IsNaN(x) {
-				s.X = append(s.X, x)
+			coordinate, ok := c.At[l.X]
+			x, _ := strconv.ParseFloat(coordinate, 64)
+			switch {
+			case !ok && len(c.Values[l.X]) == 0:
+				continue
+			case !ok:
+				x = stat.Mean(c.Values[l.X], nil)
+			case names != nil:
+				x = float64(slices.Index(names, coordinate) + 1)
 			}
+			s.X = append(s.X, x)
 			if l.Spread == nil {
 				s.Y = append(s.Y, l.Scale*stat.Mean(values, nil))
 				continue
@@ -135,18 +160,9 @@ func (g Grid) Lines(l Lines) []chart.Series {
 	return lines
 }
 
-// on returns the cell's number on an axis, or its mean of a measure; NaN for a
-// coordinate that is no number.
-func (c Cell) on(x string) (value float64, ok bool) {
-	if values := c.Values[x]; len(values) > 0 {
-		return stat.Mean(values, nil), true
-	}
-	coordinate, ok := c.At[x]
-	value, err := strconv.ParseFloat(coordinate, 64)
-	if err != nil {
-		return math.NaN(), ok
-	}
-	return value, ok
+func isNumber(coordinate string) bool {
+	_, err := strconv.ParseFloat(coordinate, 64)
+	return err == nil
 }
 
 func (g Grid) label(p Place, axes []string) string {
@@ -156,7 +172,7 @@ func (g Grid) label(p Place, axes []string) string {
 		if part == "" || i > 0 && len(g.Axis(a)) < 2 {
 			continue
 		}
-		if _, err := strconv.ParseFloat(part, 64); err == nil {
+		if isNumber(part) {
 			part = a + " " + part
 		}
 		parts = append(parts, part)

@@ -128,7 +128,6 @@ func (c Config) Run(ctx context.Context, env experiment.Env) (experiment.Outcome
 	return c.outcome(cells)
 }
 
-// tasks returns those of one input.
 func (c Config) tasks(env experiment.Env, i int, name string, m experiment.Material) []experiment.Task {
 	var tasks []experiment.Task
 	for _, lambda := range c.Lambda {
@@ -152,7 +151,6 @@ func lambdaText(l float64) string {
 	return strconv.FormatFloat(l, 'g', -1, 64)
 }
 
-// measure takes one configuration through all benches.
 func measure(ctx context.Context, env experiment.Env, cfg ppca.Config, benches []*fscil.Bench,
 	at grid.Place) (grid.Grid, error) {
 	env.Heads = method.Change(env.Heads, "ppca", func(c *ppca.Config) { *c = cfg })
@@ -209,19 +207,8 @@ func (c Config) byQ(cells grid.Grid) (table.Table, error) {
 // figure draws accuracy by one of the axes, with a line for each combination of the
 // other two.
 func figure(cells grid.Grid, x, name, title string) chart.Figure {
+	axes := chart.Axes{Title: "PPCA, accuracy over all classes · after the last session", X: title, Y: "accuracy (%)",
+		LogX: x == "λ" && !slices.Contains(cells.Axis(x), "auto")}
 	by := slices.DeleteFunc([]string{"input", "λ", "q"}, func(a string) bool { return a == x })
-	axes := chart.Axes{Title: "PPCA, accuracy over all classes · after the last session", X: title, Y: "accuracy (%)"}
-	switch at := cells.Axis(x); {
-	case x == "input" || slices.Contains(at, "auto"):
-		axes.Names = at
-	case x == "λ":
-		axes.LogX = true
-	}
-	lines := cells.Lines(grid.Lines{X: x, Y: "accuracy", Scale: 100, By: by})
-	for i := range lines {
-		if axes.Names != nil {
-			lines[i].X = nil
-		}
-	}
-	return chart.Lines(name, axes, lines)
+	return cells.Figure(name, axes, grid.Lines{X: x, Y: "accuracy", Scale: 100, By: by})
 }

@@ -78,7 +78,6 @@ func (c Config) Run(ctx context.Context, env experiment.Env) (experiment.Outcome
 	return c.outcome(cells)
 }
 
-// A runner holds the state shared by all cells.
 type runner struct {
 	Config
 	env         experiment.Env
@@ -86,7 +85,6 @@ type runner struct {
 	pool        pool
 }
 
-// row measures the cells of row i.
 func (r runner) row(ctx context.Context, i int) (grid.Grid, error) {
 	row := r.Rows[i]
 	variants := row.variants()
@@ -182,12 +180,10 @@ func (r runner) runs(i int, v method.Variant, classes int, at grid.Place) []expe
 	return tasks
 }
 
-// inputs returns what a part depends on.
 func (r runner) inputs(heads any, classes, run int) experiment.Inputs {
 	return []any{r.fingerprint, r.env.Heads, heads, classes, run, r.PerClass, r.HeldOut}
 }
 
-// measure fits a head and returns its accuracy.
 func (r runner) measure(ctx context.Context, v method.Variant, run int,
 	train, test experiment.Labelled) (float64, error) {
 	settings, err := v.Settings(r.env.Heads)
@@ -212,7 +208,6 @@ func refused(err error) bool {
 	return errors.As(err, &many)
 }
 
-// A pool holds the images to draw from.
 type pool struct {
 	train, test experiment.Labelled
 	// able lists the classes with enough images.
@@ -238,7 +233,6 @@ func (c Config) pool(m experiment.Material) (pool, error) {
 	return p, nil
 }
 
-// A sample is the data of one comparison.
 type sample struct{ train, validation, test experiment.Labelled }
 
 // draw returns the first classes of a run with their images. What it draws from
@@ -273,12 +267,10 @@ func (c Config) outcome(cells grid.Grid) (experiment.Outcome, error) {
 			Name: "paired", Title: c.Rows[0].Name + " against the others", Header: []string{c.Rows[0].Name + " minus"},
 			Note: "Percentage points, mean of the differences in the same draw ± standard error.",
 		}, []string{"row"}, cells.Across("classes", "%s", "first_minus_this", grid.PercentSEM)...)},
-		Figures: []chart.Figure{chart.Lines("accuracy", chart.Axes{
+		Figures: []chart.Figure{cells.Figure("accuracy", chart.Axes{
 			Title: fmt.Sprintf("Accuracy by number of classes · %d training images per class", c.PerClass),
 			X:     "classes", Y: "accuracy (%)",
-		}, cells.Lines(grid.Lines{
-			X: "classes", Y: "accuracy", Scale: 100, By: []string{"row"}, Spread: table.MeanSEM,
-		}))},
+		}, grid.Lines{X: "classes", Y: "accuracy", Scale: 100, By: []string{"row"}, Spread: table.MeanSEM})},
 	}
 	if t := c.choices(cells); len(t.Rows) > 0 {
 		o.Tables = append(o.Tables, t)
@@ -301,7 +293,6 @@ func (c Config) accuracies(cells grid.Grid) (table.Table, error) {
 	return t, err
 }
 
-// choices returns the table of chosen settings.
 func (c Config) choices(cells grid.Grid) table.Table {
 	t := table.Table{
 		Name: "chosen", Title: "Chosen settings", Header: append([]string{"classes"}, cells.Axis("classes")...),

@@ -83,7 +83,6 @@ func (c Config) Run(ctx context.Context, env experiment.Env) (experiment.Outcome
 	return c.outcome(cells, scores, setting), nil
 }
 
-// A runner measures everything.
 type runner struct {
 	c           Config
 	env         experiment.Env
@@ -212,7 +211,6 @@ func (r runner) score(ctx context.Context, setting string) (grid.Values, error) 
 	return score, nil
 }
 
-// measure tests a classifier on p.
 func measure(c classifier.Head, p experiment.Labelled) (*metrics.Report, error) {
 	a, err := metrics.NewAccumulator(c.Classes())
 	if err != nil {
@@ -227,7 +225,6 @@ func measure(c classifier.Head, p experiment.Labelled) (*metrics.Report, error) 
 	return a.Report()
 }
 
-// split holds out some images of every class.
 func split(p experiment.Labelled, held int, seed uint64) (learned, out experiment.Labelled, err error) {
 	var in, test []int
 	for _, g := range classifier.GroupByClass(p.Y) {
@@ -241,7 +238,6 @@ func split(p experiment.Labelled, held int, seed uint64) (learned, out experimen
 	return p.Pick(in), p.Pick(test), nil
 }
 
-// base returns the tasks of the table on base classes.
 func (r runner) base(setting string) ([]experiment.Task, error) {
 	x, y := r.bench.Train(0)
 	all := experiment.Labelled{X: x, Y: y}

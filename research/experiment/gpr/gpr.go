@@ -20,8 +20,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
-// A runner holds the state shared by all figures: the settings, and all
-// training and test images.
 type runner struct {
 	Config
 	env         experiment.Env
@@ -158,7 +156,6 @@ func (r runner) accuracies() []experiment.Task {
 	return tasks
 }
 
-// follow takes both heads through the sessions of a figure.
 func (r runner) follow(ctx context.Context, f figure, train [][]int, test experiment.Labelled) (grid.Grid, error) {
 	env := r.env
 	env.Heads = method.Change(env.Heads, "gpr",
@@ -229,12 +226,11 @@ func (f figure) add(o *experiment.Outcome, cells grid.Grid) {
 		Note: "Percent on test images of all classes, including those not yet learned; mean over runs ± standard " +
 			"error.",
 	}, []string{f.x}, cells.Across("head", "%s", "accuracy", grid.PercentSEM)...))
-	o.Figures = append(o.Figures, chart.Lines(f.name,
+	o.Figures = append(o.Figures, cells.Figure(f.name,
 		chart.Axes{Title: "GP regression, accuracy on all classes · " + f.title, X: f.x, Y: "accuracy (%)"},
-		cells.Lines(grid.Lines{X: f.x, Y: "accuracy", Scale: 100, By: []string{"head"}, Spread: table.MeanSEM})))
+		grid.Lines{X: f.x, Y: "accuracy", Scale: 100, By: []string{"head"}, Spread: table.MeanSEM}))
 }
 
-// sequence returns n numbers, a step apart.
 func sequence(from, step, n int) []int {
 	numbers := make([]int, n)
 	for i := range numbers {

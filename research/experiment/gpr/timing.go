@@ -152,7 +152,6 @@ func (w task) add(ctx context.Context, r *engine.Regression, k int) (time.Durati
 	return time.Since(start) / time.Duration(times), nil
 }
 
-// median returns the median of several measurements, in seconds.
 func (c Config) median(ctx context.Context, measure func() (time.Duration, error)) (float64, error) {
 	seconds := make([]float64, c.Repeats)
 	for i := range seconds {
@@ -187,8 +186,8 @@ func (c Config) addTimings(o *experiment.Outcome, cells grid.Grid) {
 		{"fig2_n", fmt.Sprintf("GP regression, time to add k = %d to n examples", c.K[0]), "examples n", "n",
 			grid.At("k", c.K[0])},
 	} {
-		lines := cells.Where(f.of).Lines(grid.Lines{X: f.axis, Y: "seconds", Scale: 1, By: []string{"update"}})
-		o.Figures = append(o.Figures,
-			chart.Lines(f.name, chart.Axes{Title: f.title, X: f.x, Y: "seconds", LogX: true, LogY: true}, lines))
+		axes := chart.Axes{Title: f.title, X: f.x, Y: "seconds", LogX: true, LogY: true}
+		o.Figures = append(o.Figures, cells.Where(f.of).Figure(f.name, axes,
+			grid.Lines{X: f.axis, Y: "seconds", Scale: 1, By: []string{"update"}}))
 	}
 }

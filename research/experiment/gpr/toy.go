@@ -39,7 +39,6 @@ type toyCluster struct {
 	x, y  float64
 }
 
-// toyStep is the state after a step of Fig. 1.
 type toyStep struct {
 	examples [][2]float64 // all so far
 	classes  []int        // of each
@@ -51,7 +50,6 @@ type toyStep struct {
 	off float64
 }
 
-// toy adds the examples of one step after the other to a regression.
 func (c Config) toy(ctx context.Context, env experiment.Env) ([]toyStep, error) {
 	how := method.Get[gpr.Config](env.Heads, "gpr").Update
 	r, err := unfitted(env, how)
@@ -136,7 +134,6 @@ func (s *toyStep) score(r, batch *engine.Regression, at blas64.General) error {
 	return r.Variance(s.variance, at)
 }
 
-// toyCells counts the examples and classes of each step.
 func toyCells(steps []toyStep) grid.Grid {
 	var cells grid.Grid
 	for i, s := range steps {
@@ -185,7 +182,6 @@ func (c Config) addToy(o *experiment.Outcome, steps []toyStep, cells grid.Grid) 
 		[]string{"−1", "0", "1"}, rows))
 }
 
-// points returns the examples, one colour per class.
 func (s toyStep) points() []chart.Points {
 	colours := []color.NRGBA{{220, 60, 60, 255}, {80, 170, 255, 255}, {230, 60, 230, 255}}
 	out := make([]chart.Points, len(s.scores))

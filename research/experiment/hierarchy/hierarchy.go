@@ -40,7 +40,6 @@ const (
 	clockTime              = 2 * time.Second
 )
 
-// A cell is one setting of the hierarchy.
 type cell struct {
 	variant            string
 	q, r, s, t, levels int // s: 0 is automatic
@@ -165,7 +164,6 @@ func (r *runner) tasks() []experiment.Task {
 	return tasks
 }
 
-// flatTask tests the flat head with q components.
 func (r *runner) flatTask(q int) experiment.Task {
 	h := method.Get[hppca.Config](r.env.Heads, "hppca")
 	return experiment.Task{
@@ -185,7 +183,6 @@ func (r *runner) flatTask(q int) experiment.Task {
 	}
 }
 
-// task builds the hierarchy of a cell once and tests it.
 func (r *runner) task(c cell, run int) experiment.Task {
 	cfg := r.config(c, run)
 	return experiment.Task{
@@ -239,7 +236,6 @@ func (r *runner) once(ctx context.Context, c cell, cfg hppca.Config) (grid.Value
 	}, err
 }
 
-// head returns the hierarchy with these settings.
 func (r *runner) head(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, error) {
 	of := cfg
 	of.T = 1
@@ -268,7 +264,6 @@ func (r *runner) group(ctx context.Context, cfg hppca.Config) (*hppca.HPPCA, err
 	return head, r.learn(ctx, head)
 }
 
-// learn fits a head on the training data, on the backend of the experiment.
 func (r *runner) learn(ctx context.Context, head classifier.Learner) error {
 	classifier.UseBackend(head, r.env.Backend)
 	return head.Learn(ctx, r.data.train.X, r.data.train.Y)

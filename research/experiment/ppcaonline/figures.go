@@ -81,9 +81,9 @@ func (c Config) figures(curves grid.Grid, chosen, drawn []variant) []chart.Figur
 		switch c.Figure {
 		case 3:
 			axes.Title = "Online PPCA, test data by class · " + s.String()
-			figures = append(figures, chart.Lines(name, axes, bare(own.Lines(grid.Lines{
-				X: "step", Y: "test", Scale: 1, By: []string{"class"},
-			}))))
+			figures = append(figures, own.Figure(name, axes, grid.Lines{
+				X: "step", Y: "test", Scale: 1, By: []string{"class"}, Bare: true,
+			}))
 		case 4:
 			figures = append(figures, c.matrix(name, s, own))
 		}
@@ -92,18 +92,8 @@ func (c Config) figures(curves grid.Grid, chosen, drawn []variant) []chart.Figur
 		return figures
 	}
 	axes.Title = "Online PPCA, test data of all classes · " + c.subject()
-	lines := shown.Lines(grid.Lines{X: "step", Y: "test", Scale: 1, By: placeAxes()})
-	return []chart.Figure{
-		chart.Lines(fmt.Sprintf("figure%d", c.Figure), axes, bare(lines)), c.differences(curves, chosen),
-	}
-}
-
-// bare returns lines without markers.
-func bare(lines []chart.Series) []chart.Series {
-	for i := range lines {
-		lines[i].Bare = true
-	}
-	return lines
+	lines := grid.Lines{X: "step", Y: "test", Scale: 1, By: placeAxes(), Bare: true}
+	return []chart.Figure{shown.Figure(fmt.Sprintf("figure%d", c.Figure), axes, lines), c.differences(curves, chosen)}
 }
 
 // matrix draws Figure 4.
@@ -140,7 +130,7 @@ func (c Config) differences(curves grid.Grid, chosen []variant) chart.Figure {
 			continue
 		}
 		line := curves.Where(s.place()).Lines(grid.Lines{
-			X: "step", Y: "less_none", Scale: 1, By: []string{"policy"}, Spread: table.MeanSD,
+			X: "step", Y: "less_none", Scale: 1, By: []string{"policy"}, Spread: table.MeanSD, Bare: true,
 		})[0]
 		line.Label, line.Colour = s.Policy+", "+s.RStep, chart.Palette(len(lines)%5)
 		if s.Fisher != "" {
@@ -156,5 +146,5 @@ func (c Config) differences(curves grid.Grid, chosen []variant) chart.Figure {
 		Title: "Difference from plain online EM on the same seed · " + c.subject(),
 		X:     "step (band: one standard deviation over seeds)",
 		Y:     "difference (nats per example)", Events: c.starts(),
-	}, bare(lines))
+	}, lines)
 }

@@ -157,7 +157,6 @@ func (c Config) Validate() error {
 	return nil
 }
 
-// model returns the settings of a run's model.
 func (c Config) model(v vargp.Variant, seed uint64) vargp.Config {
 	m := c.Config
 	m.Variant, m.Seed, m.Stopping, m.Start = v, seed, vargp.Best, vargp.FromPrior

@@ -18,7 +18,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/grid"
 )
 
-// A step is the state after a task.
 type step struct {
 	// Model is the model, Heads the head of each class, −1 for classes not yet
 	// seen.
@@ -32,7 +31,6 @@ type step struct {
 	Kept   int `json:"kept"`
 }
 
-// A runner holds the state shared by all runs.
 type runner struct {
 	Config
 	env experiment.Env
@@ -87,7 +85,6 @@ func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) er
 	return nil
 }
 
-// A plan is a variant with a number of inducing inputs.
 type plan struct {
 	variant  vargp.Variant
 	inducing int

@@ -33,7 +33,6 @@ func (s Search) validate() error {
 		between("search.beta", s.Beta, 1e-3, 1e3))
 }
 
-// between returns an error unless ends are two values in order, from least to most.
 func between[T int | float64](name string, ends []T, least, most T) error {
 	if len(ends) != 2 || ends[0] < least || ends[1] < ends[0] || ends[1] > most {
 		return fmt.Errorf("%s: %v are not two values, the smaller one first, from %v to %v", name, ends, least, most)
@@ -50,7 +49,6 @@ type trial struct {
 	accuracy float64
 }
 
-// draw draws a combination.
 func (s Search) draw(seed uint64, i int) trial {
 	rng := random.Stream(seed, "experiment/vargp/search", i)
 	return trial{

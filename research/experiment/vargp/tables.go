@@ -84,10 +84,10 @@ func (c Config) addCurves(o *experiment.Outcome, cells grid.Grid) {
 	o.Tables = append(o.Tables, cells.Table(table.Table{
 		Name: "tasks", Title: "Accuracy on the tasks so far", Note: "Percent; mean ± standard deviation over runs.",
 	}, []string{"variant"}, cells.Across("task", "after task %s", "accuracy_so_far", grid.PercentSD)...))
-	o.Figures = append(o.Figures, chart.Lines("tasks", chart.Axes{Title: "VAR-GP and variants · " + c.title(),
-		X: "tasks learned", Y: "accuracy on the tasks so far (%)"}, cells.Lines(grid.Lines{
+	o.Figures = append(o.Figures, cells.Figure("tasks", chart.Axes{Title: "VAR-GP and variants · " + c.title(),
+		X: "tasks learned", Y: "accuracy on the tasks so far (%)"}, grid.Lines{
 		X: "task", Y: "accuracy_so_far", Scale: 100, By: []string{"variant"}, Spread: table.MeanSD,
-	})))
+	}))
 }
 
 // addEntropy draws the entropy of the first variant (Fig. 3).
@@ -118,8 +118,8 @@ func (c Config) addSweep(o *experiment.Outcome, cells grid.Grid) {
 		Name: "sweep", Title: fmt.Sprintf("Accuracy of %s by the number of inducing inputs (Fig. 9)", c.Variants[0]),
 		Note: "Percent on the tasks so far; mean ± standard deviation over runs.",
 	}, []string{"M"}, own.Across("task", "after task %s", "accuracy_so_far", grid.PercentSD)...))
-	o.Figures = append(o.Figures, chart.Lines("sweep",
+	o.Figures = append(o.Figures, own.Figure("sweep",
 		chart.Axes{Title: fmt.Sprintf("%s by M · %s", c.Variants[0], c.title()), X: "inducing inputs M of a task",
 			Y: "accuracy on the tasks so far (%)"},
-		own.Lines(grid.Lines{X: "M", Y: "accuracy_so_far", Scale: 100, By: []string{"task"}})))
+		grid.Lines{X: "M", Y: "accuracy_so_far", Scale: 100, By: []string{"task"}}))
 }

@@ -33,7 +33,6 @@ var listsYAML []byte
 // maxListBytes bounds a list; the longest list is 1.6 MB.
 const maxListBytes = 16 << 20
 
-// listTime is how long the download of one list may take.
 const listTime = time.Minute
 
 // Lists is one benchmark's folder of index lists.

@@ -82,7 +82,6 @@ func (d Data) Differs(dir string) (string, error) {
 		nil
 }
 
-// count counts the class folders and the files in them.
 func (d Data) count(dir string) (classes, images int, err error) {
 	var folders []fs.DirEntry
 	for _, under := range d.Under {

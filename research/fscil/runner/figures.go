@@ -38,7 +38,6 @@ func figures(results []fscil.Result, published []fscil.PublishedRow) []chart.Fig
 	return all
 }
 
-// curves returns one line per result: a value by session.
 func curves(results []fscil.Result, value func(fscil.SessionResult) float64) []chart.Series {
 	lines := make([]chart.Series, len(results))
 	for i, r := range results {

@@ -94,8 +94,7 @@ func TestClassMap(t *testing.T) {
 		many.ClassAccuracy = append(many.ClassAccuracy, make([]float64, s+1))
 	}
 	check(t, classMap(result("a", 1, 0.9), many), "classes of 100 sessions")
-	g := grades{run.ClassAccuracy}
-	if g.Z(0, 2) != 1 || g.Z(1, 0) != 0.2 || !math.IsNaN(g.Z(0, 0)) {
+	if v := classCells(run).Values; v[0][0] != 1 || v[2][1] != 0.2 || !math.IsNaN(v[2][0]) {
 		t.Error("the first class is not in the top row")
 	}
 	if _, err := classMap(result("a", 1, 0.9), fscil.RunDetails{}).Encode("svg"); err == nil {
