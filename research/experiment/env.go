@@ -126,10 +126,16 @@ type Task struct {
 	Measure func(context.Context) (grid.Grid, error)
 }
 
-// Measure does all tasks, each as a Part, and returns their cells.
+// Measure does all tasks, each as a Part, and returns their cells. Of tasks with the same
+// name it does the first.
 func (e Env) Measure(ctx context.Context, tasks ...Task) (grid.Grid, error) {
 	var all grid.Grid
+	done := map[string]bool{}
 	for _, t := range tasks {
+		if done[t.Name] {
+			continue
+		}
+		done[t.Name] = true
 		cells, err := Part(ctx, e, t.Name, []any{"cells", t.Of}, func() (grid.Grid, error) { return t.Measure(ctx) })
 		if err != nil {
 			return nil, err

@@ -135,31 +135,19 @@ func (c Config) Run(ctx context.Context, env experiment.Env) (experiment.Outcome
 	return report{Config: c, base: r.base(), cells: cells}.outcome(d), nil
 }
 
-// tasks returns those of all tables, a cell that several of them have once. Those of the
+// tasks returns those of all tables, some of which have cells in common. Those of the
 // table by q come last: each q needs class models of its own.
 func (r *runner) tasks() []experiment.Task {
 	base := r.base()
 	tasks := []experiment.Task{r.flatTask(base.q)}
-	var done []cell
-	add := func(cells ...cell) {
-		for _, c := range cells {
-			if slices.Contains(done, c) {
-				continue
-			}
-			done = append(done, c)
-			for run := range r.Runs {
-				tasks = append(tasks, r.task(c, run))
-			}
-		}
-	}
-	for _, cells := range [][]cell{r.byT(base), r.byS(base), r.byLevels(base), r.byR(base)} {
-		add(cells...)
+	for _, c := range slices.Concat(r.byT(base), r.byS(base), r.byLevels(base), r.byR(base)) {
+		tasks = append(tasks, r.runsOf(c)...)
 	}
 	for _, q := range r.Q {
-		if q != base.q {
-			tasks = append(tasks, r.flatTask(q))
+		tasks = append(tasks, r.flatTask(q))
+		for _, c := range r.byQ(base, q) {
+			tasks = append(tasks, r.runsOf(c)...)
 		}
-		add(r.byQ(base, q)...)
 	}
 	return tasks
 }
@@ -183,17 +171,22 @@ func (r *runner) flatTask(q int) experiment.Task {
 	}
 }
 
-func (r *runner) task(c cell, run int) experiment.Task {
-	cfg := r.config(c, run)
-	return experiment.Task{
-		Name: fmt.Sprintf("%s_q%d_r%d_s%d_t%d_levels%d_run%d", c.variant, c.q, c.r, c.s, c.t, c.levels, run+1),
-		Of:   []any{r.data.fingerprint, cfg},
-		Measure: func(ctx context.Context) (cells grid.Grid, err error) {
-			values, err := r.once(ctx, c, cfg)
-			cells.Add(c.place(), values)
-			return cells, err
-		},
+// runsOf returns the tasks that build the hierarchy of a cell and test it.
+func (r *runner) runsOf(c cell) []experiment.Task {
+	tasks := make([]experiment.Task, r.Runs)
+	for run := range tasks {
+		cfg := r.config(c, run)
+		tasks[run] = experiment.Task{
+			Name: fmt.Sprintf("%s_q%d_r%d_s%d_t%d_levels%d_run%d", c.variant, c.q, c.r, c.s, c.t, c.levels, run+1),
+			Of:   []any{r.data.fingerprint, cfg},
+			Measure: func(ctx context.Context) (cells grid.Grid, err error) {
+				values, err := r.once(ctx, c, cfg)
+				cells.Add(c.place(), values)
+				return cells, err
+			},
+		}
 	}
+	return tasks
 }
 
 // once returns the accuracies and the density as fractions. The speed-up by the clock and

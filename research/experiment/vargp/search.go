@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
@@ -40,29 +41,22 @@ func between[T int | float64](name string, ends []T, least, most T) error {
 	return nil
 }
 
-// A trial is a combination with its accuracy on the images held out of all tasks of
-// the first run, after the last one.
-type trial struct {
-	rate     float64
-	inducing int
-	beta     float64
-	accuracy float64
-}
-
-func (s Search) draw(seed uint64, i int) trial {
+// draw draws combination i: the rate, M and β.
+func (s Search) draw(seed uint64, i int) grid.Values {
 	rng := random.Stream(seed, "experiment/vargp/search", i)
-	return trial{
-		rate:     s.Rate[0] * math.Pow(s.Rate[1]/s.Rate[0], rng.Float64()),
-		inducing: s.Inducing[0] + rng.IntN(s.Inducing[1]-s.Inducing[0]+1),
-		beta:     s.Beta[0] + (s.Beta[1]-s.Beta[0])*rng.Float64(),
+	return grid.Values{
+		"rate": s.Rate[0] * math.Pow(s.Rate[1]/s.Rate[0], rng.Float64()),
+		"M":    float64(s.Inducing[0] + rng.IntN(s.Inducing[1]-s.Inducing[0]+1)),
+		"β":    s.Beta[0] + (s.Beta[1]-s.Beta[0])*rng.Float64(),
 	}
 }
 
 // search tries all combinations with the first variant, and takes the best one for
 // all variants. It looks at no test image; what it held out also decides when a
-// training stops, as in the paper.
-func (r *runner) search(ctx context.Context) ([]trial, error) {
-	trials := make([]trial, r.Search.Draws)
+// training stops, as in the paper. The held-out accuracy is that on the images held out of
+// all tasks of the first run, after the last one; the best cell comes first.
+func (r *runner) search(ctx context.Context) (grid.Grid, error) {
+	trials := make([]grid.Values, r.Search.Draws)
 	held := *r
 	held.src.of += "/held out"
 	held.src.at = func(run, task int) (lesson, error) {
@@ -74,37 +68,41 @@ func (r *runner) search(ctx context.Context) ([]trial, error) {
 		return l, err
 	}
 	err := parallel(ctx, len(trials), func(ctx context.Context, i int) error {
-		trials[i] = r.Search.draw(r.env.Seed, i)
+		t := r.Search.draw(r.env.Seed, i)
 		one := held
-		one.Rate, one.Beta = trials[i].rate, trials[i].beta
+		one.Rate, one.Beta = t["rate"], t["β"]
 		one.prefix = fmt.Sprintf("search%d_", i+1)
-		steps, err := one.follow(ctx, plan{r.Variants[0], trials[i].inducing}, 0)
+		steps, err := one.follow(ctx, plan{r.Variants[0], int(t["M"])}, 0)
 		if err == nil {
-			trials[i].accuracy = stat.Mean(steps[r.Tasks-1].Accuracy, nil)
+			t["held_out_accuracy"] = stat.Mean(steps[r.Tasks-1].Accuracy, nil)
 		}
+		trials[i] = t
 		return err
 	})
 	if err != nil || len(trials) == 0 {
 		return nil, err
 	}
-	best := slices.MaxFunc(trials, func(a, b trial) int { return cmp.Compare(a.accuracy, b.accuracy) })
-	r.Rate, r.Inducing, r.Beta = best.rate, best.inducing, best.beta
-	return trials, nil
+	var cells grid.Grid
+	for i, t := range trials {
+		cells.Add(grid.At("search", i+1), t)
+	}
+	slices.SortStableFunc(cells, func(a, b grid.Cell) int {
+		return cmp.Compare(b.Values["held_out_accuracy"][0], a.Values["held_out_accuracy"][0])
+	})
+	best := cells[0].Values
+	r.Rate, r.Inducing, r.Beta = best["rate"][0], int(best["M"][0]), best["β"][0]
+	return cells, nil
 }
 
 // searchTable lists the combinations, the best one first.
-func (c Config) searchTable(trials []trial) table.Table {
-	t := table.Table{
+func (c Config) searchTable(trials grid.Grid) table.Table {
+	return trials.Table(table.Table{
 		Name: "search", Title: "Search for hyper-parameters (Table 2)",
 		Note: fmt.Sprintf("Percent of the images held out of the training images of the first run, after the last "+
 			"task; %s. The first row is used.", c.Variants[0]),
-		Header: []string{"rate", "M", "β", "held out"},
-	}
-	trials = slices.Clone(trials)
-	slices.SortStableFunc(trials, func(a, b trial) int { return cmp.Compare(b.accuracy, a.accuracy) })
-	for _, s := range trials {
-		t.Add(fmt.Sprintf("%.4f", s.rate), fmt.Sprint(s.inducing), fmt.Sprintf("%.1f", s.beta),
-			table.Percent(s.accuracy))
-	}
-	return t
+	}, []string{"search"},
+		grid.Column{Title: "rate", Of: "rate", Show: grid.Mean("%.4f", 1)},
+		grid.Column{Title: "M", Of: "M", Show: grid.Mean("%.0f", 1)},
+		grid.Column{Title: "β", Of: "β", Show: grid.Mean("%.1f", 1)},
+		grid.Column{Title: "held out", Of: "held_out_accuracy", Show: grid.Percent})
 }

@@ -12,18 +12,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
-func (c Config) outcome(cells grid.Grid, trials []trial) experiment.Outcome {
+func (c Config) outcome(cells, trials grid.Grid) experiment.Outcome {
 	same, first := cells.Where(grid.At("M", c.Inducing)), cells.Where(grid.At("variant", c.Variants[0]))
 	o := experiment.Outcome{Title: "VAR-GP: " + c.title(), Tables: []table.Table{c.variantTable(same)}}
 	if len(trials) > 0 {
 		o.Tables = append(o.Tables, c.searchTable(trials))
-		for i, t := range trials {
-			cells.Add(grid.At("search", i+1), grid.Values{
-				"rate": t.rate, "M": float64(t.inducing), "β": t.beta, "held_out_accuracy": t.accuracy,
-			})
-		}
 	}
-	o.Results = experiment.Results{Kind: "vargp", Cells: cells}
+	o.Results = experiment.Results{Kind: "vargp", Cells: append(cells, trials...)}
 	c.addCurves(&o, same)
 	if c.Tasks > 1 {
 		c.addEntropy(&o, first.Where(grid.At("M", c.Inducing)))

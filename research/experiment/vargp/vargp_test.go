@@ -206,7 +206,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("M = %v after %v", runs.Axis("M"), drawn)
 	}
 	if rows := o.Tables[1].Rows; o.Tables[1].Name != "search" || len(rows) != 4 ||
-		rows[0][1] != strconv.Itoa(int(best["M"])) {
+		rows[0][2] != strconv.Itoa(int(best["M"])) {
 		t.Errorf("table %+v", o.Tables[1])
 	}
 	by := c
