@@ -76,10 +76,7 @@ func Summarise(info Info, runs []Run) (Result, error) {
 			return Result{}, fmt.Errorf("summarise %s: runs of %d and of %d sessions", info.Method,
 				len(runs[0].Sessions), len(run.Sessions))
 		}
-		r.Cells.Add(at, run.Values())
-		for _, m := range run.Sessions {
-			r.Cells.Add(at.And("session", m.Session), m.values())
-		}
+		r.Cells.Join(run.Cells(at))
 	}
 	for _, m := range runs[0].Sessions {
 		r.Sessions = append(r.Sessions, r.session(m.Session, m.Classes))
@@ -283,4 +280,13 @@ func (r Run) Values() grid.Values {
 	v["first_accuracy"], v["performance_drop"] = first.Accuracy, first.Accuracy-last.Accuracy
 	v["average_accuracy"] = stat.Mean(table.Collect(r.Sessions, func(m Measures) float64 { return m.Accuracy }), nil)
 	return v
+}
+
+// Cells returns the Values at a place, and on its axis session the measures after each.
+func (r Run) Cells(at grid.Place) grid.Grid {
+	cells := grid.One(at, r.Values())
+	for _, m := range r.Sessions {
+		cells.Add(at.And("session", m.Session), m.values())
+	}
+	return cells
 }

@@ -55,6 +55,13 @@ type Cell struct {
 // A Grid holds cells in the order in which they were added.
 type Grid []Cell
 
+// One returns a grid of what a run measured at one place.
+func One(at Place, values Values) Grid {
+	var g Grid
+	g.Add(at, values)
+	return g
+}
+
 // Add adds what a run measured at a place.
 func (g *Grid) Add(at Place, values Values) {
 	c := g.cell(at)

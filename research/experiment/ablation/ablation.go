@@ -33,7 +33,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
-	"github.com/seed-90d10d51/pipeline/research/fscil"
 	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
@@ -132,13 +131,22 @@ func (c Config) tasks(env experiment.Env, i int, name string, m experiment.Mater
 	var tasks []experiment.Task
 	for _, lambda := range c.Lambda {
 		for _, q := range c.Q {
-			cfg := method.Get[ppca.Config](env.Heads, "ppca")
-			cfg.Q, cfg.Lambda = q, lambda
-			at := grid.At("input", name, "λ", lambdaText(lambda), "q", q)
-			tasks = append(tasks, experiment.Task{
-				Name: fmt.Sprintf("input%d_q%d_lambda%g", i+1, q, lambda), Of: []any{m.Fingerprint, name, cfg},
-				Measure: func(ctx context.Context) (grid.Grid, error) { return measure(ctx, env, cfg, m.Benches, at) },
-			})
+			own := env
+			own.Heads = method.Change(env.Heads, "ppca", func(c *ppca.Config) { c.Q, c.Lambda = q, lambda })
+			own.Heads.WithoutStatistics = true
+			for run, b := range m.Benches {
+				tasks = append(tasks, experiment.Task{
+					Name: fmt.Sprintf("input%d_q%d_lambda%g_run%d", i+1, q, lambda, run+1),
+					Of:   []any{m.Fingerprint, name, method.Get[ppca.Config](own.Heads, "ppca"), run},
+					Measure: func(ctx context.Context) (grid.Grid, error) {
+						run, err := b.Run(ctx, func() (classifier.Learner, error) { return own.Head("ppca") }, nil)
+						if err != nil {
+							return nil, err
+						}
+						return grid.One(grid.At("input", name, "λ", lambdaText(lambda), "q", q), run.Values()), nil
+					},
+				})
+			}
 		}
 	}
 	return tasks
@@ -149,21 +157,6 @@ func lambdaText(l float64) string {
 		return "auto"
 	}
 	return strconv.FormatFloat(l, 'g', -1, 64)
-}
-
-func measure(ctx context.Context, env experiment.Env, cfg ppca.Config, benches []*fscil.Bench,
-	at grid.Place) (grid.Grid, error) {
-	env.Heads = method.Change(env.Heads, "ppca", func(c *ppca.Config) { *c = cfg })
-	env.Heads.WithoutStatistics = true
-	var cell grid.Grid
-	for _, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) { return env.Head("ppca") }, nil)
-		if err != nil {
-			return nil, err
-		}
-		cell.Add(at, run.Values())
-	}
-	return cell, nil
 }
 
 func (c Config) outcome(cells grid.Grid) (experiment.Outcome, error) {

@@ -165,15 +165,13 @@ func (r runner) runs(i int, v method.Variant, classes int, at grid.Place) []expe
 		tasks[run] = experiment.Task{
 			Name: fmt.Sprintf("row%d_classes%d_run%d", i+1, classes, run+1),
 			Of:   []any{r.inputs(v, classes, run), at},
-			Measure: func(ctx context.Context) (cell grid.Grid, err error) {
+			Measure: func(ctx context.Context) (grid.Grid, error) {
 				s := r.pool.draw(r.Config, r.env.Seed, run, classes)
 				a, err := r.measure(ctx, v, run, s.train, s.test)
 				if refused(err) {
-					cell.Add(at, nil)
-					return cell, nil
+					return grid.One(at, nil), nil
 				}
-				cell.Add(at, grid.Values{"accuracy": a})
-				return cell, err
+				return grid.One(at, grid.Values{"accuracy": a}), err
 			},
 		}
 	}

@@ -128,13 +128,13 @@ func (r runner) sessions(setting string) ([]experiment.Task, error) {
 				tasks = append(tasks, experiment.Task{
 					Name: fmt.Sprintf("sessions_%s_%t_seed%d", found.Key, with != none, i),
 					Of:   []any{r.fingerprint, r.env.Heads, m, with, i},
-					Measure: func(ctx context.Context) (cell grid.Grid, err error) {
+					Measure: func(ctx context.Context) (grid.Grid, error) {
 						run, err := r.bench.Run(ctx,
 							func() (classifier.Learner, error) { return r.head(m, with, r.env.Seed+uint64(i)) }, nil)
-						if err == nil {
-							cell.Add(grid.At("method", name), run.Values())
+						if err != nil {
+							return nil, err
 						}
-						return cell, err
+						return run.Cells(grid.At("method", name)), nil
 					},
 				})
 			}
@@ -154,10 +154,9 @@ func (r runner) choose(ctx context.Context) (setting string, scores grid.Grid, e
 		tasks = append(tasks, experiment.Task{
 			Name: fmt.Sprintf("choose_%d", i),
 			Of:   []any{r.fingerprint, r.env.Heads, candidate, r.c.Splits, r.c.ChooseBy},
-			Measure: func(ctx context.Context) (cell grid.Grid, err error) {
+			Measure: func(ctx context.Context) (grid.Grid, error) {
 				score, err := r.score(ctx, candidate)
-				cell.Add(grid.At("setting", candidate), score)
-				return cell, err
+				return grid.One(grid.At("setting", candidate), score), err
 			},
 		})
 	}
@@ -271,10 +270,8 @@ func (r runner) base(setting string) ([]experiment.Task, error) {
 					if err != nil {
 						return nil, err
 					}
-					var cell grid.Grid
-					cell.Add(grid.At("classifier", c.name),
-						grid.Values{"accuracy": m.Accuracy, "nll": m.NLLNats, "ece": m.ECE})
-					return cell, nil
+					return grid.One(grid.At("classifier", c.name),
+						grid.Values{"accuracy": m.Accuracy, "nll": m.NLLNats, "ece": m.ECE}), nil
 				},
 			})
 		}

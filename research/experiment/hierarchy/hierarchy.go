@@ -157,16 +157,15 @@ func (r *runner) flatTask(q int) experiment.Task {
 	return experiment.Task{
 		Name: fmt.Sprintf("flat_q%d", q),
 		Of:   []any{r.data.fingerprint, "flat", q, h.Lambda, h.Preset, h.Normalize, h.LogDet},
-		Measure: func(ctx context.Context) (cells grid.Grid, err error) {
+		Measure: func(ctx context.Context) (grid.Grid, error) {
 			if err := r.prepare(ctx, q); err != nil {
 				return nil, err
 			}
 			accuracy, err := experiment.Accuracy(r.flat, r.data.test)
-			cells.Add(flatAt(q), grid.Values{
+			return grid.One(flatAt(q), grid.Values{
 				"accuracy": accuracy, "density": 1, "speed_up": 1, "clock_speed_up": 1,
 				"fit_seconds_flat": r.flatFit.Seconds(),
-			})
-			return cells, err
+			}), err
 		},
 	}
 }
@@ -179,10 +178,9 @@ func (r *runner) runsOf(c cell) []experiment.Task {
 		tasks[run] = experiment.Task{
 			Name: fmt.Sprintf("%s_q%d_r%d_s%d_t%d_levels%d_run%d", c.variant, c.q, c.r, c.s, c.t, c.levels, run+1),
 			Of:   []any{r.data.fingerprint, cfg},
-			Measure: func(ctx context.Context) (cells grid.Grid, err error) {
+			Measure: func(ctx context.Context) (grid.Grid, error) {
 				values, err := r.once(ctx, c, cfg)
-				cells.Add(c.place(), values)
-				return cells, err
+				return grid.One(c.place(), values), err
 			},
 		}
 	}

@@ -146,23 +146,17 @@ func (c Config) chosen(all grid.Grid) []variant {
 // step policy with the first γ, and the class policy with the last γ and with
 // the first. The R-step is the first of the configuration.
 func (c Config) drawn(chosen []variant) []variant {
-	wanted := []variant{{Policy: engine.None, Gamma: c.Gamma[0]}}
-	form := variant{RStep: c.RStep[0], Fisher: c.Fisher[0]}
-	if form.RStep == engine.Identity {
-		form.Fisher = ""
+	rstep, fisher := c.RStep[0], c.Fisher[0]
+	if rstep == engine.Identity {
+		fisher = ""
 	}
-	for _, p := range c.policies() {
-		for _, gamma := range []float64{c.Gamma[len(c.Gamma)-1], c.Gamma[0]} {
-			if p == engine.Step && gamma != c.Gamma[0] {
-				continue
-			}
-			form.Policy, form.Gamma = p, gamma
-			wanted = append(wanted, form)
-		}
-	}
+	first, last := c.Gamma[0], c.Gamma[len(c.Gamma)-1]
 	var drawn []variant
-	for _, w := range wanted {
-		i := slices.IndexFunc(chosen, func(s variant) bool { return s.form() == w })
+	for _, form := range []variant{
+		{Policy: engine.None, Gamma: first}, {engine.Step, fisher, rstep, first, 0},
+		{engine.Class, fisher, rstep, last, 0}, {engine.Class, fisher, rstep, first, 0},
+	} {
+		i := slices.IndexFunc(chosen, func(s variant) bool { return s.form() == form })
 		if i >= 0 && !slices.Contains(drawn, chosen[i]) {
 			drawn = append(drawn, chosen[i])
 		}
