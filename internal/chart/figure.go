@@ -195,15 +195,6 @@ func (f Figure) Write(dir string) error {
 	return nil
 }
 
-// WholeNumbers returns the labels 1 … n.
-func WholeNumbers(n int) []string {
-	labels := make([]string, n)
-	for i := range labels {
-		labels[i] = strconv.Itoa(i + 1)
-	}
-	return labels
-}
-
 // labelled returns ticks at 1, 2, …, where there is a label.
 func labelled(labels []string) plot.ConstantTicks {
 	var ticks plot.ConstantTicks
@@ -258,14 +249,6 @@ func ticks(low, high, step float64, log bool) plot.ConstantTicks {
 		}
 	}
 	return ticks
-}
-
-func logarithms(values []float64) []float64 {
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = math.Log10(v)
-	}
-	return out
 }
 
 // A scale is a palette.Palette.

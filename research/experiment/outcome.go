@@ -53,12 +53,16 @@ func encode(v any) ([]byte, error) {
 // Write writes everything into a folder, with the resolved settings unless they
 // are nil. It creates the folder only once every file has been composed.
 func (o Outcome) Write(dir string, settings []byte) error {
+	files := map[string][]byte{}
 	for _, f := range o.Figures {
-		if f.Err != nil {
-			return f.Err
+		for _, format := range []string{"png", "svg"} {
+			picture, err := f.Encode(format)
+			if err != nil {
+				return err
+			}
+			files[f.Name+"."+format] = picture
 		}
 	}
-	files := map[string][]byte{}
 	if settings != nil {
 		files["config.yaml"] = settings
 	}
@@ -93,11 +97,6 @@ func (o Outcome) Write(dir string, settings []byte) error {
 	}
 	for name, text := range files {
 		if err := atomicfile.WriteFile(filepath.Join(dir, name), text); err != nil {
-			return err
-		}
-	}
-	for _, f := range o.Figures {
-		if err := f.Write(dir); err != nil {
 			return err
 		}
 	}

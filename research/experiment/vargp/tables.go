@@ -100,7 +100,7 @@ func (c Config) addEntropy(o *experiment.Outcome, cells grid.Grid) {
 		}
 	}
 	o.Figures = append(o.Figures, chart.Matrix("entropy", chart.Axes{Title: fmt.Sprintf("Predictive entropy, %s · %s",
-		c.Variants[0], c.title()), X: "task tested", Y: "tasks learned"}, chart.WholeNumbers(c.Tasks), entropy))
+		c.Variants[0], c.title()), X: "task tested", Y: "tasks learned"}, cells.Axis("task"), entropy))
 }
 
 // addSweep draws the accuracy by the number of inducing inputs (Fig. 9).
