@@ -120,7 +120,7 @@ func TestNamesAreSpread(t *testing.T) {
 func TestRoundTicks(t *testing.T) {
 	for _, c := range []struct{ low, high float64 }{{0, 1}, {0, 100}, {45, 90}, {-3, 4}, {83, 83.4}, {0, 3200},
 		{-1e-4, 3e-4}, {0, 2e6}} {
-		ticks := roundTicks(c.low, c.high, 0)
+		ticks := ticks(c.low, c.high, 0, false)
 		if len(ticks) < 2 || len(ticks) > 9 {
 			t.Errorf("%v … %v: %d ticks", c.low, c.high, len(ticks))
 		}

@@ -12,7 +12,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 
 	"gonum.org/v1/plot"
@@ -76,24 +75,6 @@ func (f *Figure) small(size float64) text.Style {
 	s := f.Plot.X.Tick.Label
 	s.Rotation, s.XAlign, s.YAlign, s.Font.Size = 0, draw.XLeft, draw.YCenter, vg.Points(size)
 	return s
-}
-
-// nameTicks labels x = 1, 2, …, on an axis of about the given length. Names that are too
-// long for their places stand upright and make the figure higher.
-func (f *Figure) nameTicks(labels []string, length vg.Length) {
-	t := &f.Plot.X.Tick
-	t.Marker = labelled(labels)
-	longest, shown := vg.Length(0), 0
-	for _, l := range labels {
-		longest = max(longest, t.Label.Width(l))
-		if l != "" {
-			shown++
-		}
-	}
-	if longest > 0.9*length/vg.Length(shown) {
-		t.Label.Rotation, t.Label.XAlign, t.Label.YAlign = math.Pi/2, draw.XRight, draw.YCenter
-		f.Height += longest
-	}
 }
 
 // heading returns the title, broken where it is wider than the figure at the dots between
@@ -195,62 +176,6 @@ func (f Figure) Write(dir string) error {
 	return nil
 }
 
-// labelled returns ticks at 1, 2, …, where there is a label.
-func labelled(labels []string) plot.ConstantTicks {
-	var ticks plot.ConstantTicks
-	for i, l := range labels {
-		if l != "" {
-			ticks = append(ticks, plot.Tick{Value: float64(i + 1), Label: l})
-		}
-	}
-	return ticks
-}
-
-// between returns the distance of two values, or 1 if they differ only by
-// rounding.
-func between(low, high float64) float64 {
-	if reach := high - low; reach > 1e-9*max(math.Abs(low), math.Abs(high)) {
-		return reach
-	}
-	return 1
-}
-
-// roundStep returns 1, 2 or 5 times a power of ten, such that at most eight
-// steps fit.
-func roundStep(low, high float64) float64 {
-	const most = 8
-	reach := between(low, high)
-	decade := math.Pow(10, math.Floor(math.Log10(reach/most)))
-	for _, s := range []float64{1, 2, 5} {
-		if reach/(s*decade) <= most*(1+1e-9) {
-			return s * decade
-		}
-	}
-	return 10 * decade
-}
-
-// ticks returns round numbers at least a step apart or, for axes that hold decimal
-// logarithms, 1 … 9 times powers of ten. Powers are labelled; on short axes so
-// are 2 and 5 times the powers.
-func ticks(low, high, step float64, log bool) plot.ConstantTicks {
-	if !log {
-		return roundTicks(low, high, step)
-	}
-	var ticks plot.ConstantTicks
-	for d := math.Floor(low); d <= high; d++ {
-		for m := 1; m <= 9; m++ {
-			tick := plot.Tick{Value: d + math.Log10(float64(m))}
-			if m == 1 || high-low < 1.5 && (m == 2 || m == 5) {
-				tick.Label = strconv.FormatFloat(float64(m)*math.Pow(10, d), 'f', -1, 64)
-			}
-			if tick.Value >= low && tick.Value <= high+1e-9 {
-				ticks = append(ticks, tick)
-			}
-		}
-	}
-	return ticks
-}
-
 // A scale is a palette.Palette.
 type scale []color.Color
 
@@ -271,16 +196,4 @@ func Gradient(n int, stops ...[3]float64) []color.Color {
 		s[i] = color.NRGBA{c[0], c[1], c[2], 255}
 	}
 	return s
-}
-
-// roundTicks returns at most nine ticks at multiples of a round number, which is at least
-// step.
-func roundTicks(low, high, step float64) plot.ConstantTicks {
-	step = max(step, roundStep(low, high))
-	var ticks plot.ConstantTicks
-	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
-		// + 0 turns −0 into 0
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'g', 6, 64)})
-	}
-	return ticks
 }

@@ -3,10 +3,8 @@ package chart
 import (
 	"image/color"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -36,26 +34,21 @@ func Strips(name string, a Axes, step int, strips []Strip) Figure {
 	for _, s := range strips {
 		longest = max(longest, len(s.Values))
 	}
-	var names plot.ConstantTicks
+	var names, notes []string
 	var at plotter.XYs
-	var notes []string
-	for i, s := range strips {
-		bottom := float64(len(strips) - 1 - i)
-		names = append(names, plot.Tick{Value: bottom + 0.4, Label: shorten(s.Label, f.Plot.Y.Tick.Label, labelRoom)})
-		at = append(at, plotter.XY{X: 1.01 * float64(longest), Y: bottom + 0.4})
+	for _, s := range slices.Backward(strips) {
+		names = append(names, shorten(s.Label, f.Plot.Y.Tick.Label, labelRoom))
+		at = append(at, plotter.XY{X: 1.01 * float64(longest), Y: float64(len(names))})
 		notes = append(notes, shorten(s.Note, f.small(9), noteRoom))
-		f.strip(s, bottom)
+		f.strip(s, float64(len(names))-0.4)
 	}
 	f.texts(at, notes, draw.XLeft, 9)
-	var across plot.ConstantTicks
-	for x := 0; x <= longest; x += step {
-		across = append(across, plot.Tick{Value: float64(x), Label: strconv.Itoa(x)})
-	}
 	// Texts beyond the axis would not be drawn.
 	right := float64(max(1, longest)) * (1 + noteRoom/float64(width-labelRoom-noteRoom))
-	f.Plot.X.Tick.Marker, f.Plot.X.Min, f.Plot.X.Max = across, 0, right
-	f.Plot.Y.Tick.Marker, f.Plot.Y.Min, f.Plot.Y.Max = names, 0, float64(max(1, len(strips)))
-	f.Plot.Y.LineStyle.Width, f.Plot.Y.Tick.LineStyle.Width = 0, 0
+	x, y := &f.Plot.X, &f.Plot.Y
+	x.Tick.Marker, x.Min, x.Max = multiples(0, float64(longest), float64(step)), 0, right
+	y.Tick.Marker, y.Min, y.Max = labelled(names), 0.5, float64(max(1, len(strips)))+0.5
+	y.LineStyle.Width, y.Tick.LineStyle.Width = 0, 0
 	return *f
 }
 
