@@ -85,7 +85,7 @@ func (c Config) toy(ctx context.Context, env experiment.Env) ([]toyStep, error) 
 		if err := batch.Add(ctx, x, t); err != nil {
 			return nil, err
 		}
-		if err := step.score(r, batch, experiment.Grid(c.Grid, toyReach)); err != nil {
+		if err := step.score(r, batch, experiment.Plane(c.Grid, toyReach)); err != nil {
 			return nil, err
 		}
 		out = append(out, step)

@@ -55,7 +55,7 @@ func (r runner) addPictures(o *experiment.Outcome, runs [][]step) error {
 // onGrid returns log-probabilities at the points of the square, lowest row
 // first.
 func (c Config) onGrid(m *vargp.Model) (blas64.General, error) {
-	x := experiment.Grid(c.Grid, reach)
+	x := experiment.Plane(c.Grid, reach)
 	lp := dense.New(x.Rows, m.Heads())
 	q, err := m.Predictor()
 	if err != nil {

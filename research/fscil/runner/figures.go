@@ -21,7 +21,9 @@ func figures(results []fscil.Result, published []fscil.PublishedRow) []chart.Fig
 		cells = append(cells, r.Cells...)
 	}
 	lines := func(measure string) []chart.Series {
-		return cells.Lines(grid.Lines{X: "session", Y: measure, Scale: 100, By: []string{"method"}, Spread: table.MeanSEM})
+		return cells.Lines(grid.Lines{
+			X: "session", Y: measure, Scale: 100, By: []string{"method"}, Spread: table.MeanSEM,
+		})
 	}
 	known, accuracy := printed(published, results), lines("accuracy")
 	for i, r := range results {
@@ -29,7 +31,7 @@ func figures(results []fscil.Result, published []fscil.PublishedRow) []chart.Fig
 			accuracy[i].Label += fmt.Sprintf(", %d runs ± SEM", r.Runs)
 		}
 	}
-	all := []chart.Figure{}
+	var all []chart.Figure
 	for _, f := range []struct {
 		name, title, yLabel string
 		lines               []chart.Series

@@ -6,9 +6,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// Grid returns the points (n²×2) of a grid over the square from −reach to reach,
+// Plane returns the points (n²×2) of a grid over the square from −reach to reach,
 // row by row from the lowest.
-func Grid(n int, reach float64) blas64.General {
+func Plane(n int, reach float64) blas64.General {
 	x := dense.New(n*n, 2)
 	for i := range n {
 		for j := range n {
