@@ -198,7 +198,7 @@ func (f *Figure) line(l line) {
 }
 
 func (f *Figure) band(l line) {
-	if l.Band == nil {
+	if !slices.ContainsFunc(l.points, func(p point) bool { return p.band > 0 }) {
 		return
 	}
 	lower := l.shifted(-1)

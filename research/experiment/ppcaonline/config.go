@@ -171,27 +171,6 @@ func (s variant) form() variant {
 	return s
 }
 
-// forms returns all settings without their β; for every γ, plain online EM
-// comes first. With identity the Fisher information is not used.
-func (c Config) forms() []variant {
-	var forms []variant
-	for _, gamma := range c.Gamma {
-		forms = append(forms, variant{Policy: engine.None, Gamma: gamma})
-		for _, policy := range c.policies() {
-			for _, rstep := range c.RStep {
-				if rstep == engine.Identity {
-					forms = append(forms, variant{Policy: policy, RStep: rstep, Gamma: gamma})
-					continue
-				}
-				for _, fisher := range c.Fisher {
-					forms = append(forms, variant{Policy: policy, Fisher: fisher, RStep: rstep, Gamma: gamma})
-				}
-			}
-		}
-	}
-	return forms
-}
-
 // policies returns the policies that the figure compares with none.
 func (c Config) policies() []string {
 	if c.Figure == 1 {
@@ -200,17 +179,24 @@ func (c Config) policies() []string {
 	return []string{engine.Step, engine.Class}
 }
 
-// grid returns all settings with every β.
+// grid returns all settings; for every γ, plain online EM comes first. With identity the
+// Fisher information is not used.
 func (c Config) grid() []variant {
 	var grid []variant
-	for _, f := range c.forms() {
-		if f.Policy == engine.None {
-			grid = append(grid, f)
-			continue
-		}
-		for _, beta := range c.Beta {
-			f.Beta = beta
-			grid = append(grid, f)
+	for _, gamma := range c.Gamma {
+		grid = append(grid, variant{Policy: engine.None, Gamma: gamma})
+		for _, policy := range c.policies() {
+			for _, rstep := range c.RStep {
+				fishers := c.Fisher
+				if rstep == engine.Identity {
+					fishers = []string{""}
+				}
+				for _, fisher := range fishers {
+					for _, beta := range c.Beta {
+						grid = append(grid, variant{policy, fisher, rstep, gamma, beta})
+					}
+				}
+			}
 		}
 	}
 	return grid

@@ -123,21 +123,17 @@ func (c Config) forgotten(t trial) []float64 {
 	return lost
 }
 
-// chosen returns every form with its best β on validation data, in the order of forms.
+// chosen returns every form with its best β on validation data.
 func (c Config) chosen(all grid.Grid) []variant {
+	validation := func(s variant) float64 { return stat.Mean(all.Values(s.place(), "validation"), nil) }
 	var best []variant
-	for _, f := range c.forms() {
-		var chosen variant
-		most := math.Inf(-1)
-		for _, s := range c.grid() {
-			if s.form() != f {
-				continue
-			}
-			if v := stat.Mean(all.Values(s.place(), "validation"), nil); v > most {
-				chosen, most = s, v
-			}
+	for _, s := range c.grid() {
+		i := slices.IndexFunc(best, func(b variant) bool { return b.form() == s.form() })
+		if i < 0 {
+			best = append(best, s)
+		} else if validation(s) > validation(best[i]) {
+			best[i] = s
 		}
-		best = append(best, chosen)
 	}
 	return best
 }
