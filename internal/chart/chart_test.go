@@ -36,7 +36,7 @@ func TestFigures(t *testing.T) {
 			return Matrix("f", Axes{Title: "t"}, []string{"A", "B"}, [][]float64{{0, -2}, {nan, 1}})
 		},
 		"panels": func() Figure {
-			p := Panel{Title: "p", Z: [][]float64{{0, 1}, {nan, 0.5}},
+			p := Panel{Title: "p", Side: 2, Value: func(at int) float64 { return []float64{0, 1, nan, 0.5}[at] },
 				Points: []Points{{XY: [][2]float64{{-1, 1}, {9, 9}}, Ring: true}, {XY: [][2]float64{{7, 7}}}}}
 			return Panels("f", "t", -1, 1, nil, []Row{{"r", []Panel{p, p}}, {Panels: []Panel{p}}})
 		},
@@ -60,8 +60,8 @@ func TestValuesMustBeFinite(t *testing.T) {
 	}
 }
 
-func TestPanelsMustBeSquare(t *testing.T) {
-	narrow := Panel{Z: [][]float64{{0}, {1}}}
+func TestPanelsMustHaveValues(t *testing.T) {
+	narrow := Panel{Side: 1, Value: func(int) float64 { return 0 }}
 	for _, rows := range [][]Row{nil, {{}}, {{Panels: make([]Panel, 1)}}, {{Panels: []Panel{narrow}}}} {
 		if _, err := Panels("f", "", -1, 1, nil, rows).Encode("svg"); err == nil {
 			t.Errorf("%v was drawn", rows)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"image"
 	"image/color"
+	pixels "image/draw"
 	"math"
 	"slices"
 	"strconv"
@@ -139,8 +140,10 @@ func colourBar(colours []color.Color, labels []string) *plot.Plot {
 // A Panel is a square of the plane: values on a grid, with points on top.
 type Panel struct {
 	Title string
-	// Z holds values between 0 and 1, lowest row first. NaN values are left white.
-	Z [][]float64
+	// Value returns the values at the points of a square with so many points per side,
+	// row by row from the lowest: between 0 and 1; a NaN is left white.
+	Side  int
+	Value func(at int) float64
 	// Points are drawn over the values.
 	Points []Points
 }
@@ -176,8 +179,8 @@ func Panels(name, title string, low, high float64, scale []string, rows []Row) F
 	for _, row := range rows {
 		plots := make([]*plot.Plot, across)
 		for j, p := range row.Panels {
-			if len(p.Z) < 2 || len(p.Z[0]) != len(p.Z) {
-				f.fail(fmt.Errorf("panel %s has %d rows of values", p.Title, len(p.Z)))
+			if p.Side < 2 {
+				f.fail(fmt.Errorf("panel %s has %d points per side", p.Title, p.Side))
 				return *f
 			}
 			plots[j] = p.plot(low, high, colours)
@@ -203,17 +206,17 @@ func (p Panel) plot(low, high float64, colours []color.Color) *plot.Plot {
 		s.Font.Variant, s.Font.Size = sans, vg.Points(9)
 	}
 	f.Title.Text = shorten(p.Title, f.Title.TextStyle, panelSide-20)
-	n := len(p.Z)
+	n := p.Side
 	const magnify = 4 // pixels of a value; SVG smooths fewer
 	img := image.NewNRGBA(image.Rect(0, 0, magnify*n, magnify*n))
-	for y := range magnify * n {
-		for x := range magnify * n {
-			c := color.Color(color.White)
-			if v := p.Z[n-1-y/magnify][x/magnify]; !math.IsNaN(v) {
-				c = colours[int(float64(len(colours)-1)*min(max(v, 0), 1))]
-			}
-			img.Set(x, y, c)
+	for at := range n * n {
+		c := color.Color(color.White)
+		if v := p.Value(at); !math.IsNaN(v) {
+			c = colours[int(float64(len(colours)-1)*min(max(v, 0), 1))]
 		}
+		corner := image.Pt(magnify*(at%n), magnify*(n-1-at/n))
+		pixels.Draw(img, image.Rectangle{corner, corner.Add(image.Pt(magnify, magnify))}, image.NewUniform(c),
+			image.Point{}, pixels.Src)
 	}
 	half := (high - low) / float64(n-1) / 2 // a value is in the middle of its square
 	f.Add(plotter.NewImage(img, low-half, low-half, high+half, high+half))

@@ -18,14 +18,3 @@ func Plane(n int, reach float64) blas64.General {
 	}
 	return x
 }
-
-// Field arranges the values at the points of a grid as a chart.Panel wants them.
-func Field(n int, value func(at int) float64) [][]float64 {
-	z := make([][]float64, n)
-	for i := range z {
-		for j := range n {
-			z[i] = append(z[i], value(i*n+j))
-		}
-	}
-	return z
-}

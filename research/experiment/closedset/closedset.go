@@ -29,6 +29,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -122,7 +123,8 @@ func (r runner) row(ctx context.Context, i int) (grid.Grid, error) {
 func (r Row) chosen(v method.Variant) string {
 	var names, numbers []string
 	for _, key := range slices.Sorted(maps.Keys(r.Grid)) {
-		if text := fmt.Sprint(v.Set[key]); strings.ContainsAny(text[:1], "0123456789-") {
+		text := fmt.Sprint(v.Set[key])
+		if _, err := strconv.ParseFloat(text, 64); err == nil {
 			numbers = append(numbers, text)
 		} else {
 			names = append(names, text)

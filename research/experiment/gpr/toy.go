@@ -163,18 +163,16 @@ func (c Config) addToy(o *experiment.Outcome, steps []toyStep, cells grid.Grid) 
 	for i, s := range steps {
 		var row []chart.Panel
 		for k := range last.scores {
-			p := chart.Panel{Title: fmt.Sprintf("class %d", k+1)}
-			if k < len(s.scores) {
-				p.Z = experiment.Field(c.Grid, func(at int) float64 { return min(max(0, (1+s.scores[k][at])/2), 1) })
-				p.Points = s.points()
-			} else {
+			p := chart.Panel{Title: fmt.Sprintf("class %d", k+1), Side: c.Grid, Points: s.points(),
+				Value: func(at int) float64 { return (1 + s.scores[k][at]) / 2 }}
+			if k >= len(s.scores) {
 				p.Title += " (unknown)"
-				p.Z = experiment.Field(c.Grid, func(int) float64 { return math.NaN() })
+				p.Value, p.Points = func(int) float64 { return math.NaN() }, nil
 			}
 			row = append(row, p)
 		}
 		row = append(row, chart.Panel{Title: fmt.Sprintf("deviation, 0 … %.2f", most), Points: s.points(),
-			Z: experiment.Field(c.Grid, func(at int) float64 { return math.Sqrt(s.variance[at]) / most })})
+			Side: c.Grid, Value: func(at int) float64 { return math.Sqrt(s.variance[at]) / most }})
 		rows = append(rows, chart.Row{Label: fmt.Sprintf("step %d", i+1), Panels: row})
 	}
 	o.Figures = append(o.Figures, chart.Panels("fig1",

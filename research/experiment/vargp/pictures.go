@@ -74,7 +74,7 @@ func (r runner) densities(lp blas64.General, now step, task int) ([]chart.Panel,
 			h, title = 0, title+" (unseen)"
 		}
 		p := chart.Panel{Title: title,
-			Z: experiment.Field(r.Grid, func(at int) float64 { return math.Exp(lp.Data[at*lp.Stride+h]) })}
+			Side: r.Grid, Value: func(at int) float64 { return math.Exp(lp.Data[at*lp.Stride+h]) }}
 		if class/r.Classes <= task {
 			l, err := r.src.at(0, class/r.Classes)
 			if err != nil {
@@ -98,7 +98,8 @@ func (c Config) places(lp blas64.General, m *vargp.Model, task int, title string
 	most := math.Log(float64(m.Heads()))
 	p := chart.Panel{
 		Title: title,
-		Z:     experiment.Field(c.Grid, func(at int) float64 { return classifier.Entropy(dense.Row(lp, at)) / most }),
+		Side:  c.Grid,
+		Value: func(at int) float64 { return classifier.Entropy(dense.Row(lp, at)) / most },
 	}
 	blocks := m.Inputs(0)
 	for t, z := range blocks {
