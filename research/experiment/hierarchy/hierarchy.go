@@ -140,8 +140,10 @@ func (c Config) Run(ctx context.Context, env experiment.Env) (experiment.Outcome
 func (r *runner) tasks() []experiment.Task {
 	base := r.base()
 	tasks := []experiment.Task{r.flatTask(base.q)}
-	for _, c := range slices.Concat(r.byT(base), r.byS(base), r.byLevels(base), r.byR(base)) {
-		tasks = append(tasks, r.runsOf(c)...)
+	for _, v := range r.views(base) {
+		for _, c := range v.cells {
+			tasks = append(tasks, r.runsOf(c)...)
+		}
 	}
 	for _, q := range r.Q {
 		tasks = append(tasks, r.flatTask(q))

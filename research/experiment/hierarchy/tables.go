@@ -13,32 +13,39 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
-// byT returns the cells of Tables 5.1, 5.2 and 5.4: every variant at every T.
-func (c Config) byT(base cell) (cells []cell) {
+// A view is a table of cells, with the names of what it varies.
+type view struct {
+	name, title string
+	axes        []string
+	cells       []cell
+}
+
+// views returns all tables but that by q.
+func (c Config) views(base cell) []view {
+	var byT []cell
 	for _, v := range c.Variants {
-		base.variant = v
-		cells = append(cells, with(base, c.T, func(c *cell, t int) { c.t = t })...)
+		one := base
+		one.variant = v
+		byT = append(byT, with(one, c.T, func(c *cell, t int) { c.t = t })...)
 	}
-	return cells
+	return []view{
+		{"by_t", "Flat, clustered Gaussians, clustered raw data, by visits T (Tables 5.1, 5.2, 5.4)",
+			[]string{"method", "T"}, byT},
+		{"by_s", "Number of super-classes, T = 1 (Table 5.3)", []string{"S"},
+			with(base, c.S, func(c *cell, s int) { c.s, c.t = s, 1 })},
+		{"by_levels", fmt.Sprintf("Number of levels, T = %d at each (beyond the paper)", base.t), []string{"levels"},
+			with(base, c.Levels, func(c *cell, levels int) { c.levels = levels })},
+		{"by_r", fmt.Sprintf("Components of super-classes, q = %d, T = %d (Tables 5.6, 5.7)", base.q, base.t),
+			[]string{"r"}, with(base, c.R, func(c *cell, r int) { c.r = r })},
+	}
 }
-
-func (c Config) byS(base cell) []cell {
-	return with(base, c.S, func(c *cell, s int) { c.s, c.t = s, 1 })
-}
-
-func (c Config) byLevels(base cell) []cell {
-	return with(base, c.Levels, func(c *cell, levels int) { c.levels = levels })
-}
-
-func (c Config) byR(base cell) []cell { return with(base, c.R, func(c *cell, r int) { c.r = r }) }
 
 // byQ returns the cells of a row of Table 5.5: r = q, at the first and the last T.
 func (c Config) byQ(base cell, q int) []cell {
 	base.q, base.r = q, q
-	return with(base, c.ends(), func(c *cell, t int) { c.t = t })
+	ends := slices.Compact([]int{c.T[0], c.T[len(c.T)-1]})
+	return with(base, ends, func(c *cell, t int) { c.t = t })
 }
-
-func (c Config) ends() []int { return slices.Compact([]int{c.T[0], c.T[len(c.T)-1]}) }
 
 // with returns the cell with each of some values.
 func with(base cell, values []int, change func(*cell, int)) []cell {
@@ -62,21 +69,9 @@ func (r report) outcome(d data) experiment.Outcome {
 		Lead:    fmt.Sprintf("%d classes, %d training and %d test examples.", d.classes, len(d.train.Y), len(d.test.Y)),
 		Results: experiment.Results{Kind: "hierarchy", Cells: r.cells}, Figures: []chart.Figure{r.figure(d)},
 	}
-	for _, t := range []struct {
-		name, title string
-		axes        []string
-		cells       []cell
-	}{
-		{"by_t", "Flat, clustered Gaussians, clustered raw data, by visits T (Tables 5.1, 5.2, 5.4)",
-			[]string{"method", "T"}, r.byT(r.base)},
-		{"by_s", "Number of super-classes, T = 1 (Table 5.3)", []string{"S"}, r.byS(r.base)},
-		{"by_levels", fmt.Sprintf("Number of levels, T = %d at each (beyond the paper)", r.base.t), []string{"levels"},
-			r.byLevels(r.base)},
-		{"by_r", fmt.Sprintf("Components of super-classes, q = %d, T = %d (Tables 5.6, 5.7)", r.base.q, r.base.t),
-			[]string{"r"}, r.byR(r.base)},
-	} {
-		if len(t.cells) > 0 {
-			o.Tables = append(o.Tables, r.table(t.name, t.title, t.axes, t.cells))
+	for _, v := range r.views(r.base) {
+		if len(v.cells) > 0 {
+			o.Tables = append(o.Tables, r.table(v))
 		}
 	}
 	if len(r.Q) > 0 {
@@ -85,24 +80,23 @@ func (r report) outcome(d data) experiment.Outcome {
 	return o
 }
 
-// table returns a table whose first row is the flat head; axes name the columns before
-// the measures.
-func (r report) table(name, title string, axes []string, cells []cell) table.Table {
+// table returns a table whose first row is the flat head.
+func (r report) table(v view) table.Table {
 	flat := grid.Place{}
-	for _, a := range axes {
+	for _, a := range v.axes {
 		flat[a] = ""
 	}
-	flat[axes[0]] = "flat"
+	flat[v.axes[0]] = "flat"
 	own := grid.Grid{{At: flat, Values: r.values(flatAt(r.base.q))}}
-	for _, c := range cells {
+	for _, c := range v.cells {
 		own = append(own, grid.Cell{At: c.place(), Values: r.values(c.place())})
 	}
 	return own.Table(table.Table{
-		Name: name, Title: title,
+		Name: v.name, Title: v.title,
 		Note: "Accuracies in percent. Density is the share of Gaussians scored, speed-up its inverse. The speed-up " +
 			"by the clock, against the flat head on the same rows in the same run, and the seconds of building the " +
 			"hierarchy depend on the machine.",
-	}, axes,
+	}, v.axes,
 		grid.Column{Title: "super-classes", Of: "super_classes", Show: func(values []float64) string {
 			return strconv.FormatFloat(stat.Mean(values, nil), 'f', -1, 64)
 		}},
@@ -134,7 +128,7 @@ func (r report) tableByQ() table.Table {
 func (r report) figure(d data) chart.Figure {
 	var own grid.Grid
 	most := 1.0
-	for _, c := range r.byT(r.base) {
+	for _, c := range r.views(r.base)[0].cells {
 		own = append(own, grid.Cell{At: c.place(), Values: r.values(c.place())})
 		most = max(most, stat.Mean(r.values(c.place())["speed_up"], nil))
 	}
