@@ -36,7 +36,7 @@ func TestFigures(t *testing.T) {
 			return Matrix("f", Axes{Title: "t"}, []string{"A", "B"}, [][]float64{{0, -2}, {nan, 1}})
 		},
 		"panels": func() Figure {
-			p := Panel{Title: "p", Z: [][]float64{{0, 1}, {nan, 0.5}},
+			p := Panel{Title: "p", Side: 2, Value: func(at int) float64 { return []float64{0, 1, nan, 0.5}[at] },
 				Points: []Points{{XY: [][2]float64{{-1, 1}, {9, 9}}, Ring: true}, {XY: [][2]float64{{7, 7}}}}}
 			return Panels("f", "t", -1, 1, nil, []Row{{"r", []Panel{p, p}}, {Panels: []Panel{p}}})
 		},
@@ -49,9 +49,20 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-func TestPanelsMustMatch(t *testing.T) {
-	small, large := Panel{Z: [][]float64{{0, 1}, {0, 1}}}, Panel{Z: [][]float64{{0, 1, 2}, {0, 1, 2}, {0, 1, 2}}}
-	for _, rows := range [][]Row{nil, {{}}, {{Panels: make([]Panel, 1)}}, {{Panels: []Panel{small, large}}}} {
+func TestValuesMustBeFinite(t *testing.T) {
+	for _, a := range []Axes{{}, {LogY: true}} {
+		for _, y := range []float64{math.Inf(1), 0} {
+			_, err := Lines("f", a, []Series{{Label: "a", Y: []float64{1, y}}}).Encode("svg")
+			if (err == nil) != (y == 0 && !a.LogY) {
+				t.Errorf("%g, %+v: %v", y, a, err)
+			}
+		}
+	}
+}
+
+func TestPanelsMustHaveValues(t *testing.T) {
+	narrow := Panel{Side: 1, Value: func(int) float64 { return 0 }}
+	for _, rows := range [][]Row{nil, {{}}, {{Panels: make([]Panel, 1)}}, {{Panels: []Panel{narrow}}}} {
 		if _, err := Panels("f", "", -1, 1, nil, rows).Encode("svg"); err == nil {
 			t.Errorf("%v was drawn", rows)
 		}
@@ -109,7 +120,7 @@ func TestNamesAreSpread(t *testing.T) {
 func TestRoundTicks(t *testing.T) {
 	for _, c := range []struct{ low, high float64 }{{0, 1}, {0, 100}, {45, 90}, {-3, 4}, {83, 83.4}, {0, 3200},
 		{-1e-4, 3e-4}, {0, 2e6}} {
-		ticks := roundTicks(c.low, c.high, 0)
+		ticks := ticks(c.low, c.high, 0, false)
 		if len(ticks) < 2 || len(ticks) > 9 {
 			t.Errorf("%v … %v: %d ticks", c.low, c.high, len(ticks))
 		}

@@ -11,11 +11,10 @@ import (
 	"image/color"
 	"math"
 	"path/filepath"
-	"strconv"
+	"slices"
 	"strings"
 
 	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/palette"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/text"
 	"gonum.org/v1/plot/vg"
@@ -34,6 +33,10 @@ type Figure struct {
 	Width, Height vg.Length
 	// Err is the first error of drawing; Encode and Write return it.
 	Err error
+
+	title  string
+	panels [][]*plot.Plot // below the title, in place of the plot
+	bar    *plot.Plot     // at the right
 }
 
 const (
@@ -41,71 +44,30 @@ const (
 	sans   = "Sans"
 )
 
-// New returns an empty figure in the style of all figures.
-func New(name, title, xLabel, yLabel string, width, height vg.Length) *Figure {
+// newFigure returns an empty figure in the style of all figures.
+func newFigure(name, title, xLabel, yLabel string, width, height vg.Length) *Figure {
 	p := plot.New()
-	p.Title.Text, p.X.Label.Text, p.Y.Label.Text = title, xLabel, yLabel
-	p.Title.Padding = vg.Points(10)
+	p.X.Label.Text, p.Y.Label.Text = xLabel, yLabel
 	p.X.Label.Padding, p.Y.Label.Padding = vg.Points(4), vg.Points(4)
 	p.X.LineStyle.Width = 0 // it would run under the labels at the right
 	for _, s := range []*text.Style{&p.Title.TextStyle, &p.X.Label.TextStyle, &p.Y.Label.TextStyle, &p.X.Tick.Label,
 		&p.Y.Tick.Label} {
 		s.Font.Variant = sans
 	}
-	return &Figure{Name: name, Plot: p, Width: width, Height: height}
+	return &Figure{Name: name, Plot: p, Width: width, Height: height, title: title}
 }
 
-// Fail sets Err unless there is an earlier error.
-func (f *Figure) Fail(err error) {
+func (f *Figure) fail(err error) {
 	if err != nil && f.Err == nil {
 		f.Err = fmt.Errorf("draw %s: %w", f.Name, err)
 	}
 }
 
-func (f *Figure) line(xys plotter.XYs, style draw.LineStyle) {
-	if line, err := plotter.NewLine(xys); err != nil {
-		f.Fail(err)
-	} else {
-		line.LineStyle = style
-		f.Plot.Add(line)
-	}
-}
-
-func (f *Figure) marks(xys plotter.XYs, style draw.GlyphStyle) {
-	if marks, err := plotter.NewScatter(xys); err != nil {
-		f.Fail(err)
-	} else {
-		marks.GlyphStyle = style
-		f.Plot.Add(marks)
-	}
-}
-
-// Area fills a polygon.
-func (f *Figure) Area(outline plotter.XYs, fill color.Color) {
-	if area, err := plotter.NewPolygon(outline); err != nil {
-		f.Fail(err)
-	} else {
-		area.Color, area.LineStyle.Width = fill, 0
-		f.Plot.Add(area)
-	}
-}
-
-// Text puts text to the right of a point, vertically centred.
-func (f *Figure) Text(text string, colour color.Color, x, y float64) {
-	f.texts(plotter.XYLabels{XYs: plotter.XYs{{X: x, Y: y}}, Labels: []string{text}}, colour, draw.XLeft, 9)
-}
-
-func (f *Figure) texts(labels plotter.XYLabels, colour color.Color, align text.XAlignment, size float64) {
-	l, err := plotter.NewLabels(labels)
-	if err != nil {
-		f.Fail(err)
-		return
-	}
-	for i := range l.TextStyle {
-		l.TextStyle[i] = f.small(size)
-		l.TextStyle[i].Color, l.TextStyle[i].XAlign = colour, align
-	}
-	f.Plot.Add(l)
+// texts writes labels at their points.
+func (f *Figure) texts(at plotter.XYs, labels []string, align text.XAlignment, size float64) {
+	style := f.small(size)
+	style.XAlign = align
+	f.Plot.Add(&plotter.Labels{XYs: at, Labels: labels, TextStyle: slices.Repeat([]text.Style{style}, len(labels))})
 }
 
 // small returns the style of text within a plot, vertically centred.
@@ -115,53 +77,21 @@ func (f *Figure) small(size float64) text.Style {
 	return s
 }
 
-// nameTicks labels x = 1, 2, …, on an axis of about the given length. Names that are too
-// long for their places stand upright and make the figure higher.
-func (f *Figure) nameTicks(labels []string, length vg.Length) {
-	t := &f.Plot.X.Tick
-	t.Marker = Labelled(labels)
-	longest := vg.Length(0)
-	for _, l := range labels {
-		longest = max(longest, t.Label.Width(l))
-	}
-	if longest > 0.9*length/vg.Length(len(labels)) {
-		t.Label.Rotation, t.Label.XAlign, t.Label.YAlign = math.Pi/2, draw.XRight, draw.YCenter
-		f.Height += longest
-	}
-}
-
-// Bar draws a colour bar from the colour of the lowest value at the bottom to that of the
-// highest, between two corners in the plot's coordinates, with labels at equal distances
-// at its right.
-func (f *Figure) Bar(colours []color.Color, left, bottom, right, top float64, labels ...string) {
-	at := func(i, n int) float64 { return bottom + (top-bottom)*float64(i)/float64(n) }
-	for i, c := range colours {
-		// Overlapping boxes leave no seams.
-		low, high := at(i, len(colours)), at(min(i+2, len(colours)), len(colours))
-		f.Area(plotter.XYs{{X: left, Y: low}, {X: right, Y: low}, {X: right, Y: high}, {X: left, Y: high}}, c)
-	}
-	for i, l := range labels {
-		f.Text(l, color.Black, right+0.3*(right-left), at(i, max(1, len(labels)-1)))
-	}
-}
-
-// wrap breaks a title that is wider than the figure, at the dots between its parts if it
-// has any, and shortens what is still too wide.
-func (f Figure) wrap() {
-	t := &f.Plot.Title
-	room := f.Width - 2*margin
+// heading returns the title, broken where it is wider than the figure at the dots between
+// its parts if it has any; what is still too wide is shortened.
+func (f Figure) heading() string {
+	style, room := f.Plot.Title.TextStyle, f.Width-2*margin
 	var lines []string
-	for part := range strings.SplitSeq(strings.ReplaceAll(t.Text, "\n", dot), dot) {
-		if n := len(lines); n > 0 && t.TextStyle.Width(lines[n-1]+dot+part) <= room {
+	for part := range strings.SplitSeq(strings.ReplaceAll(f.title, "\n", dot), dot) {
+		if n := len(lines); n > 0 && style.Width(lines[n-1]+dot+part) <= room {
 			lines[n-1] += dot + part
 		} else {
-			lines = append(lines, shorten(part, t.TextStyle, room))
+			lines = append(lines, shorten(part, style, room))
 		}
 	}
-	t.Text = strings.Join(lines, "\n")
+	return strings.Join(lines, "\n")
 }
 
-// dot separates the parts of a title.
 const dot = " · "
 
 // shorten cuts text that is wider than room and ends it with an ellipsis.
@@ -208,8 +138,28 @@ func inXML(r rune) rune {
 
 // Draw draws the figure within its margins.
 func (f Figure) Draw(c draw.Canvas) {
-	f.wrap()
-	f.Plot.Draw(draw.Crop(c, margin, -margin, margin, -margin))
+	c = draw.Crop(c, margin, -margin, margin, -margin)
+	if title := f.heading(); title != "" {
+		style := f.Plot.Title.TextStyle
+		c.FillText(style, vg.Point{X: c.Center().X, Y: c.Max.Y + style.FontExtents().Descent}, title)
+		c.Max.Y -= style.Rectangle(title).Size().Y + vg.Points(10)
+	}
+	if f.bar != nil {
+		f.bar.Draw(draw.Crop(c, c.Max.X-c.Min.X-barRoom+8, 0, 0, 0))
+		c = draw.Crop(c, 0, -barRoom, 0, 0)
+	}
+	if f.panels == nil {
+		f.Plot.Draw(c)
+		return
+	}
+	tiles := draw.Tiles{Rows: len(f.panels), Cols: len(f.panels[0]), PadX: 6, PadY: 6}
+	for i, row := range plot.Align(f.panels, tiles, c) {
+		for j, panel := range row {
+			if p := f.panels[i][j]; p != nil {
+				p.Draw(panel)
+			}
+		}
+	}
 }
 
 // Write writes the picture into a folder as PNG and as SVG.
@@ -226,80 +176,6 @@ func (f Figure) Write(dir string) error {
 	return nil
 }
 
-// WholeNumbers returns the labels 1 … n.
-func WholeNumbers(n int) []string {
-	labels := make([]string, n)
-	for i := range labels {
-		labels[i] = strconv.Itoa(i + 1)
-	}
-	return labels
-}
-
-// Whole returns ticks at round whole numbers.
-func Whole(from, to int) plot.ConstantTicks { return roundTicks(float64(from), float64(to), 1) }
-
-// Labelled returns ticks at 1, 2, ….
-func Labelled(labels []string) plot.ConstantTicks {
-	var ticks plot.ConstantTicks
-	for i, l := range labels {
-		ticks = append(ticks, plot.Tick{Value: float64(i + 1), Label: l})
-	}
-	return ticks
-}
-
-// between returns the distance of two values, or 1 if they differ only by
-// rounding.
-func between(low, high float64) float64 {
-	if reach := high - low; reach > 1e-9*max(math.Abs(low), math.Abs(high)) {
-		return reach
-	}
-	return 1
-}
-
-// roundStep returns 1, 2 or 5 times a power of ten, such that at most eight
-// steps fit.
-func roundStep(low, high float64) float64 {
-	const most = 8
-	reach := between(low, high)
-	decade := math.Pow(10, math.Floor(math.Log10(reach/most)))
-	for _, s := range []float64{1, 2, 5} {
-		if reach/(s*decade) <= most*(1+1e-9) {
-			return s * decade
-		}
-	}
-	return 10 * decade
-}
-
-// ticks returns round numbers at least a step apart or, for axes that hold decimal
-// logarithms, 1 … 9 times powers of ten. Powers are labelled; on short axes so
-// are 2 and 5 times the powers.
-func ticks(low, high, step float64, log bool) plot.ConstantTicks {
-	if !log {
-		return roundTicks(low, high, step)
-	}
-	var ticks plot.ConstantTicks
-	for d := math.Floor(low); d <= high; d++ {
-		for m := 1; m <= 9; m++ {
-			tick := plot.Tick{Value: d + math.Log10(float64(m))}
-			if m == 1 || high-low < 1.5 && (m == 2 || m == 5) {
-				tick.Label = strconv.FormatFloat(float64(m)*math.Pow(10, d), 'f', -1, 64)
-			}
-			if tick.Value >= low && tick.Value <= high+1e-9 {
-				ticks = append(ticks, tick)
-			}
-		}
-	}
-	return ticks
-}
-
-func logarithms(values []float64) []float64 {
-	out := make([]float64, len(values))
-	for i, v := range values {
-		out[i] = math.Log10(v)
-	}
-	return out
-}
-
 // A scale is a palette.Palette.
 type scale []color.Color
 
@@ -307,8 +183,8 @@ func (s scale) Colors() []color.Color { return s }
 
 // Gradient returns n colours that pass through the stops (red, green, blue) at
 // equal distances.
-func Gradient(n int, stops ...[3]float64) palette.Palette {
-	s := make(scale, n)
+func Gradient(n int, stops ...[3]float64) []color.Color {
+	s := make([]color.Color, n)
 	for i := range s {
 		t := float64(i) / float64(n-1) * float64(len(stops)-1)
 		k := min(int(t), len(stops)-2)
@@ -320,16 +196,4 @@ func Gradient(n int, stops ...[3]float64) palette.Palette {
 		s[i] = color.NRGBA{c[0], c[1], c[2], 255}
 	}
 	return s
-}
-
-// roundTicks returns at most nine ticks at multiples of a round number, which is at least
-// step.
-func roundTicks(low, high, step float64) plot.ConstantTicks {
-	step = max(step, roundStep(low, high))
-	var ticks plot.ConstantTicks
-	for i := math.Ceil(low/step - 1e-9); i*step <= high+1e-9*step; i++ {
-		// + 0 turns −0 into 0
-		ticks = append(ticks, plot.Tick{Value: i * step, Label: strconv.FormatFloat(i*step+0, 'g', 6, 64)})
-	}
-	return ticks
 }

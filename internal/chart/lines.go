@@ -1,11 +1,12 @@
 package chart
 
 import (
+	"cmp"
+	"fmt"
 	"image/color"
 	"math"
 	"slices"
 
-	"gonum.org/v1/gonum/floats"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -53,38 +54,81 @@ func Palette(i int) color.NRGBA {
 // Grey is the colour of published results.
 func Grey() color.NRGBA { return color.NRGBA{135, 135, 135, 255} }
 
+// A line is a series as it is drawn, in ascending order of x.
+type line struct {
+	Series
+	points []point
+}
+
+// A point has logarithms where an axis is logarithmic; band is 0 where there is none.
+type point struct {
+	plotter.XY
+	band float64
+}
+
+func (s Series) line(a Axes) line {
+	l := line{Series: s}
+	for i, y := range s.Y {
+		p := point{XY: plotter.XY{X: float64(i + 1), Y: y}}
+		if s.X != nil {
+			p.X = s.X[i]
+		}
+		if s.Band != nil && !math.IsNaN(s.Band[i]) {
+			p.band = s.Band[i]
+		}
+		if a.LogX {
+			p.X = math.Log10(p.X)
+		}
+		if a.LogY {
+			p.Y = math.Log10(p.Y)
+		}
+		if !math.IsNaN(y) {
+			l.points = append(l.points, p)
+		}
+	}
+	slices.SortStableFunc(l.points, func(a, b point) int { return cmp.Compare(a.X, b.X) })
+	return l
+}
+
+// shifted returns the points moved up by a share of their bands.
+func (l line) shifted(share float64) plotter.XYs {
+	xys := make(plotter.XYs, len(l.points))
+	for i, p := range l.points {
+		xys[i] = plotter.XY{X: p.X, Y: p.Y + share*p.band}
+	}
+	return xys
+}
+
 // Lines draws lines, each with its name at its last point. Thin lines stay behind
 // the others; of two that look the same the second is dashed. Many lines make the
 // figure higher, so that there is room for their names.
-func Lines(name string, a Axes, lines []Series) Figure {
-	lines = slices.Clone(lines)
-	for i := range lines {
-		s := &lines[i]
-		s.sort()
+func Lines(name string, a Axes, series []Series) Figure {
+	f := newFigure(name, a.Title, a.X, a.Y, width, max(leastHeight, 110+nameHeight*vg.Length(len(series))))
+	lines := make([]line, len(series))
+	for i, s := range series {
 		s.Dashed = s.Dashed || !s.Thin &&
-			slices.ContainsFunc(lines[:i], func(o Series) bool { return o.Colour == s.Colour && o.Thin == s.Thin })
-		if a.LogX {
-			s.X = logarithms(s.X)
-		}
-		if a.LogY {
-			s.Y = logarithms(s.Y)
+			slices.ContainsFunc(series[:i], func(o Series) bool { return o.Colour == s.Colour && o.Thin == s.Thin })
+		lines[i] = s.line(a)
+		if slices.ContainsFunc(lines[i].points, func(p point) bool { return math.IsInf(p.Y, 0) }) {
+			f.fail(fmt.Errorf("%s: a value is infinite, or 0 on a logarithmic axis", s.Label))
+			return *f
 		}
 	}
-	f := New(name, a.Title, a.X, a.Y, width, max(leastHeight, 110+nameHeight*vg.Length(len(lines))))
 	grid := plotter.NewGrid()
 	grid.Vertical.Width, grid.Horizontal.Color = 0, color.Gray{225}
 	f.Plot.Add(grid)
 	low, high := limits(lines)
 	f.Plot.Y.Min, f.Plot.Y.Max, f.Plot.Y.Tick.Marker = low, high, ticks(low, high, 0, a.LogY)
 	for _, x := range a.Events {
-		f.line(plotter.XYs{{X: x, Y: low}, {X: x, Y: high}}, draw.LineStyle{Color: color.Gray{150},
-			Width: vg.Points(0.7), Dashes: []vg.Length{vg.Points(4), vg.Points(3)}})
+		f.Plot.Add(&plotter.Line{XYs: plotter.XYs{{X: x, Y: low}, {X: x, Y: high}}, LineStyle: draw.LineStyle{
+			Color: color.Gray{150}, Width: vg.Points(0.7), Dashes: []vg.Length{vg.Points(4), vg.Points(3)},
+		}})
 	}
-	for _, draw := range []func(*Figure, Series){(*Figure).band, (*Figure).series} {
+	for _, draw := range []func(*Figure, line){(*Figure).band, (*Figure).line} {
 		for _, thin := range []bool{true, false} {
-			for _, s := range lines {
-				if s.Thin == thin {
-					draw(f, s)
+			for _, l := range lines {
+				if l.Thin == thin {
+					draw(f, l)
 				}
 			}
 		}
@@ -94,13 +138,13 @@ func Lines(name string, a Axes, lines []Series) Figure {
 }
 
 // finishX sets the range of x and writes the names of the lines.
-func (f *Figure) finishX(a Axes, lines []Series) {
+func (f *Figure) finishX(a Axes, lines []line) {
 	left, right := math.Inf(1), math.Inf(-1)
 	whole := 1.0 // the least step between ticks, 0 for any
-	for _, s := range lines {
-		for _, xy := range s.points() {
-			left, right = min(left, xy.X), max(right, xy.X)
-			if xy.X != math.Trunc(xy.X) {
+	for _, l := range lines {
+		for _, p := range l.points {
+			left, right = min(left, p.X), max(right, p.X)
+			if p.X != math.Trunc(p.X) {
 				whole = 0
 			}
 		}
@@ -120,18 +164,11 @@ func (f *Figure) finishX(a Axes, lines []Series) {
 }
 
 // limits returns round values around everything drawn.
-func limits(lines []Series) (low, high float64) {
+func limits(lines []line) (low, high float64) {
 	low, high = math.Inf(1), math.Inf(-1)
-	for _, s := range lines {
-		for i, y := range s.Y {
-			if math.IsNaN(y) {
-				continue
-			}
-			b := 0.0
-			if s.Band != nil && !math.IsNaN(s.Band[i]) {
-				b = s.Band[i]
-			}
-			low, high = min(low, y-b), max(high, y+b)
+	for _, l := range lines {
+		for _, p := range l.points {
+			low, high = min(low, p.Y-p.band), max(high, p.Y+p.band)
 		}
 	}
 	if low > high {
@@ -145,69 +182,28 @@ func limits(lines []Series) (low, high float64) {
 	return low, high
 }
 
-// sort puts the points into ascending order of x.
-func (s *Series) sort() {
-	if slices.IsSorted(s.X) {
+func (f *Figure) line(l line) {
+	style := draw.LineStyle{Color: l.Colour, Width: vg.Points(2)}
+	marks := draw.GlyphStyle{Color: l.Colour, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}
+	if l.Dashed {
+		style.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
+	}
+	if l.Thin {
+		style.Width, marks.Radius = vg.Points(0.9), vg.Points(1.5)
+	}
+	f.Plot.Add(&plotter.Line{XYs: l.shifted(0), LineStyle: style})
+	if !l.Bare {
+		f.Plot.Add(&plotter.Scatter{XYs: l.shifted(0), GlyphStyle: marks})
+	}
+}
+
+func (f *Figure) band(l line) {
+	if !slices.ContainsFunc(l.points, func(p point) bool { return p.band > 0 }) {
 		return
 	}
-	order := make([]int, len(s.X))
-	floats.ArgsortStable(slices.Clone(s.X), order)
-	pick := func(values []float64) (out []float64) {
-		for _, i := range order[:len(values)] { // Band may be nil
-			out = append(out, values[i])
-		}
-		return out
-	}
-	s.X, s.Y, s.Band = pick(s.X), pick(s.Y), pick(s.Band)
-}
-
-func (s Series) at(i int) float64 {
-	if s.X == nil {
-		return float64(i + 1)
-	}
-	return s.X[i]
-}
-
-func (s Series) points() plotter.XYs {
-	var xys plotter.XYs
-	for i, y := range s.Y {
-		if !math.IsNaN(y) {
-			xys = append(xys, plotter.XY{X: s.at(i), Y: y})
-		}
-	}
-	return xys
-}
-
-func (f *Figure) series(s Series) {
-	xys := s.points()
-	if len(xys) == 0 {
-		return
-	}
-	line := draw.LineStyle{Color: s.Colour, Width: vg.Points(2)}
-	marks := draw.GlyphStyle{Color: s.Colour, Radius: vg.Points(2.6), Shape: draw.CircleGlyph{}}
-	if s.Dashed {
-		line.Dashes = []vg.Length{vg.Points(5), vg.Points(3)}
-	}
-	if s.Thin {
-		line.Width, marks.Radius = vg.Points(0.9), vg.Points(1.5)
-	}
-	f.line(xys, line)
-	if !s.Bare {
-		f.marks(xys, marks)
-	}
-}
-
-func (f *Figure) band(s Series) {
-	var upper, lower plotter.XYs
-	for i, b := range s.Band {
-		if high, low := s.Y[i]+b, s.Y[i]-b; !math.IsNaN(high) {
-			upper, lower = append(upper, plotter.XY{X: s.at(i), Y: high}), append(lower, plotter.XY{X: s.at(i), Y: low})
-		}
-	}
-	if len(upper) > 0 {
-		slices.Reverse(lower)
-		shade := s.Colour
-		shade.A = 40
-		f.Area(append(upper, lower...), shade)
-	}
+	lower := l.shifted(-1)
+	slices.Reverse(lower)
+	shade := l.Colour
+	shade.A = 40
+	f.Plot.Add(&plotter.Polygon{XYs: []plotter.XYs{append(l.shifted(1), lower...)}, Color: shade})
 }

@@ -22,7 +22,7 @@ const (
 // would overlap, the others at the nearest place that no line and no name covers.
 // Hairlines connect names to points.
 type names struct {
-	lines []Series
+	lines []line
 	right float64 // the largest x
 	style text.Style
 }
@@ -39,7 +39,7 @@ type tag struct {
 func (n names) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	var boxes []plot.GlyphBox
 	for _, s := range n.lines {
-		if xys := s.points(); len(xys) > 0 && xys[len(xys)-1].X == n.right {
+		if k := len(s.points); k > 0 && s.points[k-1].X == n.right {
 			wide := vg.Rectangle{Max: vg.Point{X: nameGap + n.style.Width(s.Label)}}
 			boxes = append(boxes, plot.GlyphBox{X: min(1, p.X.Norm(n.right)), Y: 0.5, Rectangle: wide})
 		}
@@ -55,16 +55,15 @@ func (n names) Plot(c draw.Canvas, p *plot.Plot) {
 	right := c.Max.X
 	for _, s := range n.lines {
 		var path []vg.Point
-		xys := s.points()
-		for _, xy := range xys {
-			path = append(path, vg.Point{X: x(xy.X), Y: y(xy.Y)})
+		for _, p := range s.points {
+			path = append(path, vg.Point{X: x(p.X), Y: y(p.Y)})
 		}
 		if len(path) == 0 {
 			continue
 		}
 		paths = append(paths, path)
 		t := tag{text: s.Label, end: path[len(path)-1], colour: s.Colour}
-		if t.move(t.end.X+nameGap, t.end.Y, n.style); xys[len(xys)-1].X == n.right {
+		if t.move(t.end.X+nameGap, t.end.Y, n.style); s.points[len(path)-1].X == n.right {
 			column, right = append(column, t), max(right, t.box.Max.X)
 		} else {
 			early = append(early, t)
@@ -148,28 +147,8 @@ func overlap(a, b vg.Rectangle) bool {
 	return a.Min.X < b.Max.X && b.Min.X < a.Max.X && a.Min.Y < b.Max.Y && b.Min.Y < a.Max.Y
 }
 
-// crossings returns how many of the path's segments touch the box.
+// crossings returns how many parts of the path are in the box.
 func crossings(path []vg.Point, box vg.Rectangle) int {
-	n := 0
-	for i, b := range path {
-		a := path[max(0, i-1)]
-		// The part of the segment that lies within the box, as shares of its length.
-		from, to := 0.0, 1.0
-		for _, d := range [][4]vg.Length{{a.X, b.X, box.Min.X, box.Max.X}, {a.Y, b.Y, box.Min.Y, box.Max.Y}} {
-			start, step := float64(d[0]), float64(d[1]-d[0])
-			low, high := float64(d[2])-start, float64(d[3])-start
-			switch {
-			case step > 0:
-				from, to = max(from, low/step), min(to, high/step)
-			case step < 0:
-				from, to = max(from, high/step), min(to, low/step)
-			case low > 0 || high < 0:
-				from = 2
-			}
-		}
-		if from <= to {
-			n++
-		}
-	}
-	return n
+	inside := draw.Canvas{Rectangle: box}
+	return len(inside.ClipLinesXY(path))
 }

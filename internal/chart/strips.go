@@ -3,10 +3,8 @@ package chart
 import (
 	"image/color"
 	"slices"
-	"strconv"
 
 	"gonum.org/v1/gonum/floats"
-	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/plotter"
 	"gonum.org/v1/plot/vg"
 	"gonum.org/v1/plot/vg/draw"
@@ -31,31 +29,29 @@ const (
 // Strips draws strips below each other, of which the highest bars are equally high. x has a tick
 // at every step; y has no name.
 func Strips(name string, a Axes, step int, strips []Strip) Figure {
-	f := New(name, a.Title, a.X, "", width, 80+stripHeight*vg.Length(len(strips)))
+	f := newFigure(name, a.Title, a.X, "", width, 80+stripHeight*vg.Length(len(strips)))
 	longest := 0
-	var names plot.ConstantTicks
-	for i, s := range strips {
+	for _, s := range strips {
 		longest = max(longest, len(s.Values))
-		bottom := float64(len(strips) - 1 - i)
-		names = append(names, plot.Tick{Value: bottom + 0.4, Label: shorten(s.Label, f.Plot.Y.Tick.Label, labelRoom)})
-		f.strip(s, bottom)
 	}
-	for i, s := range strips {
-		f.Text(shorten(s.Note, f.small(9), noteRoom), color.Black, 1.01*float64(longest), float64(len(strips)-1-i)+0.4)
+	var names, notes []string
+	var at plotter.XYs
+	for _, s := range slices.Backward(strips) {
+		names = append(names, shorten(s.Label, f.Plot.Y.Tick.Label, labelRoom))
+		at = append(at, plotter.XY{X: 1.01 * float64(longest), Y: float64(len(names))})
+		notes = append(notes, shorten(s.Note, f.small(9), noteRoom))
+		f.strip(s, float64(len(names))-0.4)
 	}
-	var across plot.ConstantTicks
-	for x := 0; x <= longest; x += step {
-		across = append(across, plot.Tick{Value: float64(x), Label: strconv.Itoa(x)})
-	}
+	f.texts(at, notes, draw.XLeft, 9)
 	// Texts beyond the axis would not be drawn.
 	right := float64(max(1, longest)) * (1 + noteRoom/float64(width-labelRoom-noteRoom))
-	f.Plot.X.Tick.Marker, f.Plot.X.Min, f.Plot.X.Max = across, 0, right
-	f.Plot.Y.Tick.Marker, f.Plot.Y.Min, f.Plot.Y.Max = names, 0, float64(max(1, len(strips)))
-	f.Plot.Y.LineStyle.Width, f.Plot.Y.Tick.LineStyle.Width = 0, 0
+	x, y := &f.Plot.X, &f.Plot.Y
+	x.Tick.Marker, x.Min, x.Max = multiples(0, float64(longest), float64(step)), 0, right
+	y.Tick.Marker, y.Min, y.Max = labelled(names), 0.5, float64(max(1, len(strips)))+0.5
+	y.LineStyle.Width, y.Tick.LineStyle.Width = 0, 0
 	return *f
 }
 
-// strip draws the bars of a strip above a line.
 func (f *Figure) strip(s Strip, bottom float64) {
 	const height, gap = 0.8, 0.08
 	most := 0.0
@@ -64,10 +60,12 @@ func (f *Figure) strip(s Strip, bottom float64) {
 	}
 	for i, v := range s.Values {
 		if left, right, top := float64(i)+gap, float64(i+1)-gap, bottom+height*v/most; v > 0 {
-			f.Area(plotter.XYs{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}},
-				Palette(0))
+			bar := plotter.XYs{{X: left, Y: bottom}, {X: right, Y: bottom}, {X: right, Y: top}, {X: left, Y: top}}
+			f.Plot.Add(&plotter.Polygon{XYs: []plotter.XYs{bar}, Color: Palette(0)})
 		}
 	}
-	f.line(plotter.XYs{{X: 0, Y: bottom}, {X: float64(max(1, len(s.Values))), Y: bottom}},
-		draw.LineStyle{Color: color.Gray{190}, Width: vg.Points(0.7)})
+	f.Plot.Add(&plotter.Line{
+		XYs:       plotter.XYs{{X: 0, Y: bottom}, {X: float64(max(1, len(s.Values))), Y: bottom}},
+		LineStyle: draw.LineStyle{Color: color.Gray{190}, Width: vg.Points(0.7)},
+	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/research/fscil"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 )
 
 // An Env is what an experiment uses besides its own settings.
@@ -115,6 +116,33 @@ func Part[T any](ctx context.Context, e Env, name string, of Inputs, compute fun
 	}
 	p.Folder.Note("finished", "part", name)
 	return v, nil
+}
+
+// A Task measures some cells of a grid, once.
+type Task struct {
+	// Name is unique within the experiment, Of what the cells depend on.
+	Name    string
+	Of      Inputs
+	Measure func(context.Context) (grid.Grid, error)
+}
+
+// Measure does all tasks, each as a Part, and returns their cells. Of tasks with the same
+// name it does the first.
+func (e Env) Measure(ctx context.Context, tasks ...Task) (grid.Grid, error) {
+	var all grid.Grid
+	done := map[string]bool{}
+	for _, t := range tasks {
+		if done[t.Name] {
+			continue
+		}
+		done[t.Name] = true
+		cells, err := Part(ctx, e, t.Name, []any{"cells", t.Of}, func() (grid.Grid, error) { return t.Measure(ctx) })
+		if err != nil {
+			return nil, err
+		}
+		all.Join(cells)
+	}
+	return all, nil
 }
 
 // An InputError reports that the user must provide or change an input.

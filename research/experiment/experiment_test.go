@@ -4,15 +4,18 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
@@ -102,6 +105,33 @@ func TestPartFails(t *testing.T) {
 	}
 }
 
+// TestMeasure: runs of the same place are joined, and a task is done once.
+func TestMeasure(t *testing.T) {
+	s := experiment.Env{Dir: t.TempDir()}
+	done := 0
+	var tasks []experiment.Task
+	for run := range 3 {
+		tasks = append(tasks, experiment.Task{Name: fmt.Sprint("run", run), Of: run,
+			Measure: func(context.Context) (cell grid.Grid, err error) {
+				done++
+				cell.Add(grid.At("q", 5), grid.Values{"a": float64(run)})
+				return cell, nil
+			}})
+	}
+	for range 2 {
+		cells, err := s.Measure(context.Background(), tasks...)
+		if err != nil || done != 3 || len(cells) != 1 || !slices.Equal(cells[0].Values["a"], []float64{0, 1, 2}) {
+			t.Errorf("%v, %v, done %d times", cells, err, done)
+		}
+	}
+	broken := errors.New("broken")
+	tasks[1].Measure = func(context.Context) (grid.Grid, error) { return nil, broken }
+	tasks[1].Of = "other"
+	if _, err := s.Measure(context.Background(), tasks...); !errors.Is(err, broken) {
+		t.Error(err)
+	}
+}
+
 // TestDraft: a draft is only returned for the same inputs, and disappears when
 // it is removed.
 func TestDraft(t *testing.T) {
@@ -143,9 +173,12 @@ func TestDraft(t *testing.T) {
 
 func outcome(t *testing.T) experiment.Outcome {
 	t.Helper()
+	var cells grid.Grid
+	cells.Add(grid.At("q", 5), grid.Values{"a": 0.5})
+	cells.Add(grid.At("q", 6), nil)
 	f := chart.Lines("by_x", chart.Axes{}, []chart.Series{{Label: "a", Y: []float64{1, 2}}})
 	return experiment.Outcome{
-		Title: "T", Findings: []string{"It holds."}, Results: map[string]int{"a": 1}, Figures: []chart.Figure{f},
+		Title: "T", Lead: "L", Results: experiment.Results{Kind: "k", Cells: cells}, Figures: []chart.Figure{f},
 		Tables: []table.Table{
 			{Name: "main", Title: "Main", Note: "Percent.", Header: []string{"a", "b"},
 				Rows: [][]string{{"x|y", table.None}}},
@@ -160,9 +193,16 @@ func TestWrite(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, want := range map[string]string{
-		"results.json": "{\n  \"a\": 1\n}\n", "config.yaml": "seed: 0\n", "table.csv": "a,b\nx|y,\n",
+		"results.json": `{
+  "kind": "k",
+  "cells": [
+    {"at":{"q":"5"},"values":{"a":[0.5]}},
+    {"at":{"q":"6"},"values":{}}
+  ]
+}
+`, "config.yaml": "seed: 0\n", "table.csv": "a,b\nx|y,\n",
 		"more.csv": "c\n1\n",
-		"table.md": "# T\n\n- It holds.\n\n## Main\n\n| a | b |\n| --- | --- |\n| x\\|y | – |\n\nPercent.\n\n" +
+		"table.md": "# T\n\nL\n\n## Main\n\n| a | b |\n| --- | --- |\n| x\\|y | – |\n\nPercent.\n\n" +
 			"| c |\n| --- |\n| 1 |\n",
 	} {
 		got, err := os.ReadFile(filepath.Join(dir, name))
@@ -176,12 +216,15 @@ func TestWrite(t *testing.T) {
 		}
 	}
 	bad := outcome(t)
-	bad.Results = math.Inf(1)
-	other := filepath.Join(t.TempDir(), "bad")
-	if bad.Write(other, nil) == nil {
-		t.Error("results that are no JSON were written")
-	}
-	if _, err := os.Stat(other); err == nil {
-		t.Error("a failed Write left something")
+	for _, no := range []any{math.Inf(1), experiment.Results{Cells: grid.Grid{{Values: map[string][]float64{
+		"a": {math.NaN()}}}}}} {
+		bad.Results = no
+		other := filepath.Join(t.TempDir(), "bad")
+		if bad.Write(other, nil) == nil {
+			t.Error("results that are no JSON were written")
+		}
+		if _, err := os.Stat(other); err == nil {
+			t.Error("a failed Write left something")
+		}
 	}
 }

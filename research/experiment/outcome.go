@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
@@ -16,8 +18,6 @@ import (
 type Outcome struct {
 	// Title is the heading of table.md, Lead a paragraph under it.
 	Title, Lead string
-	// Findings state the conclusions in words; they precede the tables.
-	Findings []string
 	// Results becomes results.json, Details details.json; nil means no file.
 	Results, Details any
 	// Tables are the tables of table.md; the first is also table.csv.
@@ -25,15 +25,44 @@ type Outcome struct {
 	Figures []chart.Figure
 }
 
+// Results is the results.json of an experiment.
+type Results struct {
+	Kind  string    `json:"kind"`
+	Cells grid.Grid `json:"cells"`
+}
+
+// encode returns a file of JSON, with one cell of an experiment per line.
+func encode(v any) ([]byte, error) {
+	r, ok := v.(Results)
+	if !ok {
+		text, err := json.MarshalIndent(v, "", "  ")
+		return append(text, '\n'), err
+	}
+	var lines [][]byte
+	for _, c := range r.Cells {
+		text, err := json.Marshal(c)
+		if err != nil {
+			return nil, err
+		}
+		lines = append(lines, append([]byte("    "), text...))
+	}
+	return fmt.Appendf(nil, "{\n  \"kind\": %q,\n  \"cells\": [\n%s\n  ]\n}\n", r.Kind,
+		bytes.Join(lines, []byte(",\n"))), nil
+}
+
 // Write writes everything into a folder, with the resolved settings unless they
 // are nil. It creates the folder only once every file has been composed.
 func (o Outcome) Write(dir string, settings []byte) error {
+	files := map[string][]byte{}
 	for _, f := range o.Figures {
-		if f.Err != nil {
-			return f.Err
+		for _, format := range []string{"png", "svg"} {
+			picture, err := f.Encode(format)
+			if err != nil {
+				return err
+			}
+			files[f.Name+"."+format] = picture
 		}
 	}
-	files := map[string][]byte{}
 	if settings != nil {
 		files["config.yaml"] = settings
 	}
@@ -41,11 +70,11 @@ func (o Outcome) Write(dir string, settings []byte) error {
 		if v == nil {
 			continue
 		}
-		text, err := json.MarshalIndent(v, "", "  ")
+		text, err := encode(v)
 		if err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
-		files[name] = append(text, '\n')
+		files[name] = text
 	}
 	if len(o.Tables) > 0 {
 		files["table.md"] = []byte(o.markdown())
@@ -71,11 +100,6 @@ func (o Outcome) Write(dir string, settings []byte) error {
 			return err
 		}
 	}
-	for _, f := range o.Figures {
-		if err := f.Write(dir); err != nil {
-			return err
-		}
-	}
 	return nil
 }
 
@@ -84,9 +108,6 @@ func (o Outcome) markdown() string {
 	fmt.Fprintf(&b, "# %s\n", o.Title)
 	if o.Lead != "" {
 		fmt.Fprintf(&b, "\n%s\n", o.Lead)
-	}
-	if len(o.Findings) > 0 {
-		b.WriteString("\n- " + strings.Join(o.Findings, "\n- ") + "\n")
 	}
 	for _, t := range o.Tables {
 		b.WriteString(t.Markdown())

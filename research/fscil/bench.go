@@ -27,7 +27,6 @@ type Bench struct {
 	duplicates Duplicates
 }
 
-// A split holds rows with their classes.
 type split struct {
 	rows    []int
 	classes []string

@@ -13,22 +13,10 @@ import (
 
 func run(t *testing.T, s *scene) (*Bench, Run) {
 	t.Helper()
-	p, err := New(s.sessions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := NewEmbeddings(s.x, s.paths, s.content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := p.Bind(e)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := b.Run(context.Background(), newOracle, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(New(s.sessions))(t)
+	e := must(NewEmbeddings(s.x, s.paths, s.content))(t)
+	b := must(p.Bind(e))(t)
+	r := must(b.Run(context.Background(), newOracle, nil))(t)
 	return b, r
 }
 
@@ -86,10 +74,7 @@ func TestSummaryByHand(t *testing.T) {
 	s := threeSessions()
 	s.x.Data[2*2] = 1 // a/8 is taken for b from now on
 	_, second := run(t, s)
-	r, err := Summarise(Info{Dataset: "d", Method: "m", Backbone: "b", Track: Foundation}, []Run{first, second})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must(Summarise(Info{Dataset: "d", Method: "m", Backbone: "b", Track: Foundation}, []Run{first, second}))(t)
 	// Accuracies 3/4, 1/2, 4/7 and 2/4, 2/6, 3/7.
 	wants := []float64{(3./4 + 2./4) / 2, (1./2 + 2./6) / 2, (4./7 + 3./7) / 2}
 	for i, want := range wants {
@@ -134,18 +119,9 @@ func TestForgettingByHand(t *testing.T) {
 // never a test row.
 func TestHeadSeesOneSessionAtATime(t *testing.T) {
 	s := threeSessions()
-	p, err := New(s.sessions)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := NewEmbeddings(s.x, s.paths, s.content)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := p.Bind(e)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(New(s.sessions))(t)
+	e := must(NewEmbeddings(s.x, s.paths, s.content))(t)
+	b := must(p.Bind(e))(t)
 	head := &oracle{}
 	if _, err := b.Run(context.Background(), func() (classifier.Learner, error) { return head, nil }, nil); err != nil {
 		t.Fatal(err)
@@ -165,15 +141,9 @@ func TestHeadSeesOneSessionAtATime(t *testing.T) {
 
 func TestBindNamesWhatIsMissing(t *testing.T) {
 	s := threeSessions()
-	p, err := New(s.sessions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(New(s.sessions))(t)
 	s.x.Rows = 5
-	e, err := NewEmbeddings(s.x, s.paths[:5], s.content[:5])
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(NewEmbeddings(s.x, s.paths[:5], s.content[:5]))(t)
 	var missing *MissingError
 	if _, err := p.Bind(e); !errors.As(err, &missing) || missing.Path != s.paths[5] || missing.Count != len(s.paths)-5 {
 		t.Errorf("error %v", err)
@@ -185,10 +155,7 @@ func TestEmbeddingsAreFoundByTheEndOfTheirPath(t *testing.T) {
 	for _, p := range []string{"/root/train/x/1.jpg", "/root/test/x/1.jpg", "y/2.jpg"} {
 		s.put(p, 0)
 	}
-	e, err := NewEmbeddings(s.x, s.paths, s.content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must(NewEmbeddings(s.x, s.paths, s.content))(t)
 	for path, want := range map[string]int{"train/x/1.jpg": 0, "root/test/x/1.jpg": 1, "y/2.jpg": 2, "2.jpg": 2,
 		"/root/train/x/1.jpg": 0} {
 		if got, err := e.find(path); err != nil || got != want {

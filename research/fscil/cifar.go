@@ -126,13 +126,11 @@ func (l cifarLayout) check(data []byte) error {
 	return nil
 }
 
-// record returns the labels and the picture of record i of data.
 func (c *CIFAR) record(data []byte, i int) []byte {
 	n := c.labels + cifarPicture
 	return data[i*n : (i+1)*n]
 }
 
-// count returns the number of records in data.
 func (c *CIFAR) count(data []byte) int { return len(data) / (c.labels + cifarPicture) }
 
 // Sum returns the SHA-256 of the images and labels.

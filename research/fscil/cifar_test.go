@@ -72,33 +72,21 @@ func TestCIFAR(t *testing.T) {
 }
 
 func testCIFAR(t *testing.T, name, from string) {
-	c, err := ReadCIFAR(from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must(ReadCIFAR(from))(t)
 	if c.Name != name {
 		t.Errorf("it is %s", c.Name)
 	}
 	l := &Lists{sessions: []listed{{[]string{"0", "2"}, []string{"1"}}, {[]string{"1"}, []string{"0"}}}}
-	p, err := l.Protocol(c.Locate)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(l.Protocol(c.Locate))(t)
 	dir := t.TempDir()
 	for range 2 { // the second time everything is there
 		if err := c.Extract(dir, p.Samples()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	f, err := os.Open(filepath.Join(dir, "test", "class9", "00000.png"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must(os.Open(filepath.Join(dir, "test", "class9", "00000.png")))(t)
 	defer f.Close()
-	img, err := png.Decode(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must(png.Decode(f))(t)
 	if r, g, b, _ := img.At(5, 3).RGBA(); r>>8 != 9 || g>>8 != 3 || b>>8 != 5 {
 		t.Errorf("pixel (5, 3) is %d %d %d", r>>8, g>>8, b>>8)
 	}
@@ -160,10 +148,7 @@ func FuzzCIFAR(f *testing.F) {
 		}
 		c := &CIFAR{train: data, names: strings.Fields(string(names(l.classes))), labels: l.labels}
 		for i := range c.count(data) {
-			s, err := c.Locate(strconv.Itoa(i), false)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must(c.Locate(strconv.Itoa(i), false))(t)
 			if err := c.extract(filepath.Join(t.TempDir(), "x.png"), s.Path); err != nil {
 				t.Error(err)
 			}

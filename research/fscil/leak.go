@@ -31,7 +31,6 @@ func (u use) String() string {
 	return fmt.Sprintf("the training images of session %d", u.session+1)
 }
 
-// all yields every image with its use, in order.
 func (p *Protocol) all() iter.Seq2[Sample, use] {
 	return func(yield func(Sample, use) bool) {
 		for i, s := range p.sessions {

@@ -83,22 +83,13 @@ func TestCopiesLeakToo(t *testing.T) {
 					s.content[i] = s.content[indexOf(s.paths, c.like)]
 				}
 			}
-			e, err := NewEmbeddings(s.x, s.paths, s.content)
-			if err != nil {
-				t.Fatal(err)
-			}
-			drawn, err := New(s.sessions)
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must(NewEmbeddings(s.x, s.paths, s.content))(t)
+			drawn := must(New(s.sessions))(t)
 			var leak *LeakError
 			if _, err := drawn.Bind(e); errors.As(err, &leak) != c.leak || c.leak && leak.Path != c.path {
 				t.Errorf("drawn: error %v", err)
 			}
-			published, err := given(s.sessions)
-			if err != nil {
-				t.Fatal(err)
-			}
+			published := must(given(s.sessions))(t)
 			b, err := published.Bind(e)
 			if err != nil || b.Duplicates() != c.want {
 				t.Errorf("published: %+v, %v; want %+v", b.Duplicates(), err, c.want)
@@ -120,10 +111,7 @@ func indexOf(paths []string, path string) int {
 // protocol.
 func TestProtocolIsFrozen(t *testing.T) {
 	s := threeSessions()
-	p, err := New(s.sessions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must(New(s.sessions))(t)
 	s.sessions[0].Train[0] = Sample{"d/8", "d"}
 	p.Classes(0)[0] = "x"
 	p.Samples()[0] = Sample{}

@@ -23,14 +23,8 @@ func folder(classes, n int) []dataset.Sample {
 }
 
 func TestFewShotDraw(t *testing.T) {
-	pool, err := NewPool(folder(11, 12), 4, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := pool.FewShot(4, 3, 5, 1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must(NewPool(folder(11, 12), 4, nil))(t)
+	p := must(pool.FewShot(4, 3, 5, 1, 0))(t)
 	var sizes [][3]int
 	for s, session := range p.sessions {
 		sizes = append(sizes, [3]int{len(p.Classes(s)), len(session.Train), len(session.Test)})
@@ -39,14 +33,8 @@ func TestFewShotDraw(t *testing.T) {
 		t.Errorf("classes, training and test images %v, want %v", sizes, want)
 	}
 	draw := func(samples []dataset.Sample, seed uint64, run int) []Sample {
-		pool, err := NewPool(samples, 4, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		p, err := pool.FewShot(4, 3, 5, seed, run)
-		if err != nil {
-			t.Fatal(err)
-		}
+		pool := must(NewPool(samples, 4, nil))(t)
+		p := must(pool.FewShot(4, 3, 5, seed, run))(t)
 		return p.Samples()
 	}
 	backwards := folder(11, 12)
@@ -65,14 +53,8 @@ func TestClassIncrementalDraw(t *testing.T) {
 		samples = append(samples, dataset.Sample{Path: "train/" + s.Path, Label: "train"},
 			dataset.Sample{Path: "val/" + s.Path, Label: "val"})
 	}
-	pool, err := NewPool(samples, 0, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := pool.ClassIncremental(4, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must(NewPool(samples, 0, nil))(t)
+	p := must(pool.ClassIncremental(4, 0, 0))(t)
 	var classes []int
 	for s := range p.Sessions() {
 		classes = append(classes, len(p.Classes(s)))
@@ -95,14 +77,8 @@ func TestClassIncrementalDraw(t *testing.T) {
 func TestCopiesAreDrawnOnce(t *testing.T) {
 	samples := folder(4, 8)
 	same := func(i int) [32]byte { return [32]byte{byte(i / 2)} } // pairs
-	pool, err := NewPool(samples, 2, same)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := pool.FewShot(2, 1, 2, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	pool := must(NewPool(samples, 2, same))(t)
+	p := must(pool.FewShot(2, 1, 2, 0, 0))(t)
 	seen := map[string]bool{}
 	for _, x := range p.Samples() {
 		i := slices.IndexFunc(samples, func(s dataset.Sample) bool { return s.Path == x.Path })

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/label/metrics"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
@@ -36,6 +37,10 @@ type Result struct {
 	FinalAccuracy     float64         `json:"final_accuracy"`
 	PerformanceDrop   float64         `json:"performance_drop"`
 	AverageForgetting float64         `json:"average_forgetting"`
+
+	// Cells has the values of every run, on the axes method, backbone and source, and
+	// session for those after a session.
+	Cells grid.Grid `json:"-"`
 }
 
 // A SessionResult is the mean over runs of the measurements after a session.
@@ -65,23 +70,54 @@ func Summarise(info Info, runs []Run) (Result, error) {
 			r.Chosen = append(r.Chosen, run.Chosen)
 		}
 	}
-	for s := range runs[0].Sessions {
-		var at []Measures
-		for _, run := range runs {
-			if len(run.Sessions) != len(runs[0].Sessions) {
-				return Result{}, fmt.Errorf("summarise %s: runs of %d and of %d sessions", info.Method,
-					len(runs[0].Sessions), len(run.Sessions))
-			}
-			at = append(at, run.Sessions[s])
+	at := r.place()
+	for _, run := range runs {
+		if len(run.Sessions) != len(runs[0].Sessions) {
+			return Result{}, fmt.Errorf("summarise %s: runs of %d and of %d sessions", info.Method,
+				len(runs[0].Sessions), len(run.Sessions))
 		}
-		r.Sessions = append(r.Sessions, summariseSession(at))
-		r.AverageAccuracy += r.Sessions[s].Accuracy / float64(len(runs[0].Sessions))
+		r.Cells.Join(run.Cells(at))
 	}
-	last := r.Sessions[len(r.Sessions)-1]
-	r.FinalAccuracy = last.Accuracy
-	r.PerformanceDrop = r.Sessions[0].Accuracy - last.Accuracy
-	r.AverageForgetting = last.Forgetting
+	for _, m := range runs[0].Sessions {
+		r.Sessions = append(r.Sessions, r.session(m.Session, m.Classes))
+	}
+	mean := func(measure string) float64 { return stat.Mean(r.Cells.Values(at, measure), nil) }
+	r.AverageAccuracy, r.FinalAccuracy = mean("average_accuracy"), mean("accuracy")
+	r.PerformanceDrop, r.AverageForgetting = mean("performance_drop"), mean("forgetting")
 	return r, nil
+}
+
+// place returns the place of a result in tables.
+func (r Result) place() grid.Place {
+	method, source := r.Name(), "this run"
+	if r.MaxPerClass > 0 {
+		method = fmt.Sprintf("%s (at most %d per class)", r.Method, r.MaxPerClass)
+	}
+	if r.Runs > 1 {
+		source = fmt.Sprintf("these %d runs, ± SEM", r.Runs)
+	}
+	return grid.At("method", method, "backbone", r.Backbone, "source", source)
+}
+
+func (r Result) session(session, classes int) SessionResult {
+	at := grid.At("session", session)
+	mean := func(measure string) *float64 {
+		values := r.Cells.Values(at, measure)
+		if values == nil {
+			return nil
+		}
+		mean := stat.Mean(values, nil)
+		return &mean
+	}
+	s := SessionResult{
+		Session: session, Classes: classes, Accuracy: *mean("accuracy"), Base: *mean("base_accuracy"),
+		Novel: mean("novel_accuracy"), Harmonic: mean("harmonic_mean"), Forgetting: *mean("forgetting"),
+		NLLNats: *mean("nll"), ECE: *mean("ece"),
+	}
+	if _, sem := table.MeanSEM(r.Cells.Values(at, "accuracy")); !math.IsNaN(sem) {
+		s.AccuracySEM = &sem
+	}
+	return s
 }
 
 // Name returns the method, and in brackets what it stood for if it was chosen.
@@ -90,28 +126,6 @@ func (r Result) Name() string {
 		return r.Method
 	}
 	return fmt.Sprintf("%s (%s)", r.Method, strings.Join(r.Chosen, ", "))
-}
-
-// summariseSession averages the same session of several runs.
-func summariseSession(at []Measures) SessionResult {
-	mean := func(value func(Measures) float64) float64 { return stat.Mean(table.Collect(at, value), nil) }
-	r := SessionResult{
-		Session: at[0].Session, Classes: at[0].Classes,
-		Base:       mean(func(m Measures) float64 { return m.Base }),
-		Forgetting: mean(func(m Measures) float64 { return m.Forgetting }),
-		NLLNats:    mean(func(m Measures) float64 { return m.NLLNats }),
-		ECE:        mean(func(m Measures) float64 { return m.ECE }),
-	}
-	accuracy, sem := table.MeanSEM(table.Collect(at, func(m Measures) float64 { return m.Accuracy }))
-	if r.Accuracy = accuracy; !math.IsNaN(sem) {
-		r.AccuracySEM = &sem
-	}
-	if at[0].Novel != nil {
-		novel, harmonic := mean(func(m Measures) float64 { return *m.Novel }),
-			mean(func(m Measures) float64 { return *m.Harmonic })
-		r.Novel, r.Harmonic = &novel, &harmonic
-	}
-	return r
 }
 
 // Details is the content of details.json: what is too long for results.json.
@@ -164,7 +178,6 @@ type Measures struct {
 	PerClass []float64
 }
 
-// hits counts correct answers among tests.
 type hits struct{ right, n int }
 
 func (h hits) share() float64 {
@@ -249,7 +262,31 @@ func forgetting(tasks [][]float64) float64 {
 	return sum / float64(k)
 }
 
-// AverageAccuracy returns the mean accuracy over sessions.
-func (r Run) AverageAccuracy() float64 {
-	return stat.Mean(table.Collect(r.Sessions, func(m Measures) float64 { return m.Accuracy }), nil)
+func (m Measures) values() grid.Values {
+	v := grid.Values{
+		"accuracy": m.Accuracy, "base_accuracy": m.Base, "forgetting": m.Forgetting, "nll": m.NLLNats, "ece": m.ECE,
+	}
+	if m.Novel != nil {
+		v["novel_accuracy"], v["harmonic_mean"] = *m.Novel, *m.Harmonic
+	}
+	return v
+}
+
+// Values returns what a run reached: the measures after the last session, and the accuracy
+// after the first, on average over sessions, and how far it dropped.
+func (r Run) Values() grid.Values {
+	first, last := r.Sessions[0], r.Sessions[len(r.Sessions)-1]
+	v := last.values()
+	v["first_accuracy"], v["performance_drop"] = first.Accuracy, first.Accuracy-last.Accuracy
+	v["average_accuracy"] = stat.Mean(table.Collect(r.Sessions, func(m Measures) float64 { return m.Accuracy }), nil)
+	return v
+}
+
+// Cells returns the Values at a place, and on its axis session the measures after each.
+func (r Run) Cells(at grid.Place) grid.Grid {
+	cells := grid.One(at, r.Values())
+	for _, m := range r.Sessions {
+		cells.Add(at.And("session", m.Session), m.values())
+	}
+	return cells
 }

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/internal/setting"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
@@ -23,20 +24,20 @@ func NewTable(results []Result) (table.Table, error) {
 		return table.Table{}, fmt.Errorf("table: no results")
 	}
 	first := results[0]
-	sessions := 0
+	var cells grid.Grid
 	for _, r := range results {
 		if r.Dataset != first.Dataset || r.Track != first.Track {
 			return table.Table{}, fmt.Errorf("table: %s on %s (%s) and %s on %s (%s) cannot share a table",
 				first.Method, first.Dataset, first.Track, r.Method, r.Dataset, r.Track)
 		}
-		sessions = max(sessions, len(r.Sessions))
+		cells = append(cells, r.Cells...)
 	}
 	published, err := Published(first.Dataset, first.Track)
 	if err != nil {
 		return table.Table{}, err
 	}
 	t := table.Table{
-		Text: 3, Header: []string{"method", "backbone", "source"},
+		Text: 3,
 		Note: "Percent. 1, 2, …: accuracy over all classes so far after that session; average: its mean over\n" +
 			"sessions; final: the last one; drop: first minus last. base, novel, harmonic mean, forgetting: after\n" +
 			"the last session.",
@@ -45,13 +46,14 @@ func NewTable(results []Result) (table.Table, error) {
 		t.Note += " No published row is known for this data set and track; rows of other\ntracks are not comparable " +
 			"and are left out."
 	}
-	for s := range sessions {
-		t.Header = append(t.Header, strconv.Itoa(s+1))
+	columns := cells.Across("session", "%s", "accuracy", grid.PercentSEM)
+	sessions := len(columns)
+	for _, c := range [][2]string{{"average", "average_accuracy"}, {"final", "accuracy"}, {"drop", "performance_drop"},
+		{"base", "base_accuracy"}, {"novel", "novel_accuracy"}, {"harmonic mean", "harmonic_mean"},
+		{"forgetting", "forgetting"}} {
+		columns = append(columns, grid.Column{Title: c[0], Of: c[1], Show: grid.Percent})
 	}
-	t.Header = append(t.Header, "average", "final", "drop", "base", "novel", "harmonic mean", "forgetting")
-	for _, r := range results {
-		t.Add(r.row(sessions)...)
-	}
+	t = cells.Table(t, []string{"method", "backbone", "source"}, columns...)
 	for _, r := range published {
 		t.Add(r.row(sessions)...)
 	}
@@ -67,32 +69,6 @@ func TrackText(track string) string {
 		return "Backbones pretrained on other images, of classes other than the novel ones."
 	}
 	return "Backbones that have seen, or may have seen, the novel classes. Not comparable with other tracks."
-}
-
-func (r Result) row(sessions int) []string {
-	method, source := r.Name(), "this run"
-	if r.MaxPerClass > 0 {
-		method = fmt.Sprintf("%s (at most %d per class)", r.Method, r.MaxPerClass)
-	}
-	if r.Runs > 1 {
-		source = fmt.Sprintf("these %d runs, ± SEM", r.Runs)
-	}
-	row := []string{method, r.Backbone, source}
-	for s := range sessions {
-		cell := table.None
-		if s < len(r.Sessions) {
-			cell = table.Percent(r.Sessions[s].Accuracy)
-			if sem := r.Sessions[s].AccuracySEM; sem != nil {
-				cell = table.PlusMinus(r.Sessions[s].Accuracy, *sem)
-			}
-		}
-		row = append(row, cell)
-	}
-	last := r.Sessions[len(r.Sessions)-1]
-	return append(row, table.Percent(r.AverageAccuracy), table.Percent(r.FinalAccuracy),
-		table.Percent(r.PerformanceDrop),
-		table.Percent(last.Base), table.PercentOr(last.Novel), table.PercentOr(last.Harmonic),
-		table.Percent(r.AverageForgetting))
 }
 
 func (r PublishedRow) row(sessions int) []string {

@@ -12,32 +12,29 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/shared"
 )
 
-func two(track string, sem *float64) Result {
+// two returns a result of two sessions, the mean of so many runs.
+func two(t *testing.T, method, track string, runs int) Result {
+	t.Helper()
 	novel, harmonic := 0.25, 1./3
-	return Result{
-		Info: Info{Dataset: "mini_imagenet", Method: "a|b", Backbone: "net", Track: track}, Runs: 1,
-		Sessions: []SessionResult{
-			{Session: 1, Classes: 60, Accuracy: 0.75, AccuracySEM: sem, Base: 0.75},
-			{Session: 2, Classes: 65, Accuracy: 0.5, AccuracySEM: sem, Base: 0.5, Novel: &novel, Harmonic: &harmonic,
+	var all []Run
+	for i := range runs {
+		off := 0.01 * float64(2*i+1-runs) // on both sides of the mean
+		all = append(all, Run{Sessions: []Measures{
+			{Session: 1, Classes: 60, Accuracy: 0.75 + off, Base: 0.75},
+			{Session: 2, Classes: 65, Accuracy: 0.5 + off, Base: 0.5, Novel: &novel, Harmonic: &harmonic,
 				Forgetting: 0.25},
-		},
-		AverageAccuracy: 0.625, FinalAccuracy: 0.5, PerformanceDrop: 0.25, AverageForgetting: 0.25,
+		}})
 	}
+	r := must(Summarise(Info{Dataset: "mini_imagenet", Method: method, Backbone: "net", Track: track}, all))(t)
+	return r
 }
 
 func TestTableOfOurs(t *testing.T) {
-	sem := 0.01
-	table, err := NewTable([]Result{two(Foundation, nil), two(Foundation, &sem)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	csv, err := table.CSV()
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(NewTable([]Result{two(t, "a|b", Foundation, 1), two(t, "c", Foundation, 2)}))(t)
+	csv := must(table.CSV())(t)
 	const want = `method,backbone,source,1,2,average,final,drop,base,novel,harmonic mean,forgetting
 a|b,net,this run,75.00,50.00,62.50,50.00,25.00,50.00,25.00,33.33,25.00
-a|b,net,this run,75.00 ± 1.00,50.00 ± 1.00,62.50,50.00,25.00,50.00,25.00,33.33,25.00
+c,net,"these 2 runs, ± SEM",75.00 ± 1.00,50.00 ± 1.00,62.50,50.00,25.00,50.00,25.00,33.33,25.00
 `
 	if string(csv) != want {
 		t.Errorf("got\n%swant\n%s", csv, want)
@@ -54,10 +51,7 @@ a|b,net,this run,75.00 ± 1.00,50.00 ± 1.00,62.50,50.00,25.00,50.00,25.00,33.33
 // TestTracksNeverMeet: published rows only appear with results of their own
 // track, and results of two tracks cannot share a table.
 func TestTracksNeverMeet(t *testing.T) {
-	table, err := NewTable([]Result{two(BaseOnly, nil)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	table := must(NewTable([]Result{two(t, "a", BaseOnly, 1)}))(t)
 	if len(table.Rows) != 1+12 {
 		t.Fatalf("%d published rows", len(table.Rows)-1)
 	}
@@ -67,12 +61,12 @@ func TestTracksNeverMeet(t *testing.T) {
 		}
 	}
 	for _, track := range []string{PretrainedDisjoint, Foundation} {
-		table, err := NewTable([]Result{two(track, nil)})
+		table, err := NewTable([]Result{two(t, "a", track, 1)})
 		if err != nil || len(table.Rows) != 1 {
 			t.Errorf("%s: %d published rows, %v", track, len(table.Rows)-1, err)
 		}
 	}
-	if _, err := NewTable([]Result{two(BaseOnly, nil), two(Foundation, nil)}); err == nil {
+	if _, err := NewTable([]Result{two(t, "a", BaseOnly, 1), two(t, "a|b", Foundation, 1)}); err == nil {
 		t.Error("two tracks share a table")
 	}
 	if _, err := NewTable(nil); err == nil {
@@ -81,10 +75,7 @@ func TestTracksNeverMeet(t *testing.T) {
 }
 
 func TestPublishedRows(t *testing.T) {
-	rows, err := Published("mini_imagenet", BaseOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must(Published("mini_imagenet", BaseOnly))(t)
 	i := slices.IndexFunc(rows, func(r PublishedRow) bool { return r.Method == "TOPIC" })
 	if i < 0 || rows[i].Accuracy[8] != 24.42 || len(rows[i].Accuracy) != 9 {
 		t.Fatalf("TOPIC: %+v", rows)
@@ -109,22 +100,13 @@ func TestPublishedRows(t *testing.T) {
 // TestPublishedNumbersAreThePapers: every number in published.yaml is in the
 // collection of the papers' numbers.
 func TestPublishedNumbersAreThePapers(t *testing.T) {
-	text, err := os.ReadFile(shared.Path(t, "spec", "paper_tables.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(os.ReadFile(shared.Path(t, "spec", "paper_tables.yaml")))(t)
 	printed := map[float64]bool{}
 	for _, n := range regexp.MustCompile(`\d+\.\d+`).FindAllString(string(text), -1) {
-		v, err := strconv.ParseFloat(n, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must(strconv.ParseFloat(n, 64))(t)
 		printed[v] = true
 	}
-	rows, err := parsePublished(publishedYAML)
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must(parsePublished(publishedYAML))(t)
 	for _, r := range rows {
 		for _, v := range append(slices.Clone(r.Accuracy), thoseGiven(r.First, r.Last, r.Average)...) {
 			if !printed[v] {
@@ -136,10 +118,7 @@ func TestPublishedNumbersAreThePapers(t *testing.T) {
 
 // TestResultJSON pins the contract of results.json.
 func TestResultJSON(t *testing.T) {
-	text, err := json.Marshal(two(Foundation, nil))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must(json.Marshal(two(t, "a|b", Foundation, 1)))(t)
 	const want = `{"dataset":"mini_imagenet","method":"a|b","backbone":"net","track":"foundation","runs":1,` +
 		`"sessions":[` +
 		`{"session":1,"classes":60,"accuracy":0.75,"accuracy_sem":null,"base_accuracy":0.75,"novel_accuracy":null,` +
@@ -155,12 +134,10 @@ func TestResultJSON(t *testing.T) {
 // TestLimitIsShown: the row of a head that stores few examples per class says
 // how many.
 func TestLimitIsShown(t *testing.T) {
-	r := Result{Info: Info{Method: "gpr", MaxPerClass: 30}, Runs: 1, Sessions: make([]SessionResult, 1)}
-	if cell := r.row(1)[0]; cell != "gpr (at most 30 per class)" {
-		t.Error(cell)
-	}
-	r.MaxPerClass = 0
-	if cell := r.row(1)[0]; cell != "gpr" {
-		t.Error(cell)
+	for most, want := range map[int]string{30: "gpr (at most 30 per class)", 0: "gpr"} {
+		r := Result{Info: Info{Method: "gpr", MaxPerClass: most}, Runs: 1}
+		if got := r.place()["method"]; got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }

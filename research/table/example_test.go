@@ -9,7 +9,7 @@ import (
 func Example() {
 	t := table.Table{Title: "Accuracy", Header: []string{"method", "%"}, Text: 1, Note: "Mean ± standard error."}
 	t.Add("plda", table.PlusMinus(table.MeanSEM([]float64{0.5, 0.75, 1})))
-	t.Add("a|b", table.PercentOr(nil))
+	t.Add("a|b", table.None)
 	fmt.Print(t.Markdown())
 	fmt.Println()
 	fmt.Println(t)

@@ -40,25 +40,8 @@ func Collect[T any](items []T, value func(T) float64) []float64 {
 	return out
 }
 
-// Numbers formats whole numbers, for headers and ticks.
-func Numbers(values []int) []string {
-	out := make([]string, len(values))
-	for i, v := range values {
-		out[i] = strconv.Itoa(v)
-	}
-	return out
-}
-
 // Percent formats a fraction as a percentage.
 func Percent(fraction float64) string { return strconv.FormatFloat(100*fraction, 'f', 2, 64) }
-
-// PercentOr formats a fraction, or returns None for nil.
-func PercentOr(fraction *float64) string {
-	if fraction == nil {
-		return None
-	}
-	return Percent(*fraction)
-}
 
 // PlusMinus formats a fraction and its spread in percent. A NaN spread is
 // omitted; a NaN mean gives None.

@@ -12,10 +12,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
-// saved is the name of a training's checkpoint.
 const saved = "checkpoint"
 
 // A Job says where training stores its checkpoint and its course.
@@ -110,7 +110,6 @@ func (j Job) train(ctx context.Context, t *dkl.Trainer) error {
 	return draw(dir, t.History())
 }
 
-// writeCourse writes training.csv.
 func writeCourse(dir string, history []dkl.Epoch) error {
 	number := func(v *float64) string {
 		if v == nil {
@@ -135,27 +134,29 @@ func draw(dir string, history []dkl.Epoch) error {
 	if len(history) < 2 {
 		return nil
 	}
-	var loss, accuracy []chart.Series
-	add := func(lines []chart.Series, e dkl.Epoch, value float64) []chart.Series {
-		n := len(lines)
-		if n == 0 || lines[n-1].Label != e.Phase {
-			lines = append(lines, chart.Series{Label: e.Phase, Colour: chart.Palette(n), Bare: true})
-		}
-		l := &lines[len(lines)-1]
-		l.X, l.Y = append(l.X, float64(e.Epoch)), append(l.Y, value)
-		return lines
-	}
+	var epochs grid.Grid
 	for _, e := range history {
-		loss = add(loss, e, e.Loss)
+		v := grid.Values{"loss": e.Loss}
 		if e.Accuracy != nil {
-			accuracy = add(accuracy, e, 100**e.Accuracy)
+			v["accuracy"] = *e.Accuracy
+		}
+		epochs.Add(grid.At("phase", e.Phase, "epoch", e.Epoch), v)
+	}
+	for _, f := range []struct {
+		name, title, y, of string
+		scale              float64
+	}{
+		{"loss", "training", "mean loss", "loss", 1},
+		{"training", "held-out base examples", "accuracy (%)", "accuracy", 100},
+	} {
+		if epochs.Values(nil, f.of) == nil {
+			continue
+		}
+		axes := chart.Axes{Title: "Deep kernel learning · " + f.title, X: "epoch", Y: f.y}
+		lines := grid.Lines{X: "epoch", Y: f.of, Scale: f.scale, By: []string{"phase"}, Bare: true}
+		if err := epochs.Figure(f.name, axes, lines).Write(dir); err != nil {
+			return err
 		}
 	}
-	err := chart.Lines("loss",
-		chart.Axes{Title: "Deep kernel learning · training", X: "epoch", Y: "mean loss"}, loss).Write(dir)
-	if err != nil || len(accuracy) == 0 {
-		return err
-	}
-	return chart.Lines("training", chart.Axes{Title: "Deep kernel learning · held-out base examples", X: "epoch",
-		Y: "accuracy (%)"}, accuracy).Write(dir)
+	return nil
 }

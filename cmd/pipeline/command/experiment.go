@@ -16,7 +16,7 @@ import (
 
 func newExperiment() *cobra.Command {
 	var list strings.Builder
-	for _, k := range kind.Kinds() {
+	for _, k := range kind.DefaultConfig().Kinds() {
 		fmt.Fprintf(&list, "  %-12s %s\n", k.Name, k.Summary)
 	}
 	cmd := &cobra.Command{
@@ -51,7 +51,7 @@ func (a *app) experiment(ctx context.Context) error {
 		return usagef("experiment.kind is empty: choose an experiment with --config or --set experiment.kind=…; " +
 			"pipeline experiment --help lists the kinds")
 	}
-	kind, err := kind.Find(c.Experiment.Kind)
+	kind, err := c.Experiment.Find()
 	if err != nil {
 		return &pipeline.UsageError{Err: err}
 	}
@@ -64,7 +64,7 @@ func (a *app) experiment(ctx context.Context) error {
 	}
 	env := r.Env
 	env.Open = r.Material
-	o, err := kind.Run(ctx, c.Experiment, env)
+	o, err := kind.Run(ctx, env)
 	if input := (*experiment.InputError)(nil); err != nil && !errors.As(err, &input) {
 		err = fmt.Errorf("experiment %s: %w", kind.Name, err)
 	}
@@ -77,9 +77,6 @@ func (a *app) experiment(ctx context.Context) error {
 	}
 	if err := o.Write(c.Out, settings); err != nil {
 		return err
-	}
-	for _, f := range o.Findings {
-		a.say("%s", f)
 	}
 	a.say("tables and figures are in %s", c.Out)
 	return nil

@@ -1,46 +1,108 @@
+// Package ablation measures how the accuracy of PPCA depends on the number of
+// components q, the noise variance λ, and the size of the backbone's input:
+// Tables 3.2 to 3.4 of Wang, "Incremental and Hierarchical Probabilistic PCA",
+// 2023, in shape.
+//
+//	symbol      field   meaning
+//	q           Q       components of a class
+//	λ           Lambda  noise variance; 0 means chosen on the base session
+//	input size  Inputs  one feature folder per size
+//
+// Accuracy is taken over all classes after the last session, as in the paper's
+// PPCA rows, although its tables call it average; the average over sessions is
+// in results.json. PPCA learns each class independently, so the order of
+// sessions does not change it.
+//
+// Input sizes are feature folders, made with pipeline embed once per size
+// (preprocess.size, preprocess.crop and extractor.side). Published rows follow
+// ours, with their data set and backbone; where those differ they are not
+// comparable.
+//
+// Cost: inputs × q × λ × runs fits of PPCA, each saved when it is finished.
 package ablation
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
-	"github.com/seed-90d10d51/pipeline/research/fscil"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
-// A Result is one cell; results.json lists them under "results". All values
-// except NLL are fractions, averaged over runs.
-type Result struct {
-	Input  string  `json:"input"`
-	Q      int     `json:"q"`
-	Lambda float64 `json:"lambda"` // 0: chosen on the base session
-	Runs   int     `json:"runs"`
-	// Accuracy is taken over all classes after the last session; Average is the
-	// mean over sessions.
-	Accuracy float64  `json:"accuracy"`
-	Average  float64  `json:"average_accuracy"`
-	Base     float64  `json:"base_accuracy"`
-	Novel    *float64 `json:"novel_accuracy"`
-	NLLNats  float64  `json:"nll"`
+// Config holds what is varied. All other settings of PPCA are those of
+// classifier.ppca.
+type Config struct {
+	// Inputs are feature folders, FEATDIR or NAME=FEATDIR; if empty, the folder
+	// given with --features.
+	Inputs []string `mapstructure:"inputs" json:"inputs"`
+	// Q are the numbers of components.
+	Q []int `mapstructure:"q" json:"q"`
+	// Lambda are the noise variances; 0 means chosen on the base session.
+	Lambda []float64 `mapstructure:"lambda" json:"lambda"`
+	// Published is the table whose rows follow ours: table3_2, table3_3,
+	// table3_4, or "".
+	Published string `mapstructure:"published" json:"published"`
 }
 
-// Results is the content of results.json.
-type Results struct {
-	Kind    string   `json:"kind"`
-	Results []Result `json:"results"`
+// DefaultConfig returns the components of Table 3.4 at λ = 0.01.
+func DefaultConfig() Config {
+	return Config{Inputs: []string{}, Q: []int{0, 5, 10, 20, 50, 100, 200}, Lambda: []float64{0.01}}
 }
 
-// Run measures every input at every q and λ. Each cell is a part.
-func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
+// Validate returns an error that names the first field out of range.
+func (c Config) Validate() error {
+	if len(c.Q) == 0 {
+		return fmt.Errorf("q: is empty; give at least one number of components")
+	}
+	if err := experiment.EachWithin("q", c.Q, 0, 1<<16); err != nil {
+		return err
+	}
+	if len(c.Lambda) == 0 {
+		return fmt.Errorf("lambda: is empty; give at least one noise variance")
+	}
+	if err := experiment.Each("lambda", c.Lambda, "0 or in 1e-12 … 1e12",
+		func(l float64) bool { return l == 0 || l >= 1e-12 && l <= 1e12 }); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for _, in := range c.Inputs {
+		name, dir := split(in)
+		if name == "" || dir == "" {
+			return fmt.Errorf("inputs: %q is neither FEATDIR nor NAME=FEATDIR", in)
+		}
+		if seen[name] {
+			return fmt.Errorf("inputs: two are called %q; write NAME=FEATDIR", name)
+		}
+		seen[name] = true
+	}
+	_, err := c.published()
+	return err
+}
+
+func (c Config) published() (experiment.Published, error) {
+	return experiment.PublishedTable(c.Published, "table3_2", "table3_3", "table3_4")
+}
+
+// split splits NAME=FEATDIR; the default name is the last part of the path,
+// with either separator.
+func split(input string) (name, dir string) {
+	if name, dir, ok := strings.Cut(input, "="); ok {
+		return name, dir
+	}
+	name = strings.TrimRight(input, `/\`)
+	return name[strings.LastIndexAny(name, `/\`)+1:], input
+}
+
+// Run measures every input at every λ and q.
+func (c Config) Run(ctx context.Context, env experiment.Env) (experiment.Outcome, error) {
 	inputs := c.Inputs
 	if len(inputs) == 0 {
 		if env.Features == "" {
@@ -49,119 +111,45 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 		}
 		inputs = []string{env.Features}
 	}
-	r := Results{Kind: "ablation"}
+	var cells grid.Grid
 	for i, in := range inputs {
 		name, dir := split(in)
 		m, err := env.Open(dir)
 		if err != nil {
 			return experiment.Outcome{}, fmt.Errorf("input %s: %w", name, err)
 		}
-		for _, lambda := range c.Lambda {
-			for _, q := range c.Q {
-				cfg := method.Get[ppca.Config](env.Heads, "ppca")
-				cfg.Q, cfg.Lambda = q, lambda
-				part := fmt.Sprintf("input%d_q%d_lambda%g", i+1, q, lambda)
-				cell, err := experiment.Part(ctx, env, part, []any{m.Fingerprint, cfg}, func() (Result, error) {
-					return measure(ctx, env, cfg, m.Benches)
-				})
-				if err != nil {
-					return experiment.Outcome{}, fmt.Errorf("input %s: %w", name, err)
-				}
-				cell.Input = name
-				r.Results = append(r.Results, cell)
-			}
-		}
-	}
-	return c.outcome(r)
-}
-
-// measure runs one configuration on all benches.
-func measure(ctx context.Context, env experiment.Env, cfg ppca.Config, benches []*fscil.Bench) (Result, error) {
-	env.Heads = method.Change(env.Heads, "ppca", func(c *ppca.Config) { *c = cfg })
-	env.Heads.WithoutStatistics = true
-	var runs []fscil.Run
-	for _, b := range benches {
-		run, err := b.Run(ctx, func() (classifier.Learner, error) { return env.Head("ppca") }, nil)
+		own, err := env.Measure(ctx, c.tasks(env, i, name, m)...)
 		if err != nil {
-			return Result{}, err
+			return experiment.Outcome{}, fmt.Errorf("input %s: %w", name, err)
 		}
-		runs = append(runs, run)
+		cells.Join(own)
 	}
-	sum, err := fscil.Summarise(fscil.Info{Method: "ppca"}, runs)
-	if err != nil {
-		return Result{}, err
-	}
-	last := sum.Sessions[len(sum.Sessions)-1]
-	return Result{
-		Q: cfg.Q, Lambda: cfg.Lambda, Runs: sum.Runs, Accuracy: sum.FinalAccuracy, Average: sum.AverageAccuracy,
-		Base: last.Base, Novel: last.Novel, NLLNats: last.NLLNats,
-	}, nil
+	return c.outcome(cells)
 }
 
-// outcome turns the cells, ordered by input, λ and q, into tables and figures.
-func (c Config) outcome(r Results) (experiment.Outcome, error) {
-	best := slices.MaxFunc(r.Results, func(a, b Result) int { return cmp.Compare(a.Accuracy, b.Accuracy) })
-	byQ, err := c.byQ(r.Results)
-	o := experiment.Outcome{
-		Title: "PPCA by components, noise variance and input", Results: r, Tables: []table.Table{byQ},
-		Figures: c.figures(r.Results),
-		Findings: []string{fmt.Sprintf("Best of %d settings: %s %% with q = %d, λ = %s on %s; chosen on test images "+
-			"and therefore optimistic.",
-			len(r.Results), table.Percent(best.Accuracy), best.Q, lambdaText(best.Lambda), best.Input)},
-	}
-	if len(c.Lambda) > 1 {
-		o.Tables = append(o.Tables, c.byLambda(r.Results))
-	}
-	return o, err
-}
-
-// byQ returns the table in the paper's form, with one column per q.
-func (c Config) byQ(cells []Result) (table.Table, error) {
-	t := table.Table{
-		Name: "by_q", Title: "Accuracy by number of components",
-		Note:   "Percent, over all classes after the last session. Published rows use other data or backbones.",
-		Header: []string{"input", "λ", "source"},
-	}
-	for _, q := range c.Q {
-		t.Header = append(t.Header, fmt.Sprintf("q = %d", q))
-	}
-	for own := range slices.Chunk(cells, len(c.Q)) {
-		source := "this run"
-		if own[0].Runs > 1 {
-			source = fmt.Sprintf("these %d runs", own[0].Runs)
-		}
-		row := []string{own[0].Input, lambdaText(own[0].Lambda), source}
-		for _, r := range own {
-			row = append(row, table.Percent(r.Accuracy))
-		}
-		t.Add(row...)
-	}
-	p, err := c.published()
-	for i, r := range p.Rows {
-		t.Add(append([]string{r.Name, "0.01", p.Title}, p.Cells(i, c.Q)...)...)
-	}
-	return t, err
-}
-
-// byLambda returns a table with one column per λ.
-func (c Config) byLambda(cells []Result) table.Table {
-	t := table.Table{
-		Name: "by_lambda", Title: "Accuracy by noise variance",
-		Note: "The same cells as above, by λ.", Header: []string{"input", "q"},
-	}
-	for _, l := range c.Lambda {
-		t.Header = append(t.Header, "λ = "+lambdaText(l))
-	}
-	for own := range slices.Chunk(cells, len(c.Q)*len(c.Lambda)) {
-		for k, q := range c.Q {
-			row := []string{own[0].Input, strconv.Itoa(q)}
-			for l := range c.Lambda {
-				row = append(row, table.Percent(own[l*len(c.Q)+k].Accuracy))
+func (c Config) tasks(env experiment.Env, i int, name string, m experiment.Material) []experiment.Task {
+	var tasks []experiment.Task
+	for _, lambda := range c.Lambda {
+		for _, q := range c.Q {
+			own := env
+			own.Heads = method.Change(env.Heads, "ppca", func(c *ppca.Config) { c.Q, c.Lambda = q, lambda })
+			own.Heads.WithoutStatistics = true
+			for run, b := range m.Benches {
+				tasks = append(tasks, experiment.Task{
+					Name: fmt.Sprintf("input%d_q%d_lambda%g_run%d", i+1, q, lambda, run+1),
+					Of:   []any{m.Fingerprint, name, method.Get[ppca.Config](own.Heads, "ppca"), run},
+					Measure: func(ctx context.Context) (grid.Grid, error) {
+						run, err := b.Run(ctx, func() (classifier.Learner, error) { return own.Head("ppca") }, nil)
+						if err != nil {
+							return nil, err
+						}
+						return grid.One(grid.At("input", name, "λ", lambdaText(lambda), "q", q), run.Values()), nil
+					},
+				})
 			}
-			t.Add(row...)
 		}
 	}
-	return t
+	return tasks
 }
 
 func lambdaText(l float64) string {
@@ -171,58 +159,49 @@ func lambdaText(l float64) string {
 	return strconv.FormatFloat(l, 'g', -1, 64)
 }
 
-// figures draws accuracy by q, and by λ and by input if there are several, with
-// one line per combination of the other two.
-func (c Config) figures(cells []Result) []chart.Figure {
-	var axes [3][]string
-	for own := range slices.Chunk(cells, len(c.Q)*len(c.Lambda)) {
-		axes[0] = append(axes[0], own[0].Input)
+func (c Config) outcome(cells grid.Grid) (experiment.Outcome, error) {
+	byQ, err := c.byQ(cells)
+	o := experiment.Outcome{
+		Title:   "PPCA by components, noise variance and input",
+		Results: experiment.Results{Kind: "ablation", Cells: cells},
+		Tables:  []table.Table{byQ}, Figures: []chart.Figure{figure(cells, "q", "by_q", "components q")},
 	}
-	for _, l := range c.Lambda {
-		axes[1] = append(axes[1], lambdaText(l))
+	if len(c.Lambda) > 1 {
+		o.Tables = append(o.Tables, cells.Table(table.Table{
+			Name: "by_lambda", Title: "Accuracy by noise variance", Note: "The same cells as above, by λ.",
+		}, []string{"input", "q"}, cells.Across("λ", "λ = %s", "accuracy", grid.Percent)...))
+		o.Figures = append(o.Figures, figure(cells, "λ", "by_lambda", "noise variance λ"))
 	}
-	axes[2] = table.Numbers(c.Q)
-	label := func(axis, i int) string {
-		if len(axes[axis]) < 2 && axis != 0 {
-			return ""
-		}
-		return [3]string{"", " λ=", " q="}[axis] + axes[axis][i]
+	if len(c.Inputs) > 1 {
+		o.Figures = append(o.Figures, figure(cells, "input", "by_input", "input"))
 	}
-	at := [3][]float64{1: c.Lambda} // the numbers of an axis, nil for names
-	for _, q := range c.Q {
-		at[2] = append(at[2], float64(q))
+	return o, err
+}
+
+// byQ returns the table in the paper's form, with one column per q.
+func (c Config) byQ(cells grid.Grid) (table.Table, error) {
+	source := "this run"
+	if runs := len(cells[0].Values["accuracy"]); runs > 1 {
+		source = fmt.Sprintf("these %d runs", runs)
 	}
-	if slices.Contains(c.Lambda, 0) {
-		at[1] = nil // chosen, so not a number
+	columns := append([]grid.Column{{Title: "source", Of: "accuracy", Show: func([]float64) string { return source }}},
+		cells.Across("q", "q = %s", "accuracy", grid.Percent)...)
+	t := cells.Table(table.Table{
+		Name: "by_q", Title: "Accuracy by number of components",
+		Note: "Percent, over all classes after the last session. Published rows use other data or backbones.",
+	}, []string{"input", "λ"}, columns...)
+	p, err := c.published()
+	for i, r := range p.Rows {
+		t.Add(append([]string{r.Name, "0.01", p.Title}, p.Cells(i, c.Q)...)...)
 	}
-	var figures []chart.Figure
-	for _, f := range []struct {
-		name, x string
-		axis    int
-	}{{"by_q", "components q", 2}, {"by_lambda", "noise variance λ", 1}, {"by_input", "input", 0}} {
-		if f.axis != 2 && len(axes[f.axis]) < 2 {
-			continue
-		}
-		x := chart.Axes{Title: "PPCA, accuracy over all classes · after the last session", X: f.x, Y: "accuracy (%)",
-			LogX: f.axis == 1 && at[1] != nil}
-		if at[f.axis] == nil {
-			x.Names = axes[f.axis]
-		}
-		a, b := min((f.axis+1)%3, (f.axis+2)%3), max((f.axis+1)%3, (f.axis+2)%3)
-		var lines []chart.Series
-		for i := range axes[a] {
-			for j := range axes[b] {
-				s := chart.Series{Label: label(a, i) + label(b, j), Colour: chart.Palette(len(lines)), X: at[f.axis]}
-				for k := range axes[f.axis] {
-					var of [3]int
-					of[a], of[b], of[f.axis] = i, j, k
-					cell := cells[(of[0]*len(axes[1])+of[1])*len(axes[2])+of[2]]
-					s.Y = append(s.Y, math.Round(1e6*cell.Accuracy)/1e4)
-				}
-				lines = append(lines, s)
-			}
-		}
-		figures = append(figures, chart.Lines(f.name, x, lines))
-	}
-	return figures
+	return t, err
+}
+
+// figure draws accuracy by one of the axes, with a line for each combination of the
+// other two.
+func figure(cells grid.Grid, x, name, title string) chart.Figure {
+	axes := chart.Axes{Title: "PPCA, accuracy over all classes · after the last session", X: title, Y: "accuracy (%)",
+		LogX: x == "λ" && !slices.Contains(cells.Axis(x), "auto")}
+	by := slices.DeleteFunc([]string{"input", "λ", "q"}, func(a string) bool { return a == x })
+	return cells.Figure(name, axes, grid.Lines{X: x, Y: "accuracy", Scale: 100, By: by})
 }

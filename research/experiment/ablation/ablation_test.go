@@ -38,28 +38,25 @@ func TestCells(t *testing.T) {
 	s.Heads = method.Change(s.Heads, "ppca", func(c *ppca.Config) { c.Preset = ppca.PresetPaper })
 	c := ablation.Config{Inputs: []string{"x=somewhere"}, Q: []int{0, 1, 5}, Lambda: []float64{0.01, 1},
 		Published: "table3_3"}
-	o, err := ablation.Run(context.Background(), c, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	results := o.Results.(ablation.Results).Results
-	if len(results) != 6 || results[0].Accuracy > 0.5 || results[1].Accuracy < 0.9 {
-		t.Fatalf("%+v", results)
-	}
+	o, cells := experimenttest.Run(t, c, s)
 	settings := s.Heads
-	for i, r := range results {
-		settings = method.Change(settings, "ppca", func(c *ppca.Config) { c.Q, c.Lambda = r.Q, r.Lambda })
+	for i, cell := range cells {
+		q, lambda := c.Q[i%3], c.Lambda[i/3]
+		settings = method.Change(settings, "ppca", func(c *ppca.Config) { c.Q, c.Lambda = q, lambda })
 		run, err := b.Run(context.Background(),
 			func() (classifier.Learner, error) { return method.New("ppca", settings) }, nil)
-		if err != nil || run.Sessions[2].Accuracy != r.Accuracy || run.Sessions[2].Base != r.Base {
-			t.Errorf("q %d, λ %g: %v, %v", r.Q, r.Lambda, r.Accuracy, err)
+		got := cell.Values["accuracy"][0]
+		if last := run.Sessions[2]; err != nil || last.Accuracy != got || last.Base != cell.Values["base_accuracy"][0] {
+			t.Errorf("q %d, λ %g: %v, %v", q, lambda, got, err)
 		}
-		cell := table.Percent(r.Accuracy)
-		if got := o.Tables[0].Rows[i/3][3+i%3]; got != cell {
-			t.Errorf("by q: %s, want %s", got, cell)
+		if i == 0 && got > 0.5 || i == 1 && got < 0.9 {
+			t.Errorf("with %d components %g are right", q, got)
 		}
-		if got := o.Tables[1].Rows[i%3][2+i/3]; got != cell {
-			t.Errorf("by lambda: %s, want %s", got, cell)
+		if shown := o.Tables[0].Rows[i/3][3+i%3]; shown != table.Percent(got) {
+			t.Errorf("by q: %s, want %g", shown, got)
+		}
+		if shown := o.Tables[1].Rows[i%3][2+i/3]; shown != table.Percent(got) {
+			t.Errorf("by lambda: %s, want %g", shown, got)
 		}
 	}
 	if row := strings.Join(o.Tables[0].Rows[4],

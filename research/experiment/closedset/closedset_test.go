@@ -1,8 +1,6 @@
 package closedset_test
 
 import (
-	"context"
-	"errors"
 	"math/rand/v2"
 	"reflect"
 	"slices"
@@ -13,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/experiment/closedset"
 	"github.com/seed-90d10d51/pipeline/research/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/research/fscil"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
@@ -43,43 +42,33 @@ func small() closedset.Config {
 }
 
 func TestTable(t *testing.T) {
-	s := env(t)
-	o, err := closedset.Run(context.Background(), small(), s)
-	if err != nil {
-		t.Fatal(err)
+	o, cells := experimenttest.Run(t, small(), env(t))
+	accuracies := func(row string, classes int) []float64 {
+		return cells.Values(grid.At("row", row, "classes", classes), "accuracy")
 	}
-	cells := o.Results.(closedset.Results).Cells
-	for _, row := range cells[:2] {
-		for _, c := range row {
-			if len(c.Accuracies) != 3 || slices.Min(c.Accuracies) < 0.5 || slices.Max(c.Accuracies) > 1 {
-				t.Errorf("%s, %d classes: %v", c.Row, c.Classes, c.Accuracies)
+	for _, row := range []string{"tree", "means"} {
+		for _, n := range small().Classes {
+			if a := accuracies(row, n); len(a) != 3 || slices.Min(a) < 0.5 || slices.Max(a) > 1 {
+				t.Errorf("%s, %d classes: %v", row, n, a)
 			}
 		}
 	}
-	if got := cells[2]; len(got[0].Accuracies) != 3 || got[1].Accuracies != nil || got[2].Accuracies != nil {
-		t.Errorf("one-vs-each takes three classes and refuses five: %v", got)
+	if len(accuracies("few", 3)) != 3 || accuracies("few", 5) != nil || accuracies("few", 8) != nil {
+		t.Error("one-vs-each takes three classes and refuses five")
 	}
-	tree := cells[0]
-	if tree[0].Chosen["gibbs_outputscale"] != 4 && tree[1].Chosen["gibbs_outputscale"] != 4 {
-		t.Errorf("a prior that records no choice: %v", tree)
+	chosen := func(row, classes int) string { return cells[3*row+classes].At["chosen"] }
+	if !strings.HasSuffix(chosen(0, 0), ", 4") && !strings.HasSuffix(chosen(0, 1), ", 4") {
+		t.Errorf("a prior that records no choice: %s", chosen(0, 0))
 	}
-	if !reflect.DeepEqual(tree[2].Chosen, tree[1].Chosen) || len(tree[1].Chosen) != 2 || cells[1][0].Chosen != nil {
-		t.Errorf("eight classes take the choice of five: %v, %v", tree[1].Chosen, tree[2].Chosen)
+	if chosen(0, 2) != chosen(0, 1) || chosen(1, 0) != "" {
+		t.Errorf("eight classes take the choice of five: %s, %s", chosen(0, 1), chosen(0, 2))
 	}
 	if n := len(o.Tables[0].Rows); n != 3+5 || o.Tables[0].Rows[2][2] != table.None || len(o.Tables[1].Rows) != 2 ||
 		len(o.Tables[2].Rows) != 1 {
 		t.Errorf("tables %v", o.Tables)
 	}
-	if err := o.Write(t.TempDir(), nil); err != nil {
-		t.Error(err)
-	}
-	again, err := closedset.Run(context.Background(), small(), env(t))
-	if err != nil || !reflect.DeepEqual(again.Tables, o.Tables) {
-		t.Errorf("the same seed gives other tables, %v", err)
-	}
-	kept, err := closedset.Run(context.Background(), small(), s)
-	if err != nil || !reflect.DeepEqual(kept.Tables, o.Tables) {
-		t.Errorf("the saved runs give other tables, %v", err)
+	if _, again := experimenttest.Run(t, small(), env(t)); !reflect.DeepEqual(again, cells) {
+		t.Error("the same seed gives other accuracies")
 	}
 }
 
@@ -88,41 +77,26 @@ func TestTable(t *testing.T) {
 func TestMoreClassesKeepTheDraw(t *testing.T) {
 	c := small()
 	c.Rows = c.Rows[1:2]
-	all, err := closedset.Run(context.Background(), c, env(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, all := experimenttest.Run(t, c, env(t))
 	c.Classes = []int{5}
-	one, err := closedset.Run(context.Background(), c, env(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if a, b := all.Results.(closedset.Results).Cells[0][1],
-		one.Results.(closedset.Results).Cells[0][0]; !reflect.DeepEqual(a, b) {
-		t.Errorf("%v and %v", a, b)
+	if _, one := experimenttest.Run(t, c, env(t)); !reflect.DeepEqual(all[1], one[0]) {
+		t.Errorf("%v and %v", all[1], one[0])
 	}
 }
 
 func TestMistakesAreExplained(t *testing.T) {
-	for want, change := range map[string]func(*closedset.Config, *experiment.Env){
-		"--features":        func(_ *closedset.Config, s *experiment.Env) { s.Features = "" },
-		"rows is empty":     func(c *closedset.Config, _ *experiment.Env) { c.Rows = nil },
-		"8 classes have 6":  func(c *closedset.Config, _ *experiment.Env) { c.Classes = []int{3, 9} },
-		"0 classes have 13": func(c *closedset.Config, _ *experiment.Env) { c.PerClass = 13 },
-		"gptree.root_bias": func(c *closedset.Config, _ *experiment.Env) {
-			c.Rows[0].Set = map[string]any{"root_bias": 1e9}
-		},
-		"did you mean \"ncm\"?": func(c *closedset.Config, _ *experiment.Env) { c.Rows[1].Classifier = "ncn" },
-	} {
-		c, s := small(), env(t)
-		change(&c, &s)
-		var input *experiment.InputError
-		if _, err := closedset.Run(context.Background(), c, s); !errors.As(err, &input) ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
-		}
-	}
-	for field, change := range map[string]func(*closedset.Config){
+	experimenttest.Explains(t, small, func() experiment.Env { return env(t) },
+		map[string]func(*closedset.Config, *experiment.Env){
+			"--features":        func(_ *closedset.Config, s *experiment.Env) { s.Features = "" },
+			"rows is empty":     func(c *closedset.Config, _ *experiment.Env) { c.Rows = nil },
+			"8 classes have 6":  func(c *closedset.Config, _ *experiment.Env) { c.Classes = []int{3, 9} },
+			"0 classes have 13": func(c *closedset.Config, _ *experiment.Env) { c.PerClass = 13 },
+			"gptree.root_bias": func(c *closedset.Config, _ *experiment.Env) {
+				c.Rows[0].Set = map[string]any{"root_bias": 1e9}
+			},
+			"did you mean \"ncm\"?": func(c *closedset.Config, _ *experiment.Env) { c.Rows[1].Classifier = "ncn" },
+		})
+	experimenttest.Names(t, small, map[string]func(*closedset.Config){
 		"classes":                              func(c *closedset.Config) { c.Classes = []int{5, 3} },
 		"per_class":                            func(c *closedset.Config) { c.PerClass = 0 },
 		"held_out":                             func(c *closedset.Config) { c.HeldOut = 1 },
@@ -135,14 +109,5 @@ func TestMistakesAreExplained(t *testing.T) {
 		"rows: 1 (tree): grid.base":            func(c *closedset.Config) { c.Rows[0].Grid["base"] = []any{"vi"} },
 		"rows: 1 (tree): auto is not a method": func(c *closedset.Config) { c.Rows[0].Classifier = "auto" },
 		"rows: 1 (a/b): name":                  func(c *closedset.Config) { c.Rows[0].Name = "a/b" },
-	} {
-		c := small()
-		if err := c.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		change(&c)
-		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), field) {
-			t.Errorf("%s: %v", field, err)
-		}
-	}
+	})
 }

@@ -70,7 +70,6 @@ func (c Config) Validate() error {
 	)
 }
 
-// parse reads a candidate.
 func parse(text string) (dkl.Training, error) {
 	t := dkl.DefaultTraining()
 	t.Keep = dkl.KeepAlways // what is measured is the projection

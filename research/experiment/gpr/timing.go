@@ -2,6 +2,7 @@ package gpr
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"time"
 
@@ -11,24 +12,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/chart"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/grid"
+	"github.com/seed-90d10d51/pipeline/research/table"
 )
-
-// A Timing holds the times of adding k examples to n, in seconds.
-type Timing struct {
-	N         int     `json:"n"`
-	K         int     `json:"k"`
-	Batch     float64 `json:"batch_seconds"`
-	Iterative float64 `json:"iterative_seconds"`
-	Direct    float64 `json:"direct_seconds"`
-	Cholesky  float64 `json:"cholesky_seconds"`
-}
-
-// speedUp returns the speed-up of the fastest update over the batch fit.
-func (t Timing) speedUp() float64 { return t.Batch / min(t.Iterative, t.Direct, t.Cholesky) }
 
 // inARow is the number of examples added consecutively, so that the time
 // includes the work deferred by Woodbury updates (rank 32).
@@ -40,16 +31,29 @@ type task struct {
 	x, t blas64.General
 }
 
-// timings measures one n with every k.
-func (r runner) timings(ctx context.Context, n int) ([]Timing, error) {
+// timings returns the tasks of Fig. 2, one per n.
+func (r runner) timings() []experiment.Task {
+	var tasks []experiment.Task
+	for _, n := range r.N {
+		tasks = append(tasks, experiment.Task{
+			Name:    fmt.Sprintf("timing_n%d", n),
+			Of:      []any{r.fingerprint, method.Get[gpr.Config](r.env.Heads, "gpr"), n, r.K, r.Repeats},
+			Measure: func(ctx context.Context) (grid.Grid, error) { return r.time(ctx, n) },
+		})
+	}
+	return tasks
+}
+
+// time measures one n with every k: the seconds of a batch fit of n+k and of every update,
+// and how many times the batch fit takes longer than the fastest update.
+func (r runner) time(ctx context.Context, n int) (grid.Grid, error) {
 	w, err := r.newTask(n + max(slices.Max(r.K), inARow))
 	if err != nil {
 		return nil, err
 	}
-	out := make([]Timing, len(r.K))
-	for i, k := range r.K {
-		out[i] = Timing{N: n, K: k}
-		out[i].Batch, err = r.median(ctx, func() (time.Duration, error) {
+	var cells grid.Grid
+	for _, k := range r.K {
+		batch, err := r.median(ctx, func() (time.Duration, error) {
 			start := time.Now()
 			_, err := w.fit(ctx, engine.Cholesky, n+k)
 			return time.Since(start), err
@@ -57,27 +61,30 @@ func (r runner) timings(ctx context.Context, n int) ([]Timing, error) {
 		if err != nil {
 			return nil, err
 		}
+		cells.Add(grid.At("n", n, "k", k, "update", "batch"), grid.Values{"seconds": batch})
 	}
-	for _, m := range []struct {
-		method engine.Method
-		result func(*Timing) *float64
-	}{
-		{engine.Iterative, func(t *Timing) *float64 { return &t.Iterative }},
-		{engine.Direct, func(t *Timing) *float64 { return &t.Direct }},
-		{engine.Cholesky, func(t *Timing) *float64 { return &t.Cholesky }},
-	} {
-		base, err := w.fit(ctx, m.method, n)
+	fastest := map[int]float64{}
+	for _, m := range []engine.Method{engine.Iterative, engine.Direct, engine.Cholesky} {
+		base, err := w.fit(ctx, m, n)
 		if err != nil {
 			return nil, err
 		}
-		for i, k := range r.K {
-			if *m.result(&out[i]),
-				err = r.median(ctx, func() (time.Duration, error) { return w.add(ctx, base.Clone(), k) }); err != nil {
+		for _, k := range r.K {
+			s, err := r.median(ctx, func() (time.Duration, error) { return w.add(ctx, base.Clone(), k) })
+			if err != nil {
 				return nil, err
+			}
+			cells.Add(grid.At("n", n, "k", k, "update", m), grid.Values{"seconds": s})
+			if least, ok := fastest[k]; !ok || s < least {
+				fastest[k] = s
 			}
 		}
 	}
-	return out, nil
+	for _, k := range r.K {
+		batch := cells.Values(grid.At("n", n, "k", k, "update", "batch"), "seconds")[0]
+		cells.Add(grid.At("n", n, "k", k), grid.Values{"gain": batch / fastest[k]})
+	}
+	return cells, nil
 }
 
 // newTask draws examples of all classes, with labels of ±1 for each.
@@ -145,7 +152,6 @@ func (w task) add(ctx context.Context, r *engine.Regression, k int) (time.Durati
 	return time.Since(start) / time.Duration(times), nil
 }
 
-// median returns the median of several measurements, in seconds.
 func (c Config) median(ctx context.Context, measure func() (time.Duration, error)) (float64, error) {
 	seconds := make([]float64, c.Repeats)
 	for i := range seconds {
@@ -160,4 +166,28 @@ func (c Config) median(ctx context.Context, measure func() (time.Duration, error
 	}
 	slices.Sort(seconds)
 	return stat.Quantile(0.5, stat.Empirical, seconds, nil), nil
+}
+
+// addTimings adds Fig. 2.
+func (c Config) addTimings(o *experiment.Outcome, cells grid.Grid) {
+	o.Tables = append(o.Tables, cells.Table(table.Table{
+		Name: "time", Title: "Time to add k examples to n (Fig. 2)",
+		Note: "Milliseconds on this machine; they vary from run to run. batch is a fit of n+k: kernel matrix, " +
+			"Cholesky factor, weights. gain is batch over the fastest update.",
+	}, []string{"n", "k"}, append(cells.Across("update", "%s", "seconds", grid.Mean("%.3g", 1e3)),
+		grid.Column{Title: "gain", Of: "gain", Show: grid.Mean("%.3g", 1)})...))
+	largest := slices.Max(c.N)
+	for _, f := range []struct {
+		name, title, x, axis string
+		of                   grid.Place
+	}{
+		{"fig2_k", fmt.Sprintf("GP regression, time to add k examples to n = %d", largest), "examples added k", "k",
+			grid.At("n", largest)},
+		{"fig2_n", fmt.Sprintf("GP regression, time to add k = %d to n examples", c.K[0]), "examples n", "n",
+			grid.At("k", c.K[0])},
+	} {
+		axes := chart.Axes{Title: f.title, X: f.x, Y: "seconds", LogX: true, LogY: true}
+		o.Figures = append(o.Figures, cells.Where(f.of).Figure(f.name, axes,
+			grid.Lines{X: f.axis, Y: "seconds", Scale: 1, By: []string{"update"}}))
+	}
 }

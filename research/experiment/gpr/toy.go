@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"image/color"
 	"math"
-	"strconv"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
@@ -38,40 +39,33 @@ type toyCluster struct {
 	x, y  float64
 }
 
-// Toy is Fig. 1.
-type Toy struct {
-	Steps []ToyStep `json:"steps"`
-}
-
-// ToyStep is the state after a step.
-type ToyStep struct {
-	Examples [][2]float64 `json:"examples"` // all so far
-	Classes  []int        `json:"classes"`  // of each
-	// Scores are the predictive means (eq. 2) of each known class, Var the
+type toyStep struct {
+	examples [][2]float64 // all so far
+	classes  []int        // of each
+	// scores are the predictive means (eq. 2) of each known class, variance the
 	// predictive variance (eq. 3), at the points of the grid.
-	Scores [][]float64 `json:"-"`
-	Var    []float64   `json:"-"`
-	// Off is the largest difference in Scores from a batch fit.
-	Off float64 `json:"off"`
+	scores   [][]float64
+	variance []float64
+	// off is the largest difference in scores from a batch fit.
+	off float64
 }
 
-// toy adds the examples of one step after the other to a regression.
-func (c Config) toy(ctx context.Context, env experiment.Env) (*Toy, error) {
+func (c Config) toy(ctx context.Context, env experiment.Env) ([]toyStep, error) {
 	how := method.Get[gpr.Config](env.Heads, "gpr").Update
 	r, err := unfitted(env, how)
 	if err != nil {
 		return nil, err
 	}
 	rng := random.Stream(env.Seed, "experiment/gpr/toy")
-	out := &Toy{}
-	var step ToyStep
+	var out []toyStep
+	var step toyStep
 	for _, clusters := range toySteps() {
 		known := r.Outputs()
 		for _, k := range clusters {
 			for range toyExamples {
-				step.Examples = append(step.Examples,
+				step.examples = append(step.examples,
 					[2]float64{k.x + toySpan*rng.NormFloat64(), k.y + toySpan*rng.NormFloat64()})
-				step.Classes = append(step.Classes, k.class)
+				step.classes = append(step.classes, k.class)
 			}
 		}
 		x, t := step.data()
@@ -91,23 +85,23 @@ func (c Config) toy(ctx context.Context, env experiment.Env) (*Toy, error) {
 		if err := batch.Add(ctx, x, t); err != nil {
 			return nil, err
 		}
-		if err := step.score(r, batch, experiment.Grid(c.Grid, toyReach)); err != nil {
+		if err := step.score(r, batch, experiment.Plane(c.Grid, toyReach)); err != nil {
 			return nil, err
 		}
-		out.Steps = append(out.Steps, step)
+		out = append(out, step)
 	}
 	return out, nil
 }
 
 // data returns all examples (n×2) and their targets of ±1 (n×C).
-func (s ToyStep) data() (x, t blas64.General) {
+func (s toyStep) data() (x, t blas64.General) {
 	most := 0
-	for _, c := range s.Classes {
+	for _, c := range s.classes {
 		most = max(most, c)
 	}
-	x, t = dense.New(len(s.Classes), 2), dense.New(len(s.Classes), most+1)
-	for i, c := range s.Classes {
-		copy(dense.Row(x, i), s.Examples[i][:])
+	x, t = dense.New(len(s.classes), 2), dense.New(len(s.classes), most+1)
+	for i, c := range s.classes {
+		copy(dense.Row(x, i), s.examples[i][:])
 		for k := range most + 1 {
 			dense.Row(t, i)[k] = -1
 		}
@@ -121,73 +115,77 @@ func columns(m blas64.General, from int) blas64.General {
 	return blas64.General{Rows: m.Rows, Cols: m.Cols - from, Stride: m.Stride, Data: m.Data[from:]}
 }
 
-func (s *ToyStep) score(r, batch *engine.Regression, at blas64.General) error {
+func (s *toyStep) score(r, batch *engine.Regression, at blas64.General) error {
 	mean, want := dense.New(at.Rows, r.Outputs()), dense.New(at.Rows, r.Outputs())
-	s.Var = make([]float64, at.Rows)
+	s.variance = make([]float64, at.Rows)
 	if err := r.Mean(mean, at); err != nil {
 		return err
 	}
 	if err := batch.Mean(want, at); err != nil {
 		return err
 	}
-	s.Scores, s.Off = make([][]float64, r.Outputs()), 0
-	for k := range s.Scores {
+	s.scores, s.off = make([][]float64, r.Outputs()), 0
+	for k := range s.scores {
 		for i := range at.Rows {
-			s.Scores[k] = append(s.Scores[k], dense.Row(mean, i)[k])
-			s.Off = max(s.Off, math.Abs(dense.Row(mean, i)[k]-dense.Row(want, i)[k]))
+			s.scores[k] = append(s.scores[k], dense.Row(mean, i)[k])
+			s.off = max(s.off, math.Abs(dense.Row(mean, i)[k]-dense.Row(want, i)[k]))
 		}
 	}
-	return r.Variance(s.Var, at)
+	return r.Variance(s.variance, at)
+}
+
+func toyCells(steps []toyStep) grid.Grid {
+	var cells grid.Grid
+	for i, s := range steps {
+		cells.Add(grid.At("step", i+1), grid.Values{
+			"examples": float64(len(s.examples)), "classes": float64(len(s.scores)), "off": s.off,
+		})
+	}
+	return cells
 }
 
 // addToy draws one row per step: the score of each class, from −1 to 1, and the
 // predictive standard deviation.
-func (c Config) addToy(o *experiment.Outcome, t Toy) {
-	last := t.Steps[len(t.Steps)-1]
-	steps := table.Table{
+func (c Config) addToy(o *experiment.Outcome, steps []toyStep, cells grid.Grid) {
+	o.Tables = append(o.Tables, cells.Table(table.Table{
 		Name: "toy", Title: "Learning step by step (Fig. 1)",
-		Note:   "off is the largest difference in a score between the updated regression and a batch fit.",
-		Header: []string{"step", "examples", "classes", "off"},
-	}
+		Note: "off is the largest difference in a score between the updated regression and a batch fit.",
+	}, []string{"step"},
+		grid.Column{Title: "examples", Of: "examples", Show: grid.Mean("%.0f", 1)},
+		grid.Column{Title: "classes", Of: "classes", Show: grid.Mean("%.0f", 1)},
+		grid.Column{Title: "off", Of: "off", Show: grid.Mean("%.0e", 1)}))
 	most := 0.0
-	for i, s := range t.Steps {
-		steps.Add(strconv.Itoa(i+1), strconv.Itoa(len(s.Examples)), strconv.Itoa(len(s.Scores)),
-			fmt.Sprintf("%.0e", s.Off))
-		for _, v := range s.Var {
-			most = max(most, math.Sqrt(v))
-		}
+	for _, s := range steps {
+		most = max(most, math.Sqrt(slices.Max(s.variance)))
 	}
+	last := steps[len(steps)-1]
 	var rows []chart.Row
-	for i, s := range t.Steps {
+	for i, s := range steps {
 		var row []chart.Panel
-		for k := range last.Scores {
-			p := chart.Panel{Title: fmt.Sprintf("class %d", k+1)}
-			if k < len(s.Scores) {
-				p.Z = experiment.Field(c.Grid, func(at int) float64 { return min(max(0, (1+s.Scores[k][at])/2), 1) })
-				p.Points = s.points()
-			} else {
+		for k := range last.scores {
+			p := chart.Panel{Title: fmt.Sprintf("class %d", k+1), Side: c.Grid, Points: s.points(),
+				Value: func(at int) float64 { return (1 + s.scores[k][at]) / 2 }}
+			if k >= len(s.scores) {
 				p.Title += " (unknown)"
-				p.Z = experiment.Field(c.Grid, func(int) float64 { return math.NaN() })
+				p.Value, p.Points = func(int) float64 { return math.NaN() }, nil
 			}
 			row = append(row, p)
 		}
 		row = append(row, chart.Panel{Title: fmt.Sprintf("deviation, 0 … %.2f", most), Points: s.points(),
-			Z: experiment.Field(c.Grid, func(at int) float64 { return math.Sqrt(s.Var[at]) / most })})
+			Side: c.Grid, Value: func(at int) float64 { return math.Sqrt(s.variance[at]) / most }})
 		rows = append(rows, chart.Row{Label: fmt.Sprintf("step %d", i+1), Panels: row})
 	}
 	o.Figures = append(o.Figures, chart.Panels("fig1",
 		"Scores of incremental GP regression · toy: more examples of class 1, then class 3", -toyReach, toyReach,
 		[]string{"−1", "0", "1"}, rows))
-	o.Tables = append(o.Tables, steps)
 }
 
-// points returns the examples, one colour per class.
-func (s ToyStep) points() []chart.Points {
+func (s toyStep) points() []chart.Points {
 	colours := []color.NRGBA{{220, 60, 60, 255}, {80, 170, 255, 255}, {230, 60, 230, 255}}
-	out := make([]chart.Points, len(s.Scores))
-	for i, c := range s.Classes {
+	out := make([]chart.Points, len(s.scores))
+	for i, c := range s.classes {
 		out[c].Colour = colours[c%len(colours)]
-		out[c].XY = append(out[c].XY, s.Examples[i])
+		out[c].XY = append(out[c].XY, s.examples[i])
 	}
 	return out
 }

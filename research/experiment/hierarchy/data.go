@@ -15,7 +15,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 )
 
-// data holds the examples that both heads learn and are tested on.
 type data struct {
 	name        string
 	train, test experiment.Labelled

@@ -7,7 +7,6 @@ import (
 	"math"
 	"path/filepath"
 	"slices"
-	"strings"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
@@ -17,7 +16,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/research/experiment/hierarchy"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 )
 
 func small() hierarchy.Config {
@@ -33,58 +34,41 @@ func env(t *testing.T) experiment.Env {
 	return s
 }
 
-func run(t *testing.T, c hierarchy.Config, s experiment.Env) (hierarchy.Results, experiment.Outcome) {
-	t.Helper()
-	o, err := hierarchy.Run(context.Background(), c, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o.Results.(hierarchy.Results), o
-}
-
-// TestRun: every table exists, visiting everything equals the flat head,
-// density matches the visits, and a second run reads the parts of the first.
+// TestRun: every table exists, visiting everything equals the flat head, and
+// density matches the visits.
 func TestRun(t *testing.T) {
-	s := env(t)
-	r, o := run(t, small(), s)
+	o, cells := experimenttest.Run(t, small(), env(t))
 	var names []string
 	for _, table := range o.Tables {
 		names = append(names, table.Name)
-		for _, row := range table.Rows {
-			if len(row) != len(table.Header) {
-				t.Errorf("%s: row %v for header %v", table.Name, row, table.Header)
-			}
-		}
 	}
 	if want := []string{"by_t", "by_s", "by_levels", "by_r", "by_q"}; !slices.Equal(names, want) {
 		t.Errorf("tables %v, want %v", names, want)
 	}
-	if r.Classes != 30 || r.Train != 240 || r.Test != 120 || len(r.Flat) != 2 || len(o.Findings) != 3 {
-		t.Errorf("%+v, %v", r, o.Findings)
+	if heads := cells.Where(grid.At("method", "flat")); len(heads) != 2 ||
+		o.Lead != "30 classes, 240 training and 120 test examples." {
+		t.Errorf("%+v, %s", heads, o.Lead)
 	}
-	flat := r.Flat[0].Accuracy
+	flat := cells[0].Values["accuracy"][0]
 	if flat < 0.6 {
 		t.Errorf("flat accuracy %g", flat)
 	}
-	for _, m := range r.Cells {
-		switch {
-		case m.T == 5 && m.Levels == 2 && m.Q == 3 && (math.Abs(m.Accuracy-flat) > 1e-12 ||
-			math.Abs(m.Density-(30+m.Supers)/30) > 1e-9 || math.Abs(m.SuperAccuracy-1) > 1e-9):
-			t.Errorf("all visited: %+v, flat %g", m, flat)
-		case m.T == 1 && !(m.Density < 0.8 && m.SpeedUp > 1.2 && m.ClockSpeedUp > 0):
-			t.Errorf("one visited: %+v", m)
-		case m.FitSeconds <= 0:
-			t.Errorf("made in no time: %+v", m)
-		case m.Accuracy > m.SuperAccuracy+1e-9:
-			t.Errorf("right in the wrong super-class: %+v", m)
+	for _, c := range cells {
+		if c.At["method"] == "flat" {
+			continue
 		}
-	}
-	again, _ := run(t, small(), s)
-	if fmt.Sprint(again) != fmt.Sprint(r) {
-		t.Error("what was measured was measured again")
-	}
-	if err := o.Write(t.TempDir(), nil); err != nil {
-		t.Error(err)
+		m := func(name string) float64 { return c.Values[name][0] }
+		switch at := c.At; {
+		case at["T"] == "5" && at["levels"] == "2" && at["q"] == "3" && (math.Abs(m("accuracy")-flat) > 1e-12 ||
+			math.Abs(m("density")-(30+m("super_classes"))/30) > 1e-9 || math.Abs(m("super_accuracy")-1) > 1e-9):
+			t.Errorf("all visited: %+v, flat %g", c, flat)
+		case at["T"] == "1" && !(m("density") < 0.8 && m("speed_up") > 1.2 && m("clock_speed_up") > 0):
+			t.Errorf("one visited: %+v", c)
+		case m("fit_seconds") <= 0:
+			t.Errorf("made in no time: %+v", c)
+		case m("accuracy") > m("super_accuracy")+1e-9:
+			t.Errorf("right in the wrong super-class: %+v", c)
+		}
 	}
 }
 
@@ -115,30 +99,27 @@ func TestRunOnFeatures(t *testing.T) {
 	c, s := hierarchy.DefaultConfig(), env(t)
 	c.MinTrain, c.MaxTest, c.T, c.Variants = 5, 20, []int{2}, []string{hierarchy.Gaussians}
 	s.Features = dir
-	if r, _ := run(t, c, s); r.Classes != 8 || r.Train != 48 || r.Test != 20 || len(r.Cells) != 1 {
-		t.Errorf("%+v", r)
+	if o, cells := experimenttest.Run(t, c, s); len(cells) != 2 ||
+		o.Lead != "8 classes, 48 training and 20 test examples." {
+		t.Errorf("%s %+v", o.Lead, cells)
 	}
-	c.MinTrain = 50
-	var input *experiment.InputError
-	if _, err := hierarchy.Run(context.Background(), c, s); !errors.As(err, &input) {
-		t.Errorf("no class left: %v", err)
-	}
-	s.Features = ""
-	if _, err := hierarchy.Run(context.Background(), c, s); !errors.As(err, &input) {
-		t.Errorf("no data: %v", err)
-	}
+	experimenttest.Explains(t, func() hierarchy.Config { return c }, func() experiment.Env { return s },
+		map[string]func(*hierarchy.Config, *experiment.Env){
+			"no class has":  func(c *hierarchy.Config, _ *experiment.Env) { c.MinTrain = 50 },
+			"no embeddings": func(_ *hierarchy.Config, s *experiment.Env) { s.Features = "" },
+		})
 }
 
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := hierarchy.Run(ctx, small(), env(t)); !errors.Is(err, context.Canceled) {
+	if _, err := small().Run(ctx, env(t)); !errors.Is(err, context.Canceled) {
 		t.Error(err)
 	}
 }
 
 func TestValidateNamesTheField(t *testing.T) {
-	for field, change := range map[string]func(*hierarchy.Config){
+	experimenttest.Names(t, hierarchy.DefaultConfig, map[string]func(*hierarchy.Config){
 		"synthetic.k":   func(c *hierarchy.Config) { c.Synthetic.K = -1 },
 		"synthetic.dim": func(c *hierarchy.Config) { c.Synthetic = hierarchy.Synthetic{K: 3} },
 		"min_train":     func(c *hierarchy.Config) { c.MinTrain = 0 }, "runs": func(c *hierarchy.Config) { c.Runs = 0 },
@@ -147,14 +128,5 @@ func TestValidateNamesTheField(t *testing.T) {
 		"q": func(c *hierarchy.Config) { c.Q = []int{2, 2} },
 		"r": func(c *hierarchy.Config) { c.R = []int{-1} }, "levels": func(c *hierarchy.Config) { c.Levels = []int{1} },
 		"variants": func(c *hierarchy.Config) { c.Variants = []string{"means"} },
-	} {
-		c := hierarchy.DefaultConfig()
-		change(&c)
-		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), field+":") {
-			t.Errorf("%s: %v", field, err)
-		}
-	}
-	if err := hierarchy.DefaultConfig().Validate(); err != nil {
-		t.Error(err)
-	}
+	})
 }

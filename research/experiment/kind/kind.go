@@ -1,10 +1,8 @@
 // Package kind lists all kinds of experiments and finds the one that a
-// configuration names. A new kind is a package below experiment, a field of
-// Config, and a row of Kinds.
+// configuration names.
 package kind
 
 import (
-	"context"
 	"fmt"
 	"strings"
 
@@ -44,75 +42,52 @@ func DefaultConfig() Config {
 // A Kind is one sort of experiment.
 type Kind struct {
 	Name, Summary string
-	// Run runs the experiment.
-	Run func(context.Context, Config, experiment.Env) (experiment.Outcome, error)
-
-	validate func(Config) error
+	// Experiment is the kind with its settings.
+	experiment.Experiment
 }
 
 // Kinds returns all kinds, sorted by name.
-func Kinds() []Kind {
+func (c Config) Kinds() []Kind {
 	return []Kind{
-		kind("ablation", "accuracy of ppca by components, λ and input size (Wang 2023, Tables 3.2–3.4)",
-			func(c Config) ablation.Config { return c.Ablation }, ablation.Run),
-		kind("closedset",
-			"accuracy by number of classes, all learned at once, settings chosen on validation images (Achituve 2021, "+
-				"Table 1, Fig. 4)",
-			func(c Config) closedset.Config { return c.ClosedSet }, closedset.Run),
-		kind("dkl",
-			"deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without "+
-				"(Achituve 2021, Table 2 in shape)",
-			func(c Config) dkl.Config { return c.DKL }, dkl.Run),
-		kind("gpr", "time and accuracy of incremental GP regression (Lütz 2011, Figs. 1–4)",
-			func(c Config) gpr.Config { return c.GPR }, gpr.Run),
-		kind("hierarchy", "hppca against ppca, speed-up in neurons and by the clock (Wang 2023, Tables 5.1–5.7)",
-			func(c Config) hierarchy.Config { return c.Hierarchy }, hierarchy.Run),
-		kind("ppca-online",
+		{"ablation", "accuracy of ppca by components, λ and input size (Wang 2023, Tables 3.2–3.4)", c.Ablation},
+		{"closedset", "accuracy by number of classes, all learned at once, settings chosen on validation images " +
+			"(Achituve 2021, Table 1, Fig. 4)", c.ClosedSet},
+		{"dkl", "deep kernel learning on a frozen backbone: base classes and few-shot sessions, with and without " +
+			"(Achituve 2021, Table 2 in shape)", c.DKL},
+		{"gpr", "time and accuracy of incremental GP regression (Lütz 2011, Figs. 1–4)", c.GPR},
+		{"hierarchy", "hppca against ppca, speed-up in neurons and by the clock (Wang 2023, Tables 5.1–5.7)",
+			c.Hierarchy},
+		{"ppca-online",
 			"naturally constrained online EM on synthetic classes (Pamplona and Manzanera 2020, Figures 1–4)",
-			func(c Config) ppcaonline.Config { return c.PPCAOnline }, ppcaonline.Run),
-		kind("vargp", "VAR-GP and its ablations, task by task (Kapoor 2021, Table 1, Figs. 1, 3–7 and 9)",
-			func(c Config) vargp.Config { return c.VARGP }, vargp.Run),
-	}
-}
-
-// kind returns a row of Kinds: of picks its settings from the Config, run is
-// its package's Run.
-func kind[C interface{ Validate() error }](name, summary string, of func(Config) C,
-	run func(context.Context, C, experiment.Env) (experiment.Outcome, error)) Kind {
-	return Kind{
-		Name: name, Summary: summary,
-		Run: func(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
-			return run(ctx, of(c), s)
-		},
-		validate: func(c Config) error { return of(c).Validate() },
+			c.PPCAOnline},
+		{"vargp", "VAR-GP and its ablations, task by task (Kapoor 2021, Table 1, Figs. 1, 3–7 and 9)", c.VARGP},
 	}
 }
 
 // Validate returns an error that names the kind and the field out of range.
 func (c Config) Validate() error {
 	if c.Kind != "" {
-		if _, err := Find(c.Kind); err != nil {
+		if _, err := c.Find(); err != nil {
 			return fmt.Errorf("kind: %w", err)
 		}
 	}
-	for _, k := range Kinds() {
-		if err := k.validate(c); err != nil {
+	for _, k := range c.Kinds() {
+		if err := k.Validate(); err != nil {
 			return fmt.Errorf("%s.%w", strings.ReplaceAll(k.Name, "-", "_"), err)
 		}
 	}
 	return nil
 }
 
-// Find returns the kind with that name; the error names the nearest one and
-// lists all.
-func Find(name string) (Kind, error) {
-	kinds := Kinds()
+// Find returns the kind that c names; the error names the nearest one and lists all.
+func (c Config) Find() (Kind, error) {
+	kinds := c.Kinds()
 	names := make([]string, len(kinds))
 	for i, k := range kinds {
-		if names[i] = k.Name; k.Name == name {
+		if names[i] = k.Name; k.Name == c.Kind {
 			return k, nil
 		}
 	}
-	return Kind{}, fmt.Errorf("unknown kind of experiment %q%s The kinds are %s", name, suggest.Sentence(name, names),
-		strings.Join(names, ", "))
+	return Kind{}, fmt.Errorf("unknown kind of experiment %q%s The kinds are %s", c.Kind,
+		suggest.Sentence(c.Kind, names), strings.Join(names, ", "))
 }

@@ -9,15 +9,15 @@ import (
 )
 
 func TestKindsAreSortedAndDescribed(t *testing.T) {
-	all := kind.Kinds()
+	all := kind.DefaultConfig().Kinds()
 	if !slices.IsSortedFunc(all, func(a, b kind.Kind) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("not sorted")
 	}
 	for _, k := range all {
-		if k.Summary == "" || k.Run == nil {
+		if k.Summary == "" {
 			t.Errorf("%s is not described", k.Name)
 		}
-		if found, err := kind.Find(k.Name); err != nil || found.Name != k.Name {
+		if found, err := (kind.Config{Kind: k.Name}).Find(); err != nil || found.Name != k.Name {
 			t.Errorf("%s: %v", k.Name, err)
 		}
 	}

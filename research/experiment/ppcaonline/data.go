@@ -51,7 +51,6 @@ func (c Config) draw(seed uint64, run int) (*world, error) {
 		"classes or less noise", run+1, centroidTries, c.Classes, c.Train/c.Classes)
 }
 
-// truth draws the model of the data.
 func (c Config) truth(rng *rand.Rand) (engine.Params, error) {
 	r := mat.NewDense(c.D, c.Q, nil)
 	r.Apply(func(int, int, float64) float64 { return rng.Float64() - 0.5 }, r)
@@ -72,7 +71,6 @@ func (c Config) truth(rng *rand.Rand) (engine.Params, error) {
 	return p, nil
 }
 
-// start draws the initial parameters.
 func (c Config) start(rng *rand.Rand) engine.Params {
 	p := engine.Params{Mean: make([]float64, c.D), W: dense.New(c.D, c.Q), Sigma2: 1}
 	for i := range p.Mean {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/experiment/experimenttest"
 )
 
 // small returns a grid that runs fast.
@@ -18,15 +19,6 @@ func small(figure int) Config {
 	c.Figure, c.D, c.Q, c.Train, c.Test, c.Seeds, c.Every = figure, 6, 2, 120, 40, 3, 20
 	c.Beta = []float64{0.1, 10}
 	return c
-}
-
-func run(t *testing.T, c Config, seed uint64) experiment.Outcome {
-	t.Helper()
-	o, err := Run(context.Background(), c, experiment.Env{Dir: t.TempDir(), Seed: seed})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
 }
 
 // TestData: classes have equal size, their points are drawn from the model and
@@ -82,30 +74,24 @@ func TestData(t *testing.T) {
 func TestFigures(t *testing.T) {
 	for figure, pictures := range map[int]int{1: 2, 2: 2, 3: 4, 4: 4} {
 		c := small(figure)
-		o := run(t, c, 1)
-		r := o.Results.(results)
+		o, cells := experimenttest.Run(t, c, experiment.Env{Dir: t.TempDir(), Seed: 1})
 		// For each of two γ: none, and five forms of every policy.
-		forms := 2 * (1 + 5*len(c.policies()))
-		if len(r.Chosen) != forms || len(r.Grid) != 2*(1+10*len(c.policies())) || len(o.Figures) != pictures ||
-			len(r.Curves) < 2 {
-			t.Errorf("figure %d: %d chosen, %d of the grid, %d pictures", figure, len(r.Chosen), len(r.Grid),
+		forms, all := 2*(1+5*len(c.policies())), o.Tables[len(o.Tables)-1]
+		if len(o.Tables[0].Rows) != forms || len(all.Rows) != 2*(1+10*len(c.policies())) || len(o.Figures) != pictures {
+			t.Errorf("figure %d: %d chosen, %d of the grid, %d pictures", figure, len(o.Tables[0].Rows), len(all.Rows),
 				len(o.Figures))
 		}
-		for _, row := range r.Chosen {
-			if len(row.End.Seeds) != 3 || math.IsNaN(row.End.Mean) || row.Policy == engine.None &&
-				row.EndGain.Mean != 0 {
-				t.Errorf("figure %d: %+v", figure, row)
+		for _, cell := range cells[:len(all.Rows)] {
+			end, gain := cell.Values["end"], cell.Values["end_less_none"]
+			if len(end) != 3 || math.IsNaN(end[0]) || cell.At["policy"] == engine.None && slices.Max(gain) != 0 {
+				t.Errorf("figure %d: %+v", figure, cell)
 			}
 		}
-		for _, table := range o.Tables {
-			for _, row := range table.Rows {
-				if len(row) != len(table.Header) {
-					t.Errorf("figure %d, table %s: a row of %d cells under %d", figure, table.Name, len(row),
-						len(table.Header))
-				}
-			}
+		if curves := cells[len(all.Rows):]; len(curves) == 0 || len(curves[0].Values["test"]) != 3 {
+			t.Errorf("figure %d: no curves", figure)
 		}
-		if again := run(t, c, 1); !reflect.DeepEqual(again.Results, o.Results) {
+		if _, again := experimenttest.Run(t, c, experiment.Env{Dir: t.TempDir(), Seed: 1}); !reflect.DeepEqual(again,
+			cells) {
 			t.Errorf("figure %d: the same seed gives other results", figure)
 		}
 	}
@@ -169,40 +155,37 @@ func TestInterferenceOfNothing(t *testing.T) {
 func TestMoreSeedsKeepTheOthers(t *testing.T) {
 	c := small(1)
 	s := experiment.Env{Dir: t.TempDir()}
-	first, err := Run(context.Background(), c, s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, first := experimenttest.Run(t, c, s)
 	var finished []any
 	s.Note = func(_ string, args ...any) { finished = append(finished, args[1]) }
 	c.Seeds = 4
-	more, err := Run(context.Background(), c, s)
-	if err != nil || !reflect.DeepEqual(finished, []any{"seed4"}) {
-		t.Errorf("finished %v, %v", finished, err)
+	_, more := experimenttest.Run(t, c, s)
+	if !reflect.DeepEqual(finished, []any{"seed4"}) {
+		t.Errorf("finished %v", finished)
 	}
-	a, b := first.Results.(results).Grid, more.Results.(results).Grid
-	for i := range a {
-		if !slices.Equal(a[i].End.Seeds, b[i].End.Seeds[:3]) {
-			t.Errorf("%s: another seed changes the others", a[i])
+	for i, a := range first[:len(c.grid())] {
+		end := a.Values["end"]
+		if !slices.Equal(end, more[i].Values["end"][:3]) {
+			t.Errorf("%v: another seed changes the others", a.At)
 		}
-		for k, d := range a[i].EndGain.Seeds {
-			if want := a[i].End.Seeds[k] - a[c.plain(a[i].Gamma)].End.Seeds[k]; math.Abs(d-want) > 1e-12 {
-				t.Errorf("%s, seed %d: difference %g, want %g", a[i], k, d, want)
+		none := c.plain(first, a.At["γ"])["end"]
+		for k, d := range a.Values["end_less_none"] {
+			if want := end[k] - none[k]; math.Abs(d-want) > 1e-12 {
+				t.Errorf("%v, seed %d: difference %g, want %g", a.At, k, d, want)
 			}
 		}
 	}
 }
 
+// TestSpread: small differences are shown by their power of ten, one seed has no spread.
 func TestSpread(t *testing.T) {
-	s := spread([]float64{1, 2, 3})
-	if s.Mean != 2 || math.Abs(s.SD-1) > 1e-15 || s.Above != 3 || s.sign() != 0 { // 2 < 4.303·1/√3
-		t.Errorf("%+v", s)
-	}
-	if s := spread([]float64{-2, -2.1, -1.9}); s.sign() != -1 || s.Above != 0 {
-		t.Errorf("%+v", s)
-	}
-	if s := spread([]float64{5}); s.sign() != 0 || s.SD != 0 {
-		t.Errorf("%+v", s)
+	for want, got := range map[string]string{
+		"2.000 ± 1.000": level([]float64{1, 2, 3}), "5.000 ± 0.000": level([]float64{5}),
+		"+0.500 ± 2.121 (1/2)": gain([]float64{2, -1}), "-3e-04 ± 0e+00 (0/1)": gain([]float64{-3e-4}),
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
 	}
 }
 
@@ -215,10 +198,7 @@ func TestCancelled(t *testing.T) {
 }
 
 func TestValidateNamesTheField(t *testing.T) {
-	if err := DefaultConfig().Validate(); err != nil {
-		t.Error(err)
-	}
-	for field, change := range map[string]func(*Config){
+	experimenttest.Names(t, DefaultConfig, map[string]func(*Config){
 		"figure": func(c *Config) { c.Figure = 5 }, "d": func(c *Config) { c.D = 1 }, "q": func(c *Config) { c.Q = 16 },
 		"classes": func(c *Config) { c.Classes = 27 },
 		"train":   func(c *Config) { c.Train = 7 }, "test": func(c *Config) { c.Test = 3 },
@@ -227,11 +207,5 @@ func TestValidateNamesTheField(t *testing.T) {
 		"beta":           func(c *Config) { c.Beta = []float64{-1} },
 		"gamma and beta": func(c *Config) { c.Beta = nil }, "fisher": func(c *Config) { c.Fisher = []string{"x"} },
 		"rstep": func(c *Config) { c.RStep = nil }, "gamma_exponent": func(c *Config) { c.Exponent = 2 },
-	} {
-		c := DefaultConfig()
-		change(&c)
-		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), field+":") {
-			t.Errorf("%s: %v", field, err)
-		}
-	}
+	})
 }

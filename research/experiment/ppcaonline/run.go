@@ -9,7 +9,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 )
 
-// A trial is the result of one setting on one seed.
 type trial struct {
 	Setting variant `json:"setting"`
 	// Validation is the criterion for choosing β, in nats per example: the mean
@@ -26,7 +25,7 @@ type trial struct {
 }
 
 // Run measures a figure. Each seed is a part.
-func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, error) {
+func (c Config) Run(ctx context.Context, s experiment.Env) (experiment.Outcome, error) {
 	var seeds [][]trial
 	for run := range c.Seeds {
 		same := c
@@ -45,7 +44,6 @@ func Run(ctx context.Context, c Config, s experiment.Env) (experiment.Outcome, e
 	return c.outcome(seeds), nil
 }
 
-// trials runs the whole grid on one seed.
 func (c Config) trials(ctx context.Context, seed uint64, run int) ([]trial, error) {
 	w, err := c.draw(seed, run)
 	if err != nil {
@@ -100,13 +98,12 @@ func (c Config) curve(w *world, s variant) (trial, error) {
 // intervals, and where a class ends.
 func (c Config) isPoint(k, each int) bool { return k%c.Every == 0 || k%each == 0 }
 
-// steps returns the points of a curve.
-func (c Config) steps() []float64 {
+func (c Config) steps() []int {
 	each := c.Train / c.Classes
-	var steps []float64
+	var steps []int
 	for k := 1; k <= each*c.Classes; k++ {
 		if c.isPoint(k, each) {
-			steps = append(steps, float64(k))
+			steps = append(steps, k)
 		}
 	}
 	return steps
@@ -141,7 +138,6 @@ func (c Config) interference(w *world, s variant) (trial, error) {
 	return t, nil
 }
 
-// learn learns the examples of one class.
 func learn(m *engine.Model, x [][]float64) error {
 	for _, v := range x {
 		if err := m.Step(v); err != nil {

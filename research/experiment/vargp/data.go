@@ -38,7 +38,6 @@ func (p *part) join(q part) {
 	}
 }
 
-// A lesson is the data of a task.
 type lesson struct{ train, valid, test part }
 
 // A source provides the lessons of a run, made on demand.
@@ -47,7 +46,6 @@ type source struct {
 	at func(run, task int) (lesson, error)
 }
 
-// source opens the data.
 func (c Config) source(env experiment.Env) (source, error) {
 	switch c.Data {
 	case Toy:
@@ -71,13 +69,11 @@ var clouds = [...]cloud{
 	{-1, 0.5, math.Sqrt(0.2), math.Sqrt(0.1), math.Sqrt(0.5)},
 }
 
-// draw returns a point of the cloud.
 func (c cloud) draw(rng *rand.Rand) []float64 {
 	a, b := rng.NormFloat64(), rng.NormFloat64()
 	return []float64{c.x + c.sx*a, c.y + c.sy*(c.r*a+math.Sqrt(1-c.r*c.r)*b)}
 }
 
-// toy draws a lesson in the plane.
 func (c Config) toy(seed uint64, run, task int) lesson {
 	var l lesson
 	for k := range c.Classes {
@@ -93,7 +89,6 @@ func (c Config) toy(seed uint64, run, task int) lesson {
 	return l
 }
 
-// features draws classes of the first session.
 func (c Config) features(env experiment.Env) (source, error) {
 	m, err := env.Material()
 	if err != nil {
@@ -158,7 +153,6 @@ const (
 	mnistAt = "https://yann.lecun.com/exdb/mnist/ and https://ossci-datasets.s3.amazonaws.com/mnist/"
 )
 
-// idx reads the training and test parts of a folder.
 func (c Config) idx(env experiment.Env) (source, error) {
 	seed := env.Seed
 	if c.Folder == "" {

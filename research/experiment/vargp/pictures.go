@@ -19,15 +19,14 @@ const reach = 3
 
 // addPictures draws the toy of the first run: probabilities of each class after
 // each task (Figs. 1 and 7), and the learned inducing inputs (Fig. 4).
-func (r runner) addPictures(o *experiment.Outcome, results []Result) error {
+func (r runner) addPictures(o *experiment.Outcome, runs [][]step) error {
 	if r.Data != Toy {
 		return nil
 	}
-	for _, v := range r.Variants {
-		first := of(results, plan{v, r.Inducing})[0]
+	for i, v := range r.Variants {
 		var density []chart.Row
 		var places []chart.Panel
-		for task, step := range first.steps {
+		for task, step := range runs[i*r.Seeds] {
 			m, err := vargp.Restore(r.model(v, r.env.Seed), 2, step.Model)
 			if err != nil {
 				return err
@@ -56,7 +55,7 @@ func (r runner) addPictures(o *experiment.Outcome, results []Result) error {
 // onGrid returns log-probabilities at the points of the square, lowest row
 // first.
 func (c Config) onGrid(m *vargp.Model) (blas64.General, error) {
-	x := experiment.Grid(c.Grid, reach)
+	x := experiment.Plane(c.Grid, reach)
 	lp := dense.New(x.Rows, m.Heads())
 	q, err := m.Predictor()
 	if err != nil {
@@ -75,7 +74,7 @@ func (r runner) densities(lp blas64.General, now step, task int) ([]chart.Panel,
 			h, title = 0, title+" (unseen)"
 		}
 		p := chart.Panel{Title: title,
-			Z: experiment.Field(r.Grid, func(at int) float64 { return math.Exp(lp.Data[at*lp.Stride+h]) })}
+			Side: r.Grid, Value: func(at int) float64 { return math.Exp(lp.Data[at*lp.Stride+h]) }}
 		if class/r.Classes <= task {
 			l, err := r.src.at(0, class/r.Classes)
 			if err != nil {
@@ -99,7 +98,8 @@ func (c Config) places(lp blas64.General, m *vargp.Model, task int, title string
 	most := math.Log(float64(m.Heads()))
 	p := chart.Panel{
 		Title: title,
-		Z:     experiment.Field(c.Grid, func(at int) float64 { return classifier.Entropy(dense.Row(lp, at)) / most }),
+		Side:  c.Grid,
+		Value: func(at int) float64 { return classifier.Entropy(dense.Row(lp, at)) / most },
 	}
 	blocks := m.Inputs(0)
 	for t, z := range blocks {

@@ -15,9 +15,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 )
 
-// A step is the state after a task.
 type step struct {
 	// Model is the model, Heads the head of each class, −1 for classes not yet
 	// seen.
@@ -31,29 +31,6 @@ type step struct {
 	Kept   int `json:"kept"`
 }
 
-// A Result is one run in results.json. Values are fractions.
-type Result struct {
-	Variant  vargp.Variant `json:"variant"`
-	Inducing int           `json:"inducing"`
-	Run      int           `json:"run"`
-	// Accuracy and Entropy have one row per task learned and one column per
-	// task tested.
-	Accuracy [][]float64 `json:"accuracy"`
-	Entropy  [][]float64 `json:"entropy"`
-	Epochs   []int       `json:"epochs"`
-
-	steps []step
-}
-
-// final returns the accuracy on all tasks after the last one.
-func (r Result) final() float64 { return r.after(len(r.Accuracy) - 1) }
-
-// after returns the mean accuracy on the tasks so far.
-func (r Result) after(task int) float64 {
-	return stat.Mean(r.Accuracy[task][:task+1], nil)
-}
-
-// A runner holds the state shared by all runs.
 type runner struct {
 	Config
 	env experiment.Env
@@ -64,7 +41,7 @@ type runner struct {
 
 // Run searches for hyper-parameters, if wanted, and then runs everything, with as
 // many runs at a time as there are cores.
-func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome, error) {
+func (c Config) Run(ctx context.Context, env experiment.Env) (experiment.Outcome, error) {
 	src, err := c.source(env)
 	if err != nil {
 		return experiment.Outcome{}, err
@@ -74,24 +51,21 @@ func Run(ctx context.Context, c Config, env experiment.Env) (experiment.Outcome,
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	var plans []plan
-	for _, v := range c.Variants {
-		plans = append(plans, plan{v, r.Inducing})
-	}
-	for _, m := range c.Sweep {
-		if m != r.Inducing {
-			plans = append(plans, plan{c.Variants[0], m})
-		}
-	}
-	results := make([]Result, len(plans)*c.Seeds)
-	err = parallel(ctx, len(results), func(ctx context.Context, i int) (err error) {
-		results[i], err = r.follow(ctx, plans[i/c.Seeds], i%c.Seeds)
+	plans := r.plans()
+	runs := make([][]step, len(plans)*c.Seeds)
+	err = parallel(ctx, len(runs), func(ctx context.Context, i int) (err error) {
+		runs[i], err = r.follow(ctx, plans[i/c.Seeds], i%c.Seeds)
 		return err
 	})
 	if err != nil {
 		return experiment.Outcome{}, err
 	}
-	return r.outcome(results, trials)
+	var cells grid.Grid
+	for i, steps := range runs {
+		cells.Join(plans[i/c.Seeds].cells(steps))
+	}
+	o := r.outcome(cells, trials)
+	return o, r.addPictures(&o, runs)
 }
 
 // parallel calls do for 0 … n−1. The first error stops the others and is returned.
@@ -111,17 +85,50 @@ func parallel(ctx context.Context, n int, do func(ctx context.Context, i int) er
 	return nil
 }
 
-// A plan is a variant with a number of inducing inputs.
 type plan struct {
 	variant  vargp.Variant
 	inducing int
 }
 
+// plans returns the variants, then the further numbers of inducing inputs of the first.
+func (c Config) plans() []plan {
+	var plans []plan
+	for _, v := range c.Variants {
+		plans = append(plans, plan{v, c.Inducing})
+	}
+	for _, m := range c.Sweep {
+		if m != c.Inducing {
+			plans = append(plans, plan{c.Variants[0], m})
+		}
+	}
+	return plans
+}
+
+func (p plan) place() grid.Place { return grid.At("variant", p.variant, "M", p.inducing) }
+
+// cells returns the fractions that a run reached after each task: on the tasks so far, on
+// all, and on each.
+func (p plan) cells(steps []step) grid.Grid {
+	var cells grid.Grid
+	for task, s := range steps {
+		at := p.place().And("task", task+1)
+		cells.Add(at, grid.Values{
+			"accuracy_so_far": stat.Mean(s.Accuracy[:task+1], nil), "entropy_of_all": stat.Mean(s.Entropy, nil),
+			"epochs": float64(s.Epochs),
+		})
+		for tested := range steps {
+			cells.Add(at.And("tested", tested+1),
+				grid.Values{"accuracy": s.Accuracy[tested], "entropy": s.Entropy[tested]})
+		}
+	}
+	return cells
+}
+
 // follow takes a variant through the tasks of a run. Each task is a part.
-func (r runner) follow(ctx context.Context, p plan, run int) (Result, error) {
+func (r runner) follow(ctx context.Context, p plan, run int) ([]step, error) {
 	same := r.Config
 	same.Variants = nil // other variants do not change this one
-	out := Result{Variant: p.variant, Inducing: p.inducing, Run: run + 1}
+	var steps []step
 	var before step
 	for task := range r.Tasks {
 		name := fmt.Sprintf("%s%s_m%d_run%d_task%d", r.prefix, p.variant, p.inducing, run+1, task+1)
@@ -134,14 +141,11 @@ func (r runner) follow(ctx context.Context, p plan, run int) (Result, error) {
 			return r.learn(ctx, p, before, draft, run, task)
 		})
 		if err != nil {
-			return out, err
+			return nil, err
 		}
-		out.steps = append(out.steps, now)
-		out.Accuracy, out.Entropy, out.Epochs = append(out.Accuracy, now.Accuracy), append(out.Entropy, now.Entropy),
-			append(out.Epochs, now.Epochs)
-		before = now
+		steps, before = append(steps, now), now
 	}
-	return out, nil
+	return steps, nil
 }
 
 // every is the number of epochs between progress notes.

@@ -7,9 +7,12 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/stat"
+
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
@@ -31,7 +34,6 @@ func (s Search) validate() error {
 		between("search.beta", s.Beta, 1e-3, 1e3))
 }
 
-// between returns an error unless ends are two values in order, from least to most.
 func between[T int | float64](name string, ends []T, least, most T) error {
 	if len(ends) != 2 || ends[0] < least || ends[1] < ends[0] || ends[1] > most {
 		return fmt.Errorf("%s: %v are not two values, the smaller one first, from %v to %v", name, ends, least, most)
@@ -39,30 +41,22 @@ func between[T int | float64](name string, ends []T, least, most T) error {
 	return nil
 }
 
-// A Trial is a combination with its accuracy on the images held out of all tasks of
-// the first run, after the last one.
-type Trial struct {
-	Rate     float64 `json:"rate"`
-	Inducing int     `json:"inducing"`
-	Beta     float64 `json:"beta"`
-	Accuracy float64 `json:"accuracy"`
-}
-
-// trial draws a combination.
-func (s Search) trial(seed uint64, i int) Trial {
+// draw draws combination i: the rate, M and β.
+func (s Search) draw(seed uint64, i int) grid.Values {
 	rng := random.Stream(seed, "experiment/vargp/search", i)
-	return Trial{
-		Rate:     s.Rate[0] * math.Pow(s.Rate[1]/s.Rate[0], rng.Float64()),
-		Inducing: s.Inducing[0] + rng.IntN(s.Inducing[1]-s.Inducing[0]+1),
-		Beta:     s.Beta[0] + (s.Beta[1]-s.Beta[0])*rng.Float64(),
+	return grid.Values{
+		"rate": s.Rate[0] * math.Pow(s.Rate[1]/s.Rate[0], rng.Float64()),
+		"M":    float64(s.Inducing[0] + rng.IntN(s.Inducing[1]-s.Inducing[0]+1)),
+		"β":    s.Beta[0] + (s.Beta[1]-s.Beta[0])*rng.Float64(),
 	}
 }
 
 // search tries all combinations with the first variant, and takes the best one for
 // all variants. It looks at no test image; what it held out also decides when a
-// training stops, as in the paper.
-func (r *runner) search(ctx context.Context) ([]Trial, error) {
-	trials := make([]Trial, r.Search.Draws)
+// training stops, as in the paper. The held-out accuracy is that on the images held out of
+// all tasks of the first run, after the last one; the best cell comes first.
+func (r *runner) search(ctx context.Context) (grid.Grid, error) {
+	trials := make([]grid.Values, r.Search.Draws)
 	held := *r
 	held.src.of += "/held out"
 	held.src.at = func(run, task int) (lesson, error) {
@@ -74,37 +68,41 @@ func (r *runner) search(ctx context.Context) ([]Trial, error) {
 		return l, err
 	}
 	err := parallel(ctx, len(trials), func(ctx context.Context, i int) error {
-		trials[i] = r.Search.trial(r.env.Seed, i)
+		t := r.Search.draw(r.env.Seed, i)
 		one := held
-		one.Rate, one.Beta = trials[i].Rate, trials[i].Beta
+		one.Rate, one.Beta = t["rate"], t["β"]
 		one.prefix = fmt.Sprintf("search%d_", i+1)
-		result, err := one.follow(ctx, plan{r.Variants[0], trials[i].Inducing}, 0)
+		steps, err := one.follow(ctx, plan{r.Variants[0], int(t["M"])}, 0)
 		if err == nil {
-			trials[i].Accuracy = result.final()
+			t["held_out_accuracy"] = stat.Mean(steps[r.Tasks-1].Accuracy, nil)
 		}
+		trials[i] = t
 		return err
 	})
 	if err != nil || len(trials) == 0 {
 		return nil, err
 	}
-	best := slices.MaxFunc(trials, func(a, b Trial) int { return cmp.Compare(a.Accuracy, b.Accuracy) })
-	r.Rate, r.Inducing, r.Beta = best.Rate, best.Inducing, best.Beta
-	return trials, nil
+	var cells grid.Grid
+	for i, t := range trials {
+		cells.Add(grid.At("search", i+1), t)
+	}
+	slices.SortStableFunc(cells, func(a, b grid.Cell) int {
+		return cmp.Compare(b.Values["held_out_accuracy"][0], a.Values["held_out_accuracy"][0])
+	})
+	best := cells[0].Values
+	r.Rate, r.Inducing, r.Beta = best["rate"][0], int(best["M"][0]), best["β"][0]
+	return cells, nil
 }
 
 // searchTable lists the combinations, the best one first.
-func (c Config) searchTable(trials []Trial) table.Table {
-	t := table.Table{
+func (c Config) searchTable(trials grid.Grid) table.Table {
+	return trials.Table(table.Table{
 		Name: "search", Title: "Search for hyper-parameters (Table 2)",
 		Note: fmt.Sprintf("Percent of the images held out of the training images of the first run, after the last "+
 			"task; %s. The first row is used.", c.Variants[0]),
-		Header: []string{"rate", "M", "β", "held out"},
-	}
-	trials = slices.Clone(trials)
-	slices.SortStableFunc(trials, func(a, b Trial) int { return cmp.Compare(b.Accuracy, a.Accuracy) })
-	for _, s := range trials {
-		t.Add(fmt.Sprintf("%.4f", s.Rate), fmt.Sprint(s.Inducing), fmt.Sprintf("%.1f", s.Beta),
-			table.Percent(s.Accuracy))
-	}
-	return t
+	}, []string{"search"},
+		grid.Column{Title: "rate", Of: "rate", Show: grid.Mean("%.4f", 1)},
+		grid.Column{Title: "M", Of: "M", Show: grid.Mean("%.0f", 1)},
+		grid.Column{Title: "β", Of: "β", Show: grid.Mean("%.1f", 1)},
+		grid.Column{Title: "held out", Of: "held_out_accuracy", Show: grid.Percent})
 }

@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset/idx"
@@ -19,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/research/experiment/vargp"
 	"github.com/seed-90d10d51/pipeline/research/fscil"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 )
 
 // small returns settings that run fast.
@@ -72,18 +72,6 @@ func digits(t *testing.T) string {
 	return dir
 }
 
-func run(t *testing.T, c vargp.Config, s experiment.Env) (experiment.Outcome, vargp.Results) {
-	t.Helper()
-	if err := c.Validate(); err != nil {
-		t.Fatal(err)
-	}
-	o, err := vargp.Run(context.Background(), c, s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o, o.Results.(vargp.Results)
-}
-
 // TestEveryKindOfData: all data run under both protocols and give all tables
 // and figures, and the same again from the parts.
 func TestEveryKindOfData(t *testing.T) {
@@ -101,28 +89,22 @@ func TestEveryKindOfData(t *testing.T) {
 			if data == vargp.Features {
 				c.Sweep = []int{3, 6}
 			}
-			s := env(t)
-			o, r := run(t, c, s)
-			if want := 2 * len(append([]int{1}, c.Sweep[:len(c.Sweep)/2]...)); len(r.Runs) != want ||
+			o, cells := experimenttest.Run(t, c, env(t))
+			if want := len(append([]int{1}, c.Sweep[:len(c.Sweep)/2]...)); len(cells.Axis("M")) != want ||
 				len(o.Figures) != figures {
-				t.Errorf("%s, %s: %d runs, want %d, %d figures, want %d", data, protocol, len(r.Runs), want,
-					len(o.Figures), figures)
+				t.Errorf("%s, %s: M %v, %d figures, want %d", data, protocol, cells.Axis("M"), len(o.Figures), figures)
 			}
-			for _, x := range r.Runs {
-				first, last := x.Accuracy[0], x.Accuracy[1]
-				if first[0] < 0.7 || last[1] < 0.5 || len(first) != 2 || len(x.Entropy) != 2 {
-					t.Errorf("%s, %s, run %d: accuracies %v, entropies %v", data, protocol, x.Run, x.Accuracy,
-						x.Entropy)
+			for _, m := range cells.Axis("M") {
+				accuracy := func(task, tested int) []float64 {
+					return cells.Values(grid.At("M", m, "task", task, "tested", tested), "accuracy")
 				}
-				if data != vargp.Permuted && protocol == vargp.Own && first[1] != 0 {
-					t.Errorf("%s: classes to come are right in %g", data, first[1])
+				if first, last := accuracy(1, 1), accuracy(2, 2); slices.Min(first) < 0.7 || slices.Min(last) < 0.5 ||
+					len(first) != 2 {
+					t.Errorf("%s, %s, M = %s: accuracies %v, then %v", data, protocol, m, first, last)
 				}
-			}
-			if err := o.Write(t.TempDir(), nil); err != nil {
-				t.Error(err)
-			}
-			if _, again := run(t, c, s); !reflect.DeepEqual(again, r) {
-				t.Errorf("%s, %s: from its parts the results differ", data, protocol)
+				if next := accuracy(1, 2); data != vargp.Permuted && protocol == vargp.Own && slices.Max(next) != 0 {
+					t.Errorf("%s: classes to come are right in %v", data, next)
+				}
 			}
 			for method, want := range published[data] {
 				at := slices.IndexFunc(o.Tables[0].Rows, func(row []string) bool { return row[0] == method })
@@ -151,12 +133,12 @@ var published = map[string]map[string]string{
 func TestAllVariants(t *testing.T) {
 	c := small(vargp.Toy)
 	c.Variants, c.Seeds = gp.Variants(), 1
-	o, all := run(t, c, env(t))
-	if len(all.Runs) != len(c.Variants) || len(o.Findings) != len(c.Variants) {
-		t.Errorf("%d runs, findings %q", len(all.Runs), o.Findings)
+	o, all := experimenttest.Run(t, c, env(t))
+	if len(all.Axis("variant")) != len(c.Variants) || len(o.Tables[0].Rows) != len(c.Variants) {
+		t.Errorf("variants %v", all.Axis("variant"))
 	}
 	c.Variants = []gp.Variant{gp.Global}
-	if _, one := run(t, c, env(t)); !reflect.DeepEqual(one.Runs[0].Accuracy, all.Runs[3].Accuracy) {
+	if _, one := experimenttest.Run(t, c, env(t)); !reflect.DeepEqual(one, all.Where(grid.At("variant", gp.Global))) {
 		t.Error("alone, a variant finds something else")
 	}
 }
@@ -176,7 +158,7 @@ func TestGoesOn(t *testing.T) {
 				cancel()
 			}
 		}
-		if _, err := vargp.Run(ctx, c, s); !errors.Is(err, context.Canceled) {
+		if _, err := c.Run(ctx, s); !errors.Is(err, context.Canceled) {
 			t.Fatal(err)
 		}
 		there, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*"))
@@ -184,8 +166,8 @@ func TestGoesOn(t *testing.T) {
 			t.Errorf("stopped at %s there is %q, %v", stop, there, err)
 		}
 		s.Note = nil
-		_, r := run(t, c, s)
-		if _, whole := run(t, c, env(t)); !reflect.DeepEqual(r, whole) {
+		_, r := experimenttest.Run(t, c, s)
+		if _, whole := experimenttest.Run(t, c, env(t)); !reflect.DeepEqual(r, whole) {
 			t.Errorf("stopped at %s, the results differ", stop)
 		}
 		if drafts, err := filepath.Glob(filepath.Join(s.Dir, "parts", "*.draft.safetensors")); err != nil ||
@@ -201,65 +183,74 @@ func TestSearch(t *testing.T) {
 	c := small(vargp.Toy)
 	c.Seeds, c.Validation, c.Test = 1, 0.5, 10
 	c.Search = vargp.Search{Draws: 4, Rate: []float64{0.001, 0.2}, Inducing: []int{2, 8}, Beta: []float64{1, 5}}
-	s := env(t)
-	o, r := run(t, c, s)
-	if len(r.Search) != 4 {
-		t.Fatalf("tried %+v", r.Search)
+	o, cells := experimenttest.Run(t, c, env(t))
+	drawn := search(cells)
+	if len(drawn) != 4 {
+		t.Fatalf("tried %+v", drawn)
 	}
-	best, worst := r.Search[0], r.Search[0]
-	for _, x := range r.Search {
-		if x.Rate < 0.001 || x.Rate > 0.2 || x.Inducing < 2 || x.Inducing > 8 || x.Beta < 1 || x.Beta > 5 {
-			t.Errorf("%+v is out of range", x)
+	best, worst := drawn[0], drawn[0]
+	for _, x := range drawn {
+		if x["rate"] < 0.001 || x["rate"] > 0.2 || x["M"] < 2 || x["M"] > 8 || x["β"] < 1 || x["β"] > 5 {
+			t.Errorf("%v is out of range", x)
 		}
-		if x.Accuracy > best.Accuracy {
+		if x["held_out_accuracy"] > best["held_out_accuracy"] {
 			best = x
 		}
-		if x.Accuracy < worst.Accuracy {
+		if x["held_out_accuracy"] < worst["held_out_accuracy"] {
 			worst = x
 		}
 	}
-	if best.Accuracy == worst.Accuracy || r.Runs[0].Inducing != best.Inducing {
-		t.Errorf("M = %d after %+v", r.Runs[0].Inducing, r.Search)
+	runs := cells[:len(cells)-4]
+	if m := int(best["M"]); best["held_out_accuracy"] == worst["held_out_accuracy"] ||
+		!slices.Equal(runs.Axis("M"), []string{strconv.Itoa(m)}) {
+		t.Errorf("M = %v after %v", runs.Axis("M"), drawn)
 	}
 	if rows := o.Tables[1].Rows; o.Tables[1].Name != "search" || len(rows) != 4 ||
-		rows[0][1] != strconv.Itoa(best.Inducing) {
+		rows[0][2] != strconv.Itoa(int(best["M"])) {
 		t.Errorf("table %+v", o.Tables[1])
 	}
-	if _, again := run(t, c, s); !reflect.DeepEqual(again, r) {
-		t.Error("from its parts the results differ")
-	}
 	by := c
-	by.Search.Draws, by.Rate, by.Inducing, by.Beta = 0, best.Rate, best.Inducing, best.Beta
-	if _, alone := run(t, by, env(t)); !reflect.DeepEqual(alone.Runs, r.Runs) {
+	by.Search.Draws, by.Rate, by.Inducing, by.Beta = 0, best["rate"], int(best["M"]), best["β"]
+	if _, alone := experimenttest.Run(t, by, env(t)); !reflect.DeepEqual(alone, runs) {
 		t.Error("the runs are not those with the best combination")
 	}
 	c.Test = 3
-	if _, other := run(t, c, env(t)); !reflect.DeepEqual(other.Search, r.Search) {
-		t.Errorf("with other test images the search finds %+v, not %+v", other.Search, r.Search)
+	if _, other := experimenttest.Run(t, c, env(t)); !reflect.DeepEqual(search(other), drawn) {
+		t.Errorf("with other test images the search finds %v, not %v", search(other), drawn)
 	}
 }
 
-func TestMistakesAreExplained(t *testing.T) {
-	for want, change := range map[string]func(*vargp.Config, *experiment.Env){
-		"--features":              func(c *vargp.Config, s *experiment.Env) { c.Data, s.Features = vargp.Features, "" },
-		"5 classes in the first":  func(c *vargp.Config, _ *experiment.Env) { c.Data, c.Tasks = vargp.Features, 3 },
-		"experiment.vargp.folder": func(c *vargp.Config, _ *experiment.Env) { c.Data = vargp.Split },
-		"train-images-idx3-ubyte": func(c *vargp.Config, _ *experiment.Env) {
-			c.Data, c.Folder = vargp.Split, "nowhere"
-		},
-		"6 classes are needed": func(c *vargp.Config, _ *experiment.Env) {
-			c.Data, c.Folder, c.Tasks = vargp.Split, digits(t), 3
-		},
-	} {
-		c, s := small(vargp.Toy), env(t)
-		change(&c, &s)
-		var input *experiment.InputError
-		if _, err := vargp.Run(context.Background(), c, s); !errors.As(err, &input) ||
-			!strings.Contains(err.Error(), want) {
-			t.Errorf("%v, want %q", err, want)
+// search returns what a search tried.
+func search(cells grid.Grid) []map[string]float64 {
+	var all []map[string]float64
+	for _, c := range cells {
+		if c.At["search"] != "" {
+			one := map[string]float64{}
+			for name, v := range c.Values {
+				one[name] = v[0]
+			}
+			all = append(all, one)
 		}
 	}
-	for field, change := range map[string]func(*vargp.Config){
+	return all
+}
+
+func TestMistakesAreExplained(t *testing.T) {
+	experimenttest.Explains(t, func() vargp.Config { return small(vargp.Toy) }, func() experiment.Env { return env(t) },
+		map[string]func(*vargp.Config, *experiment.Env){
+			"--features": func(c *vargp.Config, s *experiment.Env) {
+				c.Data, s.Features = vargp.Features, ""
+			},
+			"5 classes in the first":  func(c *vargp.Config, _ *experiment.Env) { c.Data, c.Tasks = vargp.Features, 3 },
+			"experiment.vargp.folder": func(c *vargp.Config, _ *experiment.Env) { c.Data = vargp.Split },
+			"train-images-idx3-ubyte": func(c *vargp.Config, _ *experiment.Env) {
+				c.Data, c.Folder = vargp.Split, "nowhere"
+			},
+			"6 classes are needed": func(c *vargp.Config, _ *experiment.Env) {
+				c.Data, c.Folder, c.Tasks = vargp.Split, digits(t), 3
+			},
+		})
+	experimenttest.Names(t, vargp.DefaultConfig, map[string]func(*vargp.Config){
 		"data":            func(c *vargp.Config) { c.Data = "mnist" },
 		"protocol":        func(c *vargp.Config) { c.Protocol = "" },
 		"tasks":           func(c *vargp.Config) { c.Tasks = 0 },
@@ -274,16 +265,7 @@ func TestMistakesAreExplained(t *testing.T) {
 		"search.inducing": func(c *vargp.Config) { c.Search.Inducing = []int{5, 4} },
 		"search.beta":     func(c *vargp.Config) { c.Search.Beta = []float64{0, 1} },
 		"search":          func(c *vargp.Config) { c.Search.Draws, c.Validation = 1, 0 },
-	} {
-		c := vargp.DefaultConfig()
-		if err := c.Validate(); err != nil {
-			t.Fatal(err)
-		}
-		change(&c)
-		if err := c.Validate(); err == nil || !strings.HasPrefix(err.Error(), field+":") {
-			t.Errorf("%s: %v", field, err)
-		}
-	}
+	})
 	for _, v := range [][]gp.Variant{{"x"}, {gp.Full, gp.Full}} {
 		c := vargp.DefaultConfig()
 		if c.Variants = v; c.Validate() == nil {

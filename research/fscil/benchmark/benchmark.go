@@ -33,7 +33,6 @@ var listsYAML []byte
 // maxListBytes bounds a list; the longest list is 1.6 MB.
 const maxListBytes = 16 << 20
 
-// listTime is how long the download of one list may take.
 const listTime = time.Minute
 
 // Lists is one benchmark's folder of index lists.
@@ -50,11 +49,14 @@ type Lists struct {
 // All returns every benchmark, in the order of lists.yaml. It fails only in a
 // broken build.
 func All() ([]Lists, error) {
-	var all []Lists
-	d := yaml.NewDecoder(bytes.NewReader(listsYAML))
+	return decode[Lists]("lists", listsYAML)
+}
+
+func decode[T any](what string, text []byte) (all []T, err error) {
+	d := yaml.NewDecoder(bytes.NewReader(text))
 	d.KnownFields(true)
 	if err := d.Decode(&all); err != nil {
-		return nil, fmt.Errorf("catalogue of lists: %w", err)
+		return nil, fmt.Errorf("catalogue of %s: %w", what, err)
 	}
 	return all, nil
 }

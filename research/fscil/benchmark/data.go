@@ -1,7 +1,6 @@
 package benchmark
 
 import (
-	"bytes"
 	_ "embed"
 	"errors"
 	"fmt"
@@ -10,8 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"go.yaml.in/yaml/v3"
 )
 
 //go:embed data.yaml
@@ -36,11 +33,9 @@ type Data struct {
 // FindData returns the data of a benchmark, and false for others. It fails only in a broken
 // build.
 func FindData(name string) (d Data, known bool, err error) {
-	var all []Data
-	decoder := yaml.NewDecoder(bytes.NewReader(dataYAML))
-	decoder.KnownFields(true)
-	if err := decoder.Decode(&all); err != nil {
-		return d, false, fmt.Errorf("catalogue of data: %w", err)
+	all, err := decode[Data]("data", dataYAML)
+	if err != nil {
+		return d, false, err
 	}
 	i := slices.IndexFunc(all, func(d Data) bool { return d.Name == name })
 	if i < 0 {
@@ -82,7 +77,6 @@ func (d Data) Differs(dir string) (string, error) {
 		nil
 }
 
-// count counts the class folders and the files in them.
 func (d Data) count(dir string) (classes, images int, err error) {
 	var folders []fs.DirEntry
 	for _, under := range d.Under {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 	"github.com/seed-90d10d51/pipeline/research/fscil"
+	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
@@ -15,16 +16,30 @@ import (
 // of Okabe and Ito, which colour-blind readers can tell apart. Published rows of the same
 // track are grey. All results must have the same number of sessions.
 func figures(results []fscil.Result, published []fscil.PublishedRow) []chart.Figure {
+	var cells grid.Grid
+	for _, r := range results {
+		cells = append(cells, r.Cells...)
+	}
+	lines := func(measure string) []chart.Series {
+		return cells.Lines(grid.Lines{
+			X: "session", Y: measure, Scale: 100, By: []string{"method"}, Spread: table.MeanSEM,
+		})
+	}
+	known, accuracy := printed(published, results), lines("accuracy")
+	for i, r := range results {
+		if r.Runs > 1 {
+			accuracy[i].Label += fmt.Sprintf(", %d runs ± SEM", r.Runs)
+		}
+	}
 	var all []chart.Figure
-	known := printed(published, results)
 	for _, f := range []struct {
 		name, title, yLabel string
 		lines               []chart.Series
 	}{
-		{"curves", "Accuracy on all classes so far", "accuracy (%)", append(accuracy(results), known...)},
-		{"base_novel", "Base classes against novel classes", "accuracy (%)", baseAgainstNovel(results)},
-		{"forgetting", "Average forgetting of earlier sessions", "forgetting (points)",
-			curves(results, func(s fscil.SessionResult) float64 { return s.Forgetting })},
+		{"curves", "Accuracy on all classes so far", "accuracy (%)", append(accuracy, known...)},
+		{"base_novel", "Base classes against novel classes", "accuracy (%)",
+			append(part(lines("base_accuracy"), "base"), part(lines("novel_accuracy"), "novel")...)},
+		{"forgetting", "Average forgetting of earlier sessions", "forgetting (points)", part(lines("forgetting"), "")},
 	} {
 		axes := chart.Axes{
 			Title: fmt.Sprintf("%s · %s, track %s", f.title, results[0].Dataset, results[0].Track),
@@ -38,29 +53,14 @@ func figures(results []fscil.Result, published []fscil.PublishedRow) []chart.Fig
 	return all
 }
 
-// curves returns one line per result: a value by session.
-func curves(results []fscil.Result, value func(fscil.SessionResult) float64) []chart.Series {
-	lines := make([]chart.Series, len(results))
-	for i, r := range results {
-		lines[i] = chart.Series{Label: r.Name(), Colour: chart.Palette(i), Y: each(r, value)}
-	}
-	return lines
-}
-
-func accuracy(results []fscil.Result) []chart.Series {
-	lines := curves(results, func(s fscil.SessionResult) float64 { return s.Accuracy })
-	for i, r := range results {
-		if r.Runs > 1 {
-			lines[i].Label += fmt.Sprintf(", %d runs ± SEM", r.Runs)
-			lines[i].Band = each(r, func(s fscil.SessionResult) float64 { return *s.AccuracySEM })
+// part names the lines by a part of the classes, without bands.
+func part(lines []chart.Series, name string) []chart.Series {
+	for i := range lines {
+		if lines[i].Band = nil; name != "" {
+			lines[i].Label += ", " + name
 		}
 	}
 	return lines
-}
-
-// each returns one value per session, in percent.
-func each(r fscil.Result, value func(fscil.SessionResult) float64) []float64 {
-	return table.Collect(r.Sessions, func(s fscil.SessionResult) float64 { return 100 * value(s) })
 }
 
 // printed returns the published rows that have at least one session.
@@ -73,23 +73,6 @@ func printed(rows []fscil.PublishedRow, results []fscil.Result) []chart.Series {
 		if slices.ContainsFunc(s.Y, func(y float64) bool { return !math.IsNaN(y) }) {
 			lines = append(lines, s)
 		}
-	}
-	return lines
-}
-
-func baseAgainstNovel(results []fscil.Result) []chart.Series {
-	var lines []chart.Series
-	for i, r := range results {
-		lines = append(lines,
-			chart.Series{Label: r.Name() + ", base", Colour: chart.Palette(i),
-				Y: each(r, func(s fscil.SessionResult) float64 { return s.Base })},
-			chart.Series{Label: r.Name() + ", novel", Colour: chart.Palette(i), Dashed: true,
-				Y: each(r, func(s fscil.SessionResult) float64 {
-					if s.Novel == nil {
-						return math.NaN()
-					}
-					return *s.Novel
-				})})
 	}
 	return lines
 }

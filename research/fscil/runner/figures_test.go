@@ -12,18 +12,25 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/fscil"
 )
 
-func result(method string, runs int, accuracies ...float64) fscil.Result {
-	r := fscil.Result{Info: fscil.Info{Dataset: "mini_imagenet", Method: method, Track: fscil.BaseOnly}, Runs: runs}
-	for i, a := range accuracies {
-		s := fscil.SessionResult{Session: i + 1, Accuracy: a, Base: a}
-		if runs > 1 {
-			sem := 0.02
-			s.AccuracySEM = &sem
+// result returns the mean of runs with about these accuracies after each session.
+func result(t *testing.T, method string, runs int, accuracies ...float64) fscil.Result {
+	t.Helper()
+	var all []fscil.Run
+	for i := range runs {
+		var run fscil.Run
+		for s, a := range accuracies {
+			a += 0.02 * float64(i)
+			m := fscil.Measures{Session: s + 1, Accuracy: a, Base: a}
+			if s > 0 {
+				m.Novel, m.Harmonic = &a, &a
+			}
+			run.Sessions = append(run.Sessions, m)
 		}
-		if i > 0 {
-			s.Novel, s.Harmonic = &accuracies[i], &accuracies[i]
-		}
-		r.Sessions = append(r.Sessions, s)
+		all = append(all, run)
+	}
+	r, err := fscil.Summarise(fscil.Info{Dataset: "mini_imagenet", Method: method, Track: fscil.BaseOnly}, all)
+	if err != nil {
+		t.Fatal(err)
 	}
 	return r
 }
@@ -36,9 +43,9 @@ func TestFigures(t *testing.T) {
 		t.Fatal(err)
 	}
 	for name, results := range map[string][]fscil.Result{
-		"two heads":    {result("a", 1, 0.9, 0.8, 0.7), result("b", 3, 0.8, 0.75, 0.72)},
-		"one session":  {result("a", 1, 0.5)},
-		"all the same": {result("a", 1, 0, 0)},
+		"two heads":    {result(t, "a", 1, 0.9, 0.8, 0.7), result(t, "b", 3, 0.8, 0.75, 0.72)},
+		"one session":  {result(t, "a", 1, 0.5)},
+		"all the same": {result(t, "a", 1, 0, 0)},
 	} {
 		drawn := figures(results, published)
 		if len(drawn) != 3 {
@@ -86,19 +93,18 @@ func TestClassMap(t *testing.T) {
 		Classes:       [][]string{{"a", "b"}, {"c"}},
 		ClassAccuracy: [][]float64{{1, 0.5}, {0.9, 0.4, 0.2}},
 	}
-	f := classMap(result("a", 1, 0.9, 0.8), run)
+	f := classMap(result(t, "a", 1, 0.9, 0.8), run)
 	check(t, f, "classes")
 	many := fscil.RunDetails{}
 	for s := range 100 {
 		many.Classes = append(many.Classes, []string{"c"})
 		many.ClassAccuracy = append(many.ClassAccuracy, make([]float64, s+1))
 	}
-	check(t, classMap(result("a", 1, 0.9), many), "classes of 100 sessions")
-	g := grades{run.ClassAccuracy}
-	if g.Z(0, 2) != 1 || g.Z(1, 0) != 0.2 || !math.IsNaN(g.Z(0, 0)) {
+	check(t, classMap(result(t, "a", 1, 0.9), many), "classes of 100 sessions")
+	if v := classCells(run).Values; v[0][0] != 1 || v[2][1] != 0.2 || !math.IsNaN(v[2][0]) {
 		t.Error("the first class is not in the top row")
 	}
-	if _, err := classMap(result("a", 1, 0.9), fscil.RunDetails{}).Encode("svg"); err == nil {
+	if _, err := classMap(result(t, "a", 1, 0.9), fscil.RunDetails{}).Encode("svg"); err == nil {
 		t.Error("a map of nothing was drawn")
 	}
 	if _, err := f.Encode("bmp"); err == nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/research/fscil"
 )
 
-// protocol returns the protocol of one run.
 func (r Runner) protocol(s *Samples, run int) (*fscil.Protocol, error) {
 	c := r.Sessions
 	switch {
@@ -48,7 +47,6 @@ func (r Runner) draw(s *Samples, run int) (*fscil.Protocol, error) {
 	return pool.FewShot(c.BaseClasses, c.Ways, c.Shots, r.Env.Seed, run)
 }
 
-// named returns the protocol of lists of paths.
 func (r Runner) named(lists *fscil.Lists, exists func(string) bool) (*fscil.Protocol, error) {
 	n := r.Sessions.Strip
 	if n < 0 {

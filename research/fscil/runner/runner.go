@@ -126,7 +126,6 @@ func (r Runner) variants() []method.Variant {
 	return []method.Variant{method.Plain(r.Method)}
 }
 
-// measure evaluates one head in all runs.
 func (r Runner) measure(ctx context.Context, v method.Variant, s *Samples, benches []*fscil.Bench) (Outcome, error) {
 	o := Outcome{Details: fscil.Details{Duplicates: benches[0].Duplicates()}}
 	trials, most, err := r.trials(v, benches)
@@ -149,7 +148,6 @@ func (r Runner) measure(ctx context.Context, v method.Variant, s *Samples, bench
 	return o, err
 }
 
-// methodName returns the name of a method in tables.
 func (r Runner) methodName(method string) string {
 	if r.DKL {
 		return "dkl-" + method
@@ -245,8 +243,6 @@ func (r Runner) try(ctx context.Context, t trial, fingerprint string) (fscil.Run
 	})
 }
 
-// training returns the settings of deep kernel learning for a run with the given
-// seed.
 func (r Runner) training(seed uint64) dkl.Training {
 	t := r.Training
 	t.Seed = seed
