@@ -17,7 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 // A Bed is a folder in which commands are run, with its own cache.

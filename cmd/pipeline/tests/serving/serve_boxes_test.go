@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 // into decodes the answer to a request into v, and returns its code.
