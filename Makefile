@@ -3,7 +3,7 @@
 
 GO         ?= go
 STATICCHECK = $(GO) tool -modfile=scripts/tools/go.mod staticcheck
-# The Python for tests; internal/testenv has the same default. make vet vets: no test run does it again.
+# The Python for tests; internal/testing/testenv has the same default. make vet vets: no test run does it again.
 GOTEST      = PIPELINE_PYTHON="$(or $(PIPELINE_PYTHON),$(CURDIR)/.testenv/python/bin/python)" $(GO) test -vet=off -timeout 20m
 
 .PHONY: help

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/mutation"
+	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
 // TestMutatedLists: a damaged list of any format is refused or read, at a bounded cost.

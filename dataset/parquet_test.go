@@ -16,7 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
-	"github.com/seed-90d10d51/pipeline/internal/mutation"
+	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
 // A wideRow has a column of each type and encoding.

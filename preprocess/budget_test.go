@@ -15,7 +15,7 @@ import (
 	"golang.org/x/image/bmp"
 	"golang.org/x/image/tiff"
 
-	"github.com/seed-90d10d51/pipeline/internal/imagebomb"
+	"github.com/seed-90d10d51/pipeline/internal/testing/imagebomb"
 )
 
 // matrix returns pictures of half a million pixels in every format.

@@ -9,8 +9,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/imagebomb"
-	"github.com/seed-90d10d51/pipeline/internal/mutation"
+	"github.com/seed-90d10d51/pipeline/internal/testing/imagebomb"
+	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
 // TestCostOfDamagedImages: with the budget that people have, no damaged file of any format

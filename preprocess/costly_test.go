@@ -14,7 +14,7 @@ import (
 
 	"golang.org/x/image/bmp"
 
-	"github.com/seed-90d10d51/pipeline/internal/imagebomb"
+	"github.com/seed-90d10d51/pipeline/internal/testing/imagebomb"
 )
 
 // TestCostlyHeaders: what would take time that the Budget does not count, or memory

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 // libraries returns a Budget with the decoders of this machine, which has all.

@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/imagebomb"
+	"github.com/seed-90d10d51/pipeline/internal/testing/imagebomb"
 )
 
 // resident returns a figure of this process's memory: VmRSS, now, or VmHWM, the most since it was

@@ -9,7 +9,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
 // TestCutFiles: of a file that lacks little the rest is read, with a remark; otherwise

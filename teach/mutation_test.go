@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/mutation"
+	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
 // TestMutatedJournals: a damaged journal is refused or read, at a bounded cost.

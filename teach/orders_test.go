@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/random"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 // decisions are what is decided: the class of each photo, or how it was set aside.

@@ -23,7 +23,7 @@ var mayOpen = map[string]string{
 	"label/export/folder.go":            "makes files that must not exist",
 	"label/organise/tree.go":            "makes a file that must not exist",
 	"scripts/":                          "tools for contributors",
-	"internal/testenv/":                 "tests",
+	"internal/testing/testenv/":         "tests",
 	"cmd/pipeline/command/commandtest/": "tests",
 	"internal/regularfile/":             "",
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 func sampleSheet(t *testing.T) *Sheet {

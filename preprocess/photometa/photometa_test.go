@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/internal/mutation"
+	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
 // exifOf returns a TIFF file whose only tag is the orientation, of a type.

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
 func writeLists(t *testing.T, lists map[string]string) string {

@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 // Open returns the machine's runtime. Without one it skips the test, or fails

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 // validate is a program that reads a bill as CycloneDX's own library does, strictly.

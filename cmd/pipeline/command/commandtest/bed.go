@@ -13,11 +13,13 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 // A Bed is a folder in which commands are run, with its own cache.
@@ -77,6 +79,13 @@ type Result struct {
 func (l *Bed) Run(args ...string) Result {
 	l.Helper()
 	return l.RunWith(l.Path("cache"), args...)
+}
+
+// Studio is the application with the testbed's cache, for what is not about flags, printing and exit codes.
+func (l *Bed) Studio() *pipeline.Studio {
+	l.Helper()
+	return must.Get(pipeline.Open(l.Context(), pipeline.WithCache(l.Path("cache")),
+		pipeline.WithDefaultNetwork(Network())))(l)
 }
 
 // RunWith executes a command with another cache.

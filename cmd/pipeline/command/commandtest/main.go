@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 const (
@@ -40,47 +40,60 @@ func Context(ctx context.Context) context.Context {
 	if os.Getenv(AsReleased) != "" {
 		return ctx
 	}
-	return command.WithNetwork(ctx, os.Getenv(small))
+	return command.WithNetwork(ctx, Network())
 }
 
 // common is what the tests of a package share, one after the other.
 var common shared
 
 type shared struct {
-	dir     string            // removed by Main, "" for none
-	trained map[string]string // folders of Bed.Trained, by its arguments
+	dir     string            // removed by Main
+	trained map[string]string // folders of Bed.Trained, by network and arguments
 	demo    Demo              // of Bed.Demo, the zero value before its first use
 	probes  map[string]bool   // of Bed.CachedRows
 }
 
-// folder returns the folder of what is shared.
-func (s *shared) folder(l *Bed) string {
-	if s.dir == "" {
-		var err error
-		if s.dir, err = os.MkdirTemp("", "pipeline-test"); err != nil {
-			l.Fatal(err)
+// Main is the TestMain of packages that use a Bed. New models use a drawn network, which takes no time.
+func Main(m *testing.M) {
+	main(m, func(dir string) (string, error) {
+		file := filepath.Join(dir, "drawn.onnx")
+		data, err := network()
+		if err == nil {
+			err = os.WriteFile(file, data, 0o644)
 		}
-	}
-	return s.dir
+		return file, err
+	})
 }
 
-// Main is the TestMain of packages that use a Bed.
-func Main(m *testing.M) {
+// MainTrained is Main with a network that was trained, for packages whose tests expect so much of its answers.
+func MainTrained(m *testing.M) {
+	main(m, func(string) (string, error) {
+		root, err := testenv.FindModuleRoot()
+		return filepath.Join(root, "models", "default.onnx"), err
+	})
+}
+
+func main(m *testing.M, network func(dir string) (file string, err error)) {
 	if os.Getenv(ActAsPipeline) != "" {
 		command.Main(Context(context.Background()))
 	}
-	root, err := testenv.FindModuleRoot()
+	dir, err := os.MkdirTemp("", "pipeline-test")
 	if err != nil {
 		panic(err)
 	}
-	_ = os.Setenv(small, filepath.Join(root, "models", "default.onnx"))
+	common.dir = dir
+	file, err := network(dir)
+	if err != nil {
+		panic(err)
+	}
+	_ = os.Setenv(small, file)
 	Wanted.Long = os.Getenv(longForm) != ""
 	Wanted.Stories, _ = strconv.Atoi(os.Getenv(allStories))
 	Wanted.Exports = os.Getenv(exportsDir)
 	forgetSettings()
 	debug.SetGCPercent(400) // a fifth of the time went into collecting what many commands left in one process
 	code := m.Run()
-	_ = os.RemoveAll(common.dir)
+	_ = os.RemoveAll(dir)
 	os.Exit(code)
 }
 

@@ -85,7 +85,7 @@ type Demo struct{ Dir, Cache, Said string }
 func (l *Bed) Demo() Demo {
 	l.Helper()
 	if common.demo.Said == "" {
-		d := Demo{Dir: filepath.Join(common.folder(l), "sample"), Cache: filepath.Join(common.folder(l), "demo-cache")}
+		d := Demo{Dir: filepath.Join(common.dir, "sample"), Cache: filepath.Join(common.dir, "demo-cache")}
 		r := l.RunWith(d.Cache, "demo", "--out", d.Dir)
 		if r.Code != command.ExitDone {
 			l.Fatalf("exit code %d: %s", r.Code, r.Stderr)
@@ -112,14 +112,18 @@ func (l *Bed) Trained(args ...string) (model, images string) {
 // trained returns the folder in which a model was trained with args.
 func (l *Bed) trained(args ...string) string {
 	l.Helper()
-	key := strings.Join(args, " ")
+	key := fmt.Sprint(Network(), args)
 	if dir, ok := common.trained[key]; ok {
 		return dir
 	}
+	embedded := ""
+	if len(args) > 0 {
+		embedded = filepath.Join(l.trained(), "cache")
+	}
 	first := *l
-	first.Dir = filepath.Join(common.folder(l), fmt.Sprint("trained", len(common.trained)))
-	if key != "" {
-		first.copyFolder(filepath.Join(l.trained(), "cache"), first.Path("cache"))
+	first.Dir = filepath.Join(common.dir, fmt.Sprint("trained", len(common.trained)))
+	if embedded != "" {
+		first.copyFolder(embedded, first.Path("cache"))
 	}
 	first.train(args...)
 	if common.trained == nil {

@@ -12,12 +12,12 @@ import (
 // OnPath makes the test binary the program "pipeline" of shell scripts.
 func (l *Bed) OnPath() []string { return l.onPath("") }
 
-// OnPathAfterDemo is OnPath for manuals that begin with "pipeline demo --out sample", which copies the
+// OnPathAfterDemo is OnPath for manuals that begin with "pipeline demo --out FOLDER", which copies the
 // folder of [Bed.Demo]; all commands have its cache.
 func (l *Bed) OnPathAfterDemo() []string {
 	l.Helper()
 	d := l.Demo()
-	copies := fmt.Sprintf("case \"$*\" in \"demo --out sample\"*) exec cp -R %q sample ;; esac\n", d.Dir)
+	copies := fmt.Sprintf("case \"$*\" in \"demo --out \"*) mkdir -p \"$3\" && exec cp -R %q/. \"$3\" ;; esac\n", d.Dir)
 	return append(l.onPath(copies), "PIPELINE_CACHE="+d.Cache)
 }
 

@@ -64,6 +64,7 @@ func TestDiskIsFull(t *testing.T) {
 // TestWritingIsForbiddenHalfWay: the disk of the results becomes read-only during
 // the run.
 func TestWritingIsForbiddenHalfWay(t *testing.T) {
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	model, _ := l.Trained()
 	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 30, "a", "b")
@@ -172,6 +173,7 @@ func TestEverythingIsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("labels many photos several times")
 	}
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	model, _ := l.Trained()
 	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 24, "a", "b")

@@ -38,6 +38,7 @@ func TestLabelIsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("labels hundreds of photos six times")
 	}
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	model, _ := l.Trained()
 	n := killPhotos()
@@ -97,6 +98,7 @@ func TestKilledAgainAndAgain(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts many processes")
 	}
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	model, _ := l.Trained()
 	const n = 60
@@ -132,6 +134,7 @@ func TestLearnIsKilled(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts ten processes")
 	}
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("base"), commandtest.SmallSide, 12, "kiwi", "lime", "plum")
 	const n = 60
@@ -231,6 +234,7 @@ func TestInterrupt(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	model, _ := l.Trained()
 	n := killPhotos()
@@ -263,6 +267,7 @@ func TestInterrupt(t *testing.T) {
 
 // TestNohup: a SIGHUP that the parent ignores is ignored.
 func TestNohup(t *testing.T) {
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	model, _ := l.Trained()
 	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 15, "a", "b", "c")
@@ -281,6 +286,7 @@ func TestTwoProcesses(t *testing.T) {
 	if testing.Short() {
 		t.Skip("starts processes")
 	}
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	model, _ := l.Trained()
 	images := l.Photos(l.Path("photos"), commandtest.LargeSide, 20, "a", "b")

@@ -13,8 +13,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestLabelFormats: both formats have the same content, in the order of paths.
@@ -135,29 +137,24 @@ func TestSummary(t *testing.T) {
 func TestSecondRunInfersNothing(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	out := l.Path("out")
-	label := func() (cached, inferred int) {
-		l.Must("label", model, "--images", images, "--out", out)
-		return l.Timing(out, "cached"), l.Timing(out, "inferred")
+	q := pipeline.NewLabelRequest(model, pipeline.Folder(images), l.Path("out"))
+	label := func(what string, cached, inferred int) {
+		t.Helper()
+		r := must.Get(l.Studio().Label(t.Context(), q))(t).Timing
+		if r.Cached != cached || r.Inferred != inferred {
+			t.Errorf("%s: %d cached, %d inferred", what, r.Cached, r.Inferred)
+		}
 	}
-	if cached, inferred := label(); cached != 24 || inferred != 0 {
-		t.Errorf("after training on them: %d cached, %d inferred", cached, inferred)
-	}
-	first := l.Read(out, "labels.csv")
-	if err := os.Rename(filepath.Join(images, "kiwi"), filepath.Join(images, "kiwis")); err != nil {
-		t.Fatal(err)
-	}
-	if _, inferred := label(); inferred != 0 {
-		t.Errorf("after renaming a folder: %d inferred", inferred)
-	}
-	if want := bytes.ReplaceAll(first, []byte("\nkiwi/"), []byte("\nkiwis/")); !bytes.Equal(l.Read(out, "labels.csv"),
+	label("after training on them", 24, 0)
+	first := l.Read(q.Out, "labels.csv")
+	must.Do(t, os.Rename(filepath.Join(images, "kiwi"), filepath.Join(images, "kiwis")))
+	label("after renaming a folder", 24, 0)
+	if want := bytes.ReplaceAll(first, []byte("\nkiwi/"), []byte("\nkiwis/")); !bytes.Equal(l.Read(q.Out, "labels.csv"),
 		want) {
 		t.Error("renaming a folder changed more than the paths")
 	}
 	l.Write(filepath.Join(images, "lime", "new.jpg"), commandtest.Photo("lime", 99, commandtest.SmallSide))
-	if cached, inferred := label(); cached != 24 || inferred != 1 {
-		t.Errorf("with one new photo: %d cached, %d inferred", cached, inferred)
-	}
+	label("with one new photo", 24, 1)
 }
 
 // TestSameBytes: neither threads, nor the cache, nor the working folder, nor
@@ -208,43 +205,31 @@ func TestOutputInsideImages(t *testing.T) {
 }
 
 // TestReject: the share of known images that is rejected is about the one asked
-// for; without --reject none is.
+// for; without a share none is.
 func TestReject(t *testing.T) {
 	l := commandtest.New(t)
-	images := l.Photos(l.Path("base"), commandtest.SmallSide, 40, "kiwi", "lime", "plum")
-	model, out := l.Path("m"), l.Path("out")
-	l.Must("train", "--images", images, "--out", model)
-	held := l.Path("held")
-	for _, class := range []string{"kiwi", "lime", "plum"} {
+	classes := []string{"kiwi", "lime", "plum"}
+	s, file := l.Studio(), l.Path("m")
+	shown := pipeline.Folder(l.Photos(l.Path("base"), commandtest.SmallSide, 40, classes...))
+	must.Get2(s.Train(t.Context(), shown, pipeline.Into(file)))(t)
+	for _, class := range classes {
 		for i := range 40 {
-			l.Write(filepath.Join(held, class, fmt.Sprintf("%d.jpg", i)),
+			l.Write(l.Path("held", class, fmt.Sprintf("%d.jpg", i)),
 				commandtest.Photo(class, 1000+i, commandtest.SmallSide))
 		}
 	}
-	share := func(reject string) float64 {
-		l.Must("label", model, "--images", held, "--out", out, "--reject", reject)
-		cells := commandtest.Column(t, l.Table(out, "labels.csv"), "rejected")
-		n := 0
-		for _, cell := range cells {
-			if cell == "true" {
-				n++
-			}
-		}
-		if s := l.Object(out, "summary.json"); s["rejected"] != float64(n) {
-			t.Errorf("summary says %v rejected, labels.csv %d", s["rejected"], n)
-		}
-		return float64(n) / float64(len(cells))
-	}
-	if got := share("0"); got != 0 {
-		t.Errorf("without --reject %g are rejected", got)
-	}
 	// 120 images: three standard deviations of the share are 0.11 at 0.2, and
 	// the threshold itself is estimated from as many.
-	if got := share("0.2"); got < 0.04 || got > 0.36 {
-		t.Errorf("with --reject 0.2 a share of %g is rejected", got)
-	}
-	if got := share("0.9"); got < 0.7 {
-		t.Errorf("with --reject 0.9 a share of %g is rejected", got)
+	for _, c := range []struct{ asked, least, most float64 }{{0, 0, 0}, {0.2, 0.04, 0.36}, {0.9, 0.7, 1}} {
+		q := pipeline.NewLabelRequest(file, pipeline.Folder(l.Path("held")), l.Path("out"))
+		q.Settings.Reject = c.asked
+		r := must.Get(s.Label(t.Context(), q))(t)
+		rows := commandtest.Column(t, l.Table(q.Out, "labels.csv"), "rejected")
+		rejected := strings.Count(strings.Join(rows, " "), "true")
+		share := float64(r.Rejected) / float64(r.Labelled)
+		if rejected != r.Rejected || share < c.least || share > c.most {
+			t.Errorf("with %g a share of %g is rejected, in labels.csv %d of %d", c.asked, share, rejected, len(rows))
+		}
 	}
 }
 

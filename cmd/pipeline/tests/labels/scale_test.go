@@ -10,8 +10,10 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestShards: the rows of all shards together are those of one run, and a
@@ -153,14 +155,13 @@ func TestEmbedStdin(t *testing.T) {
 func TestRowsPerFile(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	l.Must("label", model, "--images", images, "--out", l.Path("out"), "--set", "label.rows_per_file=10")
-	files := l.Object(l.Path("out"), "summary.json")["files"].([]any)
-	n := 0
-	for _, f := range files {
-		n += len(l.Table(l.Path("out"), f.(string))) - 1
+	q := pipeline.NewLabelRequest(model, pipeline.Folder(images), l.Path("out"))
+	q.Settings.RowsPerFile = 10
+	r, rows := must.Get(l.Studio().Label(t.Context(), q))(t), 0
+	for _, file := range r.Files {
+		rows += len(l.Table(q.Out, file)) - 1
 	}
-	l.Must("label", model, "--images", images, "--out", l.Path("whole"))
-	if whole := len(l.Table(l.Path("whole"), "labels.csv")) - 1; len(files) != (whole+9)/10 || n != whole {
-		t.Errorf("%v have %d rows, want %d", files, n, whole)
+	if r.Labelled != 24 || rows != 24 || len(r.Files) != 3 {
+		t.Errorf("%v have %d rows of %d", r.Files, rows, r.Labelled)
 	}
 }

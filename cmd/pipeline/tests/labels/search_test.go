@@ -3,11 +3,14 @@ package labels
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestSearchByPhoto: the nearest photo is the photo itself, then those of its class; features
@@ -15,26 +18,29 @@ import (
 func TestSearchByPhoto(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("photos"), commandtest.SmallSide, 4, "kiwi", "lime", "plum")
-	paths, err := filepath.Glob(filepath.Join(images, "lime", "*"))
-	if err != nil || len(paths) != 4 {
-		t.Fatalf("%d photos, %v", len(paths), err)
+	features, s := l.Path("features"), l.Studio()
+	must.Get(s.Embed(t.Context(), pipeline.EmbedRequest{From: pipeline.Folder(images), Out: features}))(t)
+	const own = "lime/001.jpg"
+	var found [2]*pipeline.Found
+	for i, q := range []pipeline.SearchRequest{{Like: filepath.Join(images, own), From: pipeline.Folder(images)},
+		{Like: own, From: pipeline.Features(features)}} {
+		q.Top = 4
+		found[i] = must.Get(s.Search(t.Context(), q))(t)
 	}
-	out, own := l.Path("found.csv"), "lime/"+filepath.Base(paths[1])
-	l.Must("search", "--like", paths[1], "--images", images, "--top", "4", "--out", out)
-	found := strings.Split(strings.TrimSpace(string(l.Read(out))), "\n")
-	if len(found) != 5 || found[0] != "path,score" || !strings.HasPrefix(found[1], own+",") {
-		t.Fatalf("found:\n%s", strings.Join(found, "\n"))
+	if !slices.Equal(found[0].Matches, found[1].Matches) || found[0].Of != 12 || len(found[0].Matches) != 4 ||
+		found[0].Matches[0].Path != own {
+		t.Errorf("photos: %v\nfeatures: %v", found[0], found[1])
 	}
-	for _, line := range found[1:] {
-		if !strings.HasPrefix(line, "lime/") {
-			t.Errorf("%s is no lime", line)
+	for _, m := range found[0].Matches {
+		if !strings.HasPrefix(m.Path, "lime/") {
+			t.Errorf("%s is no lime", m.Path)
 		}
 	}
-	features := l.Path("features")
-	l.Must("embed", "--images", images, "--out", features)
-	r := l.Must("search", "--like", own, "--features", features, "--top", "4", "--out", "-")
-	if r.Stdout != string(l.Read(out)) {
-		t.Errorf("features:\n%s\nphotos:\n%s", r.Stdout, l.Read(out))
+	var table strings.Builder
+	must.Do(t, found[0].Write(&table))
+	if said := l.Must("search", "--like", filepath.Join(images, own), "--images", images, "--top", "4", "--out",
+		"-").Stdout; said != table.String() {
+		t.Errorf("the command prints\n%s, want\n%s", said, &table)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 const readme = "../../../../README.md"
@@ -67,8 +67,7 @@ func TestReadme(t *testing.T) {
 	l.Photos(l.Path("photos", "train"), commandtest.SmallSide, 5, "dalmatian", "okapi", "heron", "koala", "lynx")
 	l.Photos(l.Path("photos", "new"), commandtest.SmallSide, 5, "quokka")
 	l.Photos(l.Path("photos", "holiday"), commandtest.SmallSide, 3, "okapi", "quokka", "teapot")
-	env := append(l.OnPath(), "CLONE="+testenv.ModuleRoot(t), "MAKEFLAGS=",
-		"PIPELINE_CACHE="+l.Path("cache"), "PIPELINE_SERVE_ADDR=127.0.0.1:0")
+	env := append(l.OnPathAfterDemo(), "CLONE="+testenv.ModuleRoot(t), "MAKEFLAGS=", "PIPELINE_SERVE_ADDR=127.0.0.1:0")
 	known := 0
 	commands := commandsIn(text, "pipeline", "go", "make")
 	for i, first := range []string{"make demo ", "make test "} { // which do all the set-up

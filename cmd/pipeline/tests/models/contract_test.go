@@ -17,7 +17,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
 )
 
 // TestEmbedFolder: the class is the first-level folder, the folder is readable
@@ -185,11 +184,11 @@ func TestForeignFeatures(t *testing.T) {
 		t.Errorf("accuracy %v on its own well-separated data", accuracy)
 	}
 	l.Refused(command.ExitUsage, []string{"--backbone"}, "label", model, "--images", images, "--out", l.Path("out"))
-	l.Must("label", model, "--images", images, "--out", l.Path("out"), "--backbone", testenv.Small(t))
+	l.Must("label", model, "--images", images, "--out", l.Path("out"), "--backbone", commandtest.Network())
 
 	l.Must("train", "--features", l.Foreign(own.X.Cols+1), "--out", model)
 	l.Refused(command.ExitFailed, []string{fmt.Sprint(own.X.Cols), fmt.Sprint(own.X.Cols + 1)}, "label", model,
-		"--images", images, "--out", l.Path("out"), "--backbone", testenv.Small(t))
+		"--images", images, "--out", l.Path("out"), "--backbone", commandtest.Network())
 }
 
 // TestFeaturesOfAnotherSize are refused, naming both sizes.
@@ -205,7 +204,7 @@ func TestFeaturesOfAnotherSize(t *testing.T) {
 func TestFeaturesOfAnotherOrigin(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	builtIn, err := backbone.Resolve(testenv.Small(t), backbone.Dirs{})
+	builtIn, err := backbone.Resolve(commandtest.Network(), backbone.Dirs{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -239,7 +238,7 @@ func TestFeaturesOfAnotherOrigin(t *testing.T) {
 func TestAnotherBackbone(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	builtIn, err := backbone.Resolve(testenv.Small(t), backbone.Dirs{})
+	builtIn, err := backbone.Resolve(commandtest.Network(), backbone.Dirs{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -406,7 +405,7 @@ func TestInformation(t *testing.T) {
 	if r := l.Must("backbones", "list"); !strings.Contains(r.Stdout, "built in") {
 		t.Errorf("backbones list: %s", r.Stdout)
 	}
-	if r := l.Must("backbones", "inspect", testenv.Small(t)); !strings.Contains(r.Stdout, "SHA-256") {
+	if r := l.Must("backbones", "inspect", commandtest.Network()); !strings.Contains(r.Stdout, "SHA-256") {
 		t.Errorf("backbones inspect: %s", r.Stdout)
 	}
 	t.Setenv("ONNXRUNTIME_LIB", l.Path("nothing.so"))

@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 // A prior from two folders helps a model of another one, which keeps it; the images
@@ -56,7 +56,7 @@ func TestPriorDoesNotSayWhere(t *testing.T) {
 	l := commandtest.New(t)
 	photos := l.Photos(l.Path("photos"), 40, 3, "ant", "bee")
 	backbone, file := l.Path("own.onnx"), l.Path("p.prior")
-	l.Write(backbone, l.Read(testenv.Small(t)))
+	l.Write(backbone, l.Read(commandtest.Network()))
 	l.Must("prior", "--images", photos, "--backbone", backbone, "--out", file)
 	if made := string(l.Read(file)); !strings.Contains(made, "own.onnx") || strings.Contains(made, l.Dir) {
 		t.Errorf("the prior of %s has %.600q", backbone, made)
@@ -68,7 +68,8 @@ func TestPriorOfANetwork(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("images"), 40, 1, "ant", "bee", "cat")
 	says := func(flags ...string) string {
-		l.Must(append([]string{"train", "--images", images, "--out", l.Path("m.model")}, flags...)...)
+		l.Must(append([]string{"train", "--images", images, "--out", l.Path("m.model"), "--backbone", testenv.Small(t)},
+			flags...)...)
 		return l.Must("inspect", l.Path("m.model")).Stdout
 	}
 	folder := filepath.Join(testenv.ModuleRoot(t), "models")

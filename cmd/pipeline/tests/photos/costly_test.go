@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/internal/imagebomb"
+	"github.com/seed-90d10d51/pipeline/internal/testing/imagebomb"
 )
 
 // mostPeak is the most memory in MiB that a command may take for any small file.

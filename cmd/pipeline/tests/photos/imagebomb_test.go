@@ -14,8 +14,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/internal/imagebomb"
-	"github.com/seed-90d10d51/pipeline/internal/shared"
+	"github.com/seed-90d10d51/pipeline/internal/testing/imagebomb"
+	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
 // TestImageBombs: files that take as much memory as all may take together are

@@ -36,6 +36,7 @@ func undisturbed(l *commandtest.Bed, out string) (images string, args func(out s
 // and once it can be read again the same command ends with the bytes of an
 // undisturbed run.
 func TestPermissionIsLost(t *testing.T) {
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	images, args := undisturbed(l, l.Path("want"))
 	for _, rows := range []int{0, 5} {
@@ -107,6 +108,7 @@ func labelledOrDenied(l *commandtest.Bed, out string) int {
 // TestPhotosVanishAndChange during a run: it ends, no label is that of
 // another picture, and the next run finds nothing stale in its cache.
 func TestPhotosVanishAndChange(t *testing.T) {
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	images, args := undisturbed(l, l.Path("before"))
 	disturb := func() {

@@ -42,6 +42,7 @@ func subjectsAtTheLeft(l *commandtest.Bed, dir string, first, n int) string {
 // TestWhatTheNetworkSees: a subject at the edge is seen by squeezing, bars and views, not in the
 // centre crop, which says so; the model keeps the choice and refuses another.
 func TestWhatTheNetworkSees(t *testing.T) {
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	learned, asked := subjectsAtTheLeft(l, l.Path("learned"), 0, 4), subjectsAtTheLeft(l, l.Path("asked"), 4, 3)
 	const hidden = "lose more than a quarter of their area to the centre crop"

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 // into decodes the answer to a request into v, and returns its code.
@@ -124,7 +124,7 @@ func TestServeBoxes(t *testing.T) {
 	s.decide(ids["4.png#1"], "owl")
 	s.decide(ids["1.png#2"], "owl")
 	s.ask("POST", "/v1/decisions", fmt.Sprintf(`{"do":"ignore","images":[%q]}`, ids["0.png#1"]))
-	if code, text := s.ask("POST", "/v1/accept", `{"above":0.9}`); code != 200 {
+	if code, text := s.ask("POST", "/v1/accept", `{"above":0.6}`); code != 200 {
 		t.Errorf("accept many: %d %s", code, text)
 	}
 	_, thumb := s.ask("GET", "/v1/images/"+ids["2.png#2"]+"/thumb", "")

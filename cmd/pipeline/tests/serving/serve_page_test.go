@@ -42,6 +42,7 @@ func (p *person) has(when string, want map[string]int) {
 // TestServePage: from a folder without a model to exported labels, by two people in
 // two browsers.
 func TestServePage(t *testing.T) {
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	truth := drawn(l, l.Path("photos"), 12, "kiwi", "lime", "plum", "fig", "pear")
 	s := serve(l, 60, l.Path("m.model"), "--images", l.Path("photos"))

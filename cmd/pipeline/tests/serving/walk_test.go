@@ -28,6 +28,7 @@ type walk struct {
 // whatever commands write, while a server runs and after it was killed, and comes back from
 // every format as it left.
 func TestOneTruth(t *testing.T) {
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	const each = 60
 	w := &walk{decided: map[[32]byte]string{}, files: map[string][32]byte{}, photos: l.Path("photos")}

@@ -6,7 +6,6 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"slices"
 	"syscall"
 	"testing"
 	"unsafe"
@@ -20,17 +19,15 @@ import (
 // every step, wherever it writes, and sees the same each time.
 func KillAt(tb testing.TB, n int, cmd *exec.Cmd) (killed bool, exitCode int) {
 	tb.Helper()
-	runtime.LockOSThread() // a tracer is a thread
-	defer runtime.UnlockOSThread()
-	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
-	if err := cmd.Start(); err != nil {
-		Missing(tb, "cannot trace a process: %v", err)
-	}
-	status, err := traced(cmd.Process.Pid, n)
-	if err != nil {
-		_ = cmd.Process.Kill()
-	}
-	_ = cmd.Wait() // for its output; it has ended
+	var status unix.WaitStatus
+	var err error
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		runtime.LockOSThread() // a tracer is a thread; this one ends here, with its filter
+		status, err = traced(cmd, n)
+	}()
+	<-done
 	if err != nil {
 		Missing(tb, "cannot trace a process: %v", err)
 	}
@@ -71,17 +68,32 @@ func KillAtEveryStep(tb testing.TB, variable string, begin func() (folder string
 	}
 }
 
-// traced follows all threads of a stopped process until it ends.
-func traced(pid, n int) (status unix.WaitStatus, err error) {
+// traced runs a command and follows all its threads until it ends.
+func traced(cmd *exec.Cmd, n int) (status unix.WaitStatus, err error) {
+	if err := stopAtChanges(); err != nil {
+		return status, err
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Ptrace: true}
+	if err := cmd.Start(); err != nil {
+		return status, err
+	}
+	if status, err = follow(cmd.Process.Pid, n); err != nil {
+		_ = cmd.Process.Kill()
+	}
+	_ = cmd.Wait() // for its output; it has ended
+	return status, err
+}
+
+func follow(pid, n int) (status unix.WaitStatus, err error) {
 	if _, err := unix.Wait4(pid, &status, 0, nil); err != nil {
 		return status, err
 	}
-	const options = unix.PTRACE_O_TRACESYSGOOD | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_EXITKILL
+	const options = unix.PTRACE_O_TRACESECCOMP | unix.PTRACE_O_TRACECLONE | unix.PTRACE_O_EXITKILL
 	if err := unix.PtraceSetOptions(pid, options); err != nil {
 		return status, err
 	}
 	for thread := pid; ; {
-		if err := unix.PtraceSyscall(thread, resumed(status)); err != nil && !errors.Is(err, unix.ESRCH) {
+		if err := unix.PtraceCont(thread, resumed(status)); err != nil && !errors.Is(err, unix.ESRCH) {
 			return status, err
 		}
 		if thread, err = unix.Wait4(-1, &status, unix.WALL|unix.WNOTHREAD, nil); err != nil {
@@ -90,7 +102,7 @@ func traced(pid, n int) (status unix.WaitStatus, err error) {
 		if thread == pid && !status.Stopped() {
 			return status, nil
 		}
-		if changes(thread, status) {
+		if status.TrapCause() == unix.PTRACE_EVENT_SECCOMP {
 			if n--; n == 0 {
 				if err := unix.Kill(pid, unix.SIGKILL); err != nil {
 					return status, err
@@ -100,39 +112,39 @@ func traced(pid, n int) (status unix.WaitStatus, err error) {
 	}
 }
 
-const systemCall = unix.SIGTRAP | 0x80 // by PTRACE_O_TRACESYSGOOD
-
 // resumed returns the signal that a stopped thread goes on with: its own, unless it
 // stopped for us.
 func resumed(status unix.WaitStatus) int {
-	if !status.Stopped() {
-		return 0
-	}
-	switch signal := status.StopSignal(); signal {
-	case unix.SIGTRAP, unix.SIGSTOP, systemCall:
-		return 0
-	default:
+	if signal := status.StopSignal(); status.Stopped() && signal != unix.SIGTRAP && signal != unix.SIGSTOP {
 		return int(signal)
 	}
+	return 0
 }
 
-// changes reports whether a thread is about to change the file system.
-func changes(thread int, status unix.WaitStatus) bool {
-	if !status.Stopped() || status.StopSignal() != systemCall {
-		return false
-	}
-	const getInfo, entry = 0x420e, 1 // PTRACE_GET_SYSCALL_INFO, PTRACE_SYSCALL_INFO_ENTRY
-	var info struct {
-		op          uint8
-		arch        uint32
-		at, stack   uint64
-		number      uint64
-		args, spare [6]uint64
-	}
-	_, _, e := unix.Syscall6(unix.SYS_PTRACE, getInfo, uintptr(thread), unsafe.Sizeof(info),
-		uintptr(unsafe.Pointer(&info)), 0, 0)
-	return e == 0 && info.op == entry && slices.Contains([]uint64{
+// stopAtChanges makes the kernel stop what this thread starts just before each change of the
+// file system. Stopping at every system call would take ten times as long.
+func stopAtChanges() error {
+	const (
+		load  = unix.BPF_LD | unix.BPF_W | unix.BPF_ABS
+		equal = unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K
+		give  = unix.BPF_RET | unix.BPF_K
+	)
+	filter := []unix.SockFilter{{Code: load}} // the number of the system call
+	for _, number := range []uint32{
 		unix.SYS_RENAMEAT, unix.SYS_RENAMEAT2, unix.SYS_UNLINKAT, unix.SYS_LINKAT, unix.SYS_SYMLINKAT, unix.SYS_MKDIRAT,
 		unix.SYS_FSYNC, unix.SYS_FTRUNCATE,
-	}, info.number)
+	} {
+		filter = append(filter, unix.SockFilter{Code: equal, Jf: 1, K: number},
+			unix.SockFilter{Code: give, K: unix.SECCOMP_RET_TRACE})
+	}
+	filter = append(filter, unix.SockFilter{Code: give, K: unix.SECCOMP_RET_ALLOW})
+	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
+		return err
+	}
+	program := unix.SockFprog{Len: uint16(len(filter)), Filter: &filter[0]}
+	_, _, e := unix.Syscall(unix.SYS_SECCOMP, unix.SECCOMP_SET_MODE_FILTER, 0, uintptr(unsafe.Pointer(&program)))
+	if e != 0 {
+		return e
+	}
+	return nil
 }
