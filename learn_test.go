@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline"
-	"github.com/seed-90d10d51/pipeline/internal/testenv"
+	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
 // A late reader does something before it is read.
