@@ -78,7 +78,7 @@ def main():
                     found[name, shots][s.name].append((before, after - before, error, now - error))
                     print(f"{s.name} K={shots} {draw} {name}: {100 * before:.1f} {100 * (after - before):+.1f}; "
                           f"ECE {100 * error:.1f} {100 * (now - error):+.1f}", flush=True)
-    print("| folder | K | without | difference | smallest | ECE without | difference |")
+    print("| folder | K | without | difference | smallest | ECE | ECE difference |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for (name, shots), sets in found.items():
         means = 100 * np.array([np.mean(v, 0) for v in sets.values()])
