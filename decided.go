@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"slices"
 
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -43,13 +44,19 @@ func (t *truths) tell(l *lines) {
 	}
 }
 
-// unjudged are the rows that no person has decided about. What was accepted in bulk counts
-// as the class given to a row, or is left out as well.
+// unjudged are the rows that no person has decided about. Where labels are judged, a class that
+// was accepted in bulk, or that a person gave a row without a known class, counts as given.
 type unjudged struct {
 	embed.Rows
-	decided  label.Decisions
-	keepBulk bool
-	judged   int // rows that it left out
+	decided label.Decisions
+	known   []string // classes, nil unless labels are judged
+	judged  int      // rows that it left out
+}
+
+// given reports whether a decision counts as the class given to a row.
+func (u *unjudged) given(d label.Decision, before string) bool {
+	slip := d.By == label.Person && d.Class != "" && !d.Again && !slices.Contains(u.known, before)
+	return u.known != nil && (d.By == label.Bulk || slip)
 }
 
 // Each implements embed.Rows.
@@ -58,7 +65,7 @@ func (u *unjudged) Each(ctx context.Context, emit func(embed.Item) error) (embed
 		d, ok := u.decided.Of(item)
 		switch {
 		case item.Err != nil || !ok || d.By == label.List:
-		case d.By == label.Bulk && u.keepBulk:
+		case u.given(d, item.Sample.Label):
 			item.Sample.Label = d.Class
 		default:
 			u.judged++

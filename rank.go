@@ -60,7 +60,8 @@ func (l *Ranked) Lines() []string { return l.lines }
 func (l *Ranked) Write(w io.Writer) error { return rank.Write(w, l.Entries) }
 
 // Rank orders photos by how much they deserve a look: because the model is unsure of them, does not
-// know them, or contradicts their label. Photos that people decided are left out.
+// know them, or contradicts their label. Photos that people decided are left out; if labels are
+// judged, only those of which they decided twice.
 func (s *Studio) Rank(ctx context.Context, q RankRequest) (*Ranked, error) {
 	r := s.begin(ctx)
 	if q.From.Scan.Shard != "" {
@@ -135,7 +136,10 @@ func (r *run) rank(ctx context.Context, q RankRequest) (l *Ranked, err error) {
 		return nil, err
 	}
 	defer closeInto(in, &err)
-	rows := &unjudged{Rows: in, keepBulk: q.Settings.By == rank.LabelError}
+	rows := &unjudged{Rows: in}
+	if q.Settings.By == rank.LabelError {
+		rows.known = m.Classes()
+	}
 	if rows.decided, err = teach.Decided(q.Model, m); err != nil {
 		return nil, err
 	}
