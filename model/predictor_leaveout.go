@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
@@ -20,9 +21,19 @@ import (
 // none for one that was not learned. It does not follow later changes of m.
 func (m *Model) LearnedAs() func(content Hash) []string { return m.Sessions.index().classes }
 
-// LeaveOut calls visit with everything that m has learned, and what a model with the
-// same settings says of it that has not: log p(class | x) in nats, in the order of
-// Classes and valid until visit returns, and the novelty. The only example of a class
+// A Verdict is an example and what a model with the same settings says of it that has not
+// learned it.
+type Verdict struct {
+	ID SampleID
+	// LogProb is log p(class | x) in nats, in the order of Classes and valid until the next one.
+	LogProb []float64
+	Novelty float64
+	// Right reports whether it is named correctly, taking into account that its class has
+	// lost it (package calibration).
+	Right bool
+}
+
+// LeaveOut calls visit with everything that m has learned. The only example of a class
 // is not visited. Heads learn all sessions again without one of ten folds (slow ones:
 // of three), so that a left-out example is missing from what all classes share, too;
 // projection, chosen settings and temperature are those of m, so that a trace of each
@@ -36,7 +47,7 @@ func (m *Model) LearnedAs() func(content Hash) []string { return m.Sessions.inde
 // examples forgets them. The order of visits is random, one at a time. Cost: ten times
 // that of learning.
 func (m *Model) LeaveOut(ctx context.Context, rows map[Hash][]float32,
-	visit func(id SampleID, logProb []float64, novelty float64)) error {
+	visit func(Verdict)) error {
 	if err := m.leaveOut(ctx, rows, visit); err != nil {
 		return fmt.Errorf("leave out what was learned: %w", err)
 	}
@@ -44,7 +55,7 @@ func (m *Model) LeaveOut(ctx context.Context, rows map[Hash][]float32,
 }
 
 func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32,
-	visit func(id SampleID, logProb []float64, novelty float64)) error {
+	visit func(Verdict)) error {
 	kept, lacking := m.Predictor.kept.bySample(m.Sessions), &MissingRowsError{}
 	lessons, whole := m.Sessions.without(nil), 0
 	for i := range lessons {
@@ -74,37 +85,35 @@ func (m *Model) leaveOut(ctx context.Context, rows map[Hash][]float32,
 	}
 	task := calibration.Task{Sessions: sessions, Fresh: m.Predictor.unfitted}
 	return calibration.LeaveOut(ctx, task, m.Predictor.Calibration.Elsewhere > 0,
-		func(at episodes.Place, head classifier.Head, a episodes.Answer) {
-			told(lessons[at.Session].Samples[at.Row], head, a)
-		})
+		func(a calibration.Verdict) { told(lessons[a.Place.Session].Samples[a.Place.Row], a) })
 }
 
 // telling returns a function that gives visit what a head says of a sample, one at a time.
-func (m *Model) telling(visit func(SampleID, []float64, float64)) func(SampleID, classifier.Head, episodes.Answer) {
+func (m *Model) telling(visit func(Verdict)) func(SampleID, calibration.Verdict) {
 	column := make(map[string]int, len(m.Classes()))
 	for j, name := range m.Classes() {
 		column[name] = j
 	}
 	row := make([]float64, len(column))
 	var one sync.Mutex
-	return func(id SampleID, head classifier.Head, a episodes.Answer) {
+	return func(id SampleID, a calibration.Verdict) {
 		one.Lock()
 		defer one.Unlock()
 		for j := range row {
 			row[j] = math.Inf(-1)
 		}
-		for j, name := range head.Classes() {
+		for j, name := range a.Head.Classes() {
 			row[column[name]] = a.LogProb[j]
 		}
 		m.Predictor.Temper(blas64.General{Rows: 1, Cols: len(row), Stride: len(row), Data: row})
-		visit(id, row, a.Novelty)
+		visit(Verdict{ID: id, LogProb: row, Novelty: a.Novelty, Right: a.Right})
 	}
 }
 
 // leaveOutLater leaves out the examples of lessons that follow the base session: in each of ten
 // folds a copy of the head forgets them. A head that cannot is not asked.
 func (m *Model) leaveOutLater(ctx context.Context, lessons []sessionRows,
-	told func(SampleID, classifier.Head, episodes.Answer)) error {
+	told func(SampleID, calibration.Verdict)) error {
 	cloner, clones := m.Predictor.Head.(classifier.Cloner)
 	if _, forgets := m.Predictor.Head.(classifier.SampleForgetter); !forgets || !clones {
 		return nil
@@ -127,7 +136,8 @@ func (m *Model) leaveOutLater(ctx context.Context, lessons []sessionRows,
 			return err
 		}
 		return episodes.Answers(head, episodes.Episode{X: z, Y: left.labels()}, func(i int, a episodes.Answer) {
-			told(left.Samples[i], head, a)
+			right := floats.MaxIdx(a.LogProb) == a.Own
+			told(left.Samples[i], calibration.Verdict{Head: head, Answer: a, Right: right})
 		})
 	})
 }

@@ -23,11 +23,11 @@ import (
 func leftOutOf(t *testing.T, m *Model, rows map[Hash][]float32) map[SampleID][]float64 {
 	t.Helper()
 	out := map[SampleID][]float64{}
-	err := m.LeaveOut(context.Background(), rows, func(id SampleID, logProb []float64, _ float64) {
-		if out[id] != nil {
-			t.Errorf("%s is visited twice", id.Class)
+	err := m.LeaveOut(context.Background(), rows, func(l Verdict) {
+		if out[l.ID] != nil {
+			t.Errorf("%s is visited twice", l.ID.Class)
 		}
-		out[id] = slices.Clone(logProb)
+		out[l.ID] = slices.Clone(l.LogProb)
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -176,7 +176,7 @@ func TestLeaveOutNeedsEverything(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	visit := func(SampleID, []float64, float64) { t.Error("visited") }
+	visit := func(Verdict) { t.Error("visited") }
 	if err := m.LeaveOut(ctx, rows, visit); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
@@ -213,8 +213,8 @@ func TestLeaveOutOfLaterSessions(t *testing.T) {
 	}
 	got := map[SampleID][]float64{}
 	var missing *MissingRowsError
-	err := m.LeaveOut(context.Background(), rows, func(id SampleID, logProb []float64, _ float64) {
-		got[id] = slices.Clone(logProb)
+	err := m.LeaveOut(context.Background(), rows, func(l Verdict) {
+		got[l.ID] = slices.Clone(l.LogProb)
 	})
 	if !errors.As(err, &missing) || missing.Missing != 90 {
 		t.Errorf("without the base session: %v", err)

@@ -40,13 +40,12 @@ func leaveOut(ctx context.Context, m *model.Model, have []model.SampleID, row fu
 	out := leftOut{photos: map[ID]judged{}}
 	var labels labelnoise.Labels
 	var ids []ID
-	err := m.LeaveOut(ctx, rows, func(s model.SampleID, logProb []float64, _ float64) {
-		id, own := ID(s.Content), slices.Index(m.Classes(), s.Class)
-		first := m.Classes()[floats.MaxIdx(logProb)]
-		labels.Add(logProb, own)
-		ids, out.photos[id] = append(ids, id), judged{first: first, doubt: rank.Doubt(logProb, own)}
-		out.n++
-		if first == s.Class {
+	err := m.LeaveOut(ctx, rows, func(l model.Verdict) {
+		id, own := ID(l.ID.Content), slices.Index(m.Classes(), l.ID.Class)
+		labels.Add(l.LogProb, own)
+		ids = append(ids, id)
+		out.photos[id] = judged{m.Classes()[floats.MaxIdx(l.LogProb)], rank.Doubt(l.LogProb, own), 0}
+		if out.n++; l.Right {
 			out.correct++
 		}
 	})

@@ -68,13 +68,13 @@ func (r *Ranking) LeaveOut(ctx context.Context, m *model.Model, threshold float6
 		places[s.id] = append(places[s.id], i)
 	}
 	n := 0
-	err := m.LeaveOut(ctx, rows, func(id model.SampleID, logProb []float64, novelty float64) {
-		for _, i := range places[id] {
-			s, p := &r.aside[i], classifier.FromLogProb(m.Classes(), logProb, 1)
-			s.entry.Label, s.entry.Probability, s.entry.Novel = p.Label, p.Probability, novelty > threshold
+	err := m.LeaveOut(ctx, rows, func(l model.Verdict) {
+		for _, i := range places[l.ID] {
+			s, p := &r.aside[i], classifier.FromLogProb(m.Classes(), l.LogProb, 1)
+			s.entry.Label, s.entry.Probability, s.entry.Novel = p.Label, p.Probability, l.Novelty > threshold
 			given := r.known[s.entry.Given]
-			s.entry.Score = Doubt(logProb, given)
-			r.labels.Add(logProb, given)
+			s.entry.Score = Doubt(l.LogProb, given)
+			r.labels.Add(l.LogProb, given)
 			n++
 		}
 	})
