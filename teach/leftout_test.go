@@ -71,7 +71,7 @@ func TestOwnSlips(t *testing.T) {
 		}
 	}
 	if found != slips {
-		t.Errorf("%d of %d slips among the first %d", found, slips, 2*slips)
+		t.Fatalf("%d of %d slips among the first %d", found, slips, 2*slips)
 	}
 	first := suspicious[0]
 	do(t, s, Decision{Do: Label, Images: []ID{first.ID}, Class: first.Label})
