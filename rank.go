@@ -7,6 +7,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"slices"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
@@ -62,7 +63,8 @@ func (l *Ranked) Lines() []string { return l.lines }
 func (l *Ranked) Write(w io.Writer) error { return rank.Write(w, l.Entries) }
 
 // Rank orders photos by how much they deserve a look: because the model is unsure of them, does not
-// know them, or contradicts their label. Photos that people decided are left out.
+// know them, or contradicts their label. Photos that people decided are left out; if labels are
+// judged, only those of which they decided twice.
 func (s *Studio) Rank(ctx context.Context, q RankRequest) (*Ranked, error) {
 	r := s.begin(ctx)
 	if q.From.Scan.Shard != "" {
@@ -137,7 +139,10 @@ func (r *run) rank(ctx context.Context, q RankRequest) (l *Ranked, err error) {
 		return nil, err
 	}
 	defer closeInto(in, &err)
-	rows := &unjudged{Rows: in, keepBulk: q.Settings.By == rank.LabelError}
+	rows := &unjudged{Rows: in}
+	if q.Settings.By == rank.LabelError {
+		rows.known = m.Classes()
+	}
 	if rows.decided, err = teach.Decided(q.Model, m); err != nil {
 		return nil, err
 	}
@@ -346,13 +351,19 @@ func (r *run) writeSheet(ctx context.Context, l *Ranked, in input, file, title s
 	return nil
 }
 
-// unjudged are the rows that no person has decided about. What was accepted in bulk counts
-// as the class given to a row, or is left out as well.
+// unjudged are the rows that no person has decided about. Where labels are judged, a class that
+// was accepted in bulk, or that a person gave a row without a known class, counts as given.
 type unjudged struct {
 	embed.Rows
-	decided  label.Decisions
-	keepBulk bool
-	judged   int // rows that it left out
+	decided label.Decisions
+	known   []string // classes, nil unless labels are judged
+	judged  int      // rows that it left out
+}
+
+// given reports whether a decision counts as the class given to a row.
+func (u *unjudged) given(d label.Decision, before string) bool {
+	slip := d.By == label.Person && d.Class != "" && !d.Again && !slices.Contains(u.known, before)
+	return u.known != nil && (d.By == label.Bulk || slip)
 }
 
 // Each implements embed.Rows.
@@ -361,7 +372,7 @@ func (u *unjudged) Each(ctx context.Context, emit func(embed.Item) error) (embed
 		d, ok := u.decided.Of(item)
 		switch {
 		case item.Err != nil || !ok || d.By == label.List:
-		case d.By == label.Bulk && u.keepBulk:
+		case u.given(d, item.Sample.Label):
 			item.Sample.Label = d.Class
 		default:
 			u.judged++

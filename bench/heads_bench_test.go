@@ -19,32 +19,51 @@ import (
 // class: the head, what it chooses and the calibration, by method, classes and
 // dimensions. cpu-s is the processor time, which other load on the machine affects less.
 func BenchmarkTrainHead(b *testing.B) {
+	const images = 16
+	for _, size := range []struct{ classes, d int }{{10, 512}, {100, 192}, {100, 512}, {100, 1280}, {196, 512},
+		{400, 512}} {
+		for _, name := range []string{"ncm", "lda", "plda", "plda+", "ppca", "ppca-eb", "gptree"} {
+			b.Run(fmt.Sprintf("%s/classes=%d_d=%d", name, size.classes, size.d), func(b *testing.B) {
+				benchmarkTrain(b, name, size.classes, images, size.d)
+			})
+		}
+	}
+}
+
+// BenchmarkTrainFew is BenchmarkTrainHead for a few images of each class: of thousands of classes,
+// and of more values than images.
+func BenchmarkTrainFew(b *testing.B) {
+	for _, size := range []struct{ classes, images, d int }{{500, 3, 64}, {1000, 3, 64}, {2000, 3, 64}, {4000, 3, 64},
+		{500, 3, 512}, {15, 8, 1280}, {3, 2, 4096}} {
+		for _, name := range []string{"lda", "plda", "plda+", "gptree"} {
+			if size.classes >= 500 && name != "plda" {
+				continue // the others take minutes
+			}
+			b.Run(fmt.Sprintf("%s/classes=%d_images=%d_d=%d", name, size.classes, size.images, size.d),
+				func(b *testing.B) { benchmarkTrain(b, name, size.classes, size.images, size.d) })
+		}
+	}
+}
+
+// benchmarkTrain trains a model of some images of each class.
+func benchmarkTrain(b *testing.B, name string, classes, images, d int) {
 	c, err := native.Choose(native.Config{Backend: native.ONNXRuntime},
 		func() (*ort.Runtime, error) { return orttest.Open(b), nil })
 	if err != nil {
 		b.Skip(err)
 	}
-	const images = 16
-	for _, size := range []struct{ classes, d int }{{10, 512}, {100, 192}, {100, 512}, {100, 1280}, {196, 512},
-		{400, 512}} {
-		x, y := spectrum(size.classes*images, size.d, size.classes)
-		batch := model.Batch{X: x, Labels: y}
-		for i := range y {
-			batch.Paths = append(batch.Paths, fmt.Sprint(i))
-			batch.Content = append(batch.Content, embed.HashRow(dense.Row32(x, i)))
-		}
-		for _, name := range []string{"ncm", "lda", "plda", "plda+", "ppca", "ppca-eb", "gptree"} {
-			b.Run(fmt.Sprintf("%s/classes=%d_d=%d", name, size.classes, size.d), func(b *testing.B) {
-				s := model.Settings{Method: name, Heads: method.DefaultConfig(),
-					Provenance: embed.Provenance{Dim: size.d}, Backend: c}
-				begin := processorTime(b)
-				for b.Loop() {
-					if _, _, err := model.Train(b.Context(), s, batch); err != nil {
-						b.Fatal(err)
-					}
-				}
-				b.ReportMetric((processorTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
-			})
+	x, y := spectrum(classes*images, d, classes)
+	batch := model.Batch{X: x, Labels: y}
+	for i := range y {
+		batch.Paths = append(batch.Paths, fmt.Sprint(i))
+		batch.Content = append(batch.Content, embed.HashRow(dense.Row32(x, i)))
+	}
+	s := model.Settings{Method: name, Heads: method.DefaultConfig(), Provenance: embed.Provenance{Dim: d}, Backend: c}
+	begin := processorTime(b)
+	for b.Loop() {
+		if _, _, err := model.Train(b.Context(), s, batch); err != nil {
+			b.Fatal(err)
 		}
 	}
+	b.ReportMetric((processorTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
 }

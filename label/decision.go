@@ -65,6 +65,8 @@ type Decision struct {
 	// Labels are those of a photo that shows several things and has no Class.
 	Labels []string
 	By     By
+	// Again reports that a Person decided about a photo that had a class already.
+	Again bool
 	// At is when a person decided, zero if that is not known.
 	At time.Time
 }

@@ -30,7 +30,7 @@ func Decided(file string, m *model.Model) (label.Decisions, error) {
 // classes is decided as none of them.
 func (s *state) decision(id ID) (label.Decision, bool) {
 	if m, ok := s.marks[id]; ok {
-		d := label.Decision{Class: m.class(), Labels: m.labels(), By: m.by.Written()}
+		d := label.Decision{Class: m.class(), Labels: m.labels(), By: m.by.Written(), Again: m.again}
 		if d.By != label.List { // a list was decided earlier
 			d.At = s.lines[m.seq-1].Time
 		}

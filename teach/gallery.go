@@ -49,7 +49,7 @@ type Item struct {
 	// Labels are those of a photo that shows several things, which has no Label.
 	Labels []string
 	// Rather is a class that is more probable than Label; "" if there is none, or a person
-	// gave Label.
+	// gave Label knowing another one, or the same.
 	Rather string
 	// Top are the most probable classes; nil before the photo is scored.
 	Top     []classifier.Ranked
@@ -78,23 +78,35 @@ func (g *gallery) decided(i int) (decided, open bool) {
 	return decided, !decided && !g.photos[i].detected()
 }
 
+// doubted reports whether the label of photo i may be wrong: a person makes slips too, which only
+// a model shows that has not learned them, and has the last word about a label that was there before.
+func (g *gallery) doubted(i int, class string, by label.By) bool {
+	if class == "" || !g.live.scored(i) {
+		return false
+	}
+	p := g.photos[i]
+	if _, judged := g.left.photos[p.ID]; by == label.Person && judged {
+		return !g.state.marks[p.ID].again && !g.state.known[p.Class]
+	}
+	return !by.Certain()
+}
+
 // doubt returns the class that is more probable than the label of photo i, "" for none,
 // and how much the label is doubted, −1 to 1. Of what the model learned it asks a model
-// that did not, too (package rank).
+// that did not (package rank).
 func (g *gallery) doubt(i int, label string, by label.By) (rather string, doubt float64) {
-	if label == "" || by.Certain() || !g.live.scored(i) {
+	if !g.doubted(i, label, by) {
 		return "", 0
 	}
-	id := g.photos[i].ID
 	rather, _ = g.live.predicted(i)
 	doubt = 1
 	scores := g.live.scores
 	if c := slices.Index(scores.classes, label); c >= 0 {
-		belief := rank.Believed(scores.logProb(i), c)
-		if first := g.left.first[id]; slices.Contains(scores.classes, first) { // it may have another name now
-			rather, belief = first, belief.Mean(g.left.belief[id])
+		doubt = rank.Doubt(scores.logProb(i), c)
+		out, judged := g.left.photos[g.photos[i].ID]
+		if judged && slices.Contains(scores.classes, out.first) { // it may have another name now
+			rather, doubt = out.first, out.doubt
 		}
-		doubt = belief.Doubt()
 	}
 	if rather == label {
 		rather = ""
@@ -102,13 +114,13 @@ func (g *gallery) doubt(i int, label string, by label.By) (rather string, doubt 
 	return rather, doubt
 }
 
-// wrong returns how probably the label of photo i is wrong. What a person decided is right.
+// wrong returns how probably the label of photo i is wrong.
 func (g *gallery) wrong(i int, label string, by label.By) float64 {
-	if label == "" || by.Certain() || !g.live.scored(i) {
+	if !g.doubted(i, label, by) {
 		return 0
 	}
-	if p, ok := g.left.wrong[g.photos[i].ID]; ok {
-		return p
+	if photo, ok := g.left.photos[g.photos[i].ID]; ok {
+		return photo.wrong
 	}
 	c := slices.Index(g.live.scores.classes, label)
 	if c < 0 {

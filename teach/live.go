@@ -8,7 +8,6 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -154,27 +153,20 @@ func (l *live) temperature() float64 {
 	return 1
 }
 
-// frozen returns a live model that decisions do not change, to use without a lock; nil
-// for nil, or if there is none.
+// frozen returns a live model without scores that decisions do not change, to use without a
+// lock; nil for nil, or if there is none.
 func (l *live) frozen() (*live, error) {
 	if l == nil || l.linear == nil {
 		return l, nil
 	}
-	return l.twin()
-}
-
-// twin returns a copy with a head of its own and without scores; nil if there is no need
-// of one or the head cannot be copied.
-func (l *live) twin() (*live, error) {
 	cloner, ok := l.Predictor.Head.(classifier.Cloner)
-	if !ok || l.linear == nil {
+	if !ok {
 		return nil, nil
 	}
 	head, err := cloner.Clone()
 	if err != nil {
 		return nil, err
 	}
-	classifier.UseBackend(head, linalg.Default()) // it works on one example at a time
 	p, m, out := *l.Predictor, *l.Model, *l
 	p.Head, m.Predictor, out.Model, out.linear = head, &p, &m, head.(classifier.Linear)
 	out.scores = nil

@@ -36,7 +36,7 @@ func (s *Session) launch(seq int) {
 		still, err := s.fitTo(s.ctx, seq, nil)
 		var left leftOut
 		if err == nil && still != nil {
-			left, err = still.leaveOut(s.ctx, s.lockedRow)
+			left, err = leaveOut(s.ctx, still.Model, still.have, s.lockedRow)
 		}
 		s.mu.Lock()
 		s.refit.running, s.refit.err, s.left = false, err, left
@@ -79,7 +79,7 @@ func (s *Session) fitTo(ctx context.Context, seq int, written func(*model.Model)
 	}
 	l, err := newLive(m, want, s.options.Temp)
 	if err == nil {
-		still, err = l.twin()
+		still, err = l.frozen()
 	}
 	if err == nil {
 		err = s.goLive(ctx, l, st, begun)

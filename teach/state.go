@@ -16,6 +16,7 @@ type mark struct {
 	by      label.By
 	seq, at int
 	several []*class // of Mixed
+	again   bool     // of a Person, about a photo that had a label already
 }
 
 // class returns the name of the class of a photo, "" for none.
@@ -145,7 +146,9 @@ func (s *state) apply(l Line) {
 	switch l.Do {
 	case Label, Learn:
 		for i, id := range l.Images {
-			s.marks[id] = mark{of: s.names.class(l.Class), by: label.Person, seq: l.Seq, at: i}
+			before, by := s.label(id, "")
+			again := before != "" && !by.Aside()
+			s.marks[id] = mark{of: s.names.class(l.Class), by: label.Person, seq: l.Seq, at: i, again: again}
 		}
 	case Ignore, Skip:
 		by := map[Do]label.By{Ignore: label.Ignored, Skip: label.Skipped}[l.Do]

@@ -96,7 +96,7 @@ func TestWeightOfThePrior(t *testing.T) {
 		if got := next.(*plda.PLDA).PriorWeight(); got != h.PriorWeight() {
 			t.Errorf("%d examples: weight %g after loading, %g before", c.n, got, h.PriorWeight())
 		}
-		if a, b := h.Space().Whiten, next.(*plda.PLDA).Space().Whiten; !same(a, b) {
+		if a, b := h.Space().Whiten.Dense(), next.(*plda.PLDA).Space().Whiten.Dense(); !same(a, b) {
 			t.Errorf("%d examples: another W", c.n)
 		}
 	}
@@ -127,7 +127,7 @@ func TestPriorThatIsWrongIsLeftOut(t *testing.T) {
 	if h.PriorWeight() != 0 {
 		t.Errorf("it counts as %g images", h.PriorWeight())
 	}
-	if without := withPrior(t, nil, x, y); !same(h.Space().Whiten, without.Space().Whiten) {
+	if without := withPrior(t, nil, x, y); !same(h.Space().Whiten.Dense(), without.Space().Whiten.Dense()) {
 		t.Error("W is not that without it")
 	}
 	next, err := h.Unfitted()
@@ -135,7 +135,7 @@ func TestPriorThatIsWrongIsLeftOut(t *testing.T) {
 		t.Fatal(err)
 	}
 	learn(t, next.(*plda.PLDA), x, y)
-	if !same(h.Space().Whiten, next.(*plda.PLDA).Space().Whiten) {
+	if !same(h.Space().Whiten.Dense(), next.(*plda.PLDA).Space().Whiten.Dense()) {
 		t.Error("learned again, it uses the prior")
 	}
 }

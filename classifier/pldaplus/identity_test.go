@@ -108,7 +108,7 @@ func TestUnfittedGuessesAsTheHead(t *testing.T) {
 			}
 			learn(t, fold, part, labels)
 			got := fold.(gauss.Spacer).Space()
-			if !floats.EqualApprox(got.Whiten.Data, want.Whiten.Data, 1e-9) ||
+			if !floats.EqualApprox(got.Whiten.Dense().Data, want.Whiten.Dense().Data, 1e-9) ||
 				!floats.EqualApprox(got.Beta, want.Beta, 1e-9) {
 				t.Errorf("%s: a part of its images gives another space", name)
 			}

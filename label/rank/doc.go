@@ -10,18 +10,16 @@
 //	variance     predictive variance, of heads that have one: gpr; gptree, averaged
 //	             over the path to the most probable class
 //	novelty      the head's open-set score
-//	label-error  log((p+δ)/(g+δ)), with the probability p of the best other class, g
-//	             of the class given, and δ = 0.01; scaled to −1 to 1
+//	label-error  x/(1+|x|), with x = log(p/g), the probability p of the best other class
+//	             and g of the class given; −1 to 1
 //
 // # Wrong labels
 //
 // A model that has learned a wrong label defends it. [Ranking.LeaveOut] therefore asks
-// models that have not learned an image ([model.Model.LeaveOut]); p and g are the means
-// of what they say and of what the model itself says. Left out, a photo that is unlike
-// the others of its class looks as wrong as one with a wrong label; to the model that has
-// learned both, the first looks right. Together they find more wrong labels than either.
+// models that have not learned an image ([model.Model.LeaveOut]): in many dimensions a model
+// that has learned a hundred images is sure of all of them, so that what it says is not asked.
 // The odds tell a hopeless class from a weak one, which the difference p − g of the
-// normalised margin (Northcutt, Jiang and Chuang, JAIR 2021) does not; δ bounds them.
+// normalised margin (Northcutt, Jiang and Chuang, JAIR 2021) does not.
 // docs/results/labelling.md compares.
 //
 // # Images that differ

@@ -23,13 +23,11 @@ func (r *Ranking) Wrong() Wrong {
 	return Wrong{n * noise.Share, n * noise.Low, n * noise.High, r.labels.Len()}
 }
 
-// A setAside image was learned as id; entry and belief are what the model that learned
-// it says.
+// A setAside image was learned as id; entry is what the model that learned it says.
 type setAside struct {
-	entry  Entry
-	image  embedded
-	id     model.SampleID
-	belief Belief
+	entry Entry
+	image embedded
+	id    model.SampleID
 }
 
 // SetAside makes a ranking by LabelError put aside the images that m has learned, for
@@ -55,12 +53,11 @@ func (r *Ranking) learnedAs(image embedded) (model.SampleID, bool) {
 }
 
 // LeaveOut ranks what SetAside put aside, after the last row, and returns how many images
-// it left out to do so. Label, probability and novelty (an image is novel above threshold)
-// are those of models that have not learned the image; the score is that of the mean of
-// what these and m believe. What cannot be left out, the only example of a class, is ranked
-// by m alone. So is everything if embeddings of other examples are needed that are not
-// among the rows; the error then wraps a *model.MissingRowsError. Cost: that of
-// Model.LeaveOut.
+// it left out to do so. Label, probability, novelty (an image is novel above threshold) and
+// score are those of models that have not learned the image. What cannot be left out, the only
+// example of a class, is ranked by m. So is what was learned at first if embeddings of other
+// examples are needed that are not among the rows; the error then wraps a
+// *model.MissingRowsError. Cost: that of Model.LeaveOut.
 func (r *Ranking) LeaveOut(ctx context.Context, m *model.Model, threshold float64) (int, error) {
 	if len(r.aside) == 0 {
 		return 0, nil
@@ -71,13 +68,13 @@ func (r *Ranking) LeaveOut(ctx context.Context, m *model.Model, threshold float6
 		places[s.id] = append(places[s.id], i)
 	}
 	n := 0
-	err := m.LeaveOut(ctx, rows, func(id model.SampleID, logProb []float64, novelty float64) {
-		for _, i := range places[id] {
-			s, p := &r.aside[i], classifier.FromLogProb(m.Classes(), logProb, 1)
-			s.entry.Label, s.entry.Probability, s.entry.Novel = p.Label, p.Probability, novelty > threshold
+	err := m.LeaveOut(ctx, rows, func(l model.Verdict) {
+		for _, i := range places[l.ID] {
+			s, p := &r.aside[i], classifier.FromLogProb(m.Classes(), l.LogProb, 1)
+			s.entry.Label, s.entry.Probability, s.entry.Novel = p.Label, p.Probability, l.Novelty > threshold
 			given := r.known[s.entry.Given]
-			s.entry.Score = s.belief.Mean(Believed(logProb, given)).Doubt()
-			r.labels.Add(logProb, given)
+			s.entry.Score = Doubt(l.LogProb, given)
+			r.labels.Add(l.LogProb, given)
 			n++
 		}
 	})

@@ -143,10 +143,9 @@ func (r *Ranking) Put(row label.Scored) error {
 			r.Unlabelled++
 			return nil
 		}
-		belief := Believed(row.LogProb, given)
-		e.Score = belief.Doubt()
+		e.Score = Doubt(row.LogProb, given)
 		if id, ok := r.learnedAs(image); ok {
-			r.aside = append(r.aside, setAside{e, image, id, belief})
+			r.aside = append(r.aside, setAside{e, image, id})
 			return nil
 		}
 		r.labels.Add(row.LogProb, given)
@@ -168,33 +167,20 @@ func (r *Ranking) add(e Entry, image embedded) {
 	r.cut(2)
 }
 
-// A Belief has the probabilities of the given class of an image and of the best other.
-type Belief struct{ Given, Other float64 }
-
-// Believed returns the Belief of log-probabilities about the class of column given.
-func Believed(logProb []float64, given int) Belief {
-	b := Belief{Given: math.Exp(logProb[given])}
+// Doubt returns the score of LabelError from log-probabilities: the log-odds x of the best other
+// class against the one in column given, as x/(1+|x|), −1 to 1.
+func Doubt(logProb []float64, given int) float64 {
+	other := math.Inf(-1)
 	for j, v := range logProb {
 		if j != given {
-			b.Other = max(b.Other, math.Exp(v))
+			other = max(other, v)
 		}
 	}
-	return b
-}
-
-// Mean returns the mean of two beliefs about the same image.
-func (b Belief) Mean(c Belief) Belief {
-	return Belief{(b.Given + c.Given) / 2, (b.Other + c.Other) / 2}
-}
-
-// negligible is added to both probabilities of a Belief: how far below it one of them is
-// says nothing about a label, and is large by chance for an image unlike any class.
-const negligible = 0.01
-
-// Doubt returns the score of LabelError: the logarithm of the odds of the best other
-// class against the given one, scaled to −1 to 1.
-func (b Belief) Doubt() float64 {
-	return math.Log((b.Other+negligible)/(b.Given+negligible)) / math.Log((1+negligible)/negligible)
+	x := other - logProb[given]
+	if math.IsInf(x, 0) {
+		return math.Copysign(1, x)
+	}
+	return x / (1 + math.Abs(x))
 }
 
 // cut drops entries that cannot be in the result, once there are slack times as

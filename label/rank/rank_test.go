@@ -100,8 +100,7 @@ func TestOrder(t *testing.T) {
 	c := DefaultConfig()
 	c.By = LabelError
 	entries := ranked(t, line(t), c, math.NaN(), items...).Entries
-	p := 1 / (1 + math.Exp(-4))
-	want := math.Log((p+0.01)/(1-p+0.01)) / math.Log(101)
+	p, want := 1/(1+math.Exp(-4)), 4.0/5
 	if e := entries[0]; math.Abs(e.Score-want) > 1e-12 || e.Given != "left" || e.Label != "right" ||
 		math.Abs(e.Probability-p) > 1e-12 {
 		t.Errorf("%+v", e)

@@ -11,16 +11,27 @@ import (
 )
 
 // A deal divides the examples into folds: held has the fold of each example of each
-// session, −1 for one that is not left out. of counts the examples of each class that are.
+// session, −1 for one that is not left out. able counts the classes of which examples are, and
+// of those of each class that are asked about: all but where there are very many.
 type deal struct {
 	held, group [][]int // group numbers those of a class
 	parts       int
 	slow        bool // the head is
 	once        bool // as of Calibration
 	of          map[string]int
+	able        int
+	asked       [][]bool
 	groups      map[string]int // number of them
 	classes     int
 }
+
+const (
+	// mostAnswers bounds the log-probabilities that a calibration asks for, and with them its
+	// cost, which is that of examples × classes: of more, every second example is asked about,
+	// every third …, but of fewAsked at least.
+	mostAnswers = 8 << 20
+	fewAsked    = 2000
+)
 
 // splits deals single examples, and groups of like ones; these are nil if no two are alike.
 func (t Task) splits() (singles deal, groups *deal, err error) {
@@ -85,18 +96,41 @@ func (t Task) shared(classes []episodes.Class) bool {
 func (t Task) deal(classes []episodes.Class, groups, folds [][]int, parts int) deal {
 	d := deal{parts: parts, of: map[string]int{}, groups: map[string]int{}, classes: len(classes)}
 	for _, session := range t.Sessions {
-		d.held, d.group = append(d.held, make([]int, len(session.Y))), append(d.group, make([]int, len(session.Y)))
+		n := len(session.Y)
+		d.held, d.group = append(d.held, make([]int, n)), append(d.group, make([]int, n))
+		d.asked = append(d.asked, make([]bool, n))
 	}
+	left, step := 0, t.step(1)
 	for c, class := range classes {
 		d.groups[class.Name] = slices.Max(groups[c]) + 1
+		before := left
 		for i, at := range class.Examples {
-			d.group[at.Session][at.Row] = groups[c][i]
-			if d.held[at.Session][at.Row] = folds[c][i]; folds[c][i] >= 0 {
+			d.group[at.Session][at.Row], d.held[at.Session][at.Row] = groups[c][i], folds[c][i]
+			if folds[c][i] < 0 {
+				continue
+			}
+			if left%step == 0 {
+				d.asked[at.Session][at.Row] = true
 				d.of[class.Name]++
 			}
+			left++
+		}
+		if left > before {
+			d.able++
 		}
 	}
 	return d
+}
+
+// step returns 1 if all of so many questions per example are asked, 2 if every second is, …
+func (t Task) step(each int) int {
+	n := 0
+	for _, session := range t.Sessions {
+		n += each * len(session.Y)
+	}
+	_, classes := t.sizes()
+	most := max(fewAsked, mostAnswers/max(1, classes))
+	return max(1, (n+most-1)/most)
 }
 
 // A groupTally counts the examples of each group of a class that are named right, and all.

@@ -65,7 +65,7 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 	if err != nil {
 		return nil, Calibration{}, err
 	}
-	if len(singles.of) < singles.classes-len(singles.of) {
+	if singles.able < singles.classes-singles.able {
 		return simulated(ctx, t)
 	}
 	all, accuracies, err := t.tallied(ctx, singles)
@@ -80,7 +80,7 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 		wrong = all.likelihood.Wrong()
 	}
 	var alikeApart []*cluster
-	if groups != nil && 2*len(groups.of) >= groups.classes {
+	if groups != nil && 2*groups.able >= groups.classes {
 		apart, parts, err := t.tallied(ctx, *groups)
 		if err != nil {
 			return nil, Calibration{}, err
@@ -145,12 +145,22 @@ func (t Task) tallied(ctx context.Context, d deal) (all tally, accuracies []floa
 	return all, accuracies, err
 }
 
+// A Verdict is an example and the answer of a head that has not learned it.
+type Verdict struct {
+	Place episodes.Place
+	Head  classifier.Head
+	// Answer is about the example as it is.
+	episodes.Answer
+	// Right reports whether it is named correctly once it is moved as for a calibration, where
+	// a new example would be.
+	Right bool
+}
+
 // LeaveOut calls visit with every example and the answer of a head that learned
 // everything but the example's fold, which holds out groups of like examples if apart.
-// Examples are asked about as they are, not moved as for a calibration; the only example or
-// group of a class is not left out. Several goroutines call visit at once. Cost: Folds fits.
-func LeaveOut(ctx context.Context, t Task, apart bool,
-	visit func(episodes.Place, classifier.Head, episodes.Answer)) error {
+// The only example or group of a class is not left out. Several goroutines call visit at
+// once. Cost: Folds fits.
+func LeaveOut(ctx context.Context, t Task, apart bool, visit func(Verdict)) error {
 	singles, groups, err := t.splits()
 	if err != nil {
 		return err
@@ -161,10 +171,16 @@ func LeaveOut(ctx context.Context, t Task, apart bool,
 	}
 	return dense.ParallelErr(d.parts, func(f int) error {
 		fold, err := t.without(ctx, d.held, f)
-		if err == nil {
-			err = fold.answers(func(i int, a episodes.Answer) { visit(fold.places[i], fold.head, a) })
+		if err != nil || len(fold.places) == 0 {
+			return err
 		}
-		return err
+		right, err := fold.rightly(d)
+		if err != nil {
+			return err
+		}
+		return fold.answers(func(i int, a episodes.Answer) {
+			visit(Verdict{Place: fold.places[i], Head: fold.head, Answer: a, Right: right[i]})
+		})
 	})
 }
 
@@ -219,6 +235,28 @@ func (f fold) answers(visit func(i int, a episodes.Answer)) error {
 	return nil
 }
 
+// askedAbout returns a fold with the examples that are asked about alone.
+func (f fold) askedAbout(d deal) fold {
+	var rows []int
+	var places []episodes.Place
+	for i, at := range f.places {
+		if d.asked[at.Session][at.Row] {
+			rows, places = append(rows, i), append(places, at)
+		}
+	}
+	f.test, f.places = f.test.Pick(rows), places
+	return f
+}
+
+// rightly reports which examples are named correctly once they are moved.
+func (f fold) rightly(d deal) ([]bool, error) {
+	f.test = f.test.Pick(dense.Range(0, len(f.test.Y)))
+	approach(f.test, joined(f.rests), f.head, d.left(f))
+	right := make([]bool, len(f.test.Y))
+	err := f.answers(func(i int, a episodes.Answer) { right[i] = floats.MaxIdx(a.LogProb) == a.Own })
+	return right, err
+}
+
 // leave counts the answers of a head that has learned everything but fold f.
 func (t Task) leave(ctx context.Context, d deal, f int) (tally, error) {
 	out := tally{wrong: map[[2]string]int{}, groups: groupTally{}}
@@ -226,12 +264,14 @@ func (t Task) leave(ctx context.Context, d deal, f int) (tally, error) {
 	if err != nil || len(fold.places) == 0 {
 		return out, err
 	}
+	left := d.left(fold)
+	fold = fold.askedAbout(d)
 	out.classes = fold.test.Y
 	keep := func(_ int, a episodes.Answer) { out.novelty = append(out.novelty, a.Novelty) }
 	if err := fold.answers(keep); err != nil {
 		return out, err
 	}
-	approach(fold.test, joined(fold.rests), fold.head, d.left(fold))
+	approach(fold.test, joined(fold.rests), fold.head, left)
 	comparing, ok := fold.head.(classifier.Comparing)
 	moved := !ok || !comparing.Comparing()
 	var groups clusters

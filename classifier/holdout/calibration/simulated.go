@@ -3,6 +3,7 @@ package calibration
 import (
 	"context"
 	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -33,7 +34,12 @@ func simulated(ctx context.Context, t Task) (*temperature.Value, Calibration, er
 		}
 	}
 	var l temperature.Likelihood
-	err = episodes.Answers(head, second(joined(t.Sessions)), func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) })
+	examples := second(joined(t.Sessions))
+	if step := t.step(perExample); step > 1 {
+		every := func(i int) bool { return i%step > 0 }
+		examples = examples.Pick(slices.DeleteFunc(dense.Range(0, len(examples.Y)), every))
+	}
+	err = episodes.Answers(head, examples, func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) })
 	if err != nil {
 		return nil, Calibration{}, err
 	}

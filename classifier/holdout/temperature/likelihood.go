@@ -1,6 +1,11 @@
 package temperature
 
-import "math"
+import (
+	"math"
+	"slices"
+
+	"github.com/seed-90d10d51/pipeline/internal/dense"
+)
 
 // eceBins is the number of bins of the expected calibration error.
 const eceBins = 15
@@ -34,17 +39,68 @@ func (b bin) understated(wrong float64) float64 {
 	return b.right - (1-wrong)*b.confidence - wrong*b.luck
 }
 
-// A Likelihood accumulates the negative log-likelihood of held-out examples at
-// every T of a grid, and what else Minimum needs. The zero value is empty.
-type Likelihood struct {
-	n   float64
-	nll [shares][gridSize]float64
-	// bins hold the examples by the probability of the winning class at every T.
-	bins [gridSize][eceBins]bin
-	// rivals sums, at every T, the mean negative log-probability of the other
-	// classes minus that of the own one.
-	rivals [gridSize]float64
+// A point is what some examples tell at one T of the grid.
+type point struct {
+	nll [shares]float64
+	// bins hold the examples by the probability of the winning class.
+	bins [eceBins]bin
+	// rivals sums the mean negative log-probability of the other classes minus that of the
+	// own one.
+	rivals float64
 }
+
+// plus adds a multiple of another point.
+func (p *point) plus(other *point, by float64) {
+	for s, v := range other.nll {
+		p.nll[s] += v * by
+	}
+	for i, b := range other.bins {
+		own := &p.bins[i]
+		*own = bin{own.n + b.n*by, own.right + b.right*by, own.confidence + b.confidence*by, own.luck + b.luck*by}
+	}
+	p.rivals += other.rivals * by
+}
+
+// add adds an answer at point g of the grid.
+func (p *point) add(a answer, g int) {
+	nll, sum := a.tempered(g)
+	others := math.Max(1, float64(len(a.logProb)-1))
+	p.nll[0] += nll
+	own := math.Exp(-nll)
+	for s := 1; s < shares; s++ {
+		wrong := Share(s).Value()
+		p.nll[s] -= math.Log((1-wrong)*own + wrong*(1-own)/others)
+	}
+	b := &p.bins[min(eceBins-1, int(eceBins/sum))]
+	b.n++
+	b.confidence += 1 / sum
+	b.luck += (1 - 1/sum) / others
+	if a.logProb[a.own] == a.largest {
+		b.right++
+	}
+	p.rivals += a.lead * perT(g)
+}
+
+// A Likelihood tells the negative log-likelihood of held-out examples at every T of a grid,
+// and what else Minimum needs. It is computed where it is asked for, mostly at a few T near
+// the lowest. The zero value is empty.
+type Likelihood struct {
+	n       float64
+	answers []answer // not yet in all points
+	values  int      // of them
+	kinds   []kind
+	points  [gridSize]*point // of its own answers and kinds, nil if not computed
+	settled bool             // all points are, and answers is empty
+}
+
+// A kind is another Likelihood, whose examples count by a factor.
+type kind struct {
+	of *Likelihood
+	by float64
+}
+
+// mostValues bounds the log-probabilities that a Likelihood keeps: 64 MiB.
+const mostValues = 8 << 20
 
 // Len returns the number of examples.
 func (l *Likelihood) Len() int { return int(l.n) }
@@ -53,49 +109,53 @@ func (l *Likelihood) Len() int { return int(l.n) }
 // head gave.
 func (l *Likelihood) Add(logProb []float64, own int) {
 	l.n++
-	a := answerOf(logProb, own)
-	others := math.Max(1, float64(len(logProb)-1))
-	for g := range gridSize {
-		nll, sum := a.tempered(g)
-		l.nll[0][g] += nll
-		p := math.Exp(-nll)
-		for s := 1; s < shares; s++ {
-			wrong := Share(s).Value()
-			l.nll[s][g] -= math.Log((1-wrong)*p + wrong*(1-p)/others)
+	if l.settled {
+		a := answerOf(logProb, own)
+		for g, p := range l.points {
+			p.add(a, g)
 		}
-		b := &l.bins[g][min(eceBins-1, int(eceBins/sum))]
-		b.n++
-		b.confidence += 1 / sum
-		b.luck += (1 - 1/sum) / others
-		if logProb[own] == a.largest {
-			b.right++
+		return
+	}
+	l.points = [gridSize]*point{}
+	l.answers = append(l.answers, answerOf(slices.Clone(logProb), own))
+	if l.values += len(logProb); l.values > mostValues {
+		for g := range gridSize {
+			l.at(g)
 		}
-		l.rivals[g] += a.lead * perT(g)
+		l.answers, l.kinds, l.settled = nil, nil, true
 	}
 }
 
-// Merge adds the examples of another Likelihood.
-func (l *Likelihood) Merge(other *Likelihood) {
-	l.n += other.n
-	for s := range l.nll {
-		for g := range l.nll[s] {
-			l.nll[s][g] += other.nll[s][g]
-		}
+// at returns the sums at a point of the grid.
+func (l *Likelihood) at(g int) *point {
+	if l.points[g] != nil {
+		return l.points[g]
 	}
-	for g := range gridSize {
-		l.rivals[g] += other.rivals[g]
-		for i, b := range other.bins[g] {
-			own := &l.bins[g][i]
-			*own = bin{own.n + b.n, own.right + b.right, own.confidence + b.confidence, own.luck + b.luck}
-		}
+	p := &point{}
+	for _, a := range l.answers {
+		p.add(a, g)
 	}
+	dense.Parallel(len(l.kinds), func(i int) { l.kinds[i].of.at(g) })
+	for _, k := range l.kinds {
+		p.plus(k.of.at(g), k.by)
+	}
+	l.points[g] = p
+	return p
+}
+
+// Merge adds the examples of another Likelihood, which must not change any more.
+func (l *Likelihood) Merge(other *Likelihood) { l.merge(other, 1) }
+
+func (l *Likelihood) merge(other *Likelihood, by float64) {
+	l.n += other.n * by
+	l.kinds, l.points = append(l.kinds, kind{other, by}), [gridSize]*point{}
 }
 
 // ece returns the expected calibration error at a point of the grid, given that a share of
 // the labels is wrong.
 func (l *Likelihood) ece(g int, wrong Share) float64 {
 	var sum float64
-	for _, b := range l.bins[g] {
+	for _, b := range l.at(g).bins {
 		sum += math.Abs(b.understated(wrong.Value()))
 	}
 	return sum / max(l.n, 1)
@@ -105,7 +165,7 @@ func (l *Likelihood) ece(g int, wrong Share) float64 {
 // probability says at v.T, given v.Wrong; negative if it is less often.
 func (l *Likelihood) Understated(v *Value) float64 {
 	at := func(g int) (sum float64) {
-		for _, b := range l.bins[g] {
+		for _, b := range l.at(g).bins {
 			sum += b.understated(v.Wrong)
 		}
 		return sum / max(l.n, 1) / (1 - v.Wrong)
@@ -126,25 +186,9 @@ func Mixed(first, second *Likelihood, weight float64) Likelihood {
 		weight = 0
 	}
 	n := first.n + second.n
-	out := first.scaled((1 - weight) * n / max(first.n, 1))
-	other := second.scaled(weight * n / max(second.n, 1))
-	out.Merge(&other)
-	return out
-}
-
-func (l *Likelihood) scaled(by float64) Likelihood {
-	out := Likelihood{n: l.n * by}
-	for s := range l.nll {
-		for g, v := range l.nll[s] {
-			out.nll[s][g] = v * by
-		}
-	}
-	for g := range gridSize {
-		out.rivals[g] = l.rivals[g] * by
-		for i, b := range l.bins[g] {
-			out.bins[g][i] = bin{b.n * by, b.right * by, b.confidence * by, b.luck * by}
-		}
-	}
+	var out Likelihood
+	out.merge(first, (1-weight)*n/max(first.n, 1))
+	out.merge(second, weight*n/max(second.n, 1))
 	return out
 }
 
@@ -161,8 +205,8 @@ func (l *Likelihood) Minimum() *Value { return l.MinimumWith(0) }
 // probabilities of the true classes (package comment).
 func (l *Likelihood) MinimumWith(wrong Share) *Value {
 	best, shift, curve := l.lowest(wrong)
-	nll := &l.nll[wrong]
-	found := &Value{Before: nll[gridOne] / max(l.n, 1), After: nll[best] / max(l.n, 1), Wrong: wrong.Value()}
+	nll := func(g int) float64 { return l.at(g).nll[wrong] / max(l.n, 1) }
+	found := &Value{Before: nll(gridOne), After: nll(best), Wrong: wrong.Value()}
 	if math.IsNaN(found.Before+found.After) || math.IsInf(found.Before+found.After, 0) {
 		return &Value{T: 1, Fallback: "the held-out examples have no finite likelihood"}
 	}
@@ -197,11 +241,11 @@ func (l *Likelihood) minimum(wrong Share) float64 {
 // loss returns what MinimumWith minimises, at a point of the grid. Where wrong labels cost a
 // bounded amount, answers that are mostly wrong must not gain without bound either.
 func (l *Likelihood) loss(wrong Share, g int) float64 {
-	rivals := l.rivals[g]
+	rivals := l.at(g).rivals
 	if wrong > 0 {
 		rivals = max(rivals, 0)
 	}
-	return smoothed(l.nll[wrong][g], rivals, l.n)
+	return smoothed(l.at(g).nll[wrong], rivals, l.n)
 }
 
 // smoothed returns the mean loss of n examples from the sums of their negative log-likelihoods and
@@ -210,11 +254,14 @@ func smoothed(nll, leads, n float64) float64 { return (nll + leads/(n+2)) / max(
 
 // lowest returns the point of the grid with the lowest loss, and the vertex there.
 func (l *Likelihood) lowest(wrong Share) (best int, shift, curve float64) {
-	best = gridOne
 	at := func(g int) float64 { return l.loss(wrong, g) }
-	for g := range gridSize {
-		if at(g) < at(best) {
-			best = g
+	if best = gridOne; wrong == 0 {
+		best = descended(at)
+	} else {
+		for g := range gridSize {
+			if at(g) < at(best) {
+				best = g
+			}
 		}
 	}
 	shift, curve = vertex(at, best)

@@ -23,17 +23,24 @@ func Of(logProb blas64.General, own []int) float64 {
 		}
 		return known[g]
 	}
+	best := descended(at)
+	if lowest := at(best); math.IsNaN(lowest) || math.IsInf(lowest, 0) {
+		return 1
+	}
+	shift, _ := vertex(at, best)
+	return between(best, shift)
+}
+
+// descended returns the lowest point of a loss that is convex in 1/T, by way of those between it
+// and T = 1.
+func descended(at func(g int) float64) int {
 	best := gridOne
 	for _, step := range []int{-1, 1} {
 		for next := best + step; next >= 0 && next < gridSize && at(next) < at(best); next += step {
 			best = next
 		}
 	}
-	if lowest := at(best); math.IsNaN(lowest) || math.IsInf(lowest, 0) {
-		return 1
-	}
-	shift, _ := vertex(at, best)
-	return between(best, shift)
+	return best
 }
 
 // loss is Likelihood.loss without wrong labels.

@@ -2,6 +2,8 @@ package gauss
 
 import (
 	"context"
+	"math"
+	"slices"
 
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -29,7 +31,9 @@ const (
 type Basis struct {
 	totals []moments.Total
 	means  blas64.General // C×d
-	within blas64.General // S, d×d
+	within blas64.General // S, d×d; empty if there are pairs
+	pairs  *linalg.Eigen  // eigenpairs of S if there are few examples, nil otherwise
+	thin   blas64.General // n×d with S = thinᵀ·thin, if there are pairs
 	solver linalg.Solver
 
 	weight  float64   // degrees of freedom of S that come from a prior
@@ -40,10 +44,14 @@ type Basis struct {
 
 // Fit computes class means and S, the covariance pooled within the classes with
 // divisor Σ(n−1), from a base session of embeddings of length 1; totals holds
-// its first moments. O(nd²), or O(Cd²) from statistics.
+// its first moments. O(nd²), or O(Cd²) from statistics; O(n²d) for few examples.
 func Fit(ctx context.Context, backend linalg.Backend, s *moments.Session, totals []moments.Total) (*Basis, error) {
-	b := &Basis{totals: totals, means: meansOf(totals, s.Dim), within: dense.New(s.Dim, s.Dim),
-		solver: linalg.Solver{Backend: backend}}
+	b := &Basis{totals: totals, means: meansOf(totals, s.Dim), solver: linalg.Solver{Backend: backend}}
+	stated := func(e moments.Examples) bool { return e.Stats() != nil }
+	if fewRows(b.Examples(), s.Dim) && !slices.ContainsFunc(s.Classes, stated) {
+		return b, b.fitThin(s)
+	}
+	b.within = dense.New(s.Dim, s.Dim)
 	pending := dense.New(0, s.Dim)
 	for i, e := range s.Classes {
 		if err := ctx.Err(); err != nil {
@@ -77,6 +85,37 @@ func Fit(ctx context.Context, backend linalg.Backend, s *moments.Session, totals
 		b.within.Data[i] /= degrees
 	}
 	return b, nil
+}
+
+// fitThin computes the eigenpairs of S from few examples.
+func (b *Basis) fitThin(s *moments.Session) error {
+	b.thin = dense.New(0, s.Dim)
+	for i, e := range s.Classes {
+		z := e.Float64()
+		dense.SubtractRow(z, dense.Row(b.means, i))
+		b.thin.Data = append(b.thin.Data, z.Data...)
+		b.thin.Rows += z.Rows
+	}
+	blas64.Scal(1/math.Sqrt(float64(max(b.Degrees(), 1))), dense.Vector(b.thin.Data))
+	e, err := b.solver.ThinEigen(b.thin, b.thin.Rows, 1)
+	b.pairs = &e
+	return err
+}
+
+// full returns S as a matrix, which the caller must not change.
+func (b *Basis) full() (blas64.General, error) {
+	if b.pairs == nil {
+		return b.within, nil
+	}
+	return b.solver.Scatter(b.thin)
+}
+
+// spread returns tr(S).
+func (b *Basis) spread() float64 {
+	if b.pairs == nil {
+		return dense.Trace(b.within)
+	}
+	return dense.SumSquares(b.thin.Data)
 }
 
 // addWithin adds weight·m to the sum that will be S.
@@ -118,23 +157,18 @@ func (b *Basis) Examples() int { return b.Degrees() + len(b.totals) }
 // Dim returns d.
 func (b *Basis) Dim() int { return b.means.Cols }
 
-// Space returns the shared part for a given ε, 0 < ε ≤ 1. O(d³).
+// Space returns the shared part for a given ε, 0 < ε ≤ 1. O(d³), of few examples O(n²d).
 func (b *Basis) Space(epsilon float64) (*Space, error) {
-	means, W := dense.Clone(b.means), dense.Clone(b.within)
+	means := dense.Clone(b.means)
 	sp := &Space{Origin: dense.MeanRow(means), mul: b.solver.Backend}
 	dense.SubtractRow(means, sp.Origin)
-	b.shrink(W, epsilon)
-	guessed := b.Guessed()
-	if guessed > 0 && b.weight == 0 {
-		total, err := b.total(means)
-		if err != nil {
-			return nil, err
-		}
-		blas64.Scal(1-guessed, dense.Vector(W.Data))
-		blas64.Axpy(guessed*(1-correlation), dense.Vector(total.Data), dense.Vector(W.Data))
+	guessed, err := b.Guessed(), error(nil)
+	if b.pairs != nil {
+		sp.Whiten, err = b.root(means, epsilon, guessed)
+	} else {
+		sp.Whiten.Full, err = b.triangle(means, epsilon, guessed)
 	}
-	var err error
-	if sp.Whiten, err = linalg.InverseCholesky(b.solver.Raw(), W); err != nil {
+	if err != nil {
 		return nil, err
 	}
 	if means, err = sp.Turned(means); err != nil {
@@ -143,12 +177,55 @@ func (b *Basis) Space(epsilon float64) (*Space, error) {
 	return sp, sp.fitBetween(b.solver, means, b.noise(), guessed)
 }
 
+// triangle returns L⁻¹ from the centred class means.
+func (b *Basis) triangle(means blas64.General, epsilon, guessed float64) (blas64.General, error) {
+	W := dense.Clone(b.within)
+	b.shrink(W, epsilon)
+	if guessed > 0 && b.weight == 0 {
+		total, err := b.total(means)
+		if err != nil {
+			return W, err
+		}
+		blas64.Scal(1-guessed, dense.Vector(W.Data))
+		blas64.Axpy(guessed*(1-correlation), dense.Vector(total.Data), dense.Vector(W.Data))
+	}
+	return linalg.InverseCholesky(b.solver.Raw(), W)
+}
+
+// root is triangle from the eigenpairs of S: those of W are the same unless a share is guessed, which
+// adds the class means.
+func (b *Basis) root(means blas64.General, epsilon, guessed float64) (Whitening, error) {
+	d := float64(b.Dim())
+	within := (1 - guessed) * (1 - epsilon)
+	around := (1 - guessed) * epsilon * b.spread() / d
+	if guessed == 0 {
+		return rootOf(*b.pairs, within, around)
+	}
+	C, share := float64(means.Rows), guessed*(1-correlation)
+	between := share * (1 - roundTotal) / C
+	total := dense.SumSquares(means.Data)/C + (1-b.noise())*b.spread()
+	if total < noSpread {
+		return rootOf(*b.pairs, within, around+share/d)
+	}
+	within += share * (1 - roundTotal) * (1 - b.noise())
+	rows := dense.New(b.thin.Rows+means.Rows, b.Dim())
+	dense.Copy(dense.View(rows, 0, 0, b.thin.Rows, b.Dim()), b.thin)
+	dense.Copy(dense.View(rows, b.thin.Rows, 0, means.Rows, b.Dim()), means)
+	blas64.Scal(math.Sqrt(within), dense.Vector(rows.Data[:len(b.thin.Data)]))
+	blas64.Scal(math.Sqrt(between), dense.Vector(rows.Data[len(b.thin.Data):]))
+	e, err := b.solver.ThinEigen(rows, rows.Rows, 1)
+	if err != nil {
+		return Whitening{}, err
+	}
+	return rootOf(e, 1, around+share*roundTotal*total/d)
+}
+
 // Guessed returns the share, 0 to 1, of W that comes from the total covariance
 // unless there is a prior, and of β that comes from a rule: 1 if no class has two
 // different examples, 0 as soon as there are as many degrees of freedom within
 // classes as classes, linear between; or what GuessAs was told. O(d).
 func (b *Basis) Guessed() float64 {
-	if dense.Trace(b.within) < noSpread {
+	if b.spread() < noSpread {
 		return 1
 	}
 	if b.given != nil {

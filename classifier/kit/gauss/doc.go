@@ -49,7 +49,8 @@
 // much as the head of all of it (Basis.GuessAs). One image per class then classifies as accurately as ridge
 // regression. With two of every class T has no share: it makes them worse.
 //
-// Cost: Fit O(nd²), Space O(d³), a density O(d(r+k)+k²d), scoring a row
+// Cost: Fit O(nd²), Space O(d³); with n ≤ d/6 examples O(n²d) both, without a d×d matrix
+// (Whitening). A density O(d(r+k)+k²d), scoring a row
 // O(d(Σk+C+r)+Cr) with one product for each kind of term. The low-rank product
 // is in float32; where the squared distance is the small difference of large
 // terms (below 1/50 of them) it is recomputed in float64 as a sum of squares

@@ -77,8 +77,7 @@ func Isotropic(x blas64.General) *Space {
 	if x.Rows > 0 {
 		sp.Origin = dense.MeanRow(x)
 	}
-	sp.Whiten = dense.Identity(x.Cols)
-	blas64.Scal(1/math.Sqrt(withinShare*spread(x, sp.Origin)), dense.Vector(sp.Whiten.Data))
+	sp.Whiten = even(x.Cols, 1/math.Sqrt(withinShare*spread(x, sp.Origin)))
 	return sp
 }
 

@@ -85,7 +85,7 @@ func TestIsotropic(t *testing.T) {
 	}
 	for _, rows := range []int{0, 2} {
 		sp := Isotropic(dense.New(rows, 3))
-		if dense.NotFinite(sp.Whiten) >= 0 || math.IsNaN(sp.Origin[0]) {
+		if dense.NotFinite(sp.Whiten.Dense()) >= 0 || math.IsNaN(sp.Origin[0]) {
 			t.Errorf("%d equal rows: %+v", rows, sp)
 		}
 	}

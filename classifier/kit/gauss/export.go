@@ -15,7 +15,7 @@ import (
 // WhitenedGraph is Whitened as a graph, for the rows of z (n×d in float64).
 func (sp *Space) WhitenedGraph(g *onnx.Graph, z string) string {
 	d := sp.Dim()
-	return classifier.MulTransGraph(g, g.Op("Sub", z, g.Float64s(sp.Origin, d)), sp.Whiten.Data, d, d)
+	return classifier.MulTransGraph(g, g.Op("Sub", z, g.Float64s(sp.Origin, d)), sp.Whiten.Dense().Data, d, d)
 }
 
 // Graph is LogDensities of whitened rows as a graph, all of it in float64: n×C.

@@ -81,7 +81,7 @@ func TestDivideAndMultiply(t *testing.T) {
 // distance is Σ a²/(λ+…), for vectors that U and V leave unchanged.
 func TestCancellation(t *testing.T) {
 	const d, k, noise, wide = 16, 3, 1e-4, 1e3
-	sp := &Space{Origin: make([]float64, d), Whiten: dense.New(d, d), Directions: dense.New(0, d), Rest: 1,
+	sp := &Space{Origin: make([]float64, d), Directions: dense.New(0, d), Rest: 1,
 		Certain: true}
 	c := Class{N: 9, Mean: make([]float64, d), Noise: noise, Values: []float64{wide, wide, wide},
 		Vectors: make([]float32, k*d)}
@@ -241,8 +241,8 @@ func TestGuessedSpread(t *testing.T) {
 		}
 		// L⁻¹·W·L⁻ᵀ = I.
 		half, eye := dense.New(d, d), dense.New(d, d)
-		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, sp.Whiten, want, 0, half)
-		blas64.Gemm(blas.NoTrans, blas.Trans, 1, half, sp.Whiten, 0, eye)
+		blas64.Gemm(blas.NoTrans, blas.NoTrans, 1, sp.Whiten.Dense(), want, 0, half)
+		blas64.Gemm(blas.NoTrans, blas.Trans, 1, half, sp.Whiten.Dense(), 0, eye)
 		for i, v := range dense.Identity(d).Data {
 			if math.Abs(eye.Data[i]-v) > 1e-5 {
 				t.Fatalf("%s: L⁻¹WL⁻ᵀ is %g at (%d,%d)", name, eye.Data[i], i/d, i%d)

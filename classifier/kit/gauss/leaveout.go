@@ -112,14 +112,19 @@ func (l *LeaveOut) geometry(epsilon float64) (*geometry, error) {
 		lost += g.n[c] / (g.n[c] - 1) * dense.SquaredDistance(dense.Row(l.rows, i),
 			dense.Row(means, c)) / float64(len(l.of))
 	}
-	G := dense.Clone(b.within)
-	b.shrink(G, epsilon)
-	b.addTarget(G, -epsilon*lost/g.degrees/d)
-	L, err := linalg.InverseCholesky(b.solver.Raw(), G)
+	sp := &Space{mul: b.solver.Backend}
+	var err error
+	if b.pairs != nil {
+		sp.Whiten, err = rootOf(*b.pairs, 1-epsilon, epsilon*(b.spread()-lost/g.degrees)/d)
+	} else {
+		G := dense.Clone(b.within)
+		b.shrink(G, epsilon)
+		b.addTarget(G, -epsilon*lost/g.degrees/d)
+		sp.Whiten.Full, err = linalg.InverseCholesky(b.solver.Raw(), G)
+	}
 	if err != nil {
 		return nil, err
 	}
-	sp := &Space{Whiten: L, mul: b.solver.Backend}
 	if g.means, err = sp.Turned(means); err != nil {
 		return nil, err
 	}

@@ -48,7 +48,12 @@ func (b *Basis) With(p *Prior, weight float64) (*Basis, error) {
 	}
 	out := *b
 	D := float64(b.Degrees())
-	out.within, out.weight, out.epsilon = dense.Clone(b.within), weight, p.Epsilon
+	S, err := b.full()
+	if err != nil {
+		return nil, err
+	}
+	out.within, out.weight, out.epsilon = dense.Clone(S), weight, p.Epsilon
+	out.pairs, out.thin = nil, blas64.General{}
 	blas64.Scal(D/(D+weight), dense.Vector(out.within.Data))
 	blas64.Axpy(weight/(D+weight), dense.Vector(p.Within.Data), dense.Vector(out.within.Data))
 	out.target = make([]float64, b.Dim())
@@ -141,6 +146,6 @@ func (b *Basis) PriorWeight() float64 { return b.weight }
 // without a prior.
 func (b *Basis) PriorEpsilon() float64 { return b.epsilon }
 
-// Within returns S (d×d), which the caller must not change; zeros if every class
-// has one example.
+// Within returns S (d×d) of a session of statistics, which the caller must not change; zeros if
+// every class has one example.
 func (b *Basis) Within() blas64.General { return b.within }

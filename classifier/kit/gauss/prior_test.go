@@ -74,7 +74,7 @@ func TestOneExampleOfEachClassTakesThePrior(t *testing.T) {
 			var sum float64
 			for k := range d {
 				for l := range d {
-					sum += sp.Whiten.Data[i*d+k] * W.Data[k*d+l] * sp.Whiten.Data[j*d+l]
+					sum += sp.Whiten.Full.Data[i*d+k] * W.Data[k*d+l] * sp.Whiten.Full.Data[j*d+l]
 				}
 			}
 			want := 0.0

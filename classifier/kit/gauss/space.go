@@ -17,7 +17,7 @@ const DefaultLength = 0.5
 // variance of class means in each direction. It is immutable.
 type Space struct {
 	Origin     []float64      // m₀
-	Whiten     blas64.General // L⁻¹, d×d lower triangle
+	Whiten     Whitening      // L⁻¹
 	Directions blas64.General // V, r×d, orthonormal
 	Beta       []float64      // β along V
 	Rest       float64        // β₀ in the other d−r directions
@@ -112,19 +112,7 @@ func (sp *Space) Pooled(totals []moments.Total) ([]*Density, error) {
 // Turned returns L⁻¹z for the rows of z (n×d): Whitened for rows that are
 // already centred.
 func (sp *Space) Turned(z blas64.General) (blas64.General, error) {
-	const block = 192
-	white := dense.New(z.Rows, z.Cols)
-	if z.Rows == 0 {
-		return white, nil
-	}
-	for j := 0; j < z.Cols; j += block {
-		end := min(j+block, z.Cols) // columns beyond are zero in these rows of L⁻¹
-		dst, rows := dense.View(white, 0, j, z.Rows, end-j), dense.View(sp.Whiten, j, 0, end-j, end)
-		if err := sp.Backend().MulTrans64(dst, dense.View(z, 0, 0, z.Rows, end), rows); err != nil {
-			return white, err
-		}
-	}
-	return white, nil
+	return sp.Whiten.times(sp.Backend(), z)
 }
 
 // along returns the coordinates V·z (n×r) of whitened rows. O(ndr).

@@ -8,16 +8,17 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
 
-// Tensors returns a copy of the space as named arrays: "origin" (d), "whiten"
-// (d×d), "directions" (r×d) and "beta" (r). Rest and Certain are not included.
+// Tensors returns a copy of the space as named arrays: "origin" (d), those of
+// the whitening, "directions" (r×d) and "beta" (r). Rest and Certain are not included.
 func (sp *Space) Tensors() map[string]classifier.Tensor {
 	d, r := sp.Dim(), len(sp.Beta)
-	return map[string]classifier.Tensor{
+	tensors := map[string]classifier.Tensor{
 		"origin":     copied(sp.Origin, d),
-		"whiten":     copied(sp.Whiten.Data, d, d),
 		"directions": copied(sp.Directions.Data, r, d),
 		"beta":       copied(sp.Beta, r),
 	}
+	sp.Whiten.save(tensors)
+	return tensors
 }
 
 func copied(values []float64, shape ...int) classifier.Tensor {
@@ -30,14 +31,17 @@ func loadSpace(s classifier.State, d, r int, rest float64) (*Space, error) {
 	if d < 1 || r < 0 || r > d || !isVariance(rest) {
 		return nil, fmt.Errorf("dimension %d, rank %d, remaining variance %g", d, r, rest)
 	}
-	sp := &Space{Rest: rest}
+	whiten, err := loadWhitening(s, d)
+	if err != nil {
+		return nil, err
+	}
+	sp := &Space{Rest: rest, Whiten: whiten}
 	for _, t := range []struct {
 		name  string
 		shape []int
 		dst   *[]float64
-	}{{"origin", []int{d}, &sp.Origin}, {"beta", []int{r}, &sp.Beta}, {"whiten", []int{d, d}, &sp.Whiten.Data},
+	}{{"origin", []int{d}, &sp.Origin}, {"beta", []int{r}, &sp.Beta},
 		{"directions", []int{r, d}, &sp.Directions.Data}} {
-		var err error
 		if *t.dst, err = s.Float64(t.name, t.shape...); err != nil {
 			return nil, err
 		}
@@ -47,7 +51,6 @@ func loadSpace(s classifier.State, d, r int, rest float64) (*Space, error) {
 			return nil, fmt.Errorf("tensor beta: %g is not a variance", b)
 		}
 	}
-	sp.Whiten = blas64.General{Rows: d, Cols: d, Stride: d, Data: sp.Whiten.Data}
 	sp.Directions = blas64.General{Rows: r, Cols: d, Stride: d, Data: sp.Directions.Data}
 	return sp, nil
 }

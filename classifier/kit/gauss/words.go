@@ -241,12 +241,9 @@ func (n *Named) guess(sp *Space, centred [][]float64, totals []moments.Total) er
 	if err != nil {
 		return err
 	}
-	directions := dense.New(white.Rows, white.Cols)
-	if white.Rows > 0 {
-		back := dense.Transposed(sp.Whiten)
-		if err := sp.Backend().MulTrans64(directions, white, back); err != nil {
-			return err
-		}
+	directions, err := sp.Whiten.back(sp.Backend(), white)
+	if err != nil {
+		return err
 	}
 	var with, own float64
 	for c, t := range centred {
@@ -281,7 +278,7 @@ func (n *Named) Scores(scores, x blas64.General) {
 
 // Nowhere is the space of a head that has seen no examples: all densities are equal in it.
 func Nowhere(d int) *Space {
-	return &Space{Origin: make([]float64, d), Whiten: dense.Identity(d), Directions: dense.New(0, d), Rest: betaAlone}
+	return &Space{Origin: make([]float64, d), Whiten: even(d, 1), Directions: dense.New(0, d), Rest: betaAlone}
 }
 
 func widened(v []float32) []float64 {

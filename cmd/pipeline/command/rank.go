@@ -23,8 +23,8 @@ which these are: with margin, entropy or variance, images whose label would teac
 the model most, with --top such that differ (rank.spread); with novelty, images
 unlike any known class; with label-error, images that probably lie in the wrong
 class folder. These may be what the model was trained on: each is judged as if it
-had not been learned, too, at the cost of ten trainings. Images that were decided on
-the page of serve are left out.
+had not been learned, at the cost of ten trainings. Images that were decided on the
+page of serve are left out, with label-error only those decided twice.
 
 --cluster-unknown groups the images of no known class by similarity and links them
 into folders group-001, group-002 and so on; near-duplicates lie side by side, as in
