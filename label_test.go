@@ -111,7 +111,7 @@ func TestEachPhotoIsScoredOnce(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	shown, err := embed.Collect(t.Context(), &countedRows{items: photosOf(1, 2)})
+	shown, err := embed.Collect(t.Context(), &countedRows{items: photosOf(1, 1)})
 	if err != nil {
 		t.Fatal(err)
 	}
