@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
-	"github.com/seed-90d10d51/pipeline/model/advice"
+	"github.com/seed-90d10d51/pipeline/model/account"
 )
 
 // A card is what the model card says, after Mitchell et al. 2019, "Model Cards for
@@ -95,8 +95,8 @@ func (i *Inspected) WriteCard(w io.Writer) error {
 	c := card{
 		Title: filepath.Base(i.file), Method: m.Method, Settings: string(m.HeadConfig), Classes: m.ClassSizes(),
 		Sessions: m.Sessions, Samples: m.SampleCount(),
-		Held: m.Predictor.Calibration, Rough: advice.Rough(m.Predictor.Calibration),
-		Share: advice.Share(m.Predictor.Calibration), HeldBy: held(m.Predictor.Calibration.Source),
+		Held: m.Predictor.Calibration, Rough: account.Rough(m.Predictor.Calibration),
+		Share: account.Share(m.Predictor.Calibration), HeldBy: held(m.Predictor.Calibration.Source),
 		Traces: m.Traces, Provenance: m.Provenance,
 		SHA256: m.SHA256(), Version: m.ToolVersion, Seed: m.Seed,
 	}
@@ -115,7 +115,7 @@ func (i *Inspected) WriteCard(w io.Writer) error {
 		}
 	}
 	if t := m.Predictor.Temperature; t != nil && t.Fallback == "" && t.Before > 0 {
-		c.Calibrated, c.Temperature, c.ECE = true, t.T, advice.CalibrationError(m)
+		c.Calibrated, c.Temperature, c.ECE = true, t.T, account.CalibrationError(m)
 	}
 	c.Keeps, _ = m.Predictor.Kept()
 	return cardTemplate.Execute(w, c)

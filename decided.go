@@ -49,7 +49,8 @@ type unjudged struct {
 	embed.Rows
 	decided  label.Decisions
 	keepBulk bool
-	judged   int // rows that it left out
+	judged   int              // rows that it left out
+	see      func(embed.Item) // them
 }
 
 // Each implements embed.Rows.
@@ -62,6 +63,7 @@ func (u *unjudged) Each(ctx context.Context, emit func(embed.Item) error) (embed
 			item.Sample.Label = d.Class
 		default:
 			u.judged++
+			u.see(item)
 			return nil
 		}
 		return emit(item)

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -21,6 +22,8 @@ type Inspected struct {
 	*model.Model
 	// History are the points of its journal, none if it was not taught.
 	History []teach.Point
+	// Account is of the photos that it has learned, and that were decided on its page.
+	Account account.Account
 
 	file  string
 	bytes int64
@@ -37,7 +40,11 @@ func (s *Studio) Inspect(_ context.Context, file string) (*Inspected, error) {
 		return nil, err
 	}
 	history, err := teach.Points(file)
-	return &Inspected{m, history, file, info.Size()}, err
+	if err != nil {
+		return nil, err
+	}
+	counted, err := teach.Learned(file, m)
+	return &Inspected{m, history, counted, file, info.Size()}, err
 }
 
 // JSON returns what a program may want to know of the model.
@@ -48,12 +55,13 @@ func (i *Inspected) JSON() any {
 		"backbone": m.Provenance.Backbone, "text": m.Provenance.Text,
 		"classes": m.ClassSizes(), "sessions": len(m.Sessions), "samples": m.SampleCount(), "advice": advice.On(m),
 		"calibration": m.Predictor.Calibration, "history": append([]teach.Point{}, i.History...),
+		"account": i.Account,
 	}
 }
 
 // Advice says what to expect of the model, which classes need photos and which two may be one.
 func (i *Inspected) Advice() []string {
-	return append(advice.Expected(i.Model), advice.On(i.Model).Sentences()...)
+	return append(account.Trained(i.Model), advice.On(i.Model).Sentences()...)
 }
 
 // Lines say what the model is, for a person. WriteClasses has its classes and its history.
@@ -74,7 +82,8 @@ func (i *Inspected) Lines() []string {
 	l.backbone(m)
 	l = append(append(l, priorLines(m)...), wordLines(m)...)
 	l.add("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
-	return append(append(l, advice.Expected(m)...), rejectionLines(m)...)
+	l.add("photos     %s", i.Account.Counts())
+	return append(append(l, account.Trained(m)...), rejectionLines(m)...)
 }
 
 // WriteClasses writes the classes of each session, and the history.
@@ -156,9 +165,6 @@ func (l *lines) temperature(m *model.Model) {
 		}
 		l.add("temperature %.4g (%s: negative log-likelihood %.3f, %.3f without it%s)", t.T,
 			held(m.Predictor.Calibration.Source), t.After, t.Before, caution)
-	}
-	if t != nil && t.Wrong > 0 {
-		l.add("labels     about %.2g %% of those learned look wrong: see pipeline rank --by label-error", 100*t.Wrong)
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -92,9 +93,10 @@ func (r *run) learn(ctx context.Context, q LearnRequest) (*Learned, error) {
 		return nil, err
 	}
 	l := &Learned{Model: m, File: q.to(), Outcome: outcome, Failed: len(e.Outcome.Problems)}
+	l.count()
 	l.outcome(r, "learned")
 	r.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
-	l.lines = append(l.lines, advice.Expected(m)...)
+	l.lines = append(l.lines, account.Trained(m)...)
 	return l, r.problems(e.Outcome.Problems, q.to()+".errors.csv")
 }
 
@@ -133,6 +135,7 @@ func (r *run) learnStats(ctx context.Context, q LearnRequest) (*Learned, error) 
 		return nil, err
 	}
 	l := &Learned{Model: m, File: q.to(), Outcome: outcome}
+	l.count()
 	l.outcome(r, "learned")
 	return l, nil
 }

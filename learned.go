@@ -7,6 +7,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 )
 
@@ -21,6 +22,8 @@ type Learned struct {
 	Outcome model.Outcome
 	Unsaved string
 	Failed  int // rows of FILE.errors.csv
+	// Account is of what the model has learned, and of what could not be read.
+	Account account.Account
 
 	lines lines
 }
@@ -41,6 +44,7 @@ type LearnedJSON struct {
 	Classes    []model.ClassInfo `json:"classes"`
 	Samples    int               `json:"samples"`
 	Advice     advice.Advice     `json:"advice"`
+	Account    account.Account   `json:"account"`
 }
 
 // JSON returns what programs are told, nil if there is no model.
@@ -54,7 +58,15 @@ func (l *Learned) JSON() any {
 		NewClasses: append([]string{}, o.NewClasses...), MoreOf: append([]string{}, o.MoreOf...),
 		Conflicts: append([]model.Conflict{}, o.Conflicts...),
 		Classes:   m.ClassSizes(), Samples: m.SampleCount(), Advice: advice.On(m),
+		Account: l.Account,
 	}
+}
+
+// count makes the account of what the model has learned.
+func (l *Learned) count() {
+	t := account.Learned(l.Model)
+	t.Rest(l.Failed, l.Outcome.AlreadyKnown+l.Outcome.Duplicates, 0)
+	l.Account = t.Of(l.Model)
 }
 
 // outcome adds what a model has learned, and warns of what looks wrong.

@@ -9,12 +9,14 @@ import (
 	"os"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/label/report"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -49,6 +51,8 @@ func NewRankRequest(model string, from Source, out string) RankRequest {
 type Ranked struct {
 	// Entries are the photos, those that most deserve a look first.
 	Entries []rank.Entry
+	// Account is of the photos that the model has learned, zero without one.
+	Account account.Account
 
 	lines lines
 }
@@ -135,7 +139,8 @@ func (r *run) rank(ctx context.Context, q RankRequest) (l *Ranked, err error) {
 		return nil, err
 	}
 	defer closeInto(in, &err)
-	rows := &unjudged{Rows: in, keepBulk: q.Settings.By == rank.LabelError}
+	rows := &unjudged{Rows: in, keepBulk: q.Settings.By == rank.LabelError,
+		see: func(item embed.Item) { ranking.Judged(item.Hash, item.Vector) }}
 	if rows.decided, err = teach.Decided(q.Model, m); err != nil {
 		return nil, err
 	}
@@ -143,6 +148,9 @@ func (r *run) rank(ctx context.Context, q RankRequest) (l *Ranked, err error) {
 	l = &Ranked{}
 	if rows.judged > 0 {
 		l.lines.add("left out %s, as decided on the page", plural(rows.judged, "image", "images"))
+	}
+	if err == nil {
+		l.Account, err = teach.Learned(q.Model, m)
 	}
 	if err == nil {
 		err = r.judgeLearned(ctx, ranking, m, threshold, &l.lines)
@@ -198,9 +206,9 @@ func (r *run) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 		return err
 	}
 	l.lines.add("ranked %s by %s into %s", plural(len(ranking.Entries), "image", "images"), q.Settings.By, q.Out)
-	if w := ranking.Wrong(); w.Of >= fewLabels {
-		l.lines.add("about %.0f of %d labels are wrong, between %.0f and %.0f, as far as models can tell that have "+
-			"not learned them", w.Count, w.Of, w.Low, w.High)
+	if w := ranking.Wrong(); w != nil && w.Of >= account.FewLabels {
+		l.Account.Wrong = w
+		l.lines.add("%s", w)
 	}
 	if ranking.Unlabelled > 0 {
 		l.lines.add("left out %s whose folder is not a class of the model",
@@ -219,9 +227,6 @@ func (l *Ranked) writeFile(file string) error {
 	}
 	return atomicfile.Write(file, func(f *atomicfile.File) error { return l.Write(f) })
 }
-
-// fewLabels is the number below which nothing is said of how many labels are wrong.
-const fewLabels = 50
 
 // groupLines describe the groups of the unknown images, of which at most the given number
 // were grouped.

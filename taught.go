@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -198,9 +199,12 @@ func (r *run) learnTaught(ctx context.Context, q LearnRequest) (*Learned, error)
 	if l.Model, err = model.Load(q.Model); err != nil {
 		return nil, err
 	}
+	if l.Account, err = teach.Learned(q.Model, l.Model); err != nil {
+		return nil, err
+	}
 	l.outcome(r, "learned, in the journal too:")
 	r.warn(advice.Nesting(l.Model.Classes(), l.Outcome.NewClasses, in.folders(e.Samples)))
-	l.lines = append(l.lines, advice.Expected(l.Model)...)
+	l.lines = append(l.lines, account.Trained(l.Model)...)
 	return l, r.problems(e.Outcome.Problems, q.Model+".errors.csv")
 }
 
