@@ -3,8 +3,11 @@ package pipeline
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"fmt"
+	"io"
 	"log/slog"
+	"math"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -15,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 	"github.com/seed-90d10d51/pipeline/label/report"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -40,8 +44,18 @@ func NewEvalRequest(model string, from Source) EvalRequest {
 // Evaluated is what Eval returns.
 type Evaluated struct {
 	*metrics.Report
+	// Account is of the images; measured are those that were not learned.
+	Account account.Account
 
 	lines lines
+}
+
+// WriteJSON writes the report with the account as JSON.
+func (e *Evaluated) WriteJSON(w io.Writer) error {
+	return json.NewEncoder(w).Encode(struct {
+		*metrics.Report
+		Account account.Account `json:"account"`
+	}{e.Report, e.Account})
 }
 
 // Lines say how good the model is, for a person.
@@ -86,12 +100,16 @@ func (s *Studio) Eval(ctx context.Context, q EvalRequest) (e *Evaluated, err err
 	rows := &embed.Labelled{Rows: known}
 	scorer := q.Settings.Scorer(m.Predictor, label.Above(threshold), m.Predictor.Calibration)
 	scorer.TopK = 3
-	pass := label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{evaluation}}
+	count := label.NewCount(m.Predictor.Calibration, m.ClassSizes())
+	count.Learned = evaluation.Learned
+	pass := label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{count, evaluation}}
 	if q.Report != "" {
 		page := report.PageOf(m, r.version)
 		page.Title = pageTitle(q.Model, in.root)
 		page.Subtitle = "Evaluation; " + page.Subtitle
-		pass.Sinks = append(pass.Sinks, r.page(ctx, page, in, q.Report, evaluation, threshold))
+		sink := r.page(ctx, page, in, q.Report, evaluation, threshold)
+		sink.Count = count
+		pass.Sinks = append(pass.Sinks, sink)
 	}
 	outcome, err := pass.Run(ctx)
 	from.noteUnlabelled(in, rows, outcome.Skipped)
@@ -99,7 +117,8 @@ func (s *Studio) Eval(ctx context.Context, q EvalRequest) (e *Evaluated, err err
 		return nil, err
 	}
 	known.warn(r.log)
-	e = &Evaluated{}
+	e = &Evaluated{Account: count.Account()}
+	e.Account.Measured = evaluation.Measured()
 	decided.tell(&e.lines)
 	if e.Report, err = evaluation.Report(); err != nil {
 		return nil, err
@@ -117,6 +136,13 @@ func (e *Evaluated) tell(m *model.Model, of *label.Evaluation, q EvalRequest) {
 			r.NLearned)
 	}
 	l.add("accuracy           %.1f %%%s", 100*r.Accuracy, tooGood(r))
+	if m := e.Account.Measured; m != nil && r.NLearned > 0 {
+		l.add("not learned        %.1f %% of %d, between %.0f and %.0f %%", 100*m.Accuracy, m.N, math.Floor(100*m.Low),
+			math.Ceil(100*m.High))
+	}
+	if said := e.Account.Labels(); said != "" {
+		l.add("expected           %s", strings.TrimPrefix(said, "expect "))
+	}
 	l.add("balanced accuracy  %.1f %%%s", 100*r.BalancedAccuracy, tooGood(r))
 	l.add("log-likelihood     %.3f nats (negative, mean; 0 is perfect)", r.NLLNats)
 	l.add("calibration error  %.3f: probabilities are off by %.1f points on average", r.ECE, 100*r.ECE)

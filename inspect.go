@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/printable"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -25,6 +26,8 @@ type Inspected struct {
 	*model.Model
 	// History are the points of its journal, none if it was not taught.
 	History []teach.Point
+	// Account is of the photos that it has learned, and that were decided on its page.
+	Account account.Account
 
 	file  string
 	bytes int64
@@ -41,7 +44,11 @@ func (s *Studio) Inspect(_ context.Context, file string) (*Inspected, error) {
 		return nil, err
 	}
 	history, err := teach.Points(file)
-	return &Inspected{m, history, file, info.Size()}, err
+	if err != nil {
+		return nil, err
+	}
+	counted, err := teach.Learned(file, m)
+	return &Inspected{m, history, counted, file, info.Size()}, err
 }
 
 // JSON returns what a program may want to know of the model.
@@ -52,12 +59,13 @@ func (i *Inspected) JSON() any {
 		"backbone": m.Provenance.Backbone, "text": m.Provenance.Text,
 		"classes": m.ClassSizes(), "sessions": len(m.Sessions), "samples": m.SampleCount(), "advice": advice.On(m),
 		"calibration": m.Predictor.Calibration, "history": append([]teach.Point{}, i.History...),
+		"account": i.Account,
 	}
 }
 
 // Advice says what to expect of the model, which classes need photos and which two may be one.
 func (i *Inspected) Advice() []string {
-	return append(advice.Expected(i.Model), advice.On(i.Model).Sentences()...)
+	return append(account.Trained(i.Model), advice.On(i.Model).Sentences()...)
 }
 
 // Lines say what the model is, for a person. WriteClasses has its classes and its history.
@@ -78,7 +86,8 @@ func (i *Inspected) Lines() []string {
 	l.backbone(m)
 	l = append(append(l, priorLines(m)...), wordLines(m)...)
 	l.add("made by    pipeline %s, seed %d", m.ToolVersion, m.Seed)
-	return append(append(l, advice.Expected(m)...), rejectionLines(m)...)
+	l.add("photos     %s", i.Account.Counts())
+	return append(append(l, account.Trained(m)...), rejectionLines(m)...)
 }
 
 // WriteClasses writes the classes of each session, and the history.
@@ -160,9 +169,6 @@ func (l *lines) temperature(m *model.Model) {
 		}
 		l.add("temperature %.4g (%s: negative log-likelihood %.3f, %.3f without it%s)", t.T,
 			held(m.Predictor.Calibration.Source), t.After, t.Before, caution)
-	}
-	if t != nil && t.Wrong > 0 {
-		l.add("labels     about %.2g %% of those learned look wrong: rank by label-error shows them", 100*t.Wrong)
 	}
 }
 
@@ -339,8 +345,8 @@ func (i *Inspected) WriteCard(w io.Writer) error {
 	c := card{
 		Title: filepath.Base(i.file), Method: m.Method, Settings: string(m.HeadConfig), Classes: m.ClassSizes(),
 		Sessions: m.Sessions, Samples: m.SampleCount(),
-		Held: m.Predictor.Calibration, Rough: advice.Rough(m.Predictor.Calibration),
-		Share: advice.Share(m.Predictor.Calibration), HeldBy: held(m.Predictor.Calibration.Source),
+		Held: m.Predictor.Calibration, Rough: account.Rough(m.Predictor.Calibration),
+		Share: account.Share(m.Predictor.Calibration), HeldBy: held(m.Predictor.Calibration.Source),
 		Traces: m.Traces, Provenance: m.Provenance,
 		SHA256: m.SHA256(), Version: m.ToolVersion, Seed: m.Seed,
 	}
@@ -359,7 +365,7 @@ func (i *Inspected) WriteCard(w io.Writer) error {
 		}
 	}
 	if t := m.Predictor.Temperature; t != nil && t.Fallback == "" && t.Before > 0 {
-		c.Calibrated, c.Temperature, c.ECE = true, t.T, advice.CalibrationError(m)
+		c.Calibrated, c.Temperature, c.ECE = true, t.T, account.CalibrationError(m)
 	}
 	c.Keeps, _ = m.Predictor.Kept()
 	return cardTemplate.Execute(w, c)

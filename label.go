@@ -168,8 +168,12 @@ func (l *labelling) job(ctx context.Context) (job label.Job, err error) {
 	job = label.Job{
 		Config: c, Head: m.Predictor, Images: l.in, Out: l.dir, Method: m.Method, Model: m.SHA256(), Notes: l.in.notes,
 		Held: m.Predictor.Calibration, Boxed: l.in.boxed,
+		Count: label.NewCount(m.Predictor.Calibration, m.ClassSizes()),
 	}
 	if job.Decided, err = teach.Decided(l.Model, m); err != nil {
+		return job, err
+	}
+	if job.Count.Measured, err = teach.Measured(l.Model, m); err != nil {
 		return job, err
 	}
 	if share := m.Predictor.OldShare; share != 0 {
@@ -262,12 +266,11 @@ func (l *labelling) addSinks(ctx context.Context, job *label.Job, page report.Pa
 	truth.Learned = learnedBy(l.model)
 	page.Title, page.MaxThumbnails = pageTitle(l.Model, l.in.root), l.Settings.Thumbnails
 	page.Subtitle = "Labels; " + page.Subtitle
-	job.Sinks = append(job.Sinks, truth, l.page(ctx, page, l.in, l.Report, truth, job.Threshold.Novelty()))
+	sink := l.page(ctx, page, l.in, l.Report, truth, job.Threshold.Novelty())
+	sink.Count = job.Count
+	job.Sinks = append(job.Sinks, truth, sink)
 	return nil
 }
-
-// atMost is what is promised of labels that nobody has checked.
-const atMost = 0.99
 
 // summary describes the results in their folder.
 func (l *Labelled) summary(boxed *dataset.BoxesFound) {
@@ -276,25 +279,8 @@ func (l *Labelled) summary(boxed *dataset.BoxesFound) {
 	if p := s.Photos; p != nil {
 		say.add("they are on %d of %s; the others are empty", p.Photos-p.Empty, plural(p.Photos, "photo", "photos"))
 	}
-	var decided []string
-	for _, by := range []struct {
-		who  label.By
-		said string
-	}{
-		{label.Person, "decided by a person"}, {label.Bulk, "accepted in bulk"},
-		{label.List, "learned from a folder or list"}, {label.Later, "for later"},
-		{label.Detector, "named by the detector"},
-	} {
-		if n := s.Decided[by.who]; n > 0 {
-			decided = append(decided, fmt.Sprintf("%d %s", n, by.said))
-		}
-	}
-	if len(decided) > 0 {
-		say.add("not labelled by the model: %s", strings.Join(decided, ", "))
-	}
-	if e := s.Expected; e != nil {
-		say.add("expect about %.0f %% of these labels to be right, likely %.0f to %.0f %%, if the photos show classes "+
-			"of the model", 100*min(e.Accuracy, atMost), 100*e.Low, 100*e.High)
+	for _, line := range s.Account.Lines() {
+		say.add("%s", line)
 	}
 	var kinds []string
 	for _, kind := range slices.Sorted(maps.Keys(s.Skipped)) {

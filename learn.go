@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -98,9 +99,10 @@ func (r *run) learn(ctx context.Context, q LearnRequest) (*Learned, error) {
 		return nil, err
 	}
 	l := &Learned{Model: m, File: q.to(), Outcome: outcome, Failed: len(e.Outcome.Problems)}
+	l.count()
 	l.outcome(r, "learned")
 	r.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
-	l.lines = append(l.lines, advice.Expected(m)...)
+	l.lines = append(l.lines, account.Trained(m)...)
 	return l, r.problems(e.Outcome.Problems, q.to()+".errors.csv")
 }
 
@@ -139,6 +141,7 @@ func (r *run) learnStats(ctx context.Context, q LearnRequest) (*Learned, error) 
 		return nil, err
 	}
 	l := &Learned{Model: m, File: q.to(), Outcome: outcome}
+	l.count()
 	l.outcome(r, "learned")
 	return l, nil
 }
@@ -219,9 +222,12 @@ func (r *run) learnTaught(ctx context.Context, q LearnRequest, start *model.Mode
 	if l.Model, err = model.Load(q.Model); err != nil {
 		return nil, err
 	}
+	if l.Account, err = teach.Learned(q.Model, l.Model); err != nil {
+		return nil, err
+	}
 	l.outcome(r, "learned, in the journal too:")
 	r.warn(advice.Nesting(l.Model.Classes(), l.Outcome.NewClasses, in.folders(e.Samples)))
-	l.lines = append(l.lines, advice.Expected(l.Model)...)
+	l.lines = append(l.lines, account.Trained(l.Model)...)
 	return l, r.problems(e.Outcome.Problems, q.Model+".errors.csv")
 }
 
@@ -265,6 +271,8 @@ type Learned struct {
 	Outcome model.Outcome
 	Unsaved string
 	Failed  int // rows of FILE.errors.csv
+	// Account is of what the model has learned, and of what could not be read.
+	Account account.Account
 
 	lines lines
 }
@@ -285,6 +293,7 @@ type LearnedJSON struct {
 	Classes    []model.ClassInfo `json:"classes"`
 	Samples    int               `json:"samples"`
 	Advice     advice.Advice     `json:"advice"`
+	Account    account.Account   `json:"account"`
 }
 
 // JSON returns what programs are told, nil if there is no model.
@@ -298,7 +307,15 @@ func (l *Learned) JSON() any {
 		NewClasses: append([]string{}, o.NewClasses...), MoreOf: append([]string{}, o.MoreOf...),
 		Conflicts: append([]model.Conflict{}, o.Conflicts...),
 		Classes:   m.ClassSizes(), Samples: m.SampleCount(), Advice: advice.On(m),
+		Account: l.Account,
 	}
+}
+
+// count makes the account of what the model has learned.
+func (l *Learned) count() {
+	t := account.Learned(l.Model)
+	t.Rest(l.Failed, l.Outcome.AlreadyKnown+l.Outcome.Duplicates, 0)
+	l.Account = t.Of(l.Model)
 }
 
 // outcome adds what a model has learned, and warns of what looks wrong.

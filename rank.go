@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/label/report"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -52,6 +53,8 @@ func NewRankRequest(model string, from Source, out string) RankRequest {
 type Ranked struct {
 	// Entries are the photos, those that most deserve a look first.
 	Entries []rank.Entry
+	// Account is of the photos that the model has learned, zero without one.
+	Account account.Account
 
 	lines lines
 }
@@ -139,7 +142,7 @@ func (r *run) rank(ctx context.Context, q RankRequest) (l *Ranked, err error) {
 		return nil, err
 	}
 	defer closeInto(in, &err)
-	rows := &unjudged{Rows: in}
+	rows := &unjudged{Rows: in, see: func(item embed.Item) { ranking.Judged(item.Hash, item.Vector) }}
 	if q.Settings.By == rank.LabelError {
 		rows.known = m.Classes()
 	}
@@ -150,6 +153,9 @@ func (r *run) rank(ctx context.Context, q RankRequest) (l *Ranked, err error) {
 	l = &Ranked{}
 	if rows.judged > 0 {
 		l.lines.add("left out %s, as decided on the page", plural(rows.judged, "image", "images"))
+	}
+	if err == nil {
+		l.Account, err = teach.Learned(q.Model, m)
 	}
 	if err == nil {
 		err = r.judgeLearned(ctx, ranking, m, threshold, &l.lines)
@@ -205,9 +211,9 @@ func (r *run) writeRanking(ctx context.Context, ranking *rank.Ranking, p *model.
 		return err
 	}
 	l.lines.add("ranked %s by %s into %s", plural(len(ranking.Entries), "image", "images"), q.Settings.By, q.Out)
-	if w := ranking.Wrong(); w.Of >= fewLabels {
-		l.lines.add("about %.0f of %d labels are wrong, between %.0f and %.0f, as far as models can tell that have "+
-			"not learned them", w.Count, w.Of, w.Low, w.High)
+	if w := ranking.Wrong(); w != nil && w.Of >= account.FewLabels {
+		l.Account.Wrong = w
+		l.lines.add("%s", w)
 	}
 	if ranking.Unlabelled > 0 {
 		l.lines.add("left out %s whose folder is not a class of the model",
@@ -226,9 +232,6 @@ func (l *Ranked) writeFile(file string) error {
 	}
 	return atomicfile.Write(file, func(f *atomicfile.File) error { return l.Write(f) })
 }
-
-// fewLabels is the number below which nothing is said of how many labels are wrong.
-const fewLabels = 50
 
 // groupLines describe the groups of the unknown images, of which at most the given number
 // were grouped.
@@ -356,8 +359,9 @@ func (r *run) writeSheet(ctx context.Context, l *Ranked, in input, file, title s
 type unjudged struct {
 	embed.Rows
 	decided label.Decisions
-	known   []string // classes, nil unless labels are judged
-	judged  int      // rows that it left out
+	known   []string         // classes, nil unless labels are judged
+	judged  int              // rows that it left out
+	see     func(embed.Item) // them
 }
 
 // given reports whether a decision counts as the class given to a row.
@@ -376,6 +380,7 @@ func (u *unjudged) Each(ctx context.Context, emit func(embed.Item) error) (embed
 			item.Sample.Label = d.Class
 		default:
 			u.judged++
+			u.see(item)
 			return nil
 		}
 		return emit(item)

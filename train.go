@@ -8,6 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/prior"
@@ -133,10 +134,11 @@ func (r *run) train(ctx context.Context, q TrainRequest) (*Learned, error) {
 		}
 	}
 	l := &Learned{Model: m, File: q.Out, Outcome: outcome, Failed: len(e.Outcome.Problems)}
+	l.count()
 	l.trained(r)
 	l.lines = append(l.lines, wordLines(m)...)
 	r.warn(advice.Nesting(m.Classes(), outcome.NewClasses, in.folders(e.Samples)))
-	l.lines = append(l.lines, advice.Expected(m)...)
+	l.lines = append(l.lines, account.Trained(m)...)
 	return l, r.problems(e.Outcome.Problems, besides(q.Out))
 }
 
@@ -227,6 +229,7 @@ func (r *run) trainStats(ctx context.Context, q TrainRequest) (*Learned, error) 
 		return nil, err
 	}
 	l := &Learned{Model: m, File: q.Out, Outcome: outcome}
+	l.count()
 	l.trained(r)
 	return l, nil
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/model/account"
 )
 
 // By says who gave a photo its label; "" is the model.
@@ -44,6 +45,25 @@ func (b By) Written() By {
 		return Person
 	}
 	return b
+}
+
+// Who returns whom an account counts.
+func (b By) Who() account.Who {
+	switch b {
+	case Bulk:
+		return account.Bulk
+	case List, Folder:
+		return account.List
+	case Detector:
+		return account.Detector
+	case Ignored:
+		return account.Unusable
+	case Mixed:
+		return account.Several
+	case Later, Skipped:
+		return account.Later
+	}
+	return account.Person
 }
 
 // Seen reports whether somebody looked at the photo.
@@ -142,6 +162,17 @@ func (s Scored) Names() []string {
 // SetAside reports that people decided that the photo is of no class, or of several (Labels), or
 // is for later.
 func (s Scored) SetAside() bool { return s.By != "" && s.Prediction.Label == "" }
+
+// Who returns whom an account counts for a row that the head did not label.
+func (s Scored) Who() account.Who {
+	switch {
+	case s.OfNoClass():
+		return account.Unusable
+	case len(s.Labels) > 0:
+		return account.Several
+	}
+	return s.By.Who()
+}
 
 // OfNoClass reports that people decided that the photo is of no class.
 func (s Scored) OfNoClass() bool { return s.SetAside() && len(s.Labels) == 0 && s.By != Later }

@@ -8,6 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
+	"github.com/seed-90d10d51/pipeline/model/account"
 )
 
 // An Evaluation is a Sink that compares predictions with the true classes given
@@ -19,7 +20,8 @@ type Evaluation struct {
 	// Learned, unless nil, reports whether the head has learned the file of a content.
 	Learned func(content [sha256.Size]byte) bool
 
-	learned   int // rows
+	learned   int                       // rows
+	fresh     struct{ rows, right int } // not learned, with a label
 	sums      *metrics.Accumulator
 	known     map[string]bool
 	spelling  func(label string) string
@@ -67,8 +69,14 @@ func (e *Evaluation) Put(row Scored) error {
 		of = &e.Known
 	}
 	of.Rows++
-	if e.hasLearned(row) {
+	switch {
+	case e.hasLearned(row):
 		e.learned++
+	case !row.Rejected:
+		e.fresh.rows++
+		if row.Prediction.Label == truth {
+			e.fresh.right++
+		}
 	}
 	if row.Rejected {
 		of.Rejected++
@@ -96,6 +104,11 @@ func (e *Evaluation) Report() (*metrics.Report, error) {
 	}
 	r.NLearned = e.learned
 	return r, nil
+}
+
+// Measured returns the share right of the labels of photos that were not learned, nil without such.
+func (e *Evaluation) Measured() *account.Measured {
+	return account.Measure(e.fresh.right, e.fresh.rows, 0)
 }
 
 // Commit implements Sink.

@@ -22,6 +22,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 )
 
 // A Job labels images: a Pass whose first sinks are the result files.
@@ -51,6 +53,8 @@ type Job struct {
 	Notes []string
 	// Held is what held-out examples told about Head, for what to expect.
 	Held calibration.Calibration
+	// Count makes the account; nil stands for one of Head without its examples.
+	Count *Count
 }
 
 // Run labels every image, writes the result files and returns their summary.
@@ -71,15 +75,26 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 	if err := tables.create(j.Config); err != nil {
 		return Summary{}, err
 	}
+	if j.Count == nil {
+		j.Count = NewCount(j.Held, unlearned(j.Head.Classes()))
+	}
 	last := &summarySink{
-		Summary: j.summary(), dir: j.Out, start: time.Now(), sinks: j.sinks(tables),
-		folder: calibration.NewFolder(j.Held),
+		Summary: j.summary(), dir: j.Out, start: time.Now(), sinks: j.sinks(tables), count: j.Count,
 	}
 	if kept, ok := j.Images.(*Kept); ok {
 		last.start = kept.began
 	}
 	_, err = j.Pass(append(slices.Clone(last.sinks), last)...).Run(ctx)
 	return last.Summary, err
+}
+
+// unlearned are classes of which nobody knows the examples.
+func unlearned(classes []string) []model.ClassInfo {
+	out := make([]model.ClassInfo, len(classes))
+	for i, name := range classes {
+		out[i] = model.ClassInfo{Name: name, Samples: -1}
+	}
+	return out
 }
 
 // check refuses a job without what none can do without, before it touches its folder.
@@ -118,7 +133,7 @@ func (j Job) columns() (more []column) {
 
 // sinks returns the tables and all other results.
 func (j Job) sinks(t *tables) []Sink {
-	all := []Sink{t}
+	all := []Sink{j.Count, t}
 	if j.Boxed != nil {
 		boxed := *j.Boxed
 		if j.Config.Only != "" { // nobody decided that a photo has no box
@@ -229,9 +244,9 @@ type Summary struct {
 	Rejected int `json:"rejected"`
 	// Decided counts those whose label people gave, by who did.
 	Decided map[By]int `json:"decided"`
-	// Expected is what share of the labels is right, as far as their probabilities tell;
-	// nil if nothing was held out for these.
-	Expected *Expectation `json:"expected,omitempty"`
+	// Account counts all photos, and Expected is its own.
+	Account  account.Account   `json:"account"`
+	Expected *account.Expected `json:"expected,omitempty"`
 	// Skipped counts the files that are not images, by kind.
 	Skipped map[string]int `json:"skipped"`
 	// Notes say what to know about the labels, such as another decoder of photos
@@ -263,11 +278,11 @@ const summaryName = dataset.RunSummary
 // other files are complete.
 type summarySink struct {
 	Summary
-	dir    string
-	start  time.Time
-	took   time.Duration // until the last row
-	sinks  []Sink        // committed before it
-	folder calibration.Folder
+	dir   string
+	start time.Time
+	took  time.Duration // until the last row
+	sinks []Sink        // committed before it
+	count *Count        // one of them
 }
 
 func (s *summarySink) Put(row Scored) error {
@@ -278,9 +293,6 @@ func (s *summarySink) Put(row Scored) error {
 	}
 	if row.By != "" {
 		s.Decided[row.By]++
-	}
-	if !row.Rejected && (row.By == "" || row.By == Bulk) { // of others the label is known
-		s.folder.Add(row.Prediction.Probability, row.Prediction.Novelty)
 	}
 	return nil
 }
@@ -297,7 +309,8 @@ func (s *summarySink) Commit(o embed.Outcome) error {
 	if err := s.removeOther(); err != nil {
 		return err
 	}
-	s.Expected = expect(s.folder)
+	s.Account = s.count.Account()
+	s.Expected = s.Account.Expected
 	s.Timing = Timing{
 		Seconds:         number(took.Seconds()),
 		ImagesPerSecond: number(float64(s.Labelled) / took.Seconds()),

@@ -197,7 +197,7 @@ func TestParts(t *testing.T) {
 		if found, err := filepath.Glob(filepath.Join(dir, "labels*")); err != nil || len(found) != len(names)+4 {
 			t.Errorf("%d rows: %v, %v", c.rows, found, err)
 		}
-		summary := summarySink{dir: dir, sinks: []Sink{&tables{files: names}}}
+		summary := summarySink{dir: dir, sinks: []Sink{&tables{files: names}}, count: &Count{}}
 		if err := summary.Commit(embed.Outcome{}); err != nil {
 			t.Fatal(err)
 		}

@@ -1,16 +1,15 @@
 package serve
 
 import (
-	"math"
 	"net/http"
 	"strings"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/model/account"
 	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -236,14 +235,6 @@ func (s *Server) boxedPhotos() *boxedPhotos {
 	return &boxedPhotos{len(found.Photos), found.Boxes, found.Empty(), found.Unlisted.N}
 }
 
-// share is an accuracy, which lies from Low to High 19 times of 20.
-type share struct {
-	N        int     `json:"n"`
-	Accuracy float64 `json:"accuracy"`
-	Low      float64 `json:"low"`
-	High     float64 `json:"high"`
-}
-
 type statusAnswer struct {
 	Number   int     `json:"number"`
 	Revision int     `json:"revision"`
@@ -270,26 +261,12 @@ type statusAnswer struct {
 		// Unread says why the folder cannot be read now.
 		Unread *string `json:"unread"`
 	} `json:"images"`
-	Classes int `json:"classes"`
-	Labels  struct {
-		Person   int `json:"person"`
-		Bulk     int `json:"bulk"`
-		Detector int `json:"detector"`
-	} `json:"labels"`
+	Classes int          `json:"classes"`
 	Boxes   *boxedPhotos `json:"boxes"`
-	Checked struct {
-		N       int      `json:"n"`
-		Correct int      `json:"correct"`
-		Recent  *float64 `json:"recent"`
-	} `json:"checked"`
-	LeftOut *share `json:"left_out"`
-	Folder  struct {
-		N        int      `json:"n"`
-		Accuracy *float64 `json:"accuracy"`
-		Low      *float64 `json:"low"`
-		High     *float64 `json:"high"`
-	} `json:"folder"`
-	NoThreshold bool `json:"no_threshold"`
+	// Account counts the photos, and Told says it in words, a line for each fact.
+	Account     account.Account `json:"account"`
+	Told        []string        `json:"told"`
+	NoThreshold bool            `json:"no_threshold"`
 	// Words says that photos can be searched for by words.
 	Words bool `json:"words"`
 	// Events says that photos can be listed by events.
@@ -301,15 +278,8 @@ type statusAnswer struct {
 	} `json:"refit"`
 	// Arranging is the share of the work on the map and near-duplicates that is done.
 	Arranging *float64 `json:"arranging"`
-	Advice    struct {
-		Do    string  `json:"do"`
-		Class *string `json:"class"`
-		Text  string  `json:"text"`
-	} `json:"advice"`
-	// Found says what training found, a line for each fact.
-	Found []string `json:"found"`
-	Undo  *string  `json:"undo"`
-	Redo  *string  `json:"redo"`
+	Undo      *string  `json:"undo"`
+	Redo      *string  `json:"redo"`
 }
 
 // newStatus returns the present status. A client that has a later one already, by its
@@ -331,23 +301,10 @@ func (s *Server) newStatus() (a statusAnswer) {
 		a.Arranging = &st.Arranged
 	}
 	a.Images.Unread = s.unread.Load()
-	a.Labels.Person, a.Labels.Bulk, a.Labels.Detector = st.Person, st.Bulk, st.Detected
-	a.Boxes = s.boxedPhotos()
-	a.Checked.N, a.Checked.Correct = st.Checked, st.Right
-	if !math.IsNaN(st.Recent) {
-		a.Checked.Recent = &st.Recent
-	}
-	if st.LeftOut > 0 {
-		low, high := calibration.Interval(st.LeftOutRight, st.LeftOut)
-		a.LeftOut = &share{st.LeftOut, float64(st.LeftOutRight) / float64(st.LeftOut), low, high}
-	}
-	if a.Folder.N, a.NoThreshold = st.Folder, st.NoThreshold; st.Expected != nil {
-		a.Folder.Accuracy, a.Folder.Low, a.Folder.High = &st.Expected.Share, &st.Expected.Low, &st.Expected.High
-	}
+	a.Boxes, a.NoThreshold = s.boxedPhotos(), st.NoThreshold
+	a.Account, a.Told = st.Account, st.Account.Lines()
 	a.Words, a.Events = s.Options.Words != nil, s.Options.Events
 	a.Refit.Running, a.Refit.Seq, a.Refit.Seconds = st.Refitting, st.RefitSeq, unlessZero(st.RefitSeconds)
-	a.Advice.Do, a.Advice.Class, a.Advice.Text = st.Advice.Do, unlessZero(st.Advice.Class), st.Advice.Text
-	a.Found = append([]string{}, st.Found...)
 	a.Undo, a.Redo = unlessZero(st.Undo), unlessZero(st.Redo)
 	return a
 }

@@ -35,8 +35,8 @@ func TestBoxesAndEvents(t *testing.T) {
 		s.write(fmt.Sprintf("photos/cam0/IMG_20250614_1011%02d.jpg", 9-i), fmt.Sprintf("IMG 1 event %d", i))
 	}
 	s.until(func(a statusAnswer) bool { return a.Images.Embedded == 68 && a.Images.Seen == 68 })
-	if now := s.server.newStatus(); now.Labels.Detector != 34 || *now.Boxes != (boxedPhotos{31, 62, 31, 0}) {
-		t.Errorf("%+v %+v", now.Labels, now.Boxes)
+	if now := s.server.newStatus(); now.Account.Decided.Detector != 34 || *now.Boxes != (boxedPhotos{31, 62, 31, 0}) {
+		t.Errorf("%+v %+v", now.Account, now.Boxes)
 	}
 	var all listing
 	s.get("/v1/images?folder=cam0&q=IMG_&events=true&view=start", &all)

@@ -55,11 +55,18 @@ func (s *Server) writeMetrics(w http.ResponseWriter, _ *http.Request) error {
 func (s *Server) writeState(w io.Writer) {
 	st := s.Session.Status()
 	gauge := func(name string, value float64) { prometheus.WriteGaugeFloat64(w, "pipeline_"+name, value) }
+	a := st.Account
 	gauge("photos", float64(st.Embedded))             // of the folder that are embedded
-	gauge("photos_failed", float64(st.Photos.Failed)) // files of the folder that cannot be read as photos
+	gauge("photos_failed", float64(a.Failed))         // files of the folder that cannot be read as photos
+	gauge("labels_person", float64(a.Decided.Person)) // photos that a person labelled
+	gauge("labels_bulk", float64(a.Decided.Bulk))     // photos that were labelled by accepting predictions
+	gauge("labels_list", float64(a.Decided.List))     // photos that a folder or list labelled
+	gauge("labels_model", float64(a.Model-a.Unknown)) // photos that the model alone labels
+	gauge("photos_unknown", float64(a.Unknown))       // photos that it calls unknown
+	if e := a.Expected; e != nil && e.Accuracy != nil {
+		gauge("labels_expected_right", *e.Accuracy) // share of the labels by the model
+	}
 	gauge("classes", float64(st.Classes))
-	gauge("labels_person", float64(st.Person)) // photos that a person labelled
-	gauge("labels_bulk", float64(st.Bulk))     // photos that were labelled by accepting predictions
 	gauge("journal_lines", float64(st.Seq))
 	kept := 1.
 	if st.Lost != nil || st.Unkept != nil {

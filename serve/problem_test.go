@@ -132,8 +132,8 @@ func TestJournalIsGone(t *testing.T) {
 	s.expect(503, gone, "POST", "/v1/forget", `{"images":["`+photos[0].ID.String()+`"]}`)
 	s.expect(503, gone, "GET", "/healthz", "")
 	if now := s.server.newStatus(); now.Problem == nil || !strings.Contains(*now.Problem, gone) ||
-		now.Labels.Person != 6 {
-		t.Errorf("problem %v, %+v", now.Problem, now.Labels)
+		now.Account.Decided.Person != 6 {
+		t.Errorf("problem %v, %+v", now.Problem, now.Account.Decided)
 	}
 	s.get("/v1/status", nil)
 	if err := os.Rename(journal+".moved", journal); err != nil {

@@ -444,8 +444,9 @@ func TestEveryRoute(t *testing.T) {
 		t.Errorf("points: %+v", now)
 	}
 	s.post("/v1/back", map[string]any{"seq": now.Points[0].Seq}, &done)
-	if labels := s.server.newStatus().Labels; done.Step.Do != teach.Back || labels.Person != now.Points[0].Labels {
-		t.Errorf("back at line %d: %+v, %+v", now.Points[0].Seq, done, labels)
+	counts := s.server.newStatus().Account.Decided
+	if done.Step.Do != teach.Back || counts.Person != now.Points[0].Labels {
+		t.Errorf("back at line %d: %+v, %+v", now.Points[0].Seq, done, counts)
 	}
 	s.post("/v1/undo", nil, nil)
 	s.post("/v1/forget", map[string]any{"images": []string{photos[3].ID.String()}}, nil)

@@ -456,15 +456,24 @@ func (s *standIn) status() map[string]any {
 		"classes": len(s.classes), "undo": last(s.undo), "redo": last(s.redo),
 		"model": map[string]any{"name": "demo.model", "method": "plda", "ready": len(s.classes) > 1,
 			"unsaved": len(s.undo), "saving": false, "instant": true},
-		"images":   map[string]any{"found": len(s.photos), "embedded": len(s.photos), "failed": 0, "scanning": false},
-		"labels":   map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk"), "detector": 0},
-		"boxes":    s.boxes(),
-		"checked":  map[string]any{"n": 124, "correct": 110, "recent": 0.92},
-		"left_out": map[string]any{"n": 80, "accuracy": 0.946, "low": 0.88, "high": 0.98},
-		"folder":   map[string]any{"n": 77, "accuracy": 0.81, "low": 0.7, "high": 0.92}, "no_threshold": false,
-		"words":  true,
-		"refit":  map[string]any{"running": false, "seq": 0, "seconds": 0.4},
-		"advice": s.advice(), "found": s.found,
+		"images":  map[string]any{"found": len(s.photos), "embedded": len(s.photos), "failed": 0, "scanning": false},
+		"boxes":   s.boxes(),
+		"account": s.account(), "no_threshold": false,
+		"told": append([]string{fmt.Sprintf("%d decided one by one, %d accepted in bulk", s.labelled("person"),
+			s.labelled("bulk"))}, s.found...),
+		"words": true,
+		"refit": map[string]any{"running": false, "seq": 0, "seconds": 0.4},
+	}
+}
+
+func (s *standIn) account() map[string]any {
+	return map[string]any{
+		"photos": len(s.photos), "failed": 0, "copies": 0, "waiting": 0, "model": 77, "unknown": 0,
+		"decided": map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk"), "list": 0,
+			"detector": 0},
+		"set_aside": map[string]any{"unusable": 0, "several": 0, "later": 0},
+		"expected":  map[string]any{"accuracy": 0.81, "low": 0.7, "high": 0.92, "of_all": nil, "rests_on": "80 photos"},
+		"measured":  nil, "wrong_labels": nil, "classes": []any{}, "next": s.advice(),
 	}
 }
 

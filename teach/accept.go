@@ -91,7 +91,7 @@ func (s *Session) Acceptable(above float64, class string) Acceptance {
 	defer s.mu.RUnlock()
 	o := s.acceptable(above, class)
 	a := Acceptance{Images: len(o.images)}
-	a.Checked, a.Correct, a.Drawn = s.state.spotChecks(above, class)
+	a.Checked, a.Correct, a.Drawn = s.state.spotChecks(above, class, s.state.lastAccept())
 	switch {
 	case a.Images == 0:
 	case a.Checked > 0:
@@ -102,18 +102,22 @@ func (s *Session) Acceptable(above float64, class string) Acceptance {
 	return a
 }
 
-// spotChecks returns what was found of the photos that were drawn at random from such
-// predictions, since any were accepted: how many were decided by a person, of how many the prediction
-// was right, and which wait.
-func (s *state) spotChecks(above float64, class string) (n, right int, wait []ID) {
-	accepted := 0
+// lastAccept returns the last line that accepted predictions, 0 for none.
+func (s *state) lastAccept() (seq int) {
 	for _, l := range s.inForce {
 		if l.Do == Accept {
-			accepted = l.Seq
+			seq = l.Seq
 		}
 	}
+	return seq
+}
+
+// spotChecks returns what was found of the photos that were drawn at random from such
+// predictions, after a line: how many were decided by a person, of how many the prediction
+// was right, and which wait.
+func (s *state) spotChecks(above float64, class string, since int) (n, right int, wait []ID) {
 	for _, l := range s.lines {
-		if l.Do != SpotCheck || l.Seq < accepted || l.P != above || l.Class != "" && l.Class != class {
+		if l.Do != SpotCheck || l.Seq < since || l.P != above || l.Class != "" && l.Class != class {
 			continue
 		}
 		for i, id := range l.Images {
@@ -152,7 +156,7 @@ func (s *Session) SpotCheck(above float64, class string, n int) ([]ID, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	o := s.acceptable(above, class)
-	_, _, drawn := s.state.spotChecks(above, class)
+	_, _, drawn := s.state.spotChecks(above, class, s.state.lastAccept())
 	offered := make(map[ID]bool, len(o.images))
 	for _, id := range o.images {
 		offered[id] = true

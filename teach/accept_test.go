@@ -7,7 +7,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/model/advice"
+	"github.com/seed-90d10d51/pipeline/model/account"
 )
 
 // strangers returns a session of many photos of three classes, of which some are
@@ -57,10 +57,10 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 	for _, method := range []string{"plda", "ncm"} {
 		t.Run(method, func(t *testing.T) {
 			s := strangers(t, method)
-			known, unknown := open(t, s, advice.SureEnough)
+			known, unknown := open(t, s, account.SureEnough)
 			if len(known) == 0 || len(unknown) == 0 {
 				t.Fatalf("%d known and %d unknown photos are surer than %v: nothing to tell apart", len(known),
-					len(unknown), advice.SureEnough)
+					len(unknown), account.SureEnough)
 			}
 			wrong, ofFirst := 0.0, 0
 			for _, it := range known {
@@ -70,20 +70,20 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 				}
 			}
 			// That photos may show what nobody has named comes on top.
-			if a := s.Acceptable(advice.SureEnough, ""); a.Images != len(known) || a.Wrong < wrong-1e-4 ||
+			if a := s.Acceptable(account.SureEnough, ""); a.Images != len(known) || a.Wrong < wrong-1e-4 ||
 				!(a.Low <= a.Wrong && a.Wrong <= a.High && a.High <= float64(len(known))) {
 				t.Errorf("%d photos are to be accepted, %.4f of them wrong, %v to %v; want %d and %.4f",
 					a.Images, a.Wrong, a.Low, a.High, len(known), wrong)
 			}
-			if a := s.Acceptable(advice.SureEnough, known[0].Top[0].Label); a.Images != ofFirst {
+			if a := s.Acceptable(account.SureEnough, known[0].Top[0].Label); a.Images != ofFirst {
 				t.Errorf("%d photos of %s are to be accepted, want %d", a.Images, known[0].Top[0].Label, ofFirst)
 			}
-			want := fmt.Sprintf("The last checked photos were predicted right: accept the %d photos above 95 %%.",
-				len(known))
-			if got := s.Status().Advice; got.Text != want {
+			want := fmt.Sprintf("Most labels are right: accept the %d photos above 95 %%, after a look at twenty "+
+				"drawn at random.", len(known))
+			if got := s.Status().Account.Next; got.Text != want {
 				t.Errorf("the advice is %+v, want %q", got, want)
 			}
-			line, err := s.Accept(advice.SureEnough, "")
+			line, err := s.Accept(account.SureEnough, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -136,9 +136,9 @@ func TestSpotCheckCovers(t *testing.T) {
 // no others, are its answers; it ends when the rest is accepted, and outlives a restart.
 func TestSpotCheck(t *testing.T) {
 	s := strangers(t, "plda")
-	known, _ := open(t, s, advice.SureEnough)
-	before := s.Acceptable(advice.SureEnough, "")
-	drawn, err := s.SpotCheck(advice.SureEnough, "", 20)
+	known, _ := open(t, s, account.SureEnough)
+	before := s.Acceptable(account.SureEnough, "")
+	drawn, err := s.SpotCheck(account.SureEnough, "", 20)
 	if err != nil || len(drawn) != 20 {
 		t.Fatalf("%d drawn, %v", len(drawn), err)
 	}
@@ -147,10 +147,10 @@ func TestSpotCheck(t *testing.T) {
 			t.Fatal("a photo was drawn that would not be accepted")
 		}
 	}
-	if again, err := s.SpotCheck(advice.SureEnough, "", 20); err != nil || !slices.Equal(again, drawn) {
+	if again, err := s.SpotCheck(account.SureEnough, "", 20); err != nil || !slices.Equal(again, drawn) {
 		t.Errorf("those that wait are not the ones to check: %v", err)
 	}
-	if a := s.Acceptable(advice.SureEnough, ""); a.Checked != 0 || len(a.Drawn) != 20 || a.Wrong != before.Wrong {
+	if a := s.Acceptable(account.SureEnough, ""); a.Checked != 0 || len(a.Drawn) != 20 || a.Wrong != before.Wrong {
 		t.Errorf("nobody has decided: %+v", a)
 	}
 	predicted := map[ID]string{}
@@ -177,7 +177,7 @@ func TestSpotCheck(t *testing.T) {
 		do(t, s, Decision{Do: Label, Images: []ID{id}, Class: name})
 	}
 	s.Wait()
-	a := s.Acceptable(advice.SureEnough, "")
+	a := s.Acceptable(account.SureEnough, "")
 	if a.Checked != 12 || a.Correct != 10 || len(a.Drawn) != 8 {
 		t.Errorf("10 of 12 are right: %+v", a)
 	}
@@ -186,18 +186,18 @@ func TestSpotCheck(t *testing.T) {
 		t.Errorf("%+v, want %v, %v to %v", a, wrong, low, high)
 	}
 	if b := s.Acceptable(0.9, ""); b.Checked != 0 {
-		t.Errorf("photos drawn above %v say nothing of those above 0.9: %+v", advice.SureEnough, b)
+		t.Errorf("photos drawn above %v say nothing of those above 0.9: %+v", account.SureEnough, b)
 	}
-	if _, err := s.Accept(advice.SureEnough, ""); err != nil {
+	if _, err := s.Accept(account.SureEnough, ""); err != nil {
 		t.Fatal(err)
 	}
-	if a := s.Acceptable(advice.SureEnough, ""); a.Checked != 0 || len(a.Drawn) != 0 {
+	if a := s.Acceptable(account.SureEnough, ""); a.Checked != 0 || len(a.Drawn) != 0 {
 		t.Errorf("the rest was accepted: %+v", a)
 	}
 	if _, err := s.Undo(); err != nil {
 		t.Fatal(err)
 	}
-	if a := s.Acceptable(advice.SureEnough, ""); a.Checked != 12 || a.Correct != 10 {
+	if a := s.Acceptable(account.SureEnough, ""); a.Checked != 12 || a.Correct != 10 {
 		t.Errorf("accepting was undone: %+v", a)
 	}
 	if _, err := s.SpotCheck(1.5, "", 20); err == nil {

@@ -46,7 +46,7 @@ func TestDetectorsBoxes(t *testing.T) {
 	for _, c := range s.Classes() {
 		counts[c.Name] = c
 	}
-	if c := counts["person"]; c.Detected != 3 || c.Predicted+c.Learned > 0 || s.Status().Detected != 3 {
+	if c := counts["person"]; c.Detected != 3 || c.Predicted+c.Learned > 0 || s.Status().Account.Decided.Detector != 3 {
 		t.Errorf("%+v", counts)
 	}
 	if got := s.Files()[13]; got.Label != "person" || got.By != "detector" || *got.Probability != 0.8 {

@@ -6,24 +6,65 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 )
 
 // Decided returns what people decided about the photos of a MODEL file, which is in m: in
 // its journal, which a server may have open, and by teaching it folders and lists.
 func Decided(file string, m *model.Model) (label.Decisions, error) {
-	from := m
+	st, err := stateOf(file, m)
+	if err != nil {
+		return nil, err
+	}
+	return func(content [32]byte) (label.Decision, bool) { return st.decision(content) }, nil
+}
+
+// Measured returns what was measured of the labels of a MODEL file, nil for nothing.
+func Measured(file string, m *model.Model) (*account.Measured, error) {
+	st, err := stateOf(file, m)
+	if err != nil {
+		return nil, err
+	}
+	return st.measured(), nil
+}
+
+// Learned returns the account of the photos that a MODEL file, which is in m, has learned, and of those that were
+// decided on its page.
+func Learned(file string, m *model.Model) (account.Account, error) {
+	st, err := stateOf(file, m)
+	if err != nil {
+		return account.Account{}, err
+	}
+	t := account.NewTally(m.Predictor.Calibration, m.Classes())
+	for _, name := range st.current() {
+		t.Column(name)
+	}
+	for _, mark := range st.marks {
+		t.Decide(mark.by.Who(), mark.class())
+	}
+	for id := range st.learned {
+		if _, marked := st.marks[id]; !marked {
+			class, by := st.label(id, "")
+			t.Decide(by.Who(), class)
+		}
+	}
+	t.Measure(st.measured())
+	return t.Of(m), nil
+}
+
+// stateOf returns what the journal of a MODEL file, which is in m, amounts to.
+func stateOf(file string, m *model.Model) (*state, error) {
 	lines, err := readLines(file + journalSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		lines, err = nil, nil
 	}
 	if err == nil && len(lines) > 0 {
-		from, err = model.Load(file + baseSuffix)
+		m, err = model.Load(file + baseSuffix)
 	}
 	if err != nil {
 		return nil, err
 	}
-	st := fold(lines, originOf(from))
-	return func(content [32]byte) (label.Decision, bool) { return st.decision(content) }, nil
+	return fold(lines, originOf(m)), nil
 }
 
 // decision returns what people decided about a photo. One that was learned as several

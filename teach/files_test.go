@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -79,7 +80,7 @@ func TestDecisionsNeedTheirFiles(t *testing.T) {
 			if err := s.Close(); err != nil {
 				t.Fatal(err)
 			}
-			if n := w.openAt(t, dir, "plda").Status().Person; n != 10 {
+			if n := w.openAt(t, dir, "plda").Status().Account.Decided.Person; n != 10 {
 				t.Errorf("%d labels are left of 10", n)
 			}
 		})
@@ -107,7 +108,7 @@ func TestSaveWritesWhatIsGone(t *testing.T) {
 			t.Fatal(err)
 		}
 		s = w.openAt(t, dir, "plda")
-		if n := s.Status().Person; n != 10 {
+		if n := s.Status().Account.Decided.Person; n != 10 {
 			t.Errorf("%s: %d labels are left of 10", suffix, n)
 		}
 		if !bytes.Equal(read(t, s.options.Model), want) {
@@ -164,7 +165,7 @@ func TestBaseIsNeverOverwritten(t *testing.T) {
 		if err := os.Rename(journal+".moved", journal); err != nil {
 			t.Fatal(err)
 		}
-		if n := w.openAt(t, dir, "plda").Status().Person; n != 9 {
+		if n := w.openAt(t, dir, "plda").Status().Account.Decided.Person; n != 9 {
 			t.Errorf("%d labels are left of 9", n)
 		}
 	}
@@ -261,10 +262,10 @@ func TestOpenAtALine(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if st := s.Status(); st.Person != 2 || st.Undo == "" {
+	if st := s.Status(); s.state.count(label.Person) != 2 || st.Undo == "" {
 		t.Errorf("after going back: %+v", st)
 	}
-	if _, err := s.Undo(); err != nil || s.Status().Person != 9 {
-		t.Errorf("%d labels after undoing, %v", s.Status().Person, err)
+	if _, err := s.Undo(); err != nil || s.state.count(label.Person) != 9 {
+		t.Errorf("%d labels after undoing, %v", s.state.count(label.Person), err)
 	}
 }

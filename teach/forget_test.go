@@ -28,7 +28,7 @@ func TestForgetIsFinished(t *testing.T) {
 	if _, _, err := s.Forget(t.Context(), gone); err == nil {
 		t.Fatal("the previous version cannot be removed, and that is no error")
 	}
-	if n := s.Status().Person; n != 19 {
+	if n := s.Status().Account.Decided.Person; n != 19 {
 		t.Errorf("%d labels", n)
 	}
 	if err := os.RemoveAll(obstacle); err != nil {
@@ -110,7 +110,7 @@ func TestForget(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := w.openAt(t, dir, "plda")
-	if n := again.Status().Person; n != 20 {
+	if n := again.Status().Account.Decided.Person; n != 20 {
 		t.Errorf("%d labels after reading the journal again, want 20", n)
 	}
 }

@@ -389,6 +389,25 @@ func (d *driver) fullDisk() {
 	d.reopen("started again", "")
 }
 
+// addsUp compares the account with the files of the folder. A photo that is decided, was learned or lies in the
+// folder of a class is not of the model alone.
+func (d *driver) addsUp() {
+	a := d.s.Status().Account
+	d.s.mu.RLock()
+	defer d.s.mu.RUnlock()
+	given := 0
+	for _, p := range d.s.listed() {
+		_, decided := d.now[p.ID]
+		if decided || len(d.learned[p.ID]) > 0 || d.s.state.known[p.Class] {
+			given++
+		}
+	}
+	if files := len(d.s.paths); a.Photos != files || a.Decided.Total()+a.SetAside.Total() != given {
+		d.Errorf("the account has %d of %d files, %d of %d decided: %+v", a.Photos, files,
+			a.Decided.Total()+a.SetAside.Total(), given, a)
+	}
+}
+
 // compare compares what the session knows with the truth, and what commands read.
 func (d *driver) compare() {
 	d.s.mu.RLock()
@@ -405,6 +424,7 @@ func (d *driver) compare() {
 		d.Errorf("decided is %v, want %v", got, d.now)
 	}
 	d.after[lines] = maps.Clone(d.now)
+	d.addsUp()
 	decided, err := Decided(filepath.Join(d.dir, "m.model"), d.s.Base())
 	if err != nil {
 		d.Error(err)

@@ -20,7 +20,7 @@ func TestTeachingFromNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(4, 30)
 			s := w.openAt(t, t.TempDir(), name)
-			if st := s.Status(); st.Ready || st.Advice.Do != "start" {
+			if st := s.Status(); st.Ready || st.Account.Next.Do != "start" {
 				t.Errorf("status at the start: %+v", st)
 			}
 			page, err := s.List(Query{View: Typical, Limit: 8})

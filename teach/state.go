@@ -234,17 +234,6 @@ func (s *state) label(id ID, folder string) (string, label.By) {
 	return "", ""
 }
 
-// checked tells of every photo that a person labelled when it was predicted, with at
-// least a probability, as a class, "" for any, whether that was right.
-func (s *state) checked(above float64, class string) (right []bool) {
-	for _, l := range s.inForce {
-		if l.Was != "" && l.P >= above && (class == "" || l.Was == class) {
-			right = append(right, l.Was == l.Class)
-		}
-	}
-	return right
-}
-
 // examples returns what a model of this state has learned.
 func (s *state) examples() []model.SampleID {
 	out := make([]model.SampleID, 0, len(s.samples)+len(s.marks))

@@ -184,30 +184,6 @@ func TestUndoableSteps(t *testing.T) {
 	}
 }
 
-func TestCheckedPredictions(t *testing.T) {
-	said := func(letter, class, was string, p float64) Line {
-		l := labelled(letter, class)
-		l.Was, l.P = was, p
-		return l
-	}
-	s := fold(journalled(said("a", "cat", "cat", 0.9), said("b", "dog", "cat", 0.6), labelled("c", "cat"),
-		said("d", "dog", "dog", 0.8), said("e", "dog", "dog", 0.8), about(Undo, 6)), learned())
-	for _, c := range []struct {
-		above float64
-		class string
-		want  []bool
-	}{
-		{0, "", []bool{true, false, true}},
-		{0.7, "", []bool{true, true}},
-		{0, "cat", []bool{true, false}},
-		{0.95, "", nil},
-	} {
-		if got := s.checked(c.above, c.class); !slices.Equal(got, c.want) {
-			t.Errorf("above %v of %q: %v, want %v", c.above, c.class, got, c.want)
-		}
-	}
-}
-
 func TestDecisionsThatAreRefused(t *testing.T) {
 	folder := func(id ID) bool { return id[0] == 'a' }
 	for _, c := range []struct {

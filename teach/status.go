@@ -5,10 +5,8 @@ import (
 	"math"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/label"
-	"github.com/seed-90d10d51/pipeline/model"
-	"github.com/seed-90d10d51/pipeline/model/advice"
+	"github.com/seed-90d10d51/pipeline/model/account"
 )
 
 // A Status tells how far everything is.
@@ -32,44 +30,20 @@ type Status struct {
 	// were taken, or do not know.
 	Embedded, Seen int
 	Classes        int
-	// Person and Bulk count labels, Detected the boxes of what a detector names.
-	Person, Bulk, Detected int
-	// Checked photos had a prediction when a person labelled them alone; Right were
-	// predicted right. Recent is the share of the last 50, NaN below ten.
-	Checked, Right int
-	Recent         float64
-	// LeftOut examples were scored by a model that had not learned them.
-	LeftOut, LeftOutRight int
-	Refitting             bool
-	RefitSeq              int
-	RefitSeconds          float64 // 0 before the first
-	Problem               error   // of the last fit
-	// Folder has the labels that the model would give: of the photos without one that do not
-	// look unknown. Expected of them is right, if they show known classes.
-	Folder   int
-	Expected *Expected
+	Account        account.Account
+	Refitting      bool
+	RefitSeq       int
+	RefitSeconds   float64 // 0 before the first
+	Problem        error   // of the last fit
 	// NoThreshold reports that nothing tells unknown photos from others.
 	NoThreshold bool
 	// Arranging reports that neighbours are looked for and the map is arranged, Arranged which
 	// share of that is done.
 	Arranging bool
 	Arranged  float64
-	Advice    advice.Step
-	// Found says what training found of the model, as the commands do: how many photos will be named right,
-	// and what is confused.
-	Found []string
 	// Undo and Redo say what they would do, "" for nothing.
 	Undo, Redo string
 }
-
-// An Expected share lies from Low to High in 19 of 20 folders.
-type Expected struct{ Share, Low, High float64 }
-
-// Sizes of Status.Recent.
-const (
-	recent      = 50
-	leastRecent = 10
-)
 
 // Status returns the status.
 func (s *Session) Status() Status {
@@ -80,8 +54,7 @@ func (s *Session) Status() Status {
 		Ready: s.live != nil, Instant: s.live != nil && s.live.linear != nil,
 		Unsaved: s.state.changesSince(s.inFile), Saving: s.saving != nil, NotSaved: s.notSaved, Lost: s.intact(),
 		Unkept: s.journal.keeping.last, FailedWrites: s.journal.keeping.failed,
-		Photos: s.photo, Classes: len(s.state.current()), Recent: math.NaN(),
-		LeftOut: s.left.n, LeftOutRight: s.left.correct,
+		Photos: s.photo, Classes: len(s.state.current()),
 		Refitting: s.refit.running, RefitSeq: s.refit.seq, RefitSeconds: s.refit.duration.Seconds(),
 		Problem: s.refit.err, Arranging: s.arranging.running, Arranged: s.arranging.share,
 	}
@@ -90,84 +63,12 @@ func (s *Session) Status() Status {
 		if p.Shot != nil {
 			st.Seen++
 		}
-		if p.detected() {
-			st.Detected++
-		}
 	}
 	st.Photos.Found = max(st.Photos.Found, st.Embedded)
-	st.Person, st.Bulk = s.state.count(label.Person), s.state.count(label.Bulk)
-	right := s.state.checked(0, "")
-	st.Checked, st.Right = len(right), count(right)
-	if st.Checked >= leastRecent {
-		right = right[max(0, len(right)-recent):]
-		st.Recent = float64(count(right)) / float64(len(right))
-	}
-	st.Found = advice.Expected(s.base.model)
+	st.NoThreshold = s.live != nil && math.IsInf(s.live.threshold, 1)
 	st.Undo, st.Redo = describeLast(s.state.done), describeLast(s.state.undone)
-	var folder calibration.Folder
-	st.Advice, folder = s.advise(st)
-	if s.live != nil {
-		st.NoThreshold, st.Folder = math.IsInf(s.live.threshold, 1), folder.N
-		if share, low, high, ok := folder.Expect(); ok {
-			st.Expected = &Expected{share, low, high}
-		}
-	}
+	st.Account = s.account(st)
 	return st
-}
-
-// count returns how many are true.
-func count(all []bool) (n int) {
-	for _, ok := range all {
-		if ok {
-			n++
-		}
-	}
-	return n
-}
-
-// advise returns what to do next, and the labels that the model would give (Status.Folder).
-func (g *gallery) advise(st Status) (_ advice.Step, folder calibration.Folder) {
-	t := advice.Teaching{Read: st.Embedded, Problem: st.Problem, Fitted: g.live != nil, Recent: st.Recent}
-	if g.live == nil {
-		return t.Next(), folder
-	}
-	folder = calibration.NewFolder(g.live.Predictor.Calibration)
-	size := map[string]int{}
-	for _, e := range g.live.have {
-		size[e.Class]++
-	}
-	for _, class := range g.live.Classes() {
-		t.Known = append(t.Known, model.ClassInfo{Name: class, Samples: size[class]})
-	}
-	doubtful := 0.0
-	for i := range g.listed() {
-		if !g.live.scored(i) {
-			continue
-		}
-		label, by := g.label(i)
-		if label != "" {
-			doubtful += g.wrong(i, label, by)
-			if !by.Certain() {
-				t.Unchecked++
-			}
-			continue
-		}
-		if by.Aside() {
-			continue
-		}
-		t.Open++
-		if g.live.unknown(i) {
-			t.Unknown++
-			continue
-		}
-		_, p := g.live.predicted(i)
-		folder.Add(p, float64(g.live.scores.photos[i].novelty))
-		if g.live.scores.photos[i].prob >= advice.SureEnough {
-			t.Sure++
-		}
-	}
-	t.Doubtful = int(math.Round(doubtful))
-	return t.Next(), folder
 }
 
 // describeLast describes the last one of some lines; "" for none.
@@ -185,8 +86,10 @@ func Describe(l Line) string {
 		photos = "a photo"
 	}
 	switch l.Do {
-	case Ignore, Skip:
-		return fmt.Sprintf("%s %s", l.Do, photos)
+	case Ignore:
+		return fmt.Sprintf("set %s aside as not usable", photos)
+	case Skip:
+		return fmt.Sprintf("put %s off for later", photos)
 	case Several:
 		return fmt.Sprintf("label %s with %s", photos, strings.Join(l.Classes, ", "))
 	case Label:

@@ -2,25 +2,31 @@ package rank
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/model"
+	"github.com/seed-90d10d51/pipeline/model/account"
 )
-
-// A Wrong is how many of some labels are wrong; with a probability of 95 % it is between Low
-// and High.
-type Wrong struct {
-	Count, Low, High float64
-	Of               int
-}
 
 // Wrong returns how many labels are wrong (package labelnoise), of those that models judged
 // which had not learned them.
-func (r *Ranking) Wrong() Wrong {
-	noise, n := r.labels.Fit(), float64(r.labels.Len())
-	return Wrong{n * noise.Share, n * noise.Low, n * noise.High, r.labels.Len()}
+func (r *Ranking) Wrong() *account.Wrong {
+	noise := r.labels.Fit()
+	doubts := account.NewDoubts(noise)
+	for i := range r.labels.Len() {
+		doubts.Add(r.labels.Wrong(noise, i))
+	}
+	return doubts.Wrong()
+}
+
+// Judged takes in an image that somebody has decided about: it is not ranked, but those are that were learned with it.
+func (r *Ranking) Judged(content [sha256.Size]byte, vector []float32) {
+	if r.learned != nil && len(r.learned(content)) > 0 {
+		r.judged[content] = vector
+	}
 }
 
 // A setAside image was learned as id; entry is what the model that learned it says.
@@ -33,7 +39,9 @@ type setAside struct {
 // SetAside makes a ranking by LabelError put aside the images that m has learned, for
 // LeaveOut: a model that has learned a wrong label defends it. Call it before the
 // first Put.
-func (r *Ranking) SetAside(m *model.Model) { r.learned = m.LearnedAs() }
+func (r *Ranking) SetAside(m *model.Model) {
+	r.learned, r.judged = m.LearnedAs(), map[model.Hash][]float32{}
+}
 
 // learnedAs returns as what an image was learned: its given class if it was, otherwise
 // another.
@@ -62,7 +70,7 @@ func (r *Ranking) LeaveOut(ctx context.Context, m *model.Model, threshold float6
 	if len(r.aside) == 0 {
 		return 0, nil
 	}
-	rows, places := make(map[model.Hash][]float32, len(r.aside)), map[model.SampleID][]int{}
+	rows, places := r.judged, map[model.SampleID][]int{}
 	for i, s := range r.aside {
 		rows[s.image.content] = s.image.vector
 		places[s.id] = append(places[s.id], i)

@@ -112,8 +112,9 @@ func TestNumberOfWrongLabels(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if w := r.Wrong(); w.Of != 60 || math.Abs(w.Count-6) > 2 || w.Low > 6 || w.High < 6 {
-		t.Errorf("%.1f of %d labels are claimed to be wrong, %.1f to %.1f; 6 of 60 are", w.Count, w.Of, w.Low, w.High)
+	if w := r.Wrong(); w.Of != 60 || math.Abs(w.Expected-6) > 2 || w.Low > 6 || w.High < 6 {
+		t.Errorf("%.1f of %d labels are claimed to be wrong, %.1f to %.1f; 6 of 60 are", w.Expected, w.Of, w.Low,
+			w.High)
 	}
 	right := slices.DeleteFunc(slices.Clone(items), func(it embed.Item) bool {
 		return strings.HasSuffix(it.Sample.Path, "wrong")
@@ -130,8 +131,8 @@ func TestNumberOfWrongLabels(t *testing.T) {
 	if r, _, err = suspects(t, m, 0, right); err != nil {
 		t.Fatal(err)
 	}
-	if w := r.Wrong(); w.Of != 54 || w.Count > 0.6 {
-		t.Errorf("%.1f of %d right labels are claimed to be wrong", w.Count, w.Of)
+	if w := r.Wrong(); w.Of != 54 || w.Expected > 0.6 {
+		t.Errorf("%.1f of %d right labels are claimed to be wrong", w.Expected, w.Of)
 	}
 }
 

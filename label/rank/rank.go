@@ -78,6 +78,7 @@ type Ranking struct {
 	novel   []embedded
 	learned func(content model.Hash) []string
 	aside   []setAside
+	judged  map[model.Hash][]float32 // embeddings of what was learned and is not ranked
 
 	labels labelnoise.Labels // that models judged which had not learned them
 }

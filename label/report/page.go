@@ -203,6 +203,8 @@ type Sink struct {
 	// Evaluation gives the true classes; it must come before this Sink among
 	// the sinks.
 	Evaluation *label.Evaluation
+	// Count has the account that the page states; it must come before, too. Nil states none.
+	Count *label.Count
 	// Picture returns the thumbnail of an image, or of a box in one; Threads goroutines call
 	// it concurrently.
 	Picture func(dataset.Sample) ([]byte, error)
@@ -239,6 +241,9 @@ func (s *Sink) Commit(o embed.Outcome) error {
 	var err error
 	if s.page.Evaluation, err = s.Evaluation.Report(); err != nil {
 		return err
+	}
+	if s.Count != nil {
+		s.page.Notes = append(s.Count.Account().Lines(), s.page.Notes...)
 	}
 	if err := s.shown.fill(&s.page, s.pictures); err != nil {
 		return err

@@ -75,61 +75,6 @@ func TestOn(t *testing.T) {
 	}
 }
 
-// TestExpected: an estimate from few images is called rough, and an error of calibration
-// is shown only where there are many.
-func TestExpected(t *testing.T) {
-	known := calibration.Calibration{Source: calibration.LeftOut, Samples: 200, Accuracy: 0.876}
-	few, bursts, all, most := known, known, known, known
-	few.Samples, bursts.Elsewhere, most.Samples, most.Accuracy = 20, 0.613, 1000, 0.996
-	all.Samples, all.Accuracy = 20, 1
-	for _, c := range []struct {
-		name  string
-		found calibration.Calibration
-		size  int
-		want  []string
-	}{
-		{"many", known, 3, []string{
-			"expect about 88 % of photos like these to be named correctly (from 200 left-out images); guessing names " +
-				"50 %",
-			"probabilities are off by 4 points on average (ECE 0.042)",
-		}},
-		{"two of each", known, 2, []string{
-			"expect about 88 % of photos like these to be named correctly (from 200 left-out images, a rough " +
-				"estimate); guessing names 50 %",
-			"probabilities are off by 4 points on average (ECE 0.042)",
-		}},
-		{"few", few, 3, []string{
-			"expect about 88 % of photos like these to be named correctly (from 20 left-out images, a rough " +
-				"estimate); guessing names 50 %",
-		}},
-		{"all of few", all, 3, []string{
-			"expect 83 % or more of photos like these to be named correctly (from 20 left-out images, none named " +
-				"wrongly, a rough estimate); guessing names 50 %",
-		}},
-		{"most of many", most, 3, []string{
-			"expect 98 % or more of photos like these to be named correctly (from 1000 left-out images); guessing " +
-				"names 50 %",
-			"probabilities are off by 4 points on average (ECE 0.042)",
-		}},
-		{"bursts", bursts, 3, []string{
-			"expect about 88 % of photos like these to be named correctly (from 200 left-out images); guessing names " +
-				"50 %",
-			"many of the photos are alike, such as those of a burst: of photos of another occasion expect about 61 " +
-				"%, or less; probabilities are for these",
-			"probabilities are off by 4 points on average (ECE 0.042)",
-		}},
-		{"nothing", calibration.Calibration{Novelty: calibration.Novelty{Reason: "no image"}}, 3, []string{
-			"not calibrated: no image",
-		}},
-	} {
-		m := learned(t, c.found, c.size, c.size)
-		m.Predictor.Temperature = &temperature.Value{T: 1, ECE: 0.042}
-		if got := advice.Expected(m); !slices.Equal(got, c.want) {
-			t.Errorf("%s: %q", c.name, got)
-		}
-	}
-}
-
 // TestRejected: a share is of photos like those learned, and what is known of others
 // is said.
 func TestRejected(t *testing.T) {

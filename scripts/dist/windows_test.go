@@ -59,7 +59,8 @@ func TestStartPageOfWindows(t *testing.T) {
 		page.Wait("document.getElementById('stage').getAttribute('aria-busy') === 'false'")
 		page.Press(strings.Split(class, "")...)
 		page.Press("Shift+Enter")
-		page.Wait(fmt.Sprintf("document.getElementById('quality').textContent.startsWith('%d decided by you')", i+1))
+		page.Wait(fmt.Sprintf(
+			"document.getElementById('quality').textContent.startsWith('%d decided one by one')", i+1))
 	}
 	page.Click("#export")
 	page.Wait("document.activeElement?.id === 'export-title'")

@@ -6,13 +6,13 @@ const leading = ["check", "unknown", "suspicious", "more", "accept"];
 const stored = (status) => "dismissed " + status.title + " " + status.model.name;
 
 // nameOf tells the advice of a status from others.
-export const nameOf = ({ advice: { do: what, class: name } }) => what + (name ? " " + name : "");
+export const nameOf = ({ account: { next: { do: what, class: name } } }) => what + (name ? " " + name : "");
 
 // showAdvice writes the advice of a status, unless somebody has followed it and is there.
 export function showAdvice(status, followed) {
-  const { do: what, text } = status.advice;
+  const { do: what, text } = status.account.next;
   const over = followed || dismissed(status).includes(nameOf(status));
-  byId("advice").textContent = [over ? "" : text, status.refit.running ? "The model is being refitted." : ""]
+  byId("advice").textContent = [over ? "" : text, status.refit.running ? "The model is being updated." : ""]
     .filter(Boolean).join(" ");
   byId("follow").hidden = over || !leading.includes(what);
   byId("dismiss").hidden = over || !(leading.includes(what) || what === "stop");

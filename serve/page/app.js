@@ -219,7 +219,7 @@ function lead() {
 // advise writes the advice, which is over where it leads to.
 function advise() {
   if (status) {
-    advice.showAdvice(status, status.advice.do === view || followed === advice.nameOf(status));
+    advice.showAdvice(status, status.account.next.do === view || followed === advice.nameOf(status));
   }
 }
 
@@ -305,7 +305,7 @@ function nothingHere() {
     return "The photos are being read…";
   }
   if (status?.refit.running && !status.model.ready) {
-    return "The model is being fitted…";
+    return "The model is being made…";
   }
   const texts = { check: "Nothing is left to check.", suspicious: "No label looks wrong.", class: "No photos." };
   return texts[view] ?? "Nothing here.";
@@ -862,7 +862,7 @@ for (const [id, run] of Object.entries({
 // follow goes where the advice leads. More photos of a class are most likely
 // those like one that is known.
 async function follow() {
-  const { do: what, class: name } = status.advice;
+  const { do: what, class: name } = status.account.next;
   const its = advice.nameOf(status);
   if (what === "more") {
     const known = await api.images({ view: "all", class: name, decided: true, limit: 1 });

@@ -38,8 +38,8 @@ const ways = {
     };
   },
   decision({ states, state }) {
-    const names = ["Decided by you", "Accepted in bulk", "By its folder", "Looks unknown", "Set aside", "Detector's",
-      "Open"];
+    const names = ["Decided one by one", "Accepted in bulk", "From a folder or list", "Looks unknown", "Set aside",
+      "Detector's", "Open"];
     const entry = { person: 0, bulk: 1, folder: 2, unknown: 3, ignored: 4, skipped: 4, several: 4, detector: 5 };
     const entries = states.map((name) => entry[name] ?? 6);
     return { names, rest: 6, palette: hues, of: (i) => entries[state[i]] };

@@ -253,7 +253,7 @@ function doubt(photo) {
     return `by the detector, ${percent(photo.box.confidence)}`;
   }
   if (photo.label && !photo.rather) {
-    return photo.by === "bulk" ? "accepted" : "by its folder";
+    return photo.by === "bulk" ? "accepted" : "from a folder or list";
   }
   if (photo.label) {
     return `rather ${photo.rather}` + (best.class === photo.rather ? `, ${percent(best.probability)}` : "");

@@ -1,4 +1,4 @@
-// The dialog of the history: when the model was fitted or saved, what was decided
+// The dialog of the history: when the model was updated or saved, what was decided
 // before each, and the way back to it.
 import * as api from "./api.js";
 import { byId, count, element, photos } from "./dom.js";
@@ -24,7 +24,7 @@ byId("history-close").addEventListener("click", close);
 
 // entry describes a point, after the line before it; the last one is the present.
 function entry(point, before, last, ways) {
-  const what = point.saved ? "saved" : last ? "now" : "fitted";
+  const what = point.saved ? "saved" : last ? "now" : "updated";
   const facts = [`${photos(point.labels)} decided by people`];
   if (point.new.length > 0) {
     facts.push("new: " + point.new.join(", "));

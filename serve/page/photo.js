@@ -76,12 +76,12 @@ dialog.addEventListener("click", (event) => {
 
 function verdict(photo) {
   if (aside(photo)) {
-    return [element("strong", {}, aside(photo)), " decided by you"];
+    return [element("strong", {}, aside(photo)), " decided one by one"];
   }
   if (!photo.label) {
     return photo.unknown ? [element("strong", {}, "Perhaps none of the classes")] : ["Not decided"];
   }
-  const by = { person: "decided by you", bulk: "accepted with others", folder: "from its folder",
+  const by = { person: "decided one by one", bulk: "accepted in bulk", folder: "from a folder or list",
     detector: "by the detector" }[photo.by];
   const rather = photo.rather ? ["; rather ", element("strong", {}, photo.rather)] : [];
   return [element("strong", {}, photo.label), " ", by, ...rather];

@@ -1,5 +1,5 @@
 // The status bar: how good the model is, whether everything is saved.
-import { byId, count, countBoxes, element, percent, photos } from "./dom.js";
+import { byId, count, countBoxes, element, photos } from "./dom.js";
 
 export function showStatus(status) {
   if (status.boxes) {
@@ -12,7 +12,10 @@ export function showStatus(status) {
   bar.hidden = !scanning && embedded + failed >= found;
   bar.max = Math.max(1, found);
   bar.value = embedded + failed;
-  byId("quality").textContent = quality(status, bar.hidden);
+  const [counts, ...facts] = status.told;
+  byId("quality").textContent = quality(status, bar.hidden, counts);
+  byId("found").textContent = facts.join(" · ");
+  byId("found").hidden = facts.length === 0;
   write("undo", status.undo, "Undo", "Nothing to undo");
   write("redo", status.redo, "Redo", "Nothing to redo");
   const problem = [status.problem, unread(status.images)].filter(Boolean).join(" ");
@@ -20,9 +23,6 @@ export function showStatus(status) {
   byId("problem").textContent = problem;
   showSave(status);
   byId("quit-row").hidden = !status.may_quit;
-  const decided = status.labels.person + status.labels.bulk > 0;
-  byId("found").textContent = decided ? "" : status.found.join(" · "); // of a model that is now another one
-  byId("found").hidden = byId("found").textContent === "";
   byId("bulk").disabled = !status.model.ready;
   if (status.start !== null) { // where all formats are
     byId("export").href = status.start + "#export";
@@ -56,32 +56,16 @@ function showSave({ model: { unsaved, saving }, problem }) {
   }
 }
 
-function quality({ images, labels, boxes, checked, folder }, complete) {
-  const parts = [];
-  if (!complete) {
-    parts.push(`${count(images.embedded)} of ${photos(images.found)} read`);
-  }
-  parts.push(`${count(labels.person)} decided by you` + (labels.bulk ? `, ${count(labels.bulk)} accepted` : ""));
+// quality says how far the photos are read, and what they are.
+function quality({ images, boxes }, complete, counts) {
+  const parts = complete ? [] : [`${count(images.embedded)} of ${photos(images.found)} read`];
+  parts.push(counts);
   if (boxes) {
-    const found = labels.detector === 1 ? "person or vehicle" : "persons or vehicles";
-    parts.push(`by the detector ${count(labels.detector)} ${found}, `
-      + `${count(boxes.empty)} of ${count(boxes.photos)} photos empty`);
+    parts.push(`${count(boxes.empty)} of ${count(boxes.photos)} photos empty`);
   }
   if (boxes?.unlisted) {
     const them = boxes.unlisted === 1 ? "1 photo is" : `${count(boxes.unlisted)} photos are`;
     parts.push(`${them} not in the file of boxes`);
-  }
-  if (checked.recent !== null) {
-    const last = Math.min(50, checked.n);
-    parts.push(`${Math.round(checked.recent * last)} of your last ${last} were predicted right`);
-  } else if (checked.n > 0) {
-    parts.push(`${count(checked.correct)} of ${photos(checked.n)} predicted right`);
-  }
-  if (folder.accuracy !== null) { // held out of everything, which is the stricter test
-    const range = `${Math.round(100 * folder.low)} to ${percent(folder.high)}`;
-    const share = percent(Math.min(folder.accuracy, 0.99)); // nobody has checked them
-    parts.push(`expect ${share} of the other ${photos(folder.n)} to be labelled right ` +
-      `(${range}), if they show these classes`);
   }
   return parts.join(" · ");
 }

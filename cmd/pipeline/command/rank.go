@@ -2,6 +2,7 @@ package command
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -62,6 +63,7 @@ the most first. Fill in the column label and pass the file to pipeline train as 
 	cmd.Flags().StringVar(&sheet, "sheet", "",
 		fmt.Sprintf("write a contact sheet, a page with the pictures of the first %d, to this `file`.html",
 			pipeline.SheetTiles))
+	jsonFlag(cmd.Flags(), "write the account of the model's photos")
 	bind(cmd.Flags(), "rank.", "by", "top")
 	bind(cmd.Flags(), "label.", "reject")
 	return cmd
@@ -76,12 +78,16 @@ func (a *app) rank(ctx context.Context, file string, first int, groups, sheet st
 		Settings: a.config.Rank, Reject: a.config.Label.Reject, OldShare: a.config.Classifier.OldShare,
 		Seed: a.config.Seed,
 	})
-	if a.config.Out == streamed && (err == nil || isPartial(err)) {
+	done := err == nil || isPartial(err)
+	if done && a.config.Out == streamed {
 		if err := l.Write(a.stdout); err != nil {
 			return err
 		}
 	}
-	return a.finish(l, err)
+	if err := a.finish(l, err); !done || a.json == "" {
+		return err
+	}
+	return errors.Join(err, a.writeJSON(map[string]any{"images": len(l.Entries), "account": l.Account}))
 }
 
 // outTable is --out, unless that is stdout.

@@ -224,7 +224,7 @@ func (p *person) exported() [][]string {
 	return rows[1:]
 }
 
-var decidedByPerson = regexp.MustCompile(`([\d,]+) decided by you`)
+var decidedByPerson = regexp.MustCompile(`([\d,]+) decided one by one`)
 
 // used returns how many labels the page says people gave.
 func (p *person) used() int {

@@ -63,7 +63,8 @@ func TestServePage(t *testing.T) {
 	for _, count := range named {
 		n += count
 	}
-	other.page.Wait(fmt.Sprintf("document.getElementById('quality').textContent.startsWith('%d decided by you')", n))
+	other.page.Wait(fmt.Sprintf(
+		"document.getElementById('quality').textContent.startsWith('%d decided one by one')", n))
 	known := slices.Sorted(maps.Keys(named))
 
 	// A wrong label is corrected, by the other: first undone, then done again and

@@ -228,7 +228,7 @@ func TestStartPage(t *testing.T) {
 	page.Wait("document.querySelector('#recent-list button:enabled b')?.textContent === 'photos'")
 	s.look(page, "", "recent")
 	page.Click("#recent-list button")
-	page.Wait("document.getElementById('quality')?.textContent.includes('decided by you')")
+	page.Wait("document.getElementById('quality')?.textContent.includes('decided one by one')")
 	page.Eval("void setTimeout(() => history.back())", nil)
 	page.Wait("document.getElementById('project')?.checkVisibility()")
 	page.Click("#stop")
@@ -251,7 +251,7 @@ func TestStartPage(t *testing.T) {
 	page.Press("Enter")
 	page.Wait("document.getElementById('folders-about').textContent.startsWith('About 16 photos')")
 	page.Click("#folders-yes")
-	page.Wait("document.getElementById('quality')?.textContent.startsWith('2 decided by you')")
+	page.Wait("document.getElementById('quality')?.textContent.startsWith('2 decided one by one')")
 
 	// Another project is merged into it.
 	if err := os.CopyFS(l.Path("other.project"), os.DirFS(l.Path("home", "photos.project"))); err != nil {
