@@ -16,7 +16,7 @@ func mislabelled(t *testing.T) (*Session, ID, string) {
 	w.trainAt(t, dir, upTo(0, len(w.photos))...)
 	s := w.openAt(t, dir, "plda")
 	s.Wait()
-	if s.left.n == 0 {
+	if len(s.left.photos) == 0 {
 		t.Fatal("no example was left out")
 	}
 	return s, id, w.truth[id]

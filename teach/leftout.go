@@ -12,10 +12,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// A leftOut is the accuracy of a model on its own examples, each scored by a model
-// that did not learn it.
+// A leftOut is what is said of the examples of a model, each scored by a model that did
+// not learn it.
 type leftOut struct {
-	n, correct int
 	// photos has what is said of each, and noise what the labels tell of how many are wrong.
 	photos map[ID]judged
 	noise  labelnoise.Noise
@@ -45,9 +44,6 @@ func leaveOut(ctx context.Context, m *model.Model, have []model.SampleID, row fu
 		labels.Add(l.LogProb, own)
 		ids = append(ids, id)
 		out.photos[id] = judged{m.Classes()[floats.MaxIdx(l.LogProb)], rank.Doubt(l.LogProb, own), 0}
-		if out.n++; l.Right {
-			out.correct++
-		}
 	})
 	if missing := (*model.MissingRowsError)(nil); err != nil && !errors.As(err, &missing) {
 		return leftOut{}, err

@@ -143,12 +143,12 @@ func TestFolder(t *testing.T) {
 	} {
 		for method, shots := range map[string]int{"plda": 1, "ncm": 2, "lda": 2, "gptree": 2} {
 			m := train(t, method, draw(2, shots, 0, classes))
-			before, own, without := scores(t, m.Predictor, c.folder)
+			before, own, _ := scores(t, m.Predictor, c.folder)
 			h, kept := fit(t, m, label.Scorer{}, c.folder)
 			logProb, novelty := answers(t, kept, len(c.folder))
 			logProb.Rows = c.known
 			now := right(h.Classes(), logProb, c.folder)
-			_, _, without = scores(t, m.Predictor, c.folder[:c.known])
+			_, _, without := scores(t, m.Predictor, c.folder[:c.known])
 			t.Logf("%s, %s: %d of %d named correctly, %d without; λ %.2f, h %.2f; %s", c.name, method, now, c.known,
 				without, h.Strength, h.Few, h.Note())
 			if now < without+c.gain || (h.Moved > 0) != (method == "plda") {
