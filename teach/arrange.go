@@ -15,8 +15,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/label/neighbours"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 const (

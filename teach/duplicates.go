@@ -8,8 +8,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/disjoint"
 	"github.com/seed-90d10d51/pipeline/label"
-	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/label/neighbours"
+	"github.com/seed-90d10d51/pipeline/label/rank"
 )
 
 // mostCompared is the most photos of which all pairs are compared.

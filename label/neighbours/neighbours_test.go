@@ -15,8 +15,8 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/label/neighbours"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 func silent(float64) {}
