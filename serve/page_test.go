@@ -451,3 +451,18 @@ func TestRestartedServer(t *testing.T) {
 	s.restarts()
 	p.Wait("document.getElementById('quality').textContent.startsWith('0 decided')")
 }
+
+// TestResizeKeepsThePhoto: in a window of another width, with other columns, the current photo is still in sight.
+func TestResizeKeepsThePhoto(t *testing.T) {
+	_, url := newStandIn(t, 158, true)
+	p := browse(t, url)
+	p.Wait("document.activeElement.id === 'grid' && " + settled)
+	p.Press("End")
+	for _, width := range []int{1280, 760, 1280} {
+		p.View(width, 800, false)
+		p.Eval("new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))", nil)
+		if !evaluate[bool](p, "document.querySelector('.tile.current') !== null") {
+			t.Errorf("%d wide, the current photo is out of sight", width)
+		}
+	}
+}

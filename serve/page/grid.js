@@ -78,11 +78,16 @@ export class Grid extends EventTarget {
     const style = getComputedStyle(this.#box);
     const width = this.#scroller.clientWidth - parseFloat(style.marginLeft) - parseFloat(style.marginRight);
     const least = parseFloat(style.getPropertyValue("--least"));
+    const seen = this.#tiles.has(this.photo?.id);
     this.#columns = Math.max(2, Math.floor((width + gap) / (least + gap)));
     this.#side = Math.floor((width + gap) / this.#columns) - gap;
     this.#box.style.setProperty("--columns", this.#columns);
     this.#box.style.setProperty("--side", this.#side + "px");
     this.#draw();
+    if (seen) { // it is elsewhere in other columns
+      this.#reveal();
+      this.#draw();
+    }
   }
 
   #draw() {
@@ -170,12 +175,7 @@ export class Grid extends EventTarget {
     if (!range) {
       this.#anchor = index;
     }
-    const top = Math.floor(index / this.#columns) * this.#row;
-    if (top < this.#scroller.scrollTop) {
-      this.#scroller.scrollTop = top;
-    } else if (top + this.#row > this.#scroller.scrollTop + this.#scroller.clientHeight) {
-      this.#scroller.scrollTop = top + this.#row - this.#scroller.clientHeight;
-    }
+    this.#reveal();
     this.#draw();
     await list.reach(index);
     if (range && list === this.#list) {
@@ -184,6 +184,16 @@ export class Grid extends EventTarget {
     }
     this.#draw();
     this.#send("current");
+  }
+
+  // reveal brings the current tile into sight.
+  #reveal() {
+    const top = Math.floor(this.current / this.#columns) * this.#row;
+    if (top < this.#scroller.scrollTop) {
+      this.#scroller.scrollTop = top;
+    } else if (top + this.#row > this.#scroller.scrollTop + this.#scroller.clientHeight) {
+      this.#scroller.scrollTop = top + this.#row - this.#scroller.clientHeight;
+    }
   }
 
   // move goes by columns and rows.
