@@ -47,7 +47,7 @@ func (s *Studio) Inspect(_ context.Context, file string) (*Inspected, error) {
 	if err != nil {
 		return nil, err
 	}
-	counted, err := teach.Learned(file, m)
+	counted, err := teach.Learned(file, m, nil)
 	return &Inspected{m, history, counted, file, info.Size()}, err
 }
 

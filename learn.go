@@ -222,7 +222,7 @@ func (r *run) learnTaught(ctx context.Context, q LearnRequest, start *model.Mode
 	if l.Model, err = model.Load(q.Model); err != nil {
 		return nil, err
 	}
-	if l.Account, err = teach.Learned(q.Model, l.Model); err != nil {
+	if l.Account, err = teach.Learned(q.Model, l.Model, start); err != nil {
 		return nil, err
 	}
 	l.outcome(r, "learned, in the journal too:")

@@ -155,7 +155,7 @@ func (r *run) rank(ctx context.Context, q RankRequest) (l *Ranked, err error) {
 		l.lines.add("left out %s, as decided on the page", plural(rows.judged, "image", "images"))
 	}
 	if err == nil {
-		l.Account, err = teach.Learned(q.Model, m)
+		l.Account, err = teach.Learned(q.Model, m, nil)
 	}
 	if err == nil {
 		err = r.judgeLearned(ctx, ranking, m, threshold, &l.lines)

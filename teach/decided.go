@@ -12,7 +12,7 @@ import (
 // Decided returns what people decided about the photos of a MODEL file, which is in m: in
 // its journal, which a server may have open, and by teaching it folders and lists.
 func Decided(file string, m *model.Model) (label.Decisions, error) {
-	st, err := stateOf(file, m)
+	st, err := stateOf(file, m, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -21,7 +21,7 @@ func Decided(file string, m *model.Model) (label.Decisions, error) {
 
 // Measured returns what was measured of the labels of a MODEL file, nil for nothing.
 func Measured(file string, m *model.Model) (*account.Measured, error) {
-	st, err := stateOf(file, m)
+	st, err := stateOf(file, m, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -29,9 +29,9 @@ func Measured(file string, m *model.Model) (*account.Measured, error) {
 }
 
 // Learned returns the account of the photos that a MODEL file, which is in m, has learned, and of those that were
-// decided on its page.
-func Learned(file string, m *model.Model) (account.Account, error) {
-	st, err := stateOf(file, m)
+// decided on its page. start is the model that its journal starts from, nil to read it.
+func Learned(file string, m, start *model.Model) (account.Account, error) {
+	st, err := stateOf(file, m, start)
 	if err != nil {
 		return account.Account{}, err
 	}
@@ -52,19 +52,23 @@ func Learned(file string, m *model.Model) (account.Account, error) {
 	return t.Of(m), nil
 }
 
-// stateOf returns what the journal of a MODEL file, which is in m, amounts to.
-func stateOf(file string, m *model.Model) (*state, error) {
+// stateOf returns what the journal of a MODEL file, which is in m, amounts to. start is the model that it starts
+// from, nil to read it.
+func stateOf(file string, m, start *model.Model) (*state, error) {
 	lines, err := readLines(file + journalSuffix)
 	if errors.Is(err, fs.ErrNotExist) {
 		lines, err = nil, nil
 	}
-	if err == nil && len(lines) > 0 {
-		m, err = model.Load(file + baseSuffix)
+	switch {
+	case err != nil || len(lines) == 0:
+		start = m
+	case start == nil:
+		start, err = model.Load(file + baseSuffix)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return fold(lines, originOf(m)), nil
+	return fold(lines, originOf(start)), nil
 }
 
 // decision returns what people decided about a photo. One that was learned as several
