@@ -67,8 +67,8 @@ func TestAccountHolds(t *testing.T) {
 						right[done].add(*e.Accuracy, *e.Low, *e.High, f.right())
 						all.add(*e.Accuracy, *e.Low, *e.High, f.right())
 						if truth := f.right(); truth < *e.Low || truth > *e.High {
-							t.Logf("%s, %s, %d decisions: %.3f right of %d, expected %.3f, %.3f to %.3f", set, kind, done,
-								truth, a.Model-a.Unknown, *e.Accuracy, *e.Low, *e.High)
+							t.Logf("%s, %s, %d decisions: %.3f right of %d, expected %.3f, %.3f to %.3f", set, kind,
+								done, truth, a.Model-a.Unknown, *e.Accuracy, *e.Low, *e.High)
 						}
 					}
 					if w := a.Wrong; w != nil && w.Of >= account.FewLabels {

@@ -89,14 +89,15 @@ func TestDoubts(t *testing.T) {
 	}
 }
 
-// TestConfusions: a class is taken for the one as which it was named most often, also where it has few photos, and it is
-// said how sure that is.
+// TestConfusions: a class is taken for the one as which it was named most often, also where it has few photos, and
+// it is said how sure that is.
 func TestConfusions(t *testing.T) {
 	c := held(0.9)
 	c.Confusions = []calibration.Confusion{{Class: "viola", As: "cello", Count: 2, Of: 7},
 		{Class: "viola", As: "violin", Count: 3, Of: 7}, {Class: "drum", As: "gong", Count: 1, Of: 6}}
 	a := account.NewTally(c, []string{"drum", "gong", "viola"}).Account(account.Situation{})
-	want := "taken for another: viola for violin (3 of 7 left out; 9 to 82 %), drum for gong (1 of 6 left out; 0 to 65 %)"
+	want := "taken for another: viola for violin (3 of 7 left out; 9 to 82 %), " +
+		"drum for gong (1 of 6 left out; 0 to 65 %)"
 	if got := a.Confusion(); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

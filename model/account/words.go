@@ -68,7 +68,7 @@ func (a Account) Labels() string {
 	case e == nil:
 		return ""
 	case e.Accuracy == nil:
-		return "how many labels by the model are right is not known, and probabilities are rough: " + e.Reason
+		return "how many labels are right is not known, and probabilities are rough: " + e.Reason
 	}
 	return fmt.Sprintf("expect %.0f %% of the labels by the model to be right, between %.0f and %.0f %%",
 		100**e.Accuracy, math.Floor(100**e.Low), math.Ceil(100**e.High))
