@@ -187,6 +187,9 @@ func (l *labelling) job(ctx context.Context) (job label.Job, err error) {
 	if note := advice.Rejected(m, c.Reject); note != "" {
 		l.note(&job, note)
 	}
+	if note := advice.New(m); note != "" {
+		l.note(&job, note)
+	}
 	if err := l.look(ctx, &job); err != nil {
 		return job, err
 	}

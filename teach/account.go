@@ -1,6 +1,9 @@
 package teach
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/account"
@@ -14,6 +17,9 @@ func (g *gallery) account(st Status) account.Account {
 	if g.live != nil {
 		held, classes, now.Known = g.live.Predictor.Calibration, g.live.scores.classes, g.live.sizes()
 	}
+	if len(held.Confusions) == 0 { // as of models with a class of many photos
+		held.Confusions = g.confusions()
+	}
 	tally, doubts := account.NewTally(held, classes), account.NewDoubts(g.left.noise)
 	read, waiting := 0, 0
 	for i, p := range g.listed() {
@@ -23,7 +29,7 @@ func (g *gallery) account(st Status) account.Account {
 		switch {
 		case by != "":
 			tally.Decide(by.Who(), class)
-			if !by.Aside() && !by.Certain() {
+			if g.doubted(i, class, by) {
 				doubts.Add(g.wrong(i, class, by))
 			}
 		case g.live.scored(i):
@@ -37,6 +43,24 @@ func (g *gallery) account(st Status) account.Account {
 	tally.Doubt(doubts)
 	tally.Measure(g.state.measured())
 	return tally.Account(now)
+}
+
+// confusions counts the examples that models which had not learned them took for another class.
+func (g *gallery) confusions() (all []calibration.Confusion) {
+	times, of := map[[2]string]int{}, map[string]int{}
+	for id, photo := range g.left.photos {
+		class, _ := g.state.label(id, "")
+		if of[class]++; class != photo.first {
+			times[[2]string{class, photo.first}]++
+		}
+	}
+	for pair, n := range times {
+		all = append(all, calibration.Confusion{Class: pair[0], As: pair[1], Count: n, Of: of[pair[0]]})
+	}
+	slices.SortFunc(all, func(a, b calibration.Confusion) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class), cmp.Compare(a.As, b.As))
+	})
+	return all
 }
 
 // sizes counts the examples of each class.

@@ -90,6 +90,12 @@ func benchmarkDecision(b *testing.B, n, classes, d int) {
 	s.Wait()
 	loaded := time.Since(begun)
 	took, used := map[string][]float64{}, map[string]time.Duration{}
+	status := func() (Line, error) {
+		if st := s.Status(); st.Account.Photos != n {
+			b.Fatalf("the account has %d photos", st.Account.Photos)
+		}
+		return Line{}, nil
+	}
 	measure := func(what string, change func() (Line, error)) {
 		begun, before := time.Now(), cpu(b)
 		_, err := change()
@@ -106,6 +112,7 @@ func benchmarkDecision(b *testing.B, n, classes, d int) {
 		measure("decision", func() (Line, error) {
 			return s.Do(Decision{Do: Label, Images: []ID{s.photos[i].ID}, Class: fmt.Sprintf("class %d", i%classes)})
 		})
+		measure("status", status)
 		measure("undo", s.Undo)
 		measure("redo", s.Redo)
 	}

@@ -113,7 +113,7 @@ func Describe(l Line) string {
 	case Undo, Redo:
 		return fmt.Sprintf("%s line %d", l.Do, l.Of)
 	case Refit:
-		return "fit the model to all decisions"
+		return "update the model"
 	case Save, Saved:
 		return "save the model"
 	}

@@ -21,7 +21,7 @@ func (w world) trainAt(t *testing.T, dir string, rows ...int) {
 
 func (w world) trainMethodAt(t *testing.T, dir, name string, rows ...int) {
 	t.Helper()
-	b := model.Batch{X: blas32.General{Cols: dim, Stride: dim}}
+	b := model.Batch{X: blas32.General{Cols: len(w.vectors[0]), Stride: len(w.vectors[0])}}
 	for _, i := range rows {
 		b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, w.vectors[i]...)
 		b.Labels, b.Content = append(b.Labels, w.photos[i].Class), append(b.Content, model.Hash(w.photos[i].ID))

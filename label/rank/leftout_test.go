@@ -53,8 +53,8 @@ func mislabelled(t *testing.T, blobs, n, d int) (*model.Model, rows) {
 	return m, items
 }
 
-// suspects ranks items by label-error, what the model has learned set aside.
-func suspects(t *testing.T, m *model.Model, top int, items rows) (*Ranking, int, error) {
+// suspects ranks items by label-error, what the model has learned set aside, beside those that somebody has decided.
+func suspects(t *testing.T, m *model.Model, top int, items rows, judged ...embed.Item) (*Ranking, int, error) {
 	t.Helper()
 	c := DefaultConfig()
 	c.By, c.Top = LabelError, top
@@ -67,6 +67,9 @@ func suspects(t *testing.T, m *model.Model, top int, items rows) (*Ranking, int,
 		t.Fatal(err)
 	}
 	r.SetAside(m)
+	for _, item := range judged {
+		r.Judged(item.Hash, item.Vector)
+	}
 	pass := label.Pass{Scorer: scorer, Rows: items, Sinks: []label.Sink{r}}
 	if _, err := pass.Run(context.Background()); err != nil {
 		t.Fatal(err)
@@ -119,21 +122,51 @@ func TestNumberOfWrongLabels(t *testing.T) {
 	right := slices.DeleteFunc(slices.Clone(items), func(it embed.Item) bool {
 		return strings.HasSuffix(it.Sample.Path, "wrong")
 	})
-	b := model.Batch{X: blas32.General{Cols: 20, Stride: 20}}
-	for _, it := range right {
-		b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, it.Vector...)
-		b.Labels, b.Content = append(b.Labels, it.Sample.Label), append(b.Content, it.Hash)
-	}
-	m, _, err = model.Train(context.Background(), model.Settings{Method: "gpr", Heads: method.DefaultConfig()}, b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if r, _, err = suspects(t, m, 0, right); err != nil {
+	if r, _, err = suspects(t, trainedOn(t, right), 0, right); err != nil {
 		t.Fatal(err)
 	}
 	if w := r.Wrong(); w.Of != 54 || w.Expected > 0.6 {
 		t.Errorf("%.1f of %d right labels are claimed to be wrong", w.Expected, w.Of)
 	}
+}
+
+// TestWrongLabelsWhileTheyAreCorrected: when four of six wrong labels are corrected, and the model has learned
+// that, about two are said to be wrong of the others; the corrected ones are not ranked.
+func TestWrongLabelsWhileTheyAreCorrected(t *testing.T) {
+	_, items := mislabelled(t, 6, 10, 20)
+	var corrected, rest rows
+	for _, it := range items {
+		if strings.HasSuffix(it.Sample.Path, "wrong") && len(corrected) < 4 {
+			it.Sample.Label = "class " + it.Sample.Path[:1]
+			corrected = append(corrected, it)
+		} else {
+			rest = append(rest, it)
+		}
+	}
+	m := trainedOn(t, slices.Concat(corrected, rest))
+	r, n, err := suspects(t, m, 0, rest, corrected...)
+	if err != nil || n != 56 || len(r.Entries) != 56 {
+		t.Fatalf("%d of %d entries left out, %v", n, len(r.Entries), err)
+	}
+	if w := r.Wrong(); w.Of != 56 || math.Abs(w.Expected-2) > 1 || w.Low > 2 || w.High < 2 {
+		t.Errorf("%.1f of %d labels are claimed to be wrong, %.1f to %.1f; 2 of 56 are", w.Expected, w.Of, w.Low,
+			w.High)
+	}
+}
+
+// trainedOn returns a model of the labels of items.
+func trainedOn(t *testing.T, items rows) *model.Model {
+	t.Helper()
+	b := model.Batch{X: blas32.General{Cols: 20, Stride: 20}}
+	for _, it := range items {
+		b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, it.Vector...)
+		b.Labels, b.Content = append(b.Labels, it.Sample.Label), append(b.Content, it.Hash)
+	}
+	m, _, err := model.Train(context.Background(), model.Settings{Method: "gpr", Heads: method.DefaultConfig()}, b)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return m
 }
 
 // TestLeaveOutOfAPart: what the model keeps need not be ranked, new images are ranked

@@ -18,4 +18,5 @@ func Example() {
 	}
 	// Output:
 	// 1 decided one by one, 1 unreadable, 1 labelled by the model alone
+	// how many labels are right is not known, and probabilities are rough: fewer than 20 photos can be left out
 }

@@ -29,14 +29,19 @@ func (e *Expected) set(share, low, high float64) {
 
 // How photos of classes that nobody has named are looked for: their share may be any in steps of newStep. Before the
 // novelty of the photos is known, it is 0 with a probability of noneNew, and otherwise has the density of
-// Beta(1, newPower). How novelty tells new classes from known ones is itself known from few left-out photos, so
-// that all photos of a folder count as a part of these (evidence). docs/log/promises.md has what other values give.
+// Beta(1, newPower). How novelty tells new classes from known ones is itself known from few left-out photos, and
+// a class may resemble others, so that all photos of a folder count as a part of those that were left out (evidence),
+// and as mostEvidence at the most. docs/log/promises.md has what other values give.
 const (
-	newSteps = 76
-	newStep  = 0.0125
-	noneNew  = 0.5
-	newPower = 4
-	evidence = 0.25
+	newSteps     = 76
+	newStep      = 0.0125
+	noneNew      = 0.5
+	newPower     = 4
+	evidence     = 0.2
+	mostEvidence = 12
+	// modest is by how much probabilities may be too low, at the most in 19 of 20 folders: a few wrong labels among
+	// those that were learned make a temperature too high.
+	modest = 0.15
 	// someNew is the share that there may be where novelty tells nothing.
 	someNew = 0.25
 )
@@ -106,8 +111,8 @@ func (f *folder) expected() *Expected {
 	}
 	answers, right, all := f.mixtures(share - f.sure/float64(f.known.N))
 	at := func(q float64) float64 { return right[quantile(answers, q)] }
-	mean, ofAll := dot(answers, right), dot(answers, all)
-	e.set(mean, mean-math.Hypot(mean-at(0.975), share-low), mean+math.Hypot(at(0.025)-mean, high-share))
+	mean, ofAll, spread := dot(answers, right), dot(answers, all), max(share-low, high-share)
+	e.set(mean, mean-math.Hypot(mean-at(0.975), spread), mean+math.Hypot(at(0.025)-mean, math.Hypot(spread, modest)))
 	e.OfAll = new(min(ofAll, most))
 	return e
 }
@@ -128,7 +133,7 @@ func (f *folder) mixtures(understated float64) (probable, right, all []float64) 
 	for _, b := range f.bins {
 		n += b.labelled + b.unknown
 	}
-	weight := min(1, evidence*float64(f.held.Samples)/n)
+	weight := min(1, evidence*float64(f.held.Samples)/n, mostEvidence/n)
 	for k := range probable {
 		share := float64(k) * newStep
 		log, labels, unknown := 0.0, 0.0, 0.0

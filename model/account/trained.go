@@ -83,8 +83,8 @@ func interval(share float64, n int) (a, low, high float64) {
 	return share, share - math.Hypot(share-low, other), share + math.Hypot(high-share, other)
 }
 
-// learnedWrong returns how many of the labels that a model learned look wrong, nil if none does. The
-// share is a step of a grid, which its neighbours bound.
+// learnedWrong returns how many of the labels that a model learned look wrong, nil if none does. The interval is that
+// of chance; rank asks models that have not learned each.
 func learnedWrong(m *model.Model) *Wrong {
 	t, n := m.Predictor.Temperature, m.SampleCount()
 	if t == nil || t.Wrong == 0 {

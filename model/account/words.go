@@ -64,8 +64,11 @@ func (a Account) Counts() string {
 // Labels says how many of the labels by the model are right, "" if nothing is known.
 func (a Account) Labels() string {
 	e := a.Expected
-	if e == nil || e.Accuracy == nil {
+	switch {
+	case e == nil:
 		return ""
+	case e.Accuracy == nil:
+		return "how many labels are right is not known, and probabilities are rough: " + e.Reason
 	}
 	return fmt.Sprintf("expect %.0f %% of the labels by the model to be right, between %.0f and %.0f %%",
 		100**e.Accuracy, math.Floor(100**e.Low), math.Ceil(100**e.High))

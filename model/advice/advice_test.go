@@ -100,6 +100,10 @@ func TestRejected(t *testing.T) {
 			"it turns away cannot be known"},
 		{"nothing rejected", bursts, 0, ""},
 	} {
+		c.found.Unseen = &calibration.Unseen{}
+		if rough := advice.New(learned(t, c.found, 3, 3)) != ""; rough != c.found.Once {
+			t.Errorf("%s: p_new is called rough: %t", c.name, rough)
+		}
 		if got := advice.Rejected(learned(t, c.found, 3, 3), c.share); got != c.want {
 			t.Errorf("%s: %q", c.name, got)
 		}

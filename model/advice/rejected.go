@@ -24,3 +24,12 @@ func Rejected(m *model.Model, share float64) string {
 	}
 	return ""
 }
+
+// New says how rough p_new is, "" where nothing is known against it.
+func New(m *model.Model) string {
+	c := m.Predictor.Calibration
+	if c.Unseen == nil || !c.Once && c.Elsewhere == 0 {
+		return ""
+	}
+	return "p_new is for photos like those learned; of another occasion it is rough, up to 15 points off"
+}

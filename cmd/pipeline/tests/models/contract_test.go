@@ -67,10 +67,12 @@ func TestFeaturesAreTheImages(t *testing.T) {
 	}
 	l.Must("eval", model, "--features", l.Path("features"), "--json", l.Path("a.json"))
 	l.Must("eval", model, "--images", images, "--json", l.Path("b.json"))
-	// Features do not name the photos of their rows, so which of them were learned is not known.
+	// Features do not name the photos of their rows, so which of them were learned is not known: the account, which
+	// comes last, counts these apart.
 	known := bytes.Replace(l.Read(l.Path("b.json")), []byte(`,"n_learned":24`), nil, 1)
-	if !bytes.Equal(l.Read(l.Path("a.json")), known) {
-		t.Errorf("the evaluations differ: %s, %s", l.Read(l.Path("a.json")), known)
+	of, _, _ := bytes.Cut(l.Read(l.Path("a.json")), []byte(`,"account":`))
+	if known, _, _ = bytes.Cut(known, []byte(`,"account":`)); !bytes.Equal(of, known) {
+		t.Errorf("the evaluations differ: %s, %s", of, known)
 	}
 }
 

@@ -98,11 +98,11 @@ func TestServeBoxes(t *testing.T) {
 	}
 	ids := s.ids("")
 	var status struct {
-		Labels struct{ Detector int }
-		Boxes  struct{ Photos, Boxes, Empty, Unlisted int }
+		Account struct{ Decided struct{ Detector int } }
+		Boxes   struct{ Photos, Boxes, Empty, Unlisted int }
 	}
 	s.into("GET", "/v1/status", "", &status)
-	if got := fmt.Sprint(status); got != "{{1} {8 14 1 0}}" || len(ids) != 13 {
+	if got := fmt.Sprint(status); got != "{{{1}} {8 14 1 0}}" || len(ids) != 13 {
 		t.Errorf("the status is %s, of %d boxes", got, len(ids))
 	}
 	beside := s.ids("&beside=" + ids["2.png#1"])
