@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -107,22 +108,11 @@ func photosOf(seed uint64, n int) (items []embed.Item) {
 // read once and every head is asked once about each: the trained one, and those on the way to the
 // adapted one.
 func TestEachPhotoIsScoredOnce(t *testing.T) {
-	s, err := Open(t.Context(), WithCache(t.TempDir()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	shown, err := embed.Collect(t.Context(), &countedRows{items: photosOf(1, 1)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	trained, _, err := model.Train(t.Context(), model.Settings{Method: "plda"}, model.NewBatch(shown))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(t.Context(), WithCache(t.TempDir())))(t)
+	shown := must.Get(embed.Collect(t.Context(), &countedRows{items: photosOf(1, 1)}))(t)
+	trained, _ := must.Get2(model.Train(t.Context(), model.Settings{Method: "plda"}, model.NewBatch(shown)))(t)
 	file := filepath.Join(t.TempDir(), "a.model")
-	if err := trained.Save(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, trained.Save(file))
 	const batches = 2 // that are full, since a shorter one repeats a row
 	photos := photosOf(2, batches*64/4)
 	listing := dataset.Listing{Root: t.TempDir()}
@@ -144,19 +134,13 @@ func TestEachPhotoIsScoredOnce(t *testing.T) {
 	} {
 		q := NewLabelRequest(file, Source{Images: listing.Root}, t.TempDir())
 		c.change(&q)
-		m, err := model.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(model.Load(file))(t)
 		var asked []map[[32]byte]int
 		m.Predictor.Head = counted(m.Predictor.Head.(adaptable), &asked)
 		rows := &countedRows{items: photos}
 		in := input{Rows: rows, Closer: io.NopCloser(nil), root: listing.Root, images: listing.Source()}
 		work := &labelling{run: s.begin(t.Context()), LabelRequest: q, model: m, in: in, dir: q.Out}
-		job, err := work.job(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		job := must.Get(work.job(t.Context()))(t)
 		summary, err := job.Run(t.Context())
 		work.kept.Close()
 		if err != nil || summary.Labelled != len(photos) {

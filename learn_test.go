@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -32,42 +33,24 @@ func (l *late) Read(p []byte) (int, error) {
 func TestTheBaseIsReadOnce(t *testing.T) {
 	ctx, dir := t.Context(), t.TempDir()
 	paint(t, dir)
-	p, err := pipeline.Open(ctx, pipeline.WithCache(filepath.Join(dir, "cache")),
-		pipeline.WithNetwork(testenv.Small(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(pipeline.Open(ctx, pipeline.WithCache(filepath.Join(dir, "cache")),
+		pipeline.WithNetwork(testenv.Small(t))))(t)
 	file, holiday := filepath.Join(dir, "a.model"), filepath.Join(dir, "photos", "holiday")
 	train := pipeline.Folder(filepath.Join(dir, "photos", "train"))
-	if _, _, err := p.Train(ctx, train, pipeline.Into(file)); err != nil {
-		t.Fatal(err)
-	}
-	teaching, err := p.Teach(ctx, pipeline.TeachRequest{Model: file, From: pipeline.Folder(holiday)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := teaching.Decide(ctx, "sky", filepath.Join(holiday, "2.png")); err != nil {
-		t.Fatal(err)
-	}
-	if err := teaching.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get2(p.Train(ctx, train, pipeline.Into(file)))(t)
+	teaching := must.Get(p.Teach(ctx, pipeline.TeachRequest{Model: file, From: pipeline.Folder(holiday)}))(t)
+	must.Do(t, teaching.Decide(ctx, "sky", filepath.Join(holiday, "2.png")))
+	must.Do(t, teaching.Close())
 	base := file + ".base"
-	was, err := os.ReadFile(base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	was := must.Get(os.ReadFile(base))(t)
 	list := &late{strings.NewReader("new/sand/0.png,sand\nnew/sand/1.png,sand\n"), func() {
 		if err := os.WriteFile(base, bytes.Repeat([]byte{0}, len(was)), 0o644); err != nil {
 			t.Error(err)
 		}
 	}}
-	l, err := p.Learn(ctx, pipeline.LearnRequest{Model: file, From: pipeline.Source{
+	l := must.Get(p.Learn(ctx, pipeline.LearnRequest{Model: file, From: pipeline.Source{
 		Images: filepath.Join(dir, "photos"), List: "-", Stdin: list,
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	if list.before != nil || !slices.Contains(l.Model.Classes(), "sand") {
 		t.Errorf("it knows %q", l.Model.Classes())
 	}

@@ -12,6 +12,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // want are what the programs of docs/library.md print, by their order.
@@ -31,10 +33,7 @@ func TestPrograms(t *testing.T) {
 	if testing.Short() {
 		t.Skip("the programs are built without the race detector")
 	}
-	page, err := os.ReadFile("docs/library.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile("docs/library.md"))(t)
 	programs := regexp.MustCompile("(?s)```go\n(package main\n.*?)```").FindAllSubmatch(page, -1)
 	if len(programs) != len(want) {
 		t.Fatalf("%d programs, want %d", len(programs), len(want))
@@ -78,18 +77,9 @@ func TestPrograms(t *testing.T) {
 // newModule makes a module that requires this one.
 func newModule(t *testing.T) string {
 	t.Helper()
-	root, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
-	own, err := os.ReadFile("go.mod")
-	if err != nil {
-		t.Fatal(err)
-	}
-	sums, err := os.ReadFile("go.sum")
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := must.Get(os.Getwd())(t)
+	own := must.Get(os.ReadFile("go.mod"))(t)
+	sums := must.Get(os.ReadFile("go.sum"))(t)
 	const path = "github.com/seed-90d10d51/pipeline"
 	mod := strings.Replace(string(own), "module "+path, "module example.org/programs", 1)
 	mod += fmt.Sprintf("\nrequire %s v0.0.0\n\nreplace %s => %s\n", path, path, root)
@@ -117,9 +107,7 @@ func paint(t *testing.T, dir string) {
 			img.Pix[i] = v
 		}
 		var text strings.Builder
-		if err := png.Encode(&text, img); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, png.Encode(&text, img))
 		write(t, filepath.Join(dir, "photos", file), []byte(text.String()))
 	}
 	for i := range 10 {
@@ -134,10 +122,6 @@ func paint(t *testing.T, dir string) {
 
 func write(t *testing.T, file string, data []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.Do(t, os.WriteFile(file, data, 0o644))
 }

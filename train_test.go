@@ -10,47 +10,34 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // features writes embeddings of two classes and returns their folder.
 func features(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "features")
-	w, err := featdir.NewWriter(dir, embed.Provenance{Dim: 2})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 2}))(t)
 	defer w.Abort()
 	for i, row := range [][]float32{{1, .1}, {1, .2}, {.1, 1}, {.3, 1}} {
 		class := []string{"cat", "dog"}[i/2]
 		sample := dataset.Sample{Path: fmt.Sprintf("%s/%d.jpg", class, i), Label: class}
-		if err := w.Write(sample, row); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(sample, row))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return dir
 }
 
 // TestFailedSaveKeepsTrainings: what took long to train stays until the model is written.
 func TestFailedSaveKeepsTrainings(t *testing.T) {
 	ctx, file := t.Context(), filepath.Join(t.TempDir(), "a.model")
-	p, err := pipeline.Open(ctx)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(pipeline.Open(ctx))(t)
 	from := pipeline.Features(features(t))
-	if _, _, err := p.Train(ctx, from, pipeline.Method("ncm"), pipeline.Into(file)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get2(p.Train(ctx, from, pipeline.Method("ncm"), pipeline.Into(file)))(t)
 	trained := filepath.Join(file+".dkl", "compared", "part")
 	write(t, trained, []byte("days of work"))
 	// No file can have this name now, so the model cannot be written.
-	if err := os.MkdirAll(filepath.Join(file+".prev", "in the way"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(file+".prev", "in the way"), 0o755))
 	if _, _, err := p.Train(ctx, from, pipeline.Method("plda"), pipeline.Into(file)); err == nil {
 		t.Fatal("the model was saved")
 	}

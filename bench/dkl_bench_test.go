@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
@@ -55,15 +56,10 @@ func (s dklSize) epochs(b *testing.B, m linalg.Backend) func() time.Duration {
 	cfg := dkl.DefaultTraining()
 	cfg.Preset, cfg.Epochs, cfg.Pretrain, cfg.Rate = dkl.PresetCUB, 1<<14, 0, 1e-3
 	cfg.Dim, cfg.Batch, cfg.Inducing, cfg.Validation = s.width, s.batch, s.inducing, 0
-	t, err := dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, m)
-	if err != nil {
-		b.Fatal(err)
-	}
+	t := must.Get(dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, m))(b)
 	epoch := func() time.Duration {
 		begin := time.Now()
-		if _, err := t.Epoch(context.Background()); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(t.Epoch(context.Background()))(b)
 		return time.Since(begin)
 	}
 	epoch() // builds the tree

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A folder holds photos on disk and in memory, and what embeds them.
@@ -47,9 +48,7 @@ func (f folder) preprocess(b *testing.B) time.Duration {
 func (f folder) infer(b *testing.B) time.Duration {
 	pixels, rows := f.buffers(f.tensorLen()), f.buffers(f.extractor.Dim())
 	for worker, p := range pixels {
-		if err := f.pre.Tensor(b.Context(), p, f.files[worker]); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, f.pre.Tensor(b.Context(), p, f.files[worker]))
 	}
 	return onAllCores(b, len(f.files), func(worker, _ int) error { return f.extract(rows[worker], pixels[worker]) })
 }

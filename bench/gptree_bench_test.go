@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/method"
 )
@@ -68,9 +69,7 @@ func fitAgainstOfficial(b *testing.B, clock func() time.Duration, args ...string
 				work := j.fit(b, c)
 				versus(b, p, "of_official", func() time.Duration {
 					begin := clock()
-					if err := work(); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, work())
 					return clock() - begin
 				})
 			})
@@ -90,9 +89,7 @@ func BenchmarkGPTreeGrowth(b *testing.B) {
 			eachBackend(b, func(b *testing.B, c native.Choice) {
 				work := j.fit(b, c)
 				for b.Loop() {
-					if err := work(); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, work())
 				}
 			})
 		})

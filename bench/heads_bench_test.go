@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -61,9 +62,7 @@ func benchmarkTrain(b *testing.B, name string, classes, images, d int) {
 	s := model.Settings{Method: name, Heads: method.DefaultConfig(), Provenance: embed.Provenance{Dim: d}, Backend: c}
 	begin := processorTime(b)
 	for b.Loop() {
-		if _, _, err := model.Train(b.Context(), s, batch); err != nil {
-			b.Fatal(err)
-		}
+		must.Get2(model.Train(b.Context(), s, batch))(b)
 	}
 	b.ReportMetric((processorTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 	"github.com/seed-90d10d51/pipeline/research/experiment/hierarchy"
@@ -28,9 +29,7 @@ func BenchmarkHPPCA(b *testing.B) {
 			train, test := s.Draw(1)
 			flat, tall := newPPCA(b, products, 20), newHPPCA(b, products)
 			for _, head := range []classifier.Learner{flat, tall} {
-				if err := head.Learn(context.Background(), train.X, train.Y); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, head.Learn(context.Background(), train.X, train.Y))
 			}
 			for _, rows := range []int{64, 256, 1024, 4096} {
 				b.Run(fmt.Sprintf("rows=%d", rows),
@@ -43,10 +42,7 @@ func BenchmarkHPPCA(b *testing.B) {
 func newHPPCA(b *testing.B, c native.Choice) *hppca.HPPCA {
 	cfg := hppca.DefaultConfig()
 	cfg.Statistics = false
-	h, err := hppca.New(cfg)
-	if err != nil {
-		b.Fatal(err)
-	}
+	h := must.Get(hppca.New(cfg))(b)
 	h.UseBackend(c)
 	return h
 }
@@ -61,10 +57,7 @@ func scattered(x blas32.General, rows int) blas32.General {
 }
 
 func flatAgainstTall(b *testing.B, flat, tall classifier.Head, x blas32.General) {
-	visits, err := tall.(*hppca.HPPCA).Visits(x)
-	if err != nil {
-		b.Fatal(err)
-	}
+	visits := must.Get(tall.(*hppca.HPPCA).Visits(x))(b)
 	scored := 0
 	for _, v := range visits {
 		scored += v.Neurons
@@ -75,9 +68,7 @@ func flatAgainstTall(b *testing.B, flat, tall classifier.Head, x blas32.General)
 	score := func(head classifier.Head) func() time.Duration {
 		return func() time.Duration {
 			begin := time.Now()
-			if err := head.Score(dst, nil, x); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, head.Score(dst, nil, x))
 			return time.Since(begin)
 		}
 	}

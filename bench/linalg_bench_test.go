@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 )
 
@@ -55,10 +56,7 @@ func spectrum(n, d, classes int) (blas32.General, []string) {
 func newPPCA(b *testing.B, c native.Choice, q int) *ppca.PPCA {
 	cfg := ppca.DefaultConfig()
 	cfg.Q, cfg.Statistics = q, false
-	h, err := ppca.New(cfg)
-	if err != nil {
-		b.Fatal(err)
-	}
+	h := must.Get(ppca.New(cfg))(b)
 	h.UseBackend(c)
 	return h
 }
@@ -95,9 +93,7 @@ func BenchmarkPPCAScore(b *testing.B) {
 			queries, _ := spectrum(256, s.d, s.K)
 			eachBackend(b, func(b *testing.B, c native.Choice) {
 				h := newPPCA(b, c, s.q)
-				if err := h.Learn(context.Background(), x, y); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, h.Learn(context.Background(), x, y))
 				p := newPeer(b, []string{fmt.Sprintf("product %d 256 %d %d", repeats, s.d, s.K*s.q)}, "linalg_peer.py")
 				dst := blas64.General{Rows: 256, Cols: s.K, Stride: s.K, Data: make([]float64, 256*s.K)}
 				versus(b, p, "of_sgemm", steady(b, func() error { return h.Score(dst, nil, queries) }))
@@ -137,9 +133,7 @@ func steady(b *testing.B, work func() error) func() time.Duration {
 	return func() time.Duration {
 		begin := time.Now()
 		for range repeats {
-			if err := work(); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, work())
 		}
 		return time.Since(begin) / repeats
 	}

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // pythonVariable names the environment variable with the Python, with
@@ -36,17 +38,9 @@ func newPeer(b *testing.B, files []string, script string, args ...string) peer {
 	}
 	cmd := exec.Command(python, append([]string{script}, args...)...)
 	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		b.Fatal(err)
-	}
+	in := must.Get(cmd.StdinPipe())(b)
+	out := must.Get(cmd.StdoutPipe())(b)
+	must.Do(b, cmd.Start())
 	b.Cleanup(func() {
 		in.Close() // its standard input ends, and so does it
 		if err := cmd.Wait(); err != nil {
@@ -62,9 +56,7 @@ func newPeer(b *testing.B, files []string, script string, args ...string) peer {
 
 func (p peer) ask(b *testing.B, line string) string {
 	b.Helper()
-	if _, err := fmt.Fprintln(p.in, line); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(fmt.Fprintln(p.in, line))(b)
 	if !p.out.Scan() {
 		b.Fatal("the Python program ended: ", p.out.Err())
 	}
@@ -74,9 +66,6 @@ func (p peer) ask(b *testing.B, line string) string {
 // round makes the peer do its work once.
 func (p peer) round(b *testing.B) time.Duration {
 	b.Helper()
-	s, err := strconv.ParseFloat(p.ask(b, "go"), 64)
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(strconv.ParseFloat(p.ask(b, "go"), 64))(b)
 	return time.Duration(s * float64(time.Second))
 }

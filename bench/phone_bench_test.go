@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // BenchmarkPhonePhotosPython compares embedding photos as phones make them, and
@@ -76,9 +77,7 @@ func phonePhotos(b *testing.B, n int) (root string, samples []dataset.Sample) {
 		comment := fmt.Appendf(nil, "\xff\xfe\x00\x06%04d", i) // length: two bytes of its own and four digits
 		file = bytes.Join([][]byte{file[:2], comment, file[2:]}, nil)
 		name := fmt.Sprintf("%03d.jpg", i)
-		if err := os.WriteFile(filepath.Join(root, name), file, 0o644); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, os.WriteFile(filepath.Join(root, name), file, 0o644))
 		samples = append(samples, dataset.Sample{Path: name})
 	}
 	return root, samples

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -41,9 +42,7 @@ func pillowAgainst(b *testing.B, pre *preprocess.Preprocessor, files []string, r
 		begin := processorTime(b)
 		for range repeat {
 			for _, file := range inMemory {
-				if err := pre.Tensor(b.Context(), dst, file); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, pre.Tensor(b.Context(), dst, file))
 			}
 		}
 		return (processorTime(b) - begin) / time.Duration(repeat)
@@ -64,13 +63,8 @@ func drawn(b *testing.B, width, height int) string {
 		}
 	}
 	path := filepath.Join(b.TempDir(), "drawn.jpg")
-	file, err := os.Create(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	file := must.Get(os.Create(path))(b)
 	defer file.Close()
-	if err := jpeg.Encode(file, m, &jpeg.Options{Quality: 90}); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, jpeg.Encode(file, m, &jpeg.Options{Quality: 90}))
 	return path
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -37,14 +38,8 @@ type rig struct {
 
 func newRig(tb testing.TB, m backbone) rig {
 	tb.Helper()
-	model, err := os.ReadFile(m.path(tb))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	e, err := extractor.Open(orttest.Open(tb), model, m.file, extractor.DefaultConfig())
-	if err != nil {
-		tb.Fatal(err)
-	}
+	model := must.Get(os.ReadFile(m.path(tb)))(tb)
+	e := must.Get(extractor.Open(orttest.Open(tb), model, m.file, extractor.DefaultConfig()))(tb)
 	tb.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			tb.Error(err)
@@ -55,15 +50,8 @@ func newRig(tb testing.TB, m backbone) rig {
 
 func newPreprocessor(tb testing.TB, preset string) *preprocess.Preprocessor {
 	tb.Helper()
-	spec, err := preprocess.Preset(preset)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	p, err := preprocess.New(spec, preprocess.DefaultBudget())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return p
+	spec := must.Get(preprocess.Preset(preset))(tb)
+	return must.Get(preprocess.New(spec, preprocess.DefaultBudget()))(tb)
 }
 
 // portablePreprocessor decodes with Go's packages.
@@ -71,11 +59,7 @@ func portablePreprocessor(tb testing.TB, preset string) *preprocess.Preprocessor
 	tb.Helper()
 	spec := newPreprocessor(tb, preset).Spec()
 	spec.Decoder = ""
-	p, err := preprocess.New(spec, preprocess.DefaultBudget().Portable())
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return p
+	return must.Get(preprocess.New(spec, preprocess.DefaultBudget().Portable()))(tb)
 }
 
 // tensorLen is the length of one photo's tensor.
@@ -87,26 +71,18 @@ func (r rig) tensorLen() int {
 // embed runs a whole Stream with an empty cache and returns its features.
 func (r rig) embed(tb testing.TB, root string, samples []dataset.Sample) embed.Embeddings {
 	tb.Helper()
-	memory, err := cache.Open(tb.TempDir(), cache.Namespace{
+	memory := must.Get(cache.Open(tb.TempDir(), cache.Namespace{
 		Extractor: r.extractor.Fingerprint(), Preprocess: r.pre.Spec().Fingerprint(),
-	}, slog.New(slog.NewTextHandler(io.Discard, nil)))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	}, slog.New(slog.NewTextHandler(io.Discard, nil))))(tb)
 	d := r.extractor.Dim()
 	f := embed.Embeddings{Samples: samples, X: blas32.General{Cols: d, Stride: d}}
 	s := embed.Stream{Preprocessor: r.pre, Open: embed.Opened(r.extractor), Side: r.pre.Spec().Side(), Cache: memory}
-	_, err = s.Run(context.Background(), root, samples, func(item embed.Item) error {
+	must.Get(s.Run(context.Background(), root, samples, func(item embed.Item) error {
 		f.X.Rows++
 		f.X.Data = append(f.X.Data, item.Vector...)
 		return item.Err
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
-	if err := memory.Close(); err != nil {
-		tb.Fatal(err)
-	}
+	}))(tb)
+	must.Do(tb, memory.Close())
 	return f
 }
 
@@ -114,10 +90,7 @@ func (r rig) embed(tb testing.TB, root string, samples []dataset.Sample) embed.E
 func photos(tb testing.TB, n int) (root string, samples []dataset.Sample) {
 	tb.Helper()
 	root = shared.Path(tb, "data", "caltech101_10")
-	listing, err := dataset.Scan(context.Background(), root, dataset.ScanOptions{})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	listing := must.Get(dataset.Scan(context.Background(), root, dataset.ScanOptions{}))(tb)
 	all := listing.Samples
 	for i := range n {
 		samples = append(samples, all[i*len(all)/n])

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
@@ -36,10 +37,7 @@ func (s vargpSize) steps(b *testing.B, own bool) func() time.Duration {
 	b.Helper()
 	cfg := vargp.DefaultConfig()
 	cfg.OwnInputs, cfg.Rate, cfg.Batch, cfg.Steps, cfg.Epochs = own, 1e-3, s.batch, 0, 1
-	m, err := vargp.New(cfg, s.d, s.heads, 5)
-	if err != nil {
-		b.Fatal(err)
-	}
+	m := must.Get(vargp.New(cfg, s.d, s.heads, 5))(b)
 	m = m.On(nativetest.Open(b, native.ONNXRuntime))
 	rng := rand.New(rand.NewPCG(1, 1))
 	normal := func(rows int) blas64.General {
@@ -58,18 +56,13 @@ func (s vargpSize) steps(b *testing.B, own bool) func() time.Duration {
 		for range m.Groups() {
 			task.Inputs = append(task.Inputs, normal(s.inducing))
 		}
-		if _, err := m.Learn(context.Background(), task); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(m.Learn(context.Background(), task))(b)
 	}
 	for range s.tasks - 1 {
 		learn(m)
 	}
 	cfg.Epochs = vargpSteps
-	last, err := vargp.Restore(cfg, s.d, m.Snapshot())
-	if err != nil {
-		b.Fatal(err)
-	}
+	last := must.Get(vargp.Restore(cfg, s.d, m.Snapshot()))(b)
 	last = last.On(nativetest.Open(b, native.ONNXRuntime))
 	return func() time.Duration {
 		c := last.Clone()

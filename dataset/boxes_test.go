@@ -16,6 +16,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // boxesOf reads a text as a file of boxes of photos, and lists the items and problems.
@@ -31,12 +32,8 @@ func boxesOf(t *testing.T, text string, opts dataset.BoxOptions, photos ...strin
 
 func writeFile(t *testing.T, file string, content []byte) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, content, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.Do(t, os.WriteFile(file, content, 0o644))
 }
 
 func boxesBelow(t *testing.T, root, text string, opts dataset.BoxOptions) (lines []string, found dataset.BoxesFound,
@@ -48,10 +45,7 @@ func boxesBelow(t *testing.T, root, text string, opts dataset.BoxOptions) (lines
 	if err != nil {
 		return nil, found, err
 	}
-	photos, err := dataset.Walk(t.Context(), root, dataset.ScanOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	photos := must.Get(dataset.Walk(t.Context(), root, dataset.ScanOptions{}))(t)
 	source, found, err := photos.Boxed(t.Context(), boxes)
 	if err != nil {
 		return nil, found, err
@@ -160,11 +154,8 @@ func TestCOCO(t *testing.T) {
 	   {"id": 8, "file_name": "sizeless.jpg"}, {"id": 9, "file_name": "tagged.jpg", "width": 10, "height": 10},
 	   {"id": 7, "file_name": "same.jpg", "width": 10, "height": 10}],
 	 "categories": [{"id": 1, "name": "crowd"}, {"id": 2, "name": "red fox", "supercategory": "animal"}]}`
-	got, found, err := boxesOf(t, text, dataset.BoxOptions{MinConfidence: 0.2},
-		"one.jpg", "sizeless.jpg", "tagged.jpg", "same.jpg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	got, found := must.Get2(boxesOf(t, text, dataset.BoxOptions{MinConfidence: 0.2},
+		"one.jpg", "sizeless.jpg", "tagged.jpg", "same.jpg"))(t)
 	wantLines(t, got, []string{
 		"one.jpg#1 0.05,0.2,0.15,0.4 [red fox] red fox",
 		"tagged.jpg#1 0,0,1,1 [red fox] red fox",
@@ -292,9 +283,7 @@ func TestEncodingsOfBoxes(t *testing.T) {
 func oriented(t *testing.T, orientation byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 40, 20)), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, 40, 20)), nil))
 	exif := append([]byte("\xff\xe1\x00\x22Exif\x00\x00MM\x00*\x00\x00\x00\x08"+
 		"\x00\x01\x01\x12\x00\x03\x00\x00\x00\x01\x00"), orientation, 0, 0, 0, 0, 0, 0)
 	return slices.Concat(b.Bytes()[:2], exif, b.Bytes()[2:])
@@ -325,13 +314,9 @@ func TestCOCOOnStoredPhotos(t *testing.T) {
 			continue
 		}
 		var v [4]float64
-		if _, err := fmt.Sscanf(want, "%g,%g,%g,%g", &v[0], &v[1], &v[2], &v[3]); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Sscanf(want, "%g,%g,%g,%g", &v[0], &v[1], &v[2], &v[3]))(t)
 		box := fmt.Sprintf("%g,%g,%g,%g", v[0]*20, v[1]*40, v[2]*20, v[3]*40)
-		if got, _, err = boxesBelow(t, root, file(20, 40, box), dataset.BoxOptions{}); err != nil {
-			t.Fatal(err)
-		}
+		got, _ = must.Get2(boxesBelow(t, root, file(20, 40, box), dataset.BoxOptions{}))(t)
 		wantLines(t, got, []string{line})
 		got, _, err = boxesBelow(t, root, file(40, 20, "0,0,10,2"), dataset.BoxOptions{AsStored: true})
 		if err != nil || got[0] != "photo.jpg#1 0,0,0.25,0.1 [fox] fox" {
@@ -373,15 +358,9 @@ func TestBoxFilesRefused(t *testing.T) {
 func TestBoxesByAbsoluteName(t *testing.T) {
 	root := t.TempDir()
 	writeFile(t, filepath.Join(root, "caf\u00e9", "a.jpg"), []byte("photo"))
-	name, err := json.Marshal(filepath.Join(root, "cafe\u0301", "a.jpg"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, _, err := boxesBelow(t, root, `{"images": [{"file": `+string(name)+
-		`, "detections": [{"category": "1", "conf": 1, "bbox": [0,0,1,1]}]}]}`, dataset.BoxOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	name := must.Get(json.Marshal(filepath.Join(root, "cafe\u0301", "a.jpg")))(t)
+	got, _ := must.Get2(boxesBelow(t, root, `{"images": [{"file": `+string(name)+
+		`, "detections": [{"category": "1", "conf": 1, "bbox": [0,0,1,1]}]}]}`, dataset.BoxOptions{}))(t)
 	wantLines(t, got, []string{"caf\u00e9/a.jpg#1 0,0,1,1 [caf\u00e9] animal"})
 }
 
@@ -396,19 +375,12 @@ func FuzzBoxes(f *testing.F) {
 		"x": "\"NaN"}`))
 	root := f.TempDir()
 	for _, name := range []string{"a.jpg", "b.jpg"} {
-		if err := os.WriteFile(filepath.Join(root, name), nil, 0o644); err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, os.WriteFile(filepath.Join(root, name), nil, 0o644))
 	}
-	photos, err := dataset.Walk(context.Background(), root, dataset.ScanOptions{})
-	if err != nil {
-		f.Fatal(err)
-	}
+	photos := must.Get(dataset.Walk(context.Background(), root, dataset.ScanOptions{}))(f)
 	file := filepath.Join(f.TempDir(), "boxes.json")
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if err := os.WriteFile(file, text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, text, 0o644))
 		boxes, err := dataset.ReadBoxes(file, root, dataset.BoxOptions{})
 		if err != nil {
 			return
@@ -446,17 +418,12 @@ func BenchmarkBoxes100000(b *testing.B) {
 	}
 	text.WriteString(`]}`)
 	file := filepath.Join(b.TempDir(), "boxes.json")
-	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, os.WriteFile(file, text.Bytes(), 0o644))
 	var before, after runtime.MemStats
 	for b.Loop() {
 		runtime.GC()
 		runtime.ReadMemStats(&before)
-		boxes, err := dataset.ReadBoxes(file, "/photos", dataset.BoxOptions{})
-		if err != nil {
-			b.Fatal(err)
-		}
+		boxes := must.Get(dataset.ReadBoxes(file, "/photos", dataset.BoxOptions{}))(b)
 		runtime.GC()
 		runtime.ReadMemStats(&after)
 		b.ReportMetric(float64(after.HeapAlloc)-float64(before.HeapAlloc), "heap-B")

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestListOfBoxes: a list may name boxes, whose labels rule, and whole photos; what it names
@@ -23,26 +24,14 @@ func TestListOfBoxes(t *testing.T) {
 	list := filepath.Join(root, "labels.csv")
 	writeFile(t, list, []byte("path,label\nfox/a.jpg#2,hare\nfox/a.jpg#3,ranger\nfox/a.jpg#1,\nfox/a.jpg#4,fox\n"+
 		"fox/a.jpg#9,fox\nowl/c#1.jpg,owl\nfox/a.jpg#02,fox\n"))
-	l, err := dataset.ReadList(list, root, dataset.ListOptions{Boxes: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	read, err := dataset.ReadBoxes(boxes, root, dataset.BoxOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	source, found, err := l.Source().Boxed(t.Context(), read)
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(dataset.ReadList(list, root, dataset.ListOptions{Boxes: true}))(t)
+	read := must.Get(dataset.ReadBoxes(boxes, root, dataset.BoxOptions{}))(t)
+	source, found := must.Get2(l.Source().Boxed(t.Context(), read))(t)
 	var got []string
 	for s := range source.Samples(t.Context()) {
 		got = append(got, s.Path+" "+s.Label)
 	}
-	outcome, err := source.Outcome()
-	if err != nil {
-		t.Fatal(err)
-	}
+	outcome := must.Get(source.Outcome())(t)
 	for _, p := range outcome.Problems {
 		got = append(got, "problem "+p.Path)
 	}
@@ -70,10 +59,7 @@ func TestListOfRectangles(t *testing.T) {
 		const task = `[{"data": {"image": %q}, "annotations": [{"result": [%s, %s, %s]}]}]`
 		writeFile(t, list, fmt.Appendf(nil, task, image, rectangle("box-1", "fox"), rectangle("box-3", "hare"),
 			rectangle("Xy12", "owl")))
-		l, err := dataset.ReadList(list, root, dataset.ListOptions{Boxes: true})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(dataset.ReadList(list, root, dataset.ListOptions{Boxes: true}))(t)
 		var got []string
 		for _, s := range l.Samples {
 			got = append(got, s.Path+" "+s.Label)

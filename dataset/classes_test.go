@@ -3,6 +3,8 @@ package dataset
 import (
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestClassFrom(t *testing.T) {
@@ -50,10 +52,7 @@ func TestMerged(t *testing.T) {
 	if l.Skipped["dropped"] != 2 || len(l.Samples) != 4 {
 		t.Errorf("%+v", l)
 	}
-	source, err := Walk(t.Context(), root, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(Walk(t.Context(), root, opts))(t)
 	found, _ := source.Outcome()
 	wantEqual(t, "Walk", found.Merged, want)
 	opts.ClassFrom = ClassFromLeaf

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestTablesOfFieldPrograms: paths and labels that are put together of several columns, as Timelapse,
@@ -45,9 +47,7 @@ func TestTablesOfFieldPrograms(t *testing.T) {
 			[]string{"c.JPG=Pizza"}, "a.JPG https://b.example/st1/100/a.JPG"},
 	} {
 		file := filepath.Join(t.TempDir(), "list.csv")
-		if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(c.text), 0o644))
 		l, err := ReadList(file, filepath.Join(root, c.below), ListOptions{})
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -73,10 +73,7 @@ func TestForeignDataPackage(t *testing.T) {
 		"observations.csv": "observationID,deploymentID,mediaID,observationType,scientificName\n" +
 			"1,d,0-1,animal,fox\n2,d,0-2,animal,badger\n3,d,,animal,of an event\n"})
 	for _, root := range []string{dir, filepath.Join(dir, "media")} {
-		l, err := ReadList(filepath.Join(dir, "observations.csv"), root, ListOptions{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(ReadList(filepath.Join(dir, "observations.csv"), root, ListOptions{}))(t)
 		got := strings.ReplaceAll(strings.Join(brief(l), " "), "media/", "")
 		if got != "a.JPG=fox b.JPG=badger" {
 			t.Errorf("%s: %s, %v", root, got, l.Problems)

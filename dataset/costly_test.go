@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // manyRows is a Parquet list of n rows, whose paths and labels take a few bits each. It
@@ -31,13 +33,9 @@ func manyRows(t *testing.T, n int, row func(i int) (path, label string)) []byte 
 			c.Other = make([]byte, 200)
 			_, _ = rand.Read(c.Other) // never fails
 		}
-		if _, err := w.Write([]cells{c}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(w.Write([]cells{c}))(t)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -49,9 +47,7 @@ func TestManyRowsInFewBytes(t *testing.T) {
 	}
 	const n = 130_000
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "a.jpg"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(root, "a.jpg"), nil, 0o600))
 	for name, c := range map[string]struct {
 		row      func(i int) (path, label string)
 		repeated int
@@ -70,9 +66,7 @@ func TestManyRowsInFewBytes(t *testing.T) {
 			"more than 100000 of its rows cannot be used; the first: rows 1 and 2"},
 	} {
 		list := filepath.Join(t.TempDir(), "list")
-		if err := os.WriteFile(list, manyRows(t, n, c.row), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(list, manyRows(t, n, c.row), 0o600))
 		l, err := ReadList(list, root, ListOptions{})
 		if got := fmt.Sprint(err); c.problem == "" && err != nil || !strings.Contains(got, c.problem) {
 			t.Errorf("%s: %v", name, err)
@@ -88,9 +82,7 @@ func TestManyRowsInFewBytes(t *testing.T) {
 func TestRepeatedCellsAreLookedUpAlike(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"a.jpg", "'b.jpg", "b.jpg", "c%41.jpg", "cA.jpg"} {
-		if err := os.WriteFile(filepath.Join(root, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, name), nil, 0o600))
 	}
 	rows := []string{"a.jpg", "b.jpg", "'b.jpg", "cA.jpg", "c%41.jpg", "c%2541.jpg", "./a.jpg"}
 	list := "path,label\n"

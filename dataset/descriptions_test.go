@@ -8,14 +8,13 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func described(t testing.TB, text string) ([]dataset.Description, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "names.txt")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	return dataset.ReadDescriptions(file)
 }
 

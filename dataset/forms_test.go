@@ -10,6 +10,7 @@ import (
 	"testing"
 	"unicode/utf16"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
@@ -187,9 +188,7 @@ func TestOwnLabels(t *testing.T) {
 			[]string{"1.jpg=dog", "2.jpg=cat"}, 2},
 	} {
 		list := filepath.Join(t.TempDir(), "list")
-		if err := os.WriteFile(list, []byte(c.text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(list, []byte(c.text), 0o644))
 		l, err := ReadList(list, root, ListOptions{Decided: true})
 		if err != nil || l.Predicted != c.predicted {
 			t.Errorf("%d labels are predicted, want %d: %v\n%s", l.Predicted, c.predicted, err, c.text)

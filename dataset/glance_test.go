@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestGlance: folders and photos are counted, links are named and not followed, and what
@@ -20,19 +22,12 @@ func TestGlance(t *testing.T) {
 	for _, file := range []string{"a.jpg", "notes.txt", "deer/1.jpg", "deer/2.PNG", "deer/old/3.heic", "fox/x.mp4",
 		".hidden/4.jpg", "@eaDir/5.jpg", "thumbnails/6.jpg"} {
 		path := filepath.Join(dir, file)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, nil, 0o644)))
 	}
 	for name, to := range map[string]string{"loop": ".", "away": "deer", "dangling": "nowhere", "b.jpg": "a.jpg"} {
-		if err := os.Symlink(to, filepath.Join(dir, name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(to, filepath.Join(dir, name)))
 	}
-	v, err := Glance(t.Context(), dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(Glance(t.Context(), dir))(t)
 	want := "4 false [{away 0 false deer <nil>} {deer 3 false  <nil>} {fox 0 false  <nil>} {loop 0 false . <nil>}]"
 	if got := fmt.Sprint(v.Photos, v.More, v.Folders); got != want {
 		t.Errorf("%s, want %s", got, want)

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestInsideOfAMount: a folder below the photos is mounted elsewhere, and another one among them.
@@ -12,9 +14,7 @@ func TestInsideOfAMount(t *testing.T) {
 	dir := t.TempDir()
 	at := func(elem ...string) string { return filepath.Join(append([]string{dir}, elem...)...) }
 	for _, name := range []string{"photos/deer", "photos/mounted", "elsewhere", "disk"} {
-		if err := os.MkdirAll(at(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(at(name), 0o755))
 	}
 	for from, to := range map[string]string{"photos/deer": "elsewhere", "disk": "photos/mounted"} {
 		if err := syscall.Mount(at(from), at(to), "", syscall.MS_BIND, ""); err != nil {

@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestInside: a path is among the photos if a scan would find what is written there, whatever the
@@ -16,17 +18,13 @@ func TestInside(t *testing.T) {
 	dir := t.TempDir()
 	at := func(elem ...string) string { return filepath.Join(append([]string{dir}, elem...)...) }
 	for _, name := range []string{"photos/deer/old", "photos2", "work/inner", "linked/deep", "above/photos"} {
-		if err := os.MkdirAll(at(name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(at(name), 0o755))
 	}
 	for link, target := range map[string]string{
 		"to photos": "photos", "to deer": "photos/deer", "photos/out": "../linked", "work/back": "../photos/deer",
 		"to link": "to photos", "above/photos/up": "..", "photos2/self": ".", "photos2/gone": "nowhere",
 	} {
-		if err := os.Symlink(target, at(link)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(target, at(link)))
 	}
 	t.Chdir(dir)
 	for _, c := range []struct {

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // Heads of files, each enough to know the format.
@@ -103,10 +105,7 @@ func TestScanTellsFoldersWithoutPhotos(t *testing.T) {
 		"linked/in":           "->../panda", "excluded/a.png": "", "broken/a.jpg": "->gone.jpg",
 	})
 	filter := Filter{Exclude: []string{"*.png"}}
-	source, err := Walk(context.Background(), root, ScanOptions{Filter: filter})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(Walk(context.Background(), root, ScanOptions{Filter: filter}))(t)
 	found, _ := source.Outcome()
 	if got := found.LeftOut.Empty; strings.Join(got.First, " ") != "films linked notes" || got.N != 4 {
 		t.Errorf("folders without photos: %+v", got)

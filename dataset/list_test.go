@@ -10,14 +10,14 @@ import (
 	"testing"
 
 	"github.com/parquet-go/parquet-go"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func readList(t *testing.T, root, text string) (Listing, error) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "list.txt")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	return ReadList(file, root, ListOptions{})
 }
 
@@ -41,10 +41,7 @@ func TestReadListForms(t *testing.T) {
 		"csv, BOM CRLF": {"\xef\xbb\xbf# c\r\npath,label\r\ntop.jpg,k\r\n", []string{"top.jpg=k"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			l, err := readList(t, root, c.text)
-			if err != nil {
-				t.Fatal(err)
-			}
+			l := must.Get(readList(t, root, c.text))(t)
 			wantEqual(t, "samples", brief(l), c.want)
 			wantEqual(t, "problems", problems(l), nil)
 		})
@@ -53,10 +50,7 @@ func TestReadListForms(t *testing.T) {
 
 func TestReadListSplitAndEscapedNames(t *testing.T) {
 	root := tree(t, map[string]string{"caf\xe9.jpg": "", "a%FF.jpg": ""})
-	l, err := readList(t, root, "path,label,split,session\ncaf%E9.jpg,k,train,2\na%FF.jpg,k,test,1\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(readList(t, root, "path,label,split,session\ncaf%E9.jpg,k,train,2\na%FF.jpg,k,test,1\n"))(t)
 	wantEqual(t, "samples", l.Samples, []Sample{
 		{Path: "a%FF.jpg", Label: "k", Split: "test", Session: "1"},
 		{Path: "caf\xe9.jpg", Label: "k", Split: "train", Session: "2"},
@@ -65,11 +59,9 @@ func TestReadListSplitAndEscapedNames(t *testing.T) {
 
 func TestReadListProblems(t *testing.T) {
 	root := tree(t, map[string]string{"a.jpg": "", "e.jpg": "", "d/x.jpg": ""})
-	l, err := readList(t, root,
-		"# head\na.jpg\tcat\ngone.jpg\n../up.jpg\nd\na.jpg\tdog\n./a.jpg\tcat\ne.jpg\tcat\n./e.jpg\tcat\nnul\x00.jpg\n")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(readList(t, root,
+		"# head\na.jpg\tcat\ngone.jpg\n../up.jpg\nd\na.jpg\tdog\n./a.jpg\tcat\ne.jpg\tcat\n"+
+			"./e.jpg\tcat\nnul\x00.jpg\n"))(t)
 	wantEqual(t, "samples", brief(l), []string{"e.jpg=cat"})
 	wantEqual(t, "problems", problems(l), []string{
 		"line 4 of list.txt: ../up.jpg leads out of the image folder; give an absolute path if that is intended",
@@ -165,13 +157,8 @@ func TestTables(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "list")
-			if err := os.WriteFile(file, []byte(c.text), 0o644); err != nil {
-				t.Fatal(err)
-			}
-			l, err := ReadList(file, root, c.opts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, []byte(c.text), 0o644))
+			l := must.Get(ReadList(file, root, c.opts))(t)
 			wantEqual(t, "samples", brief(l), c.want)
 			wantEqual(t, "problems", problems(l), nil)
 			if l.Guessed != c.guessed {
@@ -202,9 +189,7 @@ func TestAmbiguousTables(t *testing.T) {
 		"{\"path\": \"1.jpg\", \"a\": 1, \"b\": 2}": {ListOptions{}, `"a", "b", "path" with label-column`},
 	} {
 		file := filepath.Join(t.TempDir(), "list")
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 		var column *ColumnError
 		if _, err := ReadList(file, root, c.opts); !errors.As(err, &column) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q: %v, want %q", text, err, c.want)
@@ -276,9 +261,7 @@ func TestReadParquet(t *testing.T) {
 		t.Error(err)
 	}
 	file := filepath.Join(t.TempDir(), "list.parquet")
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	l, err := ReadList(file, root, ListOptions{LabelColumn: "kind"})
 	if err != nil {
 		t.Fatal(err)
@@ -288,9 +271,7 @@ func TestReadParquet(t *testing.T) {
 	if err != nil || l.Samples[7].Label != "2" {
 		t.Errorf("%v, %v", l.Samples[7], err)
 	}
-	if err := os.Remove(filepath.Join(root, "007.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(root, "007.jpg")))
 	if l, err = ReadList(file, root, ListOptions{LabelColumn: "kind"}); err != nil ||
 		!strings.HasPrefix(l.Problems[0].Err.Error(), "row 8 of list.parquet") {
 		t.Errorf("%v, %v", l.Problems, err)

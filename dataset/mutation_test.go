@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
@@ -14,9 +15,7 @@ import (
 func TestMutatedLists(t *testing.T) {
 	kind := "cat"
 	root, dir := t.TempDir(), t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "a.jpg"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(root, "a.jpg"), nil, 0o600))
 	for format, file := range map[string]string{
 		"csv":   strings.Repeat("path,label,split\na.jpg,cat,train\n\"b,\"\"c.jpg\",dog,test\n", 40),
 		"plain": strings.Repeat("a.jpg\tcat\n# note\nb c.jpg\n", 40),

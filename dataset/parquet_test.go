@@ -16,6 +16,7 @@ import (
 	"github.com/parquet-go/parquet-go/encoding/thrift"
 	"github.com/parquet-go/parquet-go/format"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
@@ -66,12 +67,8 @@ func parquetOf[T any](t testing.TB, rows []T, options ...parquet.WriterOption) [
 	t.Helper()
 	var file bytes.Buffer
 	w := parquet.NewGenericWriter[T](&file, options...)
-	if _, err := w.Write(rows); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write(rows))(t)
+	must.Do(t, w.Close())
 	return file.Bytes()
 }
 
@@ -192,24 +189,14 @@ func TestParquetClaims(t *testing.T) {
 // changed returns a file of one page with other metadata, page header or content.
 func changed(t *testing.T, file []byte, change func(*format.FileMetaData, *format.PageHeader, []byte)) []byte {
 	t.Helper()
-	m, err := readFooter(bytes.NewReader(file), int64(len(file)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(readFooter(bytes.NewReader(file), int64(len(file))))(t)
 	s := newPageStream(bytes.NewReader(file), &m, 0, 0)
-	h, err := s.header()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(s.header())(t)
 	data := slices.Clone(file[s.at:s.end])
 	h.CRC = 0
 	change(&m, h, data)
 	encoded := func(v any) []byte {
-		b, err := thrift.Marshal(new(thrift.CompactProtocol), v)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
+		return must.Get(thrift.Marshal(new(thrift.CompactProtocol), v))(t)
 	}
 	out := slices.Concat(file[:4], encoded(h), data)
 	m.RowGroups[0].Columns[0].MetaData.TotalCompressedSize = int64(len(out) - 4)

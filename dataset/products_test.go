@@ -10,6 +10,7 @@ import (
 
 	"github.com/parquet-go/parquet-go"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
@@ -108,13 +109,9 @@ func parquetProducts(t *testing.T) map[string]string {
 			if i%100 == 0 {
 				c.Other = bytes.Repeat([]byte{byte(i)}, 10_000)
 			}
-			if _, err := w.Write([]cells{c}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(w.Write([]cells{c}))(t)
 		}
-		if err := w.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Close())
 		return b.String()
 	}
 	return map[string]string{
@@ -137,9 +134,7 @@ func TestProductsOfTwoLengths(t *testing.T) {
 		t.Skip("under the race detector pools drop what they keep, and everything costs more")
 	}
 	root := t.TempDir()
-	if err := os.WriteFile(filepath.Join(root, "a.jpg"), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(root, "a.jpg"), nil, 0o600))
 	lists := costlyLists()
 	for name, text := range parquetProducts(t) {
 		lists[name] = text
@@ -175,9 +170,7 @@ func TestProductsInBoxes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "boxes.json")
-			if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, []byte(text), 0o600))
 			mutation.Bounded(t, func() {
 				_, err := ReadBoxes(file, t.TempDir(), BoxOptions{})
 				if err != nil && len(err.Error()) > 2000 {

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestResultsAreNoPhotos: what runs of label have written is no photo wherever it lies, by either way of
@@ -16,12 +18,8 @@ func TestResultsAreNoPhotos(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		file := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 	for _, dir := range []string{".", "fox/labels", "labels"} {
 		for _, name := range []string{"by-class/fox/a.jpg", "imagefolder/train/fox/a.jpg", "activity.png", "mine.jpg"} {
@@ -37,14 +35,8 @@ func TestResultsAreNoPhotos(t *testing.T) {
 	}
 	want := []string{"cut/by-class/a.jpg", "fox/labels/mine.jpg", "labels/mine.jpg", "list/by-class/a.jpg", "mine.jpg",
 		"of another program/by-class/a.jpg"}
-	all, err := Scan(t.Context(), root, ScanOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	walked, err := Walk(t.Context(), root, ScanOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(Scan(t.Context(), root, ScanOptions{}))(t)
+	walked := must.Get(Walk(t.Context(), root, ScanOptions{}))(t)
 	for what, got := range map[string][]string{"scan": paths(all.Samples), "walk": paths(collected(t, walked))} {
 		if !slices.Equal(got, want) {
 			t.Errorf("%s: %q, want %q", what, got, want)

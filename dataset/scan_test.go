@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // tree creates files in a new folder; a value that starts with "->" is a
@@ -18,9 +20,7 @@ func tree(t *testing.T, files map[string]string) string {
 	root := t.TempDir()
 	for name, content := range files {
 		full := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(full), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(full), 0o755))
 		var err error
 		if target, isLink := strings.CutPrefix(content, "->"); isLink {
 			err = os.Symlink(target, full)
@@ -60,11 +60,7 @@ func wantEqual[T comparable](t *testing.T, what string, got, want []T) {
 
 func mustScan(t *testing.T, root string, opts ScanOptions) Listing {
 	t.Helper()
-	l, err := Scan(context.Background(), root, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(Scan(context.Background(), root, opts))(t)
 }
 
 func TestScanFindsImagesAndCountsTheRest(t *testing.T) {
@@ -135,9 +131,7 @@ func TestScanExclude(t *testing.T) {
 func TestScanUnreadableFolder(t *testing.T) {
 	root := tree(t, map[string]string{"cat/a.jpg": "", "locked/b.jpg": ""})
 	locked := filepath.Join(root, "locked")
-	if err := os.Chmod(locked, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(locked, 0))
 	t.Cleanup(func() { os.Chmod(locked, 0o755) })
 	if _, err := os.ReadDir(locked); err == nil {
 		t.Skip("this user reads everything, as root does")

@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -27,10 +28,7 @@ print(json.dumps(pipeline_spark.list_images(sys.argv[2])))`
 // extensions are those of kindByExtension.
 func extensions(t *testing.T) (all []string) {
 	t.Helper()
-	file, err := parser.ParseFile(token.NewFileSet(), "kind.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "kind.go", nil, 0))(t)
 	for _, d := range file.Decls {
 		f, ok := d.(*ast.FuncDecl)
 		if !ok || f.Name.Name != "kindByExtension" {
@@ -58,12 +56,8 @@ func TestSparkFindsTheSamePhotos(t *testing.T) {
 	write := func(name, content string) {
 		t.Helper()
 		file := filepath.Join(root, filepath.FromSlash(name))
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(content), 0o600))
 	}
 	for _, ext := range extensions(t) {
 		write("kinds/photo"+ext, "")
@@ -105,30 +99,20 @@ func TestSparkFindsTheSamePhotos(t *testing.T) {
 		"a/linked": "../../elsewhere", "b/linked": "../elsewhere", "thumbs": "elsewhere", "self.jpg": "self.jpg",
 	} {
 		link = filepath.Join(root, link)
-		if err := os.MkdirAll(filepath.Dir(link), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(link), 0o755))
 		if err := os.Symlink(to, link); err != nil {
 			t.Skip(err)
 		}
 	}
-	l, err := Scan(context.Background(), root, ScanOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(Scan(context.Background(), root, ScanOptions{}))(t)
 	var want, got []string
 	for _, s := range l.Samples {
 		want = append(want, EscapePath(s.Path))
 	}
 	run := exec.Command(python, "-c", listImages, filepath.Join("..", "deploy", "spark"), root)
 	run.Env = append(os.Environ(), "PYTHONUTF8=1")
-	out, err := run.Output()
-	if err == nil {
-		err = json.Unmarshal(out, &got)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(run.Output())(t)
+	must.Do(t, json.Unmarshal(out, &got))
 	if slices.Equal(got, want) {
 		return
 	}

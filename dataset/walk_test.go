@@ -10,20 +10,16 @@ import (
 	"runtime"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // walked returns what Walk yields, as a listing.
 func walked(t *testing.T, root string, opts ScanOptions) Listing {
 	t.Helper()
-	source, err := Walk(context.Background(), root, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(Walk(context.Background(), root, opts))(t)
 	samples := slices.Collect(source.Samples(context.Background()))
-	out, err := source.Outcome()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(source.Outcome())(t)
 	if len(samples) != source.Len() {
 		t.Errorf("Len %d, %d samples", source.Len(), len(samples))
 	}
@@ -136,10 +132,7 @@ func TestShardsPartition(t *testing.T) {
 // TestWalkSeesWhatChanged between its two passes.
 func TestWalkSeesWhatChanged(t *testing.T) {
 	root := tree(t, map[string]string{"a/1.jpg": "", "b/2.jpg": "", "c/3.jpg": ""})
-	source, err := Walk(context.Background(), root, ScanOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	source := must.Get(Walk(context.Background(), root, ScanOptions{}))(t)
 	for _, err := range []error{os.Remove(filepath.Join(root, "a/1.jpg")),
 		os.WriteFile(filepath.Join(root, "b/new.jpg"), nil, 0o644), os.Symlink("..", filepath.Join(root, "c/loop"))} {
 		if err != nil {
@@ -182,20 +175,13 @@ func BenchmarkWalk(b *testing.B) {
 		for i := range n {
 			dir := filepath.Join(root, fmt.Sprintf("%03d", i/500))
 			if i%500 == 0 {
-				if err := os.Mkdir(dir, 0o755); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, os.Mkdir(dir, 0o755))
 			}
-			if err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("%06d.jpg", i)), nil, 0o644); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, os.WriteFile(filepath.Join(dir, fmt.Sprintf("%06d.jpg", i)), nil, 0o644))
 		}
 		b.Run(fmt.Sprintf("n=%d", n), func(b *testing.B) {
 			for b.Loop() {
-				source, err := Walk(context.Background(), root, ScanOptions{})
-				if err != nil {
-					b.Fatal(err)
-				}
+				source := must.Get(Walk(context.Background(), root, ScanOptions{}))(b)
 				for range source.Samples(context.Background()) {
 				}
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A problem is a head, a softmax on top, and a labelled batch.
@@ -24,10 +25,7 @@ type problem struct {
 
 func newProblem(t *testing.T, v variant, n, classes int) *problem {
 	t.Helper()
-	softmax, err := dkl.NewSoftmax(v.cfg.Dim, classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	softmax := must.Get(dkl.NewSoftmax(v.cfg.Dim, classes))(t)
 	p := &problem{head: newHead(t, v.in, v.cfg), softmax: softmax, x: normal(n, v.in, 1, 21), y: make([]int, n)}
 	for i := range p.y {
 		p.y[i] = (i * i) % classes
@@ -41,13 +39,8 @@ func newProblem(t *testing.T, v variant, n, classes int) *problem {
 // loss returns phase 1's loss and leaves its gradients in p.
 func (p *problem) loss(t *testing.T) float64 {
 	t.Helper()
-	loss, err := p.softmax.Loss(p.gradSoftmax, p.gradZ, forward(t, p.head, p.x), p.y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.head.Backward(p.gradHead, p.gradX, p.x, p.gradZ); err != nil {
-		t.Fatal(err)
-	}
+	loss := must.Get(p.softmax.Loss(p.gradSoftmax, p.gradZ, forward(t, p.head, p.x), p.y))(t)
+	must.Do(t, p.head.Backward(p.gradHead, p.gradX, p.x, p.gradZ))
 	return loss
 }
 
@@ -105,9 +98,7 @@ func TestReLUDerivativeAtZero(t *testing.T) {
 		t.Fatalf("z = %g", z.Data[0])
 	}
 	theta, gradX := make([]float64, 13), dense.New(1, 2)
-	if err := h.Backward(theta, gradX, x, blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: []float64{2}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Backward(theta, gradX, x, blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: []float64{2}}))
 	if got := fmt.Sprint(theta, gradX.Data); got != "[0 0 0 0 2 2 0 0 2 0 0 2 2] [2 0]" {
 		t.Errorf("gradients %s", got)
 	}
@@ -144,25 +135,13 @@ func BenchmarkStep(b *testing.B) {
 }
 
 func benchmarkStep(b *testing.B, n, d int, cfg dkl.Config) {
-	h, err := dkl.New(d, cfg)
-	if err != nil {
-		b.Fatal(err)
-	}
-	softmax, err := dkl.NewSoftmax(cfg.Dim, 60)
-	if err != nil {
-		b.Fatal(err)
-	}
+	h := must.Get(dkl.New(d, cfg))(b)
+	softmax := must.Get(dkl.NewSoftmax(cfg.Dim, 60))(b)
 	x, z, gradZ, y := normal(n, d, 1, 1), dense.New(n, cfg.Dim), dense.New(n, cfg.Dim), make([]int, n)
 	gradSoftmax, gradHead := make([]float64, len(softmax.Theta())), make([]float64, len(h.Theta()))
 	for b.Loop() {
-		if err := h.Forward(z, x); err != nil {
-			b.Fatal(err)
-		}
-		if _, err := softmax.Loss(gradSoftmax, gradZ, z, y); err != nil {
-			b.Fatal(err)
-		}
-		if err := h.Backward(gradHead, blas64.General{}, x, gradZ); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, h.Forward(z, x))
+		must.Get(softmax.Loss(gradSoftmax, gradZ, z, y))(b)
+		must.Do(b, h.Backward(gradHead, blas64.General{}, x, gradZ))
 	}
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
@@ -56,33 +57,18 @@ type bench struct {
 
 func newBench(t testing.TB, cfg Config, k kernel.Kernel, e Examples, inducing int) *bench {
 	t.Helper()
-	head, err := New(e.X.Cols, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(New(e.X.Cols, cfg))(t)
 	rng := rand.New(rand.NewPCG(8, 8))
 	for i := range head.theta {
 		head.theta[i] += 0.2 * rng.NormFloat64()
 	}
 	tree := gptree.DefaultConfig()
 	tree.Inducing, tree.Normalize = inducing, k.Normalize
-	z, err := head.Project(e.X)
-	if err != nil {
-		t.Fatal(err)
-	}
-	start, err := tree.Start(context.Background(), z, e.Y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(head.Project(e.X))(t)
+	start := must.Get(tree.Start(context.Background(), z, e.Y))(t)
 	start.Lengthscale, start.Outputscale = 0.8, 2.5
-	d, err := newData(e, Training{Views: len(e.Views)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	o, err := newObjective(head, start, k, d.sizes(), linalg.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(newData(e, Training{Views: len(e.Views)}))(t)
+	o := must.Get(newObjective(head, start, k, d.sizes(), linalg.Default()))(t)
 	b := &bench{objective: o}
 	picks := d.shuffled(random.Stream(1, "dkl/order", 1))
 	slices.SortStableFunc(picks, func(a, b pick) int { return o.leaf[d.class[a.row]] - o.leaf[d.class[b.row]] })
@@ -95,29 +81,19 @@ func newBench(t testing.TB, cfg Config, k kernel.Kernel, e Examples, inducing in
 
 func (b *bench) place(t testing.TB) placement {
 	t.Helper()
-	p, err := b.objective.place(b.x, b.leaf)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(b.objective.place(b.x, b.leaf))(t)
 }
 
 func (b *bench) update(t testing.TB, rate float64) {
 	t.Helper()
 	b.place(t)
-	if err := b.nodes.Update(rate); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, b.nodes.Update(rate))
 }
 
 func (b *bench) loss(t testing.TB) float64 {
 	t.Helper()
 	b.place(t)
-	l, err := b.nodes.Loss()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(b.nodes.Loss())(t)
 }
 
 func kernels() []kernel.Kernel {
@@ -138,9 +114,7 @@ func TestBoundAgainstCentralDifferences(t *testing.T) {
 			b.update(t, 1)
 			b.update(t, 0.3)
 			grad := make([]float64, len(b.vector))
-			if _, err := b.gradient(grad, b.place(t)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(b.gradient(grad, b.place(t)))(t)
 			for i, g := range grad {
 				if want := b.slope(t, i); math.Abs(g-want) > 1e-5*max(math.Abs(want), 1e-2) {
 					t.Errorf("%+v, %+v: %s: %.10g, central difference %.10g", cfg, k, b.name(i), g, want)
@@ -211,10 +185,7 @@ func TestSmallStepsNeverLowerTheBound(t *testing.T) {
 // The tree's own order of leaves and spans.
 func TestArrange(t *testing.T) {
 	x := blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{1, 0, 0, 1, 1, 0.1, 0.1, 1}}
-	s, err := gptree.DefaultConfig().Start(context.Background(), x, []string{"a", "b", "c", "d"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(gptree.DefaultConfig().Start(context.Background(), x, []string{"a", "b", "c", "d"}))(t)
 	splits, class := s.Tree.Spans()
 	if !slices.Equal(class, []int{0, 2, 1, 3}) || len(splits) != 3 {
 		t.Fatalf("%v %v", splits, class)
@@ -237,18 +208,11 @@ func BenchmarkStep(b *testing.B) {
 				cfg := DefaultTraining()
 				cfg.Preset, cfg.Pretrain, cfg.Batch, cfg.Inducing, cfg.Dim, cfg.Validation = PresetMiniImageNet, 0,
 					s.batch, s.inducing, s.D, 0
-				tr, err := NewTrainer(cfg, gptree.DefaultConfig(), e, nativetest.Open(b, native.ONNXRuntime))
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := tr.grow(context.Background()); err != nil {
-					b.Fatal(err)
-				}
+				tr := must.Get(NewTrainer(cfg, gptree.DefaultConfig(), e, nativetest.Open(b, native.ONNXRuntime)))(b)
+				must.Do(b, tr.grow(context.Background()))
 				batch := tr.data.shuffled(random.Stream(0, "dkl/order", 0))[:s.batch]
 				for b.Loop() {
-					if _, err := tr.step(batch); err != nil {
-						b.Fatal(err)
-					}
+					must.Get(tr.step(batch))(b)
 				}
 			})
 	}

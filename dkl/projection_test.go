@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A variant is one of the forms of a head.
@@ -46,29 +47,19 @@ func scatter(v []float64, scale float64, seed uint64) {
 
 func newHead(t *testing.T, in int, cfg dkl.Config) *dkl.Projection {
 	t.Helper()
-	h, err := dkl.New(in, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.Get(dkl.New(in, cfg))(t)
 }
 
 func forward(t *testing.T, h *dkl.Projection, x blas64.General) blas64.General {
 	t.Helper()
 	z := dense.New(x.Rows, h.Dim())
-	if err := h.Forward(z, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Forward(z, x))
 	return z
 }
 
 func saved(t *testing.T, s classifier.Saver) classifier.State {
 	t.Helper()
-	state, err := s.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return state
+	return must.Get(s.Save())(t)
 }
 
 // byHand computes g_θ(x) of one row from the saved tensors, and the smallest
@@ -255,9 +246,7 @@ func TestBackwardRefuses(t *testing.T) {
 	nan.Data[0] = math.NaN()
 	nanX := normal(4, 3, 1, 1)
 	nanX.Data[0] = math.NaN()
-	if err := h.Backward(theta, none, x, z); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Backward(theta, none, x, z))
 	for name, err := range map[string]error{
 		"parameters": h.Backward(theta[1:], none, x, z),
 		"no rows":    h.Backward(theta, none, dense.New(0, 3), dense.New(0, 2)),

@@ -8,15 +8,12 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func newSGD(t *testing.T, cfg dkl.SGDConfig, n int) *dkl.SGD {
 	t.Helper()
-	s, err := dkl.NewSGD(cfg, n)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(dkl.NewSGD(cfg, n))(t)
 }
 
 // The numbers follow from PyTorch's documented rule, with binary fractions
@@ -108,12 +105,9 @@ func (tr *trainer) train(t *testing.T, first, last int) {
 	t.Helper()
 	for epoch := first; epoch < last; epoch++ {
 		tr.loss(t)
-		err := errors.Join(
+		must.Do(t, errors.Join(
 			tr.sgdHead.Step(tr.head.Theta(), tr.gradHead, epoch),
-			tr.sgdSoftmax.Step(tr.softmax.Theta(), tr.gradSoftmax, epoch))
-		if err != nil {
-			t.Fatal(err)
-		}
+			tr.sgdSoftmax.Step(tr.softmax.Theta(), tr.gradSoftmax, epoch)))
 	}
 }
 

@@ -9,15 +9,12 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func newSoftmax(t *testing.T, dim, classes int) *dkl.Softmax {
 	t.Helper()
-	s, err := dkl.NewSoftmax(dim, classes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(dkl.NewSoftmax(dim, classes))(t)
 }
 
 func TestFirstLossIsLogC(t *testing.T) {
@@ -37,9 +34,7 @@ func TestSoftmaxExactValues(t *testing.T) {
 	copy(s.Theta(), []float64{0, 0, 1, 0, 0, 1, 0, math.Log(2) - 1, math.Log(5) - 2})
 	z := blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: []float64{1, 2}}
 	dst := dense.New(1, 3)
-	if err := s.LogProb(dst, z); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.LogProb(dst, z))
 	for c, want := range []float64{1.0 / 8, 2.0 / 8, 5.0 / 8} {
 		if math.Abs(math.Exp(dst.Data[c])-want) > 1e-15 {
 			t.Errorf("p(%d) = %g, want %g", c, math.Exp(dst.Data[c]), want)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dkl"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestHeadRoundTrip(t *testing.T) {
@@ -97,18 +98,9 @@ func TestLoadRefusesHugeSettings(t *testing.T) {
 
 func FuzzLoad(f *testing.F) {
 	for _, v := range variants {
-		h, err := dkl.New(v.in, v.cfg)
-		if err != nil {
-			f.Fatal(err)
-		}
-		state, err := h.Save()
-		if err != nil {
-			f.Fatal(err)
-		}
-		tensors, err := json.Marshal(state.Tensors)
-		if err != nil {
-			f.Fatal(err)
-		}
+		h := must.Get(dkl.New(v.in, v.cfg))(f)
+		state := must.Get(h.Save())(f)
+		tensors := must.Get(json.Marshal(state.Tensors))(f)
 		f.Add(state.Settings, tensors)
 	}
 	f.Fuzz(func(t *testing.T, settings, tensors []byte) {

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -25,29 +26,19 @@ func small() Training {
 
 func newTestTrainer(t testing.TB, cfg Training, e Examples) *Trainer {
 	t.Helper()
-	tr, err := NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return must.Get(NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Default()))(t)
 }
 
 func finish(t testing.TB, tr *Trainer) {
 	t.Helper()
 	for !tr.Done() {
-		if _, err := tr.Epoch(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(tr.Epoch(context.Background()))(t)
 	}
 }
 
 func state(t testing.TB, tr *Trainer) classifier.State {
 	t.Helper()
-	s, err := tr.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(tr.Save())(t)
 }
 
 func sameState(a, b classifier.State) bool {
@@ -94,17 +85,13 @@ func TestTrainingRepeatsBitForBit(t *testing.T) {
 	var saved []classifier.State
 	for !want.Done() {
 		saved = append(saved, state(t, want))
-		if _, err := want.Epoch(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(want.Epoch(context.Background()))(t)
 	}
 	last := state(t, want)
 	for at, s := range saved {
 		threads := runtime.GOMAXPROCS(1 + at%3)
 		tr := newTestTrainer(t, cfg, turned(e))
-		if err := tr.Restore(s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tr.Restore(s))
 		finish(t, tr)
 		runtime.GOMAXPROCS(threads)
 		if !sameState(state(t, tr), last) {
@@ -134,9 +121,7 @@ func TestCheckpointsOfOthersAreRefused(t *testing.T) {
 	e := blobs(4, 12, 5, 0, 0.5)
 	tr := newTestTrainer(t, small(), e)
 	for range 3 {
-		if _, err := tr.Epoch(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(tr.Epoch(context.Background()))(t)
 	}
 	s := state(t, tr)
 	other := small()
@@ -159,17 +144,12 @@ func TestCheckpointsOfOthersAreRefused(t *testing.T) {
 		}
 	}
 	var c map[string]any
-	if err := json.Unmarshal(s.Settings, &c); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(s.Settings, &c))
 	for key, value := range map[string]any{"tree": []int{-1, 0, 1}, "inducing": []int{1 << 40, 1, 1, 1},
 		"history": []any{}, "best": map[string]any{"epoch": 99}} {
 		old := c[key]
 		c[key] = value
-		text, err := json.Marshal(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(c))(t)
 		if newTestTrainer(t, small(), e).Restore(classifier.State{Settings: text, Tensors: s.Tensors}) == nil {
 			t.Errorf("%s = %v: restored", key, value)
 		}
@@ -181,9 +161,7 @@ func FuzzRestore(f *testing.F) {
 	e := blobs(3, 6, 3, 0, 0.5)
 	tr := newTestTrainer(f, small(), e)
 	for range 3 {
-		if _, err := tr.Epoch(context.Background()); err != nil {
-			f.Fatal(err)
-		}
+		must.Get(tr.Epoch(context.Background()))(f)
 	}
 	s := state(f, tr)
 	f.Add(s.Settings)
@@ -330,15 +308,9 @@ func TestSoftmaxOfTheBestEpoch(t *testing.T) {
 		t.Error("a softmax before the first epoch")
 	}
 	finish(t, tr)
-	c, err := tr.Softmax()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(tr.Softmax())(t)
 	x := dense.Gather32(tr.data.examples.X, tr.data.held)
-	p, err := classifier.Predict(c, x, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(classifier.Predict(c, x, 0))(t)
 	right := 0
 	for i, r := range tr.data.held {
 		if p[i].Label == tr.data.classes[tr.data.class[r]] {
@@ -365,22 +337,11 @@ func TestOffset(t *testing.T) {
 			e.X.Data[i] += offset
 		}
 		tr := newTestTrainer(t, small(), e)
-		if err := runEpochs(t.Context(), tr); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, runEpochs(t.Context(), tr))
 		h := tr.Trained().Projection
-		z, err := h.Project(e.X)
-		if err != nil {
-			t.Fatal(err)
-		}
-		state, err := h.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := Load(state)
-		if err != nil {
-			t.Fatal(err)
-		}
+		z := must.Get(h.Project(e.X))(t)
+		state := must.Get(h.Save())(t)
+		back := must.Get(Load(state))(t)
 		if again, err := back.Project(e.X); err != nil || !slices.Equal(again.Data, z.Data) {
 			t.Errorf("offset %g: the saved projection differs, %v", offset, err)
 		}

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // stretched returns classes around different points that vary by widths, one per
@@ -54,9 +55,7 @@ func TestWhitening(t *testing.T) {
 	x := tr.data.gather(plain(tr.data.train))
 	mean := dense.MeanRow(x)
 	z := dense.New(1, h.Dim())
-	if err := h.Forward(z, blas64.General{Rows: 1, Cols: len(mean), Stride: len(mean), Data: mean}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Forward(z, blas64.General{Rows: 1, Cols: len(mean), Stride: len(mean), Data: mean}))
 	for _, v := range z.Data {
 		if math.Abs(v) > 1e-12 {
 			t.Errorf("the mean goes to %v", z.Data)

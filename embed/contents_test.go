@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -27,10 +28,7 @@ func bomb() []byte {
 // the embedding that they have by themselves.
 func TestContentsFailAlone(t *testing.T) {
 	orttest.Open(t)
-	e, err := Open(Options{Backbone: testenv.Small(t), Cache: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(Open(Options{Backbone: testenv.Small(t), Cache: t.TempDir()}))(t)
 	defer e.Close()
 	files := make([][]byte, 64)
 	for i := range files {
@@ -39,23 +37,15 @@ func TestContentsFailAlone(t *testing.T) {
 			picture.Set(at%32, at/32, color.RGBA{uint8(at * i), uint8(4 * i), uint8(at), 255})
 		}
 		var b bytes.Buffer
-		if err := jpeg.Encode(&b, picture, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, jpeg.Encode(&b, picture, nil))
 		files[i] = b.Bytes()
 	}
-	alone, err := e.EmbedContents(context.Background(), files[40:41])
-	if err != nil {
-		t.Fatal(err)
-	}
+	alone := must.Get(e.EmbedContents(context.Background(), files[40:41]))(t)
 	bad := map[int][]byte{3: bomb(), 17: files[17][:100], 31: {}, 63: []byte("no photo")}
 	for i, file := range bad {
 		files[i] = file
 	}
-	items, err := e.EmbedContents(context.Background(), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	items := must.Get(e.EmbedContents(context.Background(), files))(t)
 	for i, item := range items {
 		if _, isBad := bad[i]; (item.Err != nil) != isBad || (item.Vector == nil) != isBad {
 			t.Errorf("photo %d: %d values, %v", i, len(item.Vector), item.Err)

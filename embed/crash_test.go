@@ -23,6 +23,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // childEnv turns the test binary into an embedding process: its value is the
@@ -93,13 +94,8 @@ func startChild(t *testing.T, home string) (*exec.Cmd, *bufio.Reader) {
 	cmd := exec.Command(os.Args[0])
 	cmd.Env = append(os.Environ(), childEnv+"="+home)
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	return cmd, bufio.NewReader(out)
 }
 
@@ -158,9 +154,7 @@ func TestKillAndResume(t *testing.T) {
 		before := cachedNow(t, home)
 		cmd, out := startChild(t, home)
 		lines := readLines(t, out, 1+random.IntN(25))
-		if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Process.Signal(syscall.SIGKILL))
 		rest, _ := io.ReadAll(out)
 		_ = cmd.Wait() // killed
 		lines = append(lines, strings.Split(string(rest), "\n")...)

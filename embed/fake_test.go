@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -128,24 +129,18 @@ func photos(t testing.TB, n int) (root string, samples []dataset.Sample) {
 func writePhoto(t testing.TB, path, content string) {
 	t.Helper()
 	old := time.Date(2020, 1, 2, 3, 4, 5, 0, time.UTC)
-	err := errors.Join(
+	must.Do(t, errors.Join(
 		os.MkdirAll(filepath.Dir(path), 0o755),
 		os.WriteFile(path, []byte(content), 0o644),
 		os.Chtimes(path, old, old),
-	)
-	if err != nil {
-		t.Fatal(err)
-	}
+	))
 }
 
 func testNamespace() cache.Namespace { return cache.Namespace{Extractor: "fake", Preprocess: "fake"} }
 
 func mustCache(t testing.TB, dir string) *cache.Cache {
 	t.Helper()
-	c, err := cache.Open(dir, testNamespace(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(cache.Open(dir, testNamespace(), nil))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -184,13 +179,10 @@ func newBench(c *cache.Cache, batch int) *bench {
 func (b *bench) run(t testing.TB, root string, samples []dataset.Sample) ([]Item, Counts) {
 	t.Helper()
 	var items []Item
-	counts, err := b.Run(context.Background(), root, samples, func(i Item) error {
+	counts := must.Get(b.Run(context.Background(), root, samples, func(i Item) error {
 		items = append(items, i)
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	return items, counts
 }
 

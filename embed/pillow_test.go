@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -18,10 +19,7 @@ func TestFeaturesEqualPillows(t *testing.T) {
 	orttest.Open(t)
 	o := DefaultOptions()
 	o.Backbone, o.Cache = testenv.Small(t), t.TempDir()
-	e, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(Open(o))(t)
 	defer e.Close()
 	type golden struct {
 		File, Want string
@@ -29,18 +27,12 @@ func TestFeaturesEqualPillows(t *testing.T) {
 	}
 	testdata := filepath.Join("..", "preprocess", "testdata")
 	read := func(parts ...string) []byte {
-		b, err := os.ReadFile(filepath.Join(append([]string{testdata}, parts...)...))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return b
+		return must.Get(os.ReadFile(filepath.Join(append([]string{testdata}, parts...)...)))(t)
 	}
 	var pictures struct{ Decode []golden }
 	var heif []golden
 	for file, into := range map[string]any{"manifest.json": &pictures, "heif.json": &heif} {
-		if err := json.Unmarshal(read(file), into); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(read(file), into))
 	}
 	var names []string
 	var files [][]byte
@@ -55,10 +47,7 @@ func TestFeaturesEqualPillows(t *testing.T) {
 	for _, g := range heif[:some] {
 		add(g, "heif", "heif")
 	}
-	items, err := e.EmbedContents(t.Context(), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	items := must.Get(e.EmbedContents(t.Context(), files))(t)
 	var all []float64
 	for i, name := range names {
 		ours, pillows := items[2*i], items[2*i+1]

@@ -18,6 +18,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -103,17 +104,10 @@ func TestProbePictures(t *testing.T) {
 		file := filepath.Join("probes", name)
 		if *update {
 			var b bytes.Buffer
-			if err := jpeg.Encode(&b, scene, &jpeg.Options{Quality: []int{90, 90, 75}[i]}); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(file, b.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, jpeg.Encode(&b, scene, &jpeg.Options{Quality: []int{90, 90, 75}[i]}))
+			must.Do(t, os.WriteFile(file, b.Bytes(), 0o644))
 		}
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(file))(t)
 		m, err := jpeg.Decode(bytes.NewReader(b))
 		if err != nil || m.Bounds() != scene.Bounds() {
 			t.Fatalf("%s: %v, %v", name, err, m.Bounds())
@@ -134,10 +128,7 @@ func TestProbePictures(t *testing.T) {
 
 func TestProbesInJSON(t *testing.T) {
 	p := Provenance{Dim: 2, Probes: Probes{1, -2, 0.5, 4, 5, 6}}
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(p))(t)
 	var back Provenance
 	if err := json.Unmarshal(text, &back); err != nil || len(back.Probes) != 6 || back.Probes[2] != 0.5 ||
 		back.Validate() != nil {
@@ -161,10 +152,7 @@ func TestProbesInJSON(t *testing.T) {
 // TestDecodersMayDiffer as long as the features of the probe pictures agree;
 // geometry may not.
 func TestDecodersMayDiffer(t *testing.T) {
-	spec, err := preprocess.Preset("imagenet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(preprocess.Preset("imagenet"))(t)
 	from := func(jpeg string, probes ...float32) Provenance {
 		s := spec
 		s.Decoder = jpeg
@@ -217,10 +205,7 @@ func TestDecoderWithOtherPixels(t *testing.T) {
 	orttest.Open(t)
 	o := DefaultOptions()
 	o.Backbone, o.Cache, o.Preprocess.Decoders = testenv.Small(t), t.TempDir(), DecodersGo
-	e, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(Open(o))(t)
 	stored := e.cache
 	defer func() {
 		if err := errors.Join(e.Close(), stored.Close()); err != nil {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // severalSquares is a fakePreprocessor of 1 to 3 squares per picture, by its hash. Of pictures
@@ -60,9 +61,7 @@ func TestSquaresAreAveraged(t *testing.T) {
 				if pass == 1 && (!bad && counts.Cached != 40 || counts.Inferred != 0) {
 					t.Errorf("batch %d: the second pass computes again: %+v", batch, counts)
 				}
-				if err := b.Cache.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, b.Cache.Close())
 			}
 			want := int64(0)
 			for i := range samples {

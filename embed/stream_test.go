@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/extractor"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -43,9 +44,7 @@ func TestStreamSecondRunComputesAndReadsNothing(t *testing.T) {
 	dir := t.TempDir()
 	cache := mustCache(t, dir)
 	newBench(cache, 2).run(t, root, samples)
-	if err := cache.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cache.Close())
 	b := newBench(mustCache(t, dir), 2)
 	items, counts := b.run(t, root, samples)
 	wantItems(t, items, samples)
@@ -58,9 +57,7 @@ func TestStreamKnowsMovedAndTouchedContent(t *testing.T) {
 	root, samples := photos(t, 10)
 	cache := mustCache(t, t.TempDir())
 	newBench(cache, 1).run(t, root, samples)
-	if err := os.Rename(filepath.Join(root, samples[0].Path), filepath.Join(root, "moved.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(root, samples[0].Path), filepath.Join(root, "moved.jpg")))
 	samples[0].Path = "moved.jpg"
 	writePhoto(t, filepath.Join(root, samples[1].Path), "IMG other") // same mtime, other size
 	b := newBench(cache, 1)
@@ -222,7 +219,7 @@ func TestStreamSeqDoesNotHoldBack(t *testing.T) {
 	got := make(chan struct{}, 1)
 	b := newBench(nil, 4)
 	var items []Item
-	_, err := b.runSeq(context.Background(), root, func(yield func(dataset.Sample) bool) {
+	must.Get(b.runSeq(context.Background(), root, func(yield func(dataset.Sample) bool) {
 		for _, s := range samples {
 			if !yield(s) {
 				return
@@ -233,10 +230,7 @@ func TestStreamSeqDoesNotHoldBack(t *testing.T) {
 		items = append(items, i)
 		got <- struct{}{}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	wantItems(t, items, samples)
 }
 

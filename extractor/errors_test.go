@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
@@ -141,10 +142,7 @@ func TestNonFinite(t *testing.T) {
 }
 
 func TestClose(t *testing.T) {
-	e, err := tryTiny(t, "nchw", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(tryTiny(t, "nchw", nil))(t)
 	for range 2 {
 		if err := e.Close(); err != nil {
 			t.Error(err)

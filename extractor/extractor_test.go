@@ -8,24 +8,18 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func modelBytes(tb testing.TB, name string) []byte {
 	tb.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name+".onnx"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
+	return must.Get(os.ReadFile(filepath.Join("testdata", name+".onnx")))(tb)
 }
 
 // openTiny opens one of the committed models with a changed configuration.
 func openTiny(tb testing.TB, name string, change func(*Config)) *Extractor {
 	tb.Helper()
-	e, err := tryTiny(tb, name, change)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	e := must.Get(tryTiny(tb, name, change))(tb)
 	tb.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			tb.Error(err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
@@ -33,20 +34,11 @@ func TestGraphEqualsExtract(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := openTiny(t, c.model, c.change)
-			m, err := onnx.Parse(modelBytes(t, c.model))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(onnx.Parse(modelBytes(t, c.model)))(t)
 			g := onnx.NewGraph(m.FreshPrefix("test/"))
-			x, err := e.Graph(g)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Get(e.Graph(g))(t)
 			g.Output("embeddings", x, onnx.Float32, onnx.Free, int64(e.Dim()))
-			joined, err := m.Extend(g, "test", nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			joined := must.Get(m.Extend(g, "test", nil))(t)
 			compareGraph(t, e, joined, e.plan.half)
 		})
 	}
@@ -66,17 +58,12 @@ func compareGraph(t *testing.T, e *Extractor, joined []byte, half bool) {
 		pixels[i] = float32(rng.IntN(9)) / 8 // exact in float16
 	}
 	want := newMatrix(n, e.Dim())
-	if err := e.Extract(want, pixels); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Extract(want, pixels))
 	if half {
 		t.Skip("the joined graph loads, but takes float16 pixels")
 	}
 	rt := orttest.Open(t)
-	s, err := rt.NewSession(joined, []string{e.plan.input}, []string{"embeddings"}, ort.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(rt.NewSession(joined, []string{e.plan.input}, []string{"embeddings"}, ort.CPU))(t)
 	defer s.Close()
 	shape := []int64{int64(n), 3, int64(side), int64(side)}
 	input := pixels
@@ -84,19 +71,11 @@ func compareGraph(t *testing.T, e *Extractor, joined []byte, half bool) {
 		shape = []int64{int64(n), int64(side), int64(side), 3}
 		input = interleaved(pixels, n, side*side)
 	}
-	in, err := rt.WrapTensor(input, shape...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(rt.WrapTensor(input, shape...))(t)
 	defer in.Close()
-	out, err := rt.NewTensor(int64(n), int64(e.Dim()))
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(rt.NewTensor(int64(n), int64(e.Dim())))(t)
 	defer out.Close()
-	if err := s.Run([]*ort.Tensor{in}, []*ort.Tensor{out}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run([]*ort.Tensor{in}, []*ort.Tensor{out}))
 	for i, v := range out.Data() {
 		if math.Abs(float64(v-want.Data[i])) > 1e-6*(1+math.Abs(float64(want.Data[i]))) {
 			t.Errorf("value %d is %g, Extract gives %g", i, v, want.Data[i])

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
@@ -14,14 +15,8 @@ func openGraph(t *testing.T, output string, shape []int64, make func(g *onnx.Gra
 	t.Helper()
 	g := onnx.NewGraph("test/")
 	g.Output(output, make(g, g.Input("input", onnx.Float32, onnx.Free, 3, 4, 4)), onnx.Float32, shape...)
-	file, err := g.Model("test", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := Open(orttest.Open(t), file, "made.onnx", DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(g.Model("test", nil))(t)
+	e := must.Get(Open(orttest.Open(t), file, "made.onnx", DefaultConfig()))(t)
 	t.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			t.Error(err)
@@ -139,9 +134,7 @@ func TestBytes(t *testing.T) {
 		pixels[i] = float32(5*i) + 0.4
 	}
 	dst := newMatrix(1, e.Dim())
-	if err := e.Extract(dst, pixels); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Extract(dst, pixels))
 	for i, v := range dst.Data {
 		if v != float32(5*i) {
 			t.Fatalf("value %d is %v, want %d", i, v, 5*i)
@@ -155,10 +148,7 @@ func TestNumbersAreNoOutputs(t *testing.T) {
 	g := onnx.NewGraph("test/")
 	g.Output("y", reshaped(48)(g, g.Input("input", onnx.Float32, onnx.Free, 3, 4, 4)), onnx.Float32, onnx.Free, 48)
 	g.Output("scale", g.Float32s([]float32{4}), onnx.Float32, []int64{}...)
-	file, err := g.Model("test", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(g.Model("test", nil))(t)
 	m, err := onnx.Parse(file)
 	if err != nil || len(floatOutputs(m)) != 1 {
 		t.Fatalf("outputs %v, %v", floatOutputs(m), err)

@@ -10,26 +10,20 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
 // realModel reads a pretrained backbone from outside the project.
 func realModel(tb testing.TB, name string) []byte {
 	tb.Helper()
-	b, err := os.ReadFile(shared.Path(tb, "models", name+".onnx"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
+	return must.Get(os.ReadFile(shared.Path(tb, "models", name+".onnx")))(tb)
 }
 
 func openReal(tb testing.TB, name string, cfg Config) *Extractor {
 	tb.Helper()
 	b := realModel(tb, name)
-	e, err := Open(orttest.Open(tb), b, name+".onnx", cfg)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	e := must.Get(Open(orttest.Open(tb), b, name+".onnx", cfg))(tb)
 	tb.Cleanup(func() {
 		if err := e.Close(); err != nil {
 			tb.Error(err)
@@ -52,10 +46,7 @@ func hashedPhoto(n int) []float32 {
 // TestReference compares with Python's onnxruntime (testdata/reference.json,
 // made by make_reference.py).
 func TestReference(t *testing.T) {
-	b, err := os.ReadFile("testdata/reference.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile("testdata/reference.json"))(t)
 	var reference struct {
 		Cases []struct {
 			Model, Output, SHA256 string
@@ -63,9 +54,7 @@ func TestReference(t *testing.T) {
 			First                 [][]float32
 		}
 	}
-	if err := json.Unmarshal(b, &reference); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(b, &reference))
 	for _, c := range reference.Cases {
 		cfg := DefaultConfig()
 		if c.Output != "features" { // features is detected
@@ -77,9 +66,7 @@ func TestReference(t *testing.T) {
 		}
 		dst := newMatrix(1, c.Dim)
 		for n, want := range c.First {
-			if err := e.Extract(dst, hashedPhoto(n)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, e.Extract(dst, hashedPhoto(n)))
 			for i, w := range want {
 				if math.Abs(float64(dst.Data[i]-w)) > 1e-4 {
 					t.Errorf("%s %s, photo %d, value %d: %v, want %v", c.Model, c.Output, n, i, dst.Data[i], w)
@@ -98,9 +85,7 @@ func TestNeighboursDoNotMatter(t *testing.T) {
 		e := openReal(t, name, cfg)
 		probe := hashedPhoto(0)
 		alone := newMatrix(1, e.Dim())
-		if err := e.Extract(alone, probe); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Extract(alone, probe))
 		rng := rand.New(rand.NewPCG(1, 2))
 		for position := range cfg.Batch {
 			if got := amongOthers(t, e, probe, position, rng); !slices.Equal(got, alone.Data) {
@@ -116,9 +101,7 @@ func TestSizesOfRealModels(t *testing.T) {
 		e := openReal(t, name, DefaultConfig())
 		pixels := slices.Concat(hashedPhoto(0), hashedPhoto(1), hashedPhoto(2), hashedPhoto(3))
 		for _, rows := range []int{2, most} {
-			if err := e.compare(rows, 224, newMatrix(most, e.Dim()), pixels); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, e.compare(rows, 224, newMatrix(most, e.Dim()), pixels))
 		}
 		if got := len(e.sizes.trials); got != 3 {
 			t.Errorf("%s: %d sizes give the same bits, want 3", name, got)
@@ -140,9 +123,7 @@ func amongOthers(t *testing.T, e *Extractor, probe []float32, position int, rng 
 		}
 	}
 	dst := newMatrix(e.Batch(), e.Dim())
-	if err := e.Extract(dst, pixels); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Extract(dst, pixels))
 	return dst.Data[position*e.Dim() : (position+1)*e.Dim()]
 }
 

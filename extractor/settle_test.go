@@ -3,6 +3,8 @@ package extractor
 import (
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // mapOf sets extractor.map.
@@ -57,12 +59,8 @@ func TestSettledMap(t *testing.T) {
 		pixels[i] = float32(i % 7)
 	}
 	first, last := newMatrix(1, 4), newMatrix(1, 4)
-	if err := openTiny(t, "map_first", nil).Extract(first, pixels); err != nil {
-		t.Fatal(err)
-	}
-	if err := openTiny(t, "map_last", mapOf(MapHWC)).Extract(last, pixels); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, openTiny(t, "map_first", nil).Extract(first, pixels))
+	must.Do(t, openTiny(t, "map_last", mapOf(MapHWC)).Extract(last, pixels))
 	for i, v := range first.Data {
 		if last.Data[i] != v {
 			t.Fatalf("channels first %v, last %v", first.Data, last.Data)

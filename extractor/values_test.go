@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
@@ -121,9 +122,7 @@ func TestFreeSide(t *testing.T) {
 	e := openTiny(t, "free_side", nil)
 	for _, a := range []int{1, 4, 9, 4, 16} {
 		dst := newMatrix(1, 4)
-		if err := e.Extract(dst, rampPhoto(a, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Extract(dst, rampPhoto(a, 1)))
 		want := rampMeans(a, 1)
 		for i, v := range dst.Data {
 			if math.Abs(float64(v-want[i])) > 1e-5*float64(1+want[i]) {
@@ -154,12 +153,8 @@ func TestEightBits(t *testing.T) {
 		pixels[i] = float32(i%11) / 8
 	}
 	want := newMatrix(2, 4)
-	if err := openTiny(t, "nchw", batch(2)).Extract(want, pixels); err != nil {
-		t.Fatal(err)
-	}
-	if err := openTiny(t, "int8", batch(2)).Extract(dst, pixels); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, openTiny(t, "nchw", batch(2)).Extract(want, pixels))
+	must.Do(t, openTiny(t, "int8", batch(2)).Extract(dst, pixels))
 	if !slices.Equal(dst.Data, want.Data) {
 		t.Errorf("%v, want %v", dst.Data, want.Data)
 	}
@@ -172,9 +167,7 @@ func TestBatches(t *testing.T) {
 		openTiny(t, "nhwc", batch(4))} {
 		for n := 1; n <= 4; n++ {
 			dst := newMatrix(n, 4)
-			if err := e.Extract(dst, photos(n)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, e.Extract(dst, photos(n)))
 			for i := range n {
 				want := rampMeans(4, float32(i+1))
 				if got := dst.Data[4*i : 4*i+4]; !slices.Equal(got, want[:]) {
@@ -218,9 +211,7 @@ func TestSizes(t *testing.T) {
 		for call := range 40 {
 			n := most - call%2
 			dst := newMatrix(n, 4)
-			if err := e.Extract(dst, photos(n)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, e.Extract(dst, photos(n)))
 			for k, got := range dst.Data {
 				if want := c.factor * rampMeans(4, float32(k/4+1))[k%4]; got != want {
 					t.Fatalf("%s, call %d: %v, want %v at %d", c.model, call, dst.Data, want, k)
@@ -286,9 +277,7 @@ func TestStrideIsRespected(t *testing.T) {
 	for i := range dst.Data {
 		dst.Data[i] = -1
 	}
-	if err := e.Extract(dst, photos(3)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, e.Extract(dst, photos(3)))
 	for i := range 3 {
 		want := rampMeans(4, float32(i+1))
 		if got := dst.Data[6*i : 6*i+4]; !slices.Equal(got, want[:]) {
@@ -336,9 +325,7 @@ func TestExtractAllocatesLittle(t *testing.T) {
 	e := openTiny(t, "nchw", nil)
 	dst, pixels := newMatrix(1, 4), rampPhoto(4, 1)
 	n := testing.AllocsPerRun(100, func() {
-		if err := e.Extract(dst, pixels); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, e.Extract(dst, pixels))
 	})
 	if n > 12 {
 		t.Errorf("%v allocations a call", n)

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
@@ -55,25 +56,13 @@ type world struct {
 
 func newWorld(t testing.TB, k kernel.Kernel, x, z blas64.General) world {
 	t.Helper()
-	px, err := k.Points(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pz, err := k.Points(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	px := must.Get(k.Points(x))(t)
+	pz := must.Get(k.Points(z))(t)
 	w := world{rows: dense.New(z.Rows, x.Rows), vars: make([]float64, z.Rows)}
-	if w.k, err = k.Gram(px); err != nil {
-		t.Fatal(err)
-	}
-	if err := k.Cross(w.rows, pz, px); err != nil {
-		t.Fatal(err)
-	}
+	w.k = must.Get(k.Gram(px))(t)
+	must.Do(t, k.Cross(w.rows, pz, px))
 	k.Diagonal(w.vars, pz)
-	if w.prior, err = FunctionSpace(w.k); err != nil {
-		t.Fatal(err)
-	}
+	w.prior = must.Get(FunctionSpace(w.k))(t)
 	return w
 }
 
@@ -82,9 +71,7 @@ func denseOf(m blas64.General) *mat.Dense { return mat.NewDense(m.Rows, m.Cols, 
 func invDense(t testing.TB, m mat.Matrix) *mat.Dense {
 	t.Helper()
 	var inv mat.Dense
-	if err := inv.Inverse(m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inv.Inverse(m))
 	return &inv
 }
 
@@ -97,14 +84,8 @@ func TestConditionIsTheDenseFormula(t *testing.T) {
 	for i := range omega {
 		omega[i] = 0.02 + 0.03*float64(i)
 	}
-	g, err := NewGibbs(w.prior, yes, [][]float64{omega})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := g.Latent(w.rows, w.vars)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(NewGibbs(w.prior, yes, [][]float64{omega}))(t)
+	got := must.Get(g.Latent(w.rows, w.vars))(t)
 	s := denseOf(w.k)
 	target := mat.NewVecDense(n, nil)
 	for i, kappa := range halves(yes) {
@@ -133,10 +114,7 @@ func TestZeroOmegaIsNoExample(t *testing.T) {
 	w := newWorld(t, rbf(), x, z)
 	kappa, omega := halves(labels(6, 1)), []float64{0.2, 0, 0.1, 0.3, 0, 0.2}
 	kappa[1], kappa[4] = 0, 0
-	all, err := conditionOn(w.prior, kappa, omega)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(conditionOn(w.prior, kappa, omega))(t)
 	kept := []int{0, 2, 3, 5}
 	few := dense.New(4, 2)
 	var k, o []float64
@@ -145,10 +123,7 @@ func TestZeroOmegaIsNoExample(t *testing.T) {
 		k, o = append(k, kappa[r]), append(o, omega[r])
 	}
 	v := newWorld(t, rbf(), few, z)
-	some, err := conditionOn(v.prior, k, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	some := must.Get(conditionOn(v.prior, k, o))(t)
 	a, b := Latent{dense.New(4, 1), dense.New(4, 1)}, Latent{dense.New(4, 1), dense.New(4, 1)}
 	project(a.Mean, 0, w.rows, all.weights)
 	project(b.Mean, 0, v.rows, some.weights)
@@ -190,22 +165,15 @@ func TestTogetherIsAlone(t *testing.T) {
 		"near one": {Kind: kernel.RBF, Lengthscale: 1e-3, Outputscale: 1},
 	} {
 		w := newWorld(t, k, x, inputs(1, 4, 2))
-		around, err := w.prior.Around(mean)
-		if err != nil {
-			t.Fatal(err)
-		}
+		around := must.Get(w.prior.Around(mean))(t)
 		for about, p := range map[string]Prior{"zero": w.prior, "a mean": around} {
 			nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 				s := newSampler(p.On(m), halves(labels(n, 1)))
 				together := make([][]float64, chains)
-				if err := s.runTogether(together, steps, streams(1)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.runTogether(together, steps, streams(1)))
 				for c, omega := range together {
 					alone := make([]float64, n)
-					if err := s.runAlone(alone, steps, streams(1)(c)); err != nil {
-						t.Fatal(err)
-					}
+					must.Do(t, s.runAlone(alone, steps, streams(1)(c)))
 					for i := range alone {
 						if math.Abs(omega[i]-alone[i]) > 1e-7 {
 							t.Fatalf("%s around %s: ω of example %d in chain %d is %g together, %g alone", name, about,
@@ -224,17 +192,12 @@ func TestDrawsHaveTheConditionalMoments(t *testing.T) {
 	const draws = 60_000
 	phi := inputs(5, 2, 4)
 	k := dense.New(5, 5)
-	if err := linalg.MulTrans64(k, phi, phi); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, linalg.MulTrans64(k, phi, phi))
 	function, err := FunctionSpace(k) // rank 2
 	if err != nil {
 		t.Fatal(err)
 	}
-	weight, err := WeightSpace(phi)
-	if err != nil {
-		t.Fatal(err)
-	}
+	weight := must.Get(WeightSpace(phi))(t)
 	full := newWorld(t, rbf(), inputs(5, 2, 1), inputs(1, 2, 2)).prior
 	omega := []float64{0.3, 0.05, 0, 0.2, 0.6}
 	kappa := []float64{0.5, -0.5, 0, 0.5, 0.5}
@@ -249,9 +212,7 @@ func TestDrawsHaveTheConditionalMoments(t *testing.T) {
 		var sum [5]float64
 		var squares [5][5]float64
 		for range draws {
-			if err := s.draw(f, omega, room, rng); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.draw(f, omega, room, rng))
 			for i := range f {
 				sum[i] += f[i] / draws
 				for j := range f {
@@ -380,9 +341,7 @@ func longChains(t *testing.T, p Prior, yes []bool) (means, squares [][3]float64)
 		p.addMean(f)
 		drawOmega(omega, f, rng)
 		for step := range steps + 50 {
-			if err := s.draw(f, omega, room, rng); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.draw(f, omega, room, rng))
 			for i := range f {
 				if step >= 50 {
 					means[c][i] += f[i] / steps
@@ -426,14 +385,8 @@ func TestMixtureIsTheMarginal(t *testing.T) {
 	x := inputs(3, 2, 9)
 	w := newWorld(t, rbf(), x, x)
 	yes := []bool{true, true, false}
-	g, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 4000, Steps: 20}, streams(2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := g.Latent(w.rows, w.vars)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 4000, Steps: 20}, streams(2)))(t)
+	l := must.Get(g.Latent(w.rows, w.vars))(t)
 	mean, second := posterior(t, w.k, yes)
 	variance := make([]float64, 3)
 	l.Variances(variance)
@@ -452,38 +405,17 @@ func TestSpacesAgree(t *testing.T) {
 	k := kernel.Kernel{Kind: kernel.Linear, Lengthscale: 1, Outputscale: 1}
 	x, z := inputs(n, d, 1), inputs(q, d, 2)
 	w := newWorld(t, k, x, z)
-	weight, err := WeightSpace(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	weight := must.Get(WeightSpace(x))(t)
 	yes := labels(n, 4)
 	for i := range yes {
 		yes[i] = dense.Row(x, i)[0]+0.5*dense.Row(x, i)[1] > 0
 	}
-	a, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 300, Steps: 8}, streams(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := FitGibbs(context.Background(), weight, yes, Schedule{Chains: 300, Steps: 8}, streams(2))
-	if err != nil {
-		t.Fatal(err)
-	}
-	la, err := a.Latent(w.rows, w.vars)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lb, err := b.Latent(z, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	same, err := NewGibbs(weight, yes, a.Omega())
-	if err != nil {
-		t.Fatal(err)
-	}
-	lc, err := same.Latent(z, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 300, Steps: 8}, streams(1)))(t)
+	b := must.Get(FitGibbs(context.Background(), weight, yes, Schedule{Chains: 300, Steps: 8}, streams(2)))(t)
+	la := must.Get(a.Latent(w.rows, w.vars))(t)
+	lb := must.Get(b.Latent(z, nil))(t)
+	same := must.Get(NewGibbs(weight, yes, a.Omega()))(t)
+	lc := must.Get(same.Latent(z, nil))(t)
 	for i := range la.Mean.Data {
 		if math.Abs(la.Mean.Data[i]-lc.Mean.Data[i]) > 1e-10 || math.Abs(la.Var.Data[i]-lc.Var.Data[i]) > 1e-10 {
 			t.Fatalf("same ω: %g, %g and %g, %g", la.Mean.Data[i], la.Var.Data[i], lc.Mean.Data[i], lc.Var.Data[i])
@@ -511,10 +443,7 @@ func TestGibbsRepeats(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		l, err := g.Latent(w.rows, w.vars)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(g.Latent(w.rows, w.vars))(t)
 		return slices.Concat(l.Mean.Data, l.Var.Data)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
@@ -533,14 +462,8 @@ func TestDegenerateNodes(t *testing.T) {
 	for _, k := range []kernel.Kernel{rbf(), {Kind: kernel.Linear, Normalize: true, Lengthscale: 1, Outputscale: 4}} {
 		w := newWorld(t, k, same, inputs(3, 2, 2))
 		for _, yes := range [][]bool{labels(6, 1), make([]bool, 6)} {
-			g, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 20, Steps: 1}, streams(0))
-			if err != nil {
-				t.Fatal(err)
-			}
-			l, err := g.Latent(w.rows, w.vars)
-			if err != nil {
-				t.Fatal(err)
-			}
+			g := must.Get(FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 20, Steps: 1}, streams(0)))(t)
+			l := must.Get(g.Latent(w.rows, w.vars))(t)
 			a, b := make([]float64, 3), make([]float64, 3)
 			for _, by := range []Prediction{Quadrature, PlugIn} {
 				l.LogProbs(a, b, by)
@@ -577,10 +500,7 @@ func TestGibbsRefuses(t *testing.T) {
 			t.Errorf("%s was accepted", name)
 		}
 	}
-	g, err := FitGibbs(context.Background(), w.prior, yes, PaperSchedule(), streams(0))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(FitGibbs(context.Background(), w.prior, yes, PaperSchedule(), streams(0)))(t)
 	if _, err := g.Latent(w.rows, nil); err == nil {
 		t.Error("no prior variances were accepted")
 	}
@@ -600,35 +520,23 @@ func TestGibbsOnEveryBackend(t *testing.T) {
 	x := inputs(n, d, 1)
 	w := newWorld(t, kernel.Kernel{Kind: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 8}, x,
 		inputs(1, d, 2))
-	weight, err := WeightSpace(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	weight := must.Get(WeightSpace(x))(t)
 	for name, prior := range map[string]Prior{"rbf": w.prior, "linear": weight} {
 		want, err := FitGibbs(context.Background(), prior, labels(n, 1), Schedule{Chains: 2, Steps: 3}, streams(1))
 		if err != nil {
 			t.Fatal(err)
 		}
 		nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
-			got, err := FitGibbs(context.Background(), prior.On(m), labels(n, 1), Schedule{Chains: 2, Steps: 3},
-				streams(1))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(FitGibbs(context.Background(), prior.On(m), labels(n, 1), Schedule{Chains: 2, Steps: 3},
+				streams(1)))(t)
 			for c, omega := range got.Omega() {
 				for i, v := range omega {
 					if math.Abs(v-want.Omega()[c][i]) > 1e-9 {
 						t.Fatalf("%s: ω of example %d in chain %d is %g, want %g", name, i, c, v, want.Omega()[c][i])
 					}
 				}
-				mine, err := got.given[c]()
-				if err != nil {
-					t.Fatal(err)
-				}
-				theirs, err := want.given[c]()
-				if err != nil {
-					t.Fatal(err)
-				}
+				mine := must.Get(got.given[c]())(t)
+				theirs := must.Get(want.given[c]())(t)
 				for i, v := range mine.factor.Data {
 					if math.Abs(v-theirs.factor.Data[i]) > 1e-9 {
 						t.Fatalf("%s: factor %d of chain %d is %g, want %g", name, i, c, v, theirs.factor.Data[i])
@@ -645,10 +553,7 @@ func BenchmarkFitGibbs(b *testing.B) {
 		yes := labels(c.n, 1)
 		k := kernel.Kernel{Kind: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 8}
 		w := newWorld(b, k, x, inputs(1, c.d, 2))
-		weight, err := WeightSpace(x)
-		if err != nil {
-			b.Fatal(err)
-		}
+		weight := must.Get(WeightSpace(x))(b)
 		for name, prior := range map[string]Prior{"rbf": w.prior, "linear": weight} {
 			for _, s := range []Schedule{PaperSchedule(), {Chains: 10, Steps: 10}} {
 				for _, backend := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
@@ -656,9 +561,7 @@ func BenchmarkFitGibbs(b *testing.B) {
 						func(b *testing.B) {
 							on := prior.On(nativetest.Open(b, backend))
 							for b.Loop() {
-								if _, err := FitGibbs(context.Background(), on, yes, s, streams(0)); err != nil {
-									b.Fatal(err)
-								}
+								must.Get(FitGibbs(context.Background(), on, yes, s, streams(0)))(b)
 							}
 						})
 				}

@@ -12,15 +12,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
 	"github.com/seed-90d10d51/pipeline/gp/quadrature"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // around returns the prior with a mean.
 func around(t testing.TB, p Prior, mean []float64) Prior {
 	t.Helper()
-	p, err := p.Around(mean)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p = must.Get(p.Around(mean))(t)
 	return p
 }
 
@@ -47,14 +45,8 @@ func TestVIAroundAMean(t *testing.T) {
 	yes, m := []bool{true, false, true}, []float64{-1.5, 0.5, 2}
 	x := inputs(n, 2, 7)
 	s := newSparse(t, x, x, yes)
-	batch, err := s.batch.Around(m)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bounds, err := s.vi.Fit(context.Background(), batch, 500, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := must.Get(s.batch.Around(m))(t)
+	bounds := must.Get(s.vi.Fit(context.Background(), batch, 500, 0))(t)
 	for i := 1; i < len(bounds); i++ {
 		if bounds[i] < bounds[i-1]-1e-12 {
 			t.Errorf("step %d: the bound fell from %.15g to %.15g", i, bounds[i-1], bounds[i])
@@ -71,10 +63,7 @@ func TestVIAroundAMean(t *testing.T) {
 			omega[i] = polyagamma.Mean(1, math.Sqrt(cov.At(i, i)+(m[i]+mean[i])*(m[i]+mean[i])))
 		}
 	}
-	g, err := NewGibbs(around(t, newWorld(t, rbf(), x, x).prior, m), yes, [][]float64{omega})
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(NewGibbs(around(t, newWorld(t, rbf(), x, x).prior, m), yes, [][]float64{omega}))(t)
 	w := newWorld(t, rbf(), x, x)
 	a, b := latentOf(t, s.vi, w.rows, w.vars), latentOf(t, g, w.rows, w.vars)
 	truth, second := posterior(t, w.k, yes, m...)
@@ -90,14 +79,8 @@ func TestVIAroundAMean(t *testing.T) {
 				second.At(i, i)-truth[i]*truth[i])
 		}
 	}
-	left, err := s.vi.LeaveOneOut(batch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := g.LeaveOneOut()
-	if err != nil {
-		t.Fatal(err)
-	}
+	left := must.Get(s.vi.LeaveOneOut(batch))(t)
+	want := must.Get(g.LeaveOneOut())(t)
 	for i := range left {
 		if math.Abs(left[i]-want[i]) > 1e-8 {
 			t.Errorf("left out %d: %.12g, want %.12g", i, left[i], want[i])
@@ -109,11 +92,7 @@ func latentOf(t testing.TB, node interface {
 	Latent(blas64.General, []float64) (Latent, error)
 }, rows blas64.General, prior []float64) Latent {
 	t.Helper()
-	l, err := node.Latent(rows, prior)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(node.Latent(rows, prior))(t)
 }
 
 // TestLeaveOneOutIsARefit without the example, with the ω of the others.
@@ -122,14 +101,8 @@ func TestLeaveOneOutIsARefit(t *testing.T) {
 	x, yes, m := inputs(n, 2, 3), labels(n, 4), []float64{1, -2, 0.5, 0, 3, -1}
 	omega := []float64{0.2, 0.1, 0.25, 0, 0.05, 0.3}
 	w := newWorld(t, rbf(), x, x)
-	g, err := NewGibbs(around(t, w.prior, m), yes, [][]float64{omega})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := g.LeaveOneOut()
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(NewGibbs(around(t, w.prior, m), yes, [][]float64{omega}))(t)
+	got := must.Get(g.LeaveOneOut())(t)
 	for i := range n {
 		rest := slices.Delete(dense.Range(0, n), i, i+1)
 		o, y, mean := make([]float64, n-1), make([]bool, n-1), make([]float64, n-1)
@@ -137,10 +110,7 @@ func TestLeaveOneOutIsARefit(t *testing.T) {
 			o[k], y[k], mean[k] = omega[r], yes[r], m[r]
 		}
 		part := newWorld(t, rbf(), dense.Gather(x, rest), dense.Gather(x, []int{i}))
-		h, err := NewGibbs(around(t, part.prior, mean), y, [][]float64{o})
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(NewGibbs(around(t, part.prior, mean), y, [][]float64{o}))(t)
 		l := latentOf(t, h, part.rows, part.vars)
 		l.Shift(m[i : i+1])
 		left, right := quadrature.LogSigmoids(l.Mean.Data[0], l.Var.Data[0])
@@ -158,29 +128,14 @@ func TestGradientAroundAMean(t *testing.T) {
 	const n, h = 5, 1e-5
 	s := newSparse(t, inputs(n, 2, 3), inputs(3, 2, 4), labels(n, 4))
 	m := []float64{1, -2, 0.5, 0, 3}
-	fit, err := s.batch.Around(m)
-	if err == nil {
-		_, err = s.vi.Fit(context.Background(), fit, 2, 0)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	fit := must.Get(s.batch.Around(m))(t)
+	must.Get(s.vi.Fit(context.Background(), fit, 2, 0))(t)
 	gradient := func() (float64, BoundGradient) {
 		t.Helper()
-		if err := s.vi.Move(s.kmm); err != nil {
-			t.Fatal(err)
-		}
-		b, err := s.vi.Batch(s.knm, s.knn, s.yes)
-		if err == nil {
-			b, err = b.Around(m)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		bound, g, err := s.vi.Gradient(b, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.vi.Move(s.kmm))
+		b := must.Get(s.vi.Batch(s.knm, s.knn, s.yes))(t)
+		b = must.Get(b.Around(m))(t)
+		bound, g := must.Get2(s.vi.Gradient(b, 1))(t)
 		if plain, err := s.vi.Bound(b, 1); err != nil || math.Abs(plain-bound) > 1e-12 {
 			t.Fatalf("bound %g, %g with the gradient, %v", plain, bound, err)
 		}

@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -36,24 +37,13 @@ func TestVIOnALibrary(t *testing.T) {
 		copy(dense.Row(knm, i), dense.Row(gram, m+i))
 		yes[i], knn[i] = dense.Row(x, m+i)[0] > 0, dense.Row(gram, m+i)[m+i]
 	}
-	own, err := NewVI(kmm)
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(NewVI(kmm))(t)
 	other := own.On(linalg.On(linalg.Gonum{}, library{}))
 	var want Latent
 	for i, v := range []*VI{own, other} {
-		b, err := v.Batch(knm, knn, yes)
-		if err == nil {
-			_, err = v.Fit(context.Background(), b, 4, 0)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := v.Latent(knm, knn)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(v.Batch(knm, knn, yes))(t)
+		must.Get(v.Fit(context.Background(), b, 4, 0))(t)
+		got := must.Get(v.Latent(knm, knn))(t)
 		if i == 0 {
 			want = got
 		}

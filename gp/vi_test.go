@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -58,18 +59,12 @@ func newSparse(t testing.TB, x, z blas64.General, yes []bool) *sparse {
 
 func (s *sparse) step(t testing.TB, b *Batch, scale, rate float64) {
 	t.Helper()
-	if err := s.vi.Step(b, scale, rate); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.vi.Step(b, scale, rate))
 }
 
 func (s *sparse) bound(t testing.TB) float64 {
 	t.Helper()
-	bound, err := s.vi.Bound(s.batch, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return bound
+	return must.Get(s.vi.Bound(s.batch, 1))(t)
 }
 
 // inducing returns m̃ (m) and S̃ (m×m).
@@ -137,13 +132,8 @@ func TestStepIsEquation17(t *testing.T) {
 // TestLatentIsEquation14 in its corrected form, with dense inverses.
 func TestLatentIsEquation14(t *testing.T) {
 	s := newSparse(t, inputs(30, 2, 1), inputs(5, 2, 2), labels(30, 1))
-	if _, err := s.vi.Fit(context.Background(), s.batch, 20, 0); err != nil {
-		t.Fatal(err)
-	}
-	l, err := s.vi.Latent(s.knm, s.knn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.vi.Fit(context.Background(), s.batch, 20, 0))(t)
+	l := must.Get(s.vi.Latent(s.knm, s.knn))(t)
 	mean, cov := s.inducing(t)
 	inv, knm := invDense(t, denseOf(s.kmm)), denseOf(s.knm)
 	var inner mat.Dense
@@ -169,9 +159,7 @@ func TestAllInducingIsExact(t *testing.T) {
 	if s.vi.jitter != 0 {
 		t.Fatalf("jitter %g", s.vi.jitter)
 	}
-	if _, err := s.vi.Fit(context.Background(), s.batch, 500, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.vi.Fit(context.Background(), s.batch, 500, 0))(t)
 	kappa, omega := halves(s.yes), make([]float64, n)
 	var mean []float64
 	var cov *mat.Dense
@@ -207,10 +195,7 @@ func TestBoundNeverFalls(t *testing.T) {
 		yes[i] = dense.Row(x, i)[0]*dense.Row(x, i)[1] > 0
 	}
 	s := newSparse(t, x, inputs(12, 2, 2), yes)
-	bounds, err := s.vi.Fit(context.Background(), s.batch, 60, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	bounds := must.Get(s.vi.Fit(context.Background(), s.batch, 60, 0))(t)
 	for i := 1; i < len(bounds); i++ {
 		if bounds[i] < bounds[i-1]-1e-10 {
 			t.Errorf("step %d: %.12g after %.12g", i, bounds[i], bounds[i-1])
@@ -230,11 +215,8 @@ func TestBoundNeverFalls(t *testing.T) {
 	few := newSparse(t, x, inputs(12, 2, 2), yes)
 	for e := range 60 {
 		for first := 0; first < n; first += 20 {
-			b, err := few.vi.Batch(blas64.General{Rows: 20, Cols: 12, Stride: 12,
-				Data: few.knm.Data[first*12 : (first+20)*12]}, few.knn[first:first+20], yes[first:first+20])
-			if err != nil {
-				t.Fatal(err)
-			}
+			b := must.Get(few.vi.Batch(blas64.General{Rows: 20, Cols: 12, Stride: 12,
+				Data: few.knm.Data[first*12 : (first+20)*12]}, few.knn[first:first+20], yes[first:first+20]))(t)
 			few.step(t, b, 3, 0.5/math.Sqrt(float64(1+e)))
 		}
 	}
@@ -252,17 +234,9 @@ func TestWarmIsNear(t *testing.T) {
 		yes[i] = dense.Row(x, i)[0]*dense.Row(x, i)[1] > 0
 	}
 	cold, warm := newSparse(t, x, z, yes), newSparse(t, x, z, yes)
-	if err := warm.vi.Warm(context.Background(), warm.batch, 15, 3); err != nil {
-		t.Fatal(err)
-	}
-	a, err := cold.vi.Fit(context.Background(), cold.batch, 300, 1e-6)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := warm.vi.Fit(context.Background(), warm.batch, 300, 1e-6)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, warm.vi.Warm(context.Background(), warm.batch, 15, 3))
+	a := must.Get(cold.vi.Fit(context.Background(), cold.batch, 300, 1e-6))(t)
+	b := must.Get(warm.vi.Fit(context.Background(), warm.batch, 300, 1e-6))(t)
 	if last := a[len(a)-1]; len(b) >= len(a) || b[0] < a[0] || math.Abs(b[len(b)-1]-last) > 1e-2 {
 		t.Errorf("cold %d steps to %g, warm %d steps from %g to %g", len(a), last, len(b), b[0], b[len(b)-1])
 	}
@@ -275,10 +249,7 @@ func TestBoundIsBruteForce(t *testing.T) {
 	const n, m, draws = 3, 2, 100_000
 	s := newSparse(t, inputs(n, 2, 1), inputs(m, 2, 2), []bool{true, false, true})
 	s.step(t, s.batch, 1, 0.6)
-	_, c, err := s.vi.moments(s.batch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, c := must.Get2(s.vi.moments(s.batch))(t)
 	mean, cov := s.inducing(t)
 	inv, covInv := invDense(t, denseOf(s.kmm)), invDense(t, cov)
 	var w, q mat.Dense
@@ -361,9 +332,7 @@ func TestBoundOrder(t *testing.T) {
 	for m := 1; m <= 3; m++ {
 		z := blas64.General{Rows: m, Cols: 2, Stride: 2, Data: x.Data}
 		s := newSparse(t, x, z, yes)
-		if _, err := s.vi.Fit(context.Background(), s.batch, 500, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.vi.Fit(context.Background(), s.batch, 500, 0))(t)
 		if got := s.bound(t); got <= last {
 			t.Errorf("%d inducing inputs: %g, %d: %g", m, got, m-1, last)
 		}
@@ -380,15 +349,9 @@ func TestMiniBatchBound(t *testing.T) {
 	s.step(t, s.batch, 1, 1)
 	var mean float64
 	for first := 0; first < 20; first += 5 {
-		b, err := s.vi.Batch(blas64.General{Rows: 5, Cols: 4, Stride: 4, Data: s.knm.Data[first*4 : (first+5)*4]},
-			s.knn[first:first+5], s.yes[first:first+5])
-		if err != nil {
-			t.Fatal(err)
-		}
-		part, err := s.vi.Bound(b, 4)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(s.vi.Batch(blas64.General{Rows: 5, Cols: 4, Stride: 4, Data: s.knm.Data[first*4 : (first+5)*4]},
+			s.knn[first:first+5], s.yes[first:first+5]))(t)
+		part := must.Get(s.vi.Bound(b, 4))(t)
 		mean += part / 4
 	}
 	if math.Abs(mean-s.bound(t)) > 1e-11 {
@@ -405,22 +368,14 @@ func TestVIMatchesGibbs(t *testing.T) {
 		yes[i] = dense.Row(x, i)[0] > 0.3
 	}
 	s := newSparse(t, x, x, yes)
-	if _, err := s.vi.Fit(context.Background(), s.batch, 200, 1e-9); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.vi.Fit(context.Background(), s.batch, 200, 1e-9))(t)
 	w := newWorld(t, rbf(), x, z)
-	g, err := FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 100, Steps: 20}, streams(1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(FitGibbs(context.Background(), w.prior, yes, Schedule{Chains: 100, Steps: 20}, streams(1)))(t)
 	a, b, none := make([]float64, 30), make([]float64, 30), make([]float64, 30)
 	for i, node := range []interface {
 		Latent(blas64.General, []float64) (Latent, error)
 	}{s.vi, g} {
-		l, err := node.Latent(w.rows, w.vars)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l := must.Get(node.Latent(w.rows, w.vars))(t)
 		l.LogProbs([][]float64{a, b}[i], none, Quadrature)
 	}
 	for i := range a {
@@ -433,9 +388,7 @@ func TestVIMatchesGibbs(t *testing.T) {
 func TestVIRepeatsAndReloads(t *testing.T) {
 	run := func() *sparse {
 		s := newSparse(t, inputs(300, 3, 1), inputs(70, 3, 2), labels(300, 1))
-		if _, err := s.vi.Fit(context.Background(), s.batch, 5, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.vi.Fit(context.Background(), s.batch, 5, 0))(t)
 		return s
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
@@ -446,14 +399,8 @@ func TestVIRepeatsAndReloads(t *testing.T) {
 		t.Error("one thread gives other bytes")
 	}
 	eta, precision := many.vi.State()
-	back, err := LoadVI(many.kmm, eta, precision)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := many.vi.Latent(many.knm, many.knn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must.Get(LoadVI(many.kmm, eta, precision))(t)
+	a := must.Get(many.vi.Latent(many.knm, many.knn))(t)
 	b, err := back.Latent(many.knm, many.knn)
 	if err != nil || !slices.Equal(a.Mean.Data, b.Mean.Data) || !slices.Equal(a.Var.Data, b.Var.Data) {
 		t.Errorf("reloaded: other bytes, %v", err)
@@ -467,9 +414,7 @@ func TestSingularInducingInputsGetJitter(t *testing.T) {
 	if want := 1e-6 * s.k.Outputscale; s.vi.jitter != want {
 		t.Errorf("jitter %g, want %g", s.vi.jitter, want)
 	}
-	if _, err := s.vi.Fit(context.Background(), s.batch, 20, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.vi.Fit(context.Background(), s.batch, 20, 0))(t)
 	l, err := s.vi.Latent(s.knm, s.knn)
 	if err != nil || slices.Min(l.Var.Data) < 0 || slices.Max(l.Var.Data) > s.k.Outputscale {
 		t.Errorf("variances %g … %g, %v", slices.Min(l.Var.Data), slices.Max(l.Var.Data), err)

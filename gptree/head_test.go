@@ -22,6 +22,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // cloud returns n examples of each of the classes first … last−1 in d
@@ -48,26 +49,17 @@ func cloud(first, last, n, d int, draw uint64) (blas32.General, []string) {
 
 func newHead(t testing.TB, cfg gptree.Config) *gptree.GPTree {
 	t.Helper()
-	h, err := gptree.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.Get(gptree.New(cfg))(t)
 }
 
 func learn(t testing.TB, h *gptree.GPTree, x blas32.General, y []string) {
 	t.Helper()
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Learn(context.Background(), x, y))
 }
 
 func accuracy(t testing.TB, h *gptree.GPTree, x blas32.General, y []string) float64 {
 	t.Helper()
-	predictions, err := classifier.Predict(h, x, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	predictions := must.Get(classifier.Predict(h, x, 0))(t)
 	var right float64
 	for i, p := range predictions {
 		if p.Label == y[i] {
@@ -92,36 +84,16 @@ func TestProbabilitiesAreTheProductOfTheNodes(t *testing.T) {
 
 	k := kernel.Kernel{Kind: cfg.Kernel, Normalize: true, Lengthscale: 1, Outputscale: cfg.Outputscale}
 	points := func(m blas32.General) kernel.Points {
-		p, err := k.Points(classifier.Placed(m, dense.Range(0, m.Rows), false))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return p
+		return must.Get(k.Points(classifier.Placed(m, dense.Range(0, m.Rows), false)))(t)
 	}
-	gram, err := k.Gram(points(x))
-	if err != nil {
-		t.Fatal(err)
-	}
-	base, err := gp.NewVI(gram)
-	if err != nil {
-		t.Fatal(err)
-	}
+	gram := must.Get(k.Gram(points(x)))(t)
+	base := must.Get(gp.NewVI(gram))(t)
 	variances := slices.Repeat([]float64{cfg.Outputscale}, 18)
-	batch, err := base.Batch(gram, variances[:8], []bool{true, true, true, true, false, false, false, false})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := base.Fit(context.Background(), batch, cfg.Iterations, 1e-4); err != nil {
-		t.Fatal(err)
-	}
+	batch := must.Get(base.Batch(gram, variances[:8], []bool{true, true, true, true, false, false, false, false}))(t)
+	must.Get(base.Fit(context.Background(), batch, cfg.Iterations, 1e-4))(t)
 	rows := blas64.General{Rows: 18, Cols: 8, Stride: 8, Data: make([]float64, 18*8)}
-	if err := k.Cross(rows, points(test), points(x)); err != nil {
-		t.Fatal(err)
-	}
-	latent, err := base.Latent(rows, variances)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Cross(rows, points(test), points(x)))
+	latent := must.Get(base.Latent(rows, variances))(t)
 	left, right := make([]float64, 18), make([]float64, 18)
 	latent.LogProbs(left, right, gp.Quadrature)
 	for i := range 18 {
@@ -228,10 +200,7 @@ func TestEveryKernelAndTreeClassifies(t *testing.T) {
 		if got := accuracy(t, h, test, testY); got < 0.9 {
 			t.Errorf("%v: accuracy %.2f", c, got)
 		}
-		state, err := h.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
+		state := must.Get(h.Save())(t)
 		back, err := gptree.Load(state)
 		if err != nil ||
 			!slices.Equal(classifiertest.LogProb(t, back, test).Data, classifiertest.LogProb(t, h, test).Data) {
@@ -246,10 +215,7 @@ func TestLoadTakesTheSavedTree(t *testing.T) {
 	h := newHead(t, paper(func(c *gptree.Config) { c.Tree, c.Base, c.Seed = gptree.BuildRandom, gptree.BaseGibbs, 1 }))
 	x, y := cloud(0, 9, 5, 16, 1)
 	learn(t, h, x, y)
-	state, err := h.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(h.Save())(t)
 	settings := state.Settings
 	state.Settings = bytes.Replace(settings, []byte(`"seed":1`), []byte(`"seed":2`), 1)
 	back, err := gptree.Load(state)
@@ -274,11 +240,7 @@ func TestSameSeedSameBytes(t *testing.T) {
 			x, y := cloud(s[0], s[1], s[2], 24, 1)
 			learn(t, h, x, y)
 		}
-		state, err := h.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return state
+		return must.Get(h.Save())(t)
 	}
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(8))
 	many := run(1)
@@ -458,13 +420,6 @@ func BenchmarkHeadLogProb(b *testing.B) {
 // reloaded returns what a saved head is read back as.
 func reloaded(t *testing.T, h *gptree.GPTree) *gptree.GPTree {
 	t.Helper()
-	s, err := h.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := gptree.Load(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return again
+	s := must.Get(h.Save())(t)
+	return must.Get(gptree.Load(s))(t)
 }

@@ -6,13 +6,14 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestJSONRoundTrip(t *testing.T) {
 	for _, classes := range []int{1, 2, 3, 17, 200} {
 		for _, tree := range []*gptree.Tree{
-			must(t)(gptree.StickBreaking(classes)),
-			must(t)(gptree.RandomBalanced(classes, 3)),
+			must.Get(gptree.StickBreaking(classes))(t),
+			must.Get(gptree.RandomBalanced(classes, 3))(t),
 		} {
 			if back := parse(t, preorder(t, tree)); !reflect.DeepEqual(back, tree) {
 				t.Errorf("%d classes: read back as %v", classes, back)
@@ -47,7 +48,7 @@ func TestJSONRefuses(t *testing.T) {
 		"beyond int":         `[99999999999999999999]`,
 		"one class, but ten": `[10]`,
 	} {
-		tree := must(t)(gptree.StickBreaking(2))
+		tree := must.Get(gptree.StickBreaking(2))(t)
 		if err := json.Unmarshal([]byte(text), tree); err == nil {
 			t.Errorf("%s: %s was read", name, text)
 		}

@@ -16,16 +16,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func kmeans(t *testing.T, means blas64.General, seed uint64) *gptree.Tree {
 	t.Helper()
 	cfg := gptree.DefaultKMeansConfig()
 	cfg.Seed = seed
-	tree, err := gptree.KMeans(context.Background(), means, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(gptree.KMeans(context.Background(), means, cfg))(t)
 	checkTree(t, tree, means.Rows)
 	return tree
 }
@@ -79,10 +77,7 @@ func TestKMeansRootIsTheBestSplit(t *testing.T) {
 				x.Data[i*4+j] = v[j] / norm
 			}
 		}
-		left, right, err := kmeans(t, means, seed).Split(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left, right := must.Get2(kmeans(t, means, seed).Split(0))(t)
 		if got, want := spread(x, left)+spread(x, right), bestSplit(x); got > want+1e-12 {
 			t.Errorf("means %d: spread %g, the best is %g", seed, got, want)
 		}
@@ -97,10 +92,7 @@ func TestKMeansRunsUntilNothingMoves(t *testing.T) {
 		means := normal(60, 2, 1, seed)
 		for maxIter, allowed := range map[int]bool{1: true, 300: false} {
 			cfg := gptree.KMeansConfig{Seed: 1, Restarts: 1, MaxIter: maxIter}
-			tree, err := gptree.KMeans(context.Background(), means, cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			tree := must.Get(gptree.KMeans(context.Background(), means, cfg))(t)
 			if stable(t, tree, means) {
 				continue
 			}
@@ -119,10 +111,7 @@ func TestKMeansRunsUntilNothingMoves(t *testing.T) {
 // root whose mean direction is nearer.
 func stable(t *testing.T, tree *gptree.Tree, means blas64.General) bool {
 	t.Helper()
-	left, right, err := tree.Split(0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	left, right := must.Get2(tree.Split(0))(t)
 	unit := func(c int) (x, y float64) {
 		r := math.Hypot(means.Data[2*c], means.Data[2*c+1])
 		return means.Data[2*c] / r, means.Data[2*c+1] / r
@@ -277,9 +266,7 @@ func BenchmarkKMeans(b *testing.B) {
 		means := normal(classes, 512, 1, 1)
 		b.Run(fmt.Sprintf("C=%d_d=512_restarts=50", classes), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := gptree.KMeans(context.Background(), means, gptree.DefaultKMeansConfig()); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(gptree.KMeans(context.Background(), means, gptree.DefaultKMeansConfig()))(b)
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func normal(rows, cols int, scale float64, seed uint64) blas64.General {
@@ -24,12 +25,10 @@ func normal(rows, cols int, scale float64, seed uint64) blas64.General {
 
 // Equation 9, word for word.
 func TestLogProbIsProductAlongThePath(t *testing.T) {
-	tree := must(t)(gptree.RandomBalanced(11, 1))
+	tree := must.Get(gptree.RandomBalanced(11, 1))(t)
 	f := normal(5, 10, 2, 2)
 	dst := dense.New(5, 11)
-	if err := tree.LogProb(dst, f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tree.LogProb(dst, f))
 	for i := range 5 {
 		for c := range 11 {
 			path, _ := tree.Path(c)
@@ -50,12 +49,10 @@ func TestLogProbIsProductAlongThePath(t *testing.T) {
 
 // Equation 8.
 func TestStickBreakingLogProb(t *testing.T) {
-	tree := must(t)(gptree.StickBreaking(4))
+	tree := must.Get(gptree.StickBreaking(4))(t)
 	f := blas64.General{Rows: 1, Cols: 3, Stride: 3, Data: []float64{0, math.Log(0.25 / 0.75), math.Log(0.9 / 0.1)}}
 	dst := dense.New(1, 4)
-	if err := tree.LogProb(dst, f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tree.LogProb(dst, f))
 	for c, want := range []float64{0.5, 0.5 * 0.25, 0.5 * 0.75 * 0.9, 0.5 * 0.75 * 0.1} {
 		if math.Abs(math.Exp(dst.Data[c])-want) > 1e-15 {
 			t.Errorf("class %d: %g, want %g", c, math.Exp(dst.Data[c]), want)
@@ -66,14 +63,12 @@ func TestStickBreakingLogProb(t *testing.T) {
 func TestLogProbSumsToOne(t *testing.T) {
 	for _, classes := range []int{1, 2, 60, 1000} {
 		for name, tree := range map[string]*gptree.Tree{
-			"stick":    must(t)(gptree.StickBreaking(classes)),
-			"balanced": must(t)(gptree.RandomBalanced(classes, 1)),
+			"stick":    must.Get(gptree.StickBreaking(classes))(t),
+			"balanced": must.Get(gptree.RandomBalanced(classes, 1))(t),
 		} {
 			for _, scale := range []float64{0, 1, 30, 1e300} {
 				dst := dense.New(3, classes)
-				if err := tree.LogProb(dst, normal(3, classes-1, scale, 4)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, tree.LogProb(dst, normal(3, classes-1, scale, 4)))
 				for i := range 3 {
 					if sum := classifier.LogSumExp(dst.Data[i*classes : (i+1)*classes]); math.Abs(sum) > 1e-12 {
 						t.Errorf("%s, %d classes, scale %g: log of the sum is %g", name, classes, scale, sum)
@@ -97,9 +92,7 @@ func TestLogProbExtremes(t *testing.T) {
 		{[]float64{-inf, inf}, []float64{-inf, 0, -inf}},
 	} {
 		dst := dense.New(1, 3)
-		if err := tree.LogProb(dst, blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: c.f}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tree.LogProb(dst, blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: c.f}))
 		for k, want := range c.want {
 			if got := dst.Data[k]; got != want && !(math.Abs(got-want) < 1e-12) {
 				t.Errorf("log-odds %v: log p(%d) = %g, want %g", c.f, k, got, want)
@@ -110,16 +103,12 @@ func TestLogProbExtremes(t *testing.T) {
 
 // The base keeps its probabilities, all scaled by what the new root gives.
 func TestJoinScalesBaseProbabilities(t *testing.T) {
-	base, novel := must(t)(gptree.RandomBalanced(6, 1)), must(t)(gptree.RandomBalanced(4, 2))
-	joined := must(t)(gptree.Join(base, novel))
+	base, novel := must.Get(gptree.RandomBalanced(6, 1))(t), must.Get(gptree.RandomBalanced(4, 2))(t)
+	joined := must.Get(gptree.Join(base, novel))(t)
 	f := normal(1, 9, 1, 3)
 	alone, both := dense.New(1, 6), dense.New(1, 10)
-	if err := base.LogProb(alone, blas64.General{Rows: 1, Cols: 5, Stride: 5, Data: f.Data[1:6]}); err != nil {
-		t.Fatal(err)
-	}
-	if err := joined.LogProb(both, f); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, base.LogProb(alone, blas64.General{Rows: 1, Cols: 5, Stride: 5, Data: f.Data[1:6]}))
+	must.Do(t, joined.LogProb(both, f))
 	root := -math.Log1p(math.Exp(-f.Data[0]))
 	for c, logProb := range alone.Data {
 		if math.Abs(both.Data[c]-logProb-root) > 1e-14 {
@@ -160,16 +149,11 @@ func TestLogProbStridesAndRefusals(t *testing.T) {
 
 func BenchmarkLogProb(b *testing.B) {
 	for _, classes := range []int{10, 100, 1000, 10000} {
-		tree, err := gptree.RandomBalanced(classes, 1)
-		if err != nil {
-			b.Fatal(err)
-		}
+		tree := must.Get(gptree.RandomBalanced(classes, 1))(b)
 		f, dst := normal(64, classes-1, 1, 1), dense.New(64, classes)
 		b.Run(fmt.Sprintf("n=64_C=%d", classes), func(b *testing.B) {
 			for b.Loop() {
-				if err := tree.LogProb(dst, f); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, tree.LogProb(dst, f))
 			}
 		})
 	}

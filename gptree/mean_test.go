@@ -19,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestLogOddsTelescope: without residual and bias the product over the path is the
@@ -26,26 +27,16 @@ import (
 func TestLogOddsTelescope(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, classes := range []int{1, 2, 7, 60} {
-		balanced, err := RandomBalanced(classes, 3)
-		if err != nil {
-			t.Fatal(err)
-		}
-		chain, err := StickBreaking(classes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		balanced := must.Get(RandomBalanced(classes, 3))(t)
+		chain := must.Get(StickBreaking(classes))(t)
 		for _, tree := range []*Tree{balanced, chain} {
 			scores := dense.New(20, classes)
 			for i := range scores.Data {
 				scores.Data[i] = 100 * rng.NormFloat64()
 			}
 			f, got := dense.New(20, tree.Splits()), dense.New(20, classes)
-			if err := tree.logOdds(f, scores); err != nil {
-				t.Fatal(err)
-			}
-			if err := tree.LogProb(got, f); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, tree.logOdds(f, scores))
+			must.Do(t, tree.LogProb(got, f))
 			near(t, got, tempered(scores, 1), 1e-12)
 		}
 	}
@@ -116,22 +107,15 @@ func rings(seed uint64, n int) (blas32.General, []string) {
 
 func fitted(t *testing.T, cfg Config, x blas32.General, y []string) *GPTree {
 	t.Helper()
-	h, err := New(cfg)
-	if err == nil {
-		err = h.Learn(context.Background(), x, y)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(New(cfg))(t)
+	must.Do(t, h.Learn(context.Background(), x, y))
 	return h
 }
 
 func scored(t *testing.T, h classifier.Head, x blas32.General) blas64.General {
 	t.Helper()
 	out := dense.New(x.Rows, len(h.Classes()))
-	if err := h.Score(out, nil, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Score(out, nil, x))
 	return out
 }
 
@@ -143,19 +127,12 @@ func TestMeanAloneIsTheTemperedHead(t *testing.T) {
 		cfg.Base = base
 		x, y := blobs(1, 3, "ant", "bee", "cat", "dog")
 		h := fitted(t, cfg, x, y)
-		head, err := plda.New(plda.DefaultConfig())
-		if err != nil {
-			t.Fatal(err)
-		}
+		head := must.Get(plda.New(plda.DefaultConfig()))(t)
 		asked, _ := blobs(9, 10, "ant", "bee", "cat", "dog", "eel", "fox")
 		for session := range 2 {
-			if err := head.Learn(context.Background(), x, y); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, head.Learn(context.Background(), x, y))
 			if session == 1 {
-				if err := h.Learn(context.Background(), x, y); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, h.Learn(context.Background(), x, y))
 				if base == BaseGibbs {
 					break // its plda has learned both sessions at once
 				}
@@ -181,24 +158,13 @@ func TestResidualPays(t *testing.T) {
 			t.Errorf("base %s: the residual is off", base)
 		}
 		asked, truth := rings(2, 100)
-		head, err := plda.New(plda.DefaultConfig())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := head.Learn(context.Background(), x, y); err != nil {
-			t.Fatal(err)
-		}
+		head := must.Get(plda.New(plda.DefaultConfig()))(t)
+		must.Do(t, head.Learn(context.Background(), x, y))
 		if own, mean := right(t, h, asked, truth), right(t, head, asked, truth); own < 195 || mean > 180 {
 			t.Errorf("base %s: %d of %d with the residual, %d by the mean", base, own, len(truth), mean)
 		}
-		s, err := h.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := Load(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(h.Save())(t)
+		back := must.Get(Load(s))(t)
 		if !slices.Equal(scored(t, back, asked).Data, scored(t, h, asked).Data) {
 			t.Errorf("base %s: another result after loading", base)
 		}
@@ -207,10 +173,7 @@ func TestResidualPays(t *testing.T) {
 
 func right(t *testing.T, h classifier.Head, x blas32.General, y []string) int {
 	t.Helper()
-	labels, err := classifier.Predict(h, x, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	labels := must.Get(classifier.Predict(h, x, 1))(t)
 	n := 0
 	for i, p := range labels {
 		if p.Label == y[i] {
@@ -242,25 +205,14 @@ func TestTemperatureOfPairs(t *testing.T) {
 	}
 	fresh := func() (classifier.Learner, error) { return New(DefaultConfig()) }
 	x, y := draw(2)
-	v, _, err := calibration.Fit(context.Background(),
-		calibration.Task{Sessions: []episodes.Episode{{X: x, Y: y}}, Fresh: fresh})
-	if err != nil {
-		t.Fatal(err)
-	}
-	h, err := fresh()
-	if err == nil {
-		err = h.Learn(context.Background(), x, y)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	v, _ := must.Get2(calibration.Fit(context.Background(),
+		calibration.Task{Sessions: []episodes.Episode{{X: x, Y: y}}, Fresh: fresh}))(t)
+	h := must.Get(fresh())(t)
+	must.Do(t, h.Learn(context.Background(), x, y))
 	tests, own := draw(20)
 	var l temperature.Likelihood
-	err = episodes.Answers(h, episodes.Episode{X: tests, Y: own},
-		func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, episodes.Answers(h, episodes.Episode{X: tests, Y: own},
+		func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) }))
 	best := l.Minimum().T
 	if ratio := v.T / best; ratio < 1/1.5 || ratio > 1.5 {
 		t.Errorf("temperature %.3g; new examples want %.3g", v.T, best)
@@ -274,14 +226,8 @@ func TestLeftOutExamplesAreUnknown(t *testing.T) {
 	singles, names := blobs(1, 1, "dog", "eel")
 	x.Data, y = append(x.Data, singles.Data...), append(y, names...)
 	x.Rows += 2
-	full, err := meanHeads{Mean: MeanPLDA}.learned(context.Background(), nil, nil, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := meanHeads{Mean: MeanPLDA}.leaveOut(context.Background(), nil, full, x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := must.Get(meanHeads{Mean: MeanPLDA}.learned(context.Background(), nil, nil, x, y))(t)
+	s := must.Get(meanHeads{Mean: MeanPLDA}.leaveOut(context.Background(), nil, full, x, y))(t)
 	fold, _ := foldsOf(x, y)
 	for i := range y {
 		if s.left[i] != (i < 12) {
@@ -298,9 +244,7 @@ func TestLeftOutExamplesAreUnknown(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := head.(*plda.PLDA).Expect(full.Classes()...); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, head.(*plda.PLDA).Expect(full.Classes()...))
 		want := scored(t, head, dense.Rows32(x, i, i+1))
 		for c, name := range head.Classes() {
 			if got := dense.Row(s.logProb, i)[slices.Index(full.Classes(), name)]; got != want.Data[c] {
@@ -321,23 +265,15 @@ func TestSettingsAreThoseOfTheWhole(t *testing.T) {
 	if chosen.Nu == pldaplus.Pooled {
 		t.Fatalf("five classes chose %v", chosen)
 	}
-	learner, err := h.Unfitted()
-	if err != nil {
-		t.Fatal(err)
-	}
+	learner := must.Get(h.Unfitted())(t)
 	few, names := scattered(2, 6, 2)
-	if err := learner.Learn(context.Background(), few, names); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, learner.Learn(context.Background(), few, names))
 	full := learner.(*GPTree).base.(*pldaplus.Head)
 	if full.Setting() != chosen {
 		t.Errorf("two classes learned with %v, not %v", full.Setting(), chosen)
 	}
 
-	s, err := meanHeads{Mean: MeanPLDAPlus}.leaveOut(context.Background(), nil, full, few, names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(meanHeads{Mean: MeanPLDAPlus}.leaveOut(context.Background(), nil, full, few, names))(t)
 	fold, _ := foldsOf(few, names)
 	var kept, out []int
 	var rest []string
@@ -348,13 +284,8 @@ func TestSettingsAreThoseOfTheWhole(t *testing.T) {
 			kept, rest = append(kept, i), append(rest, names[i])
 		}
 	}
-	again, err := full.Unfitted()
-	if err == nil {
-		err = again.Learn(context.Background(), dense.Gather32(few, kept), rest)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(full.Unfitted())(t)
+	must.Do(t, again.Learn(context.Background(), dense.Gather32(few, kept), rest))
 	want := scored(t, again, dense.Gather32(few, out))
 	for i, r := range out {
 		if !slices.Equal(dense.Row(s.logProb, r), dense.Row(want, i)) {
@@ -424,15 +355,9 @@ func TestModelsWithoutAMeanLoad(t *testing.T) {
 	cfg.Mean = MeanZero
 	x, y := blobs(1, 3, "ant", "bee")
 	h := fitted(t, cfg, x, y)
-	s, err := h.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(h.Save())(t)
 	s.Settings = []byte(strings.Replace(string(s.Settings), `"mean":"zero",`, "", 1))
-	back, err := Load(s)
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must.Get(Load(s))(t)
 	if back.Settings().Mean != MeanZero || !slices.Equal(scored(t, back, x).Data, scored(t, h, x).Data) {
 		t.Errorf("mean %q", back.Settings().Mean)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func blobs(classes, n, d int) (blas32.General, []string) {
@@ -32,26 +33,15 @@ func TestLearnFromItsOwnStart(t *testing.T) {
 	x, y := blobs(5, 12, 6)
 	cfg := gptree.DefaultConfig()
 	cfg.Mean = gptree.MeanZero
-	start, err := cfg.Start(context.Background(), x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	start := must.Get(cfg.Start(context.Background(), x, y))(t)
 	var saved [][]float64
 	for _, learn := range []func(*gptree.GPTree) error{
 		func(h *gptree.GPTree) error { return h.Learn(context.Background(), x, y) },
 		func(h *gptree.GPTree) error { return h.LearnFrom(context.Background(), start, x, y) },
 	} {
-		h, err := gptree.New(cfg)
-		if err == nil {
-			err = learn(h)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := h.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(gptree.New(cfg))(t)
+		must.Do(t, learn(h))
+		s := must.Get(h.Save())(t)
 		saved = append(saved, slices.Concat(s.Tensors["vi_eta"].F64, s.Tensors["vi_precision"].F64))
 	}
 	if !slices.Equal(saved[0], saved[1]) {
@@ -69,15 +59,9 @@ func TestStartsThatDoNotFit(t *testing.T) {
 		"width":    func(s *gptree.Start) { s.Inducing[1][0] = s.Inducing[1][0][1:] },
 		"scale":    func(s *gptree.Start) { s.Lengthscale = 0 },
 	} {
-		start, err := cfg.Start(context.Background(), x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
+		start := must.Get(cfg.Start(context.Background(), x, y))(t)
 		change(&start)
-		h, err := gptree.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(gptree.New(cfg))(t)
 		if h.LearnFrom(context.Background(), start, x, y) == nil || len(h.Classes()) > 0 {
 			t.Errorf("%s: learned", name)
 		}

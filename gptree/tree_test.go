@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // parse returns the tree of its preorder list.
@@ -22,22 +23,7 @@ func parse(t *testing.T, text string) *gptree.Tree {
 
 func preorder(t *testing.T, tree *gptree.Tree) string {
 	t.Helper()
-	text, err := json.Marshal(tree)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
-}
-
-func must(t *testing.T) func(tree *gptree.Tree, err error) *gptree.Tree {
-	t.Helper()
-	return func(tree *gptree.Tree, err error) *gptree.Tree {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return tree
-	}
+	return string(must.Get(json.Marshal(tree))(t))
 }
 
 // checkTree tests what must hold for every tree of C classes.
@@ -48,16 +34,10 @@ func checkTree(t *testing.T, tree *gptree.Tree, classes int) {
 	}
 	longest := 0
 	for c := range classes {
-		path, err := tree.Path(c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := must.Get(tree.Path(c))(t)
 		longest = max(longest, len(path))
 		for _, step := range path {
-			left, right, err := tree.Split(step.Split)
-			if err != nil {
-				t.Fatal(err)
-			}
+			left, right := must.Get2(tree.Split(step.Split))(t)
 			if slices.Contains(left, c) != step.Left || slices.Contains(right, c) == step.Left {
 				t.Fatalf("class %d goes left=%t at split %d (%v | %v)", c, step.Left, step.Split, left, right)
 			}
@@ -101,13 +81,13 @@ func checkNodes(t *testing.T, tree *gptree.Tree) {
 
 func TestStickBreaking(t *testing.T) {
 	for text, classes := range map[string]int{"[0]": 1, "[-1,0,1]": 2, "[-1,0,-1,1,-1,2,3]": 4} {
-		tree := must(t)(gptree.StickBreaking(classes))
+		tree := must.Get(gptree.StickBreaking(classes))(t)
 		if got := preorder(t, tree); got != text {
 			t.Errorf("%d classes: %s, want %s", classes, got, text)
 		}
 		checkTree(t, tree, classes)
 	}
-	tree := must(t)(gptree.StickBreaking(5000))
+	tree := must.Get(gptree.StickBreaking(5000))(t)
 	if tree.Depth() != 4999 {
 		t.Errorf("depth %d", tree.Depth())
 	}
@@ -119,7 +99,7 @@ func TestStickBreaking(t *testing.T) {
 
 func TestRandomBalancedHasLeastDepth(t *testing.T) {
 	for classes := 1; classes <= 33; classes++ {
-		tree := must(t)(gptree.RandomBalanced(classes, 7))
+		tree := must.Get(gptree.RandomBalanced(classes, 7))(t)
 		checkTree(t, tree, classes)
 		if want := bits.Len(uint(classes - 1)); tree.Depth() != want {
 			t.Errorf("%d classes: depth %d, want %d", classes, tree.Depth(), want)
@@ -132,10 +112,7 @@ func TestRandomBalancedIsUniform(t *testing.T) {
 	const seeds = 3000
 	count := map[int]int{}
 	for seed := range uint64(seeds) {
-		left, _, err := must(t)(gptree.RandomBalanced(4, seed)).Split(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left, _ := must.Get2(must.Get(gptree.RandomBalanced(4, seed))(t).Split(0))(t)
 		count[left[1]]++
 	}
 	for c := 1; c <= 3; c++ {
@@ -145,10 +122,7 @@ func TestRandomBalancedIsUniform(t *testing.T) {
 	}
 	alone := map[int]int{} // the class of three that has no companion
 	for seed := range uint64(seeds) {
-		left, right, err := must(t)(gptree.RandomBalanced(3, seed)).Split(0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left, right := must.Get2(must.Get(gptree.RandomBalanced(3, seed))(t).Split(0))(t)
 		alone[slices.MinFunc([][]int{left, right}, func(a, b []int) int { return len(a) - len(b) })[0]]++
 	}
 	for c := range 3 {
@@ -156,8 +130,8 @@ func TestRandomBalancedIsUniform(t *testing.T) {
 			t.Errorf("class %d of three is alone in %d of %d trees", c, n, seeds)
 		}
 	}
-	again := must(t)(gptree.RandomBalanced(40, 5))
-	if !reflect.DeepEqual(again, must(t)(gptree.RandomBalanced(40, 5))) {
+	again := must.Get(gptree.RandomBalanced(40, 5))(t)
+	if !reflect.DeepEqual(again, must.Get(gptree.RandomBalanced(40, 5))(t)) {
 		t.Error("the same seed gave two trees")
 	}
 }
@@ -166,7 +140,7 @@ func TestRandomBalancedIsUniform(t *testing.T) {
 func TestSiblingsDrawDifferently(t *testing.T) {
 	differ := 0
 	for seed := range uint64(20) {
-		tree := must(t)(gptree.RandomBalanced(64, seed))
+		tree := must.Get(gptree.RandomBalanced(64, seed))(t)
 		left, right, _ := tree.Split(0)
 		slices.Sort(left)
 		slices.Sort(right)
@@ -224,16 +198,13 @@ func TestQuestionsOutsideTheTree(t *testing.T) {
 func TestJoinKeepsBothTrees(t *testing.T) {
 	base := parse(t, "[-1,-1,0,2,1]")
 	novel := parse(t, "[-1,0,-1,1,2]")
-	joined := must(t)(gptree.Join(base, novel))
+	joined := must.Get(gptree.Join(base, novel))(t)
 	if got := preorder(t, joined); got != "[-1,-1,-1,0,2,1,-1,3,-1,4,5]" {
 		t.Errorf("joined: %s", got)
 	}
 	checkTree(t, joined, 6)
 	for split := range novel.Splits() {
-		l, r, err := novel.Split(split)
-		if err != nil {
-			t.Fatal(err)
-		}
+		l, r := must.Get2(novel.Split(split))(t)
 		jl, jr, err := joined.Split(base.Classes() + split)
 		if err != nil || !slices.Equal(jl, shifted(l, 3)) || !slices.Equal(jr, shifted(r, 3)) {
 			t.Errorf("split %d of novel: %v | %v, %v", split, jl, jr, err)
@@ -261,10 +232,10 @@ func shifted(classes []int, by int) []int {
 
 func TestJoinRefuses(t *testing.T) {
 	one := parse(t, "[0]")
-	if got := preorder(t, must(t)(gptree.Join(one, one))); got != "[-1,0,1]" {
+	if got := preorder(t, must.Get(gptree.Join(one, one))(t)); got != "[-1,0,1]" {
 		t.Errorf("two leaves joined: %s", got)
 	}
-	big := must(t)(gptree.StickBreaking(gptree.MaxClasses))
+	big := must.Get(gptree.StickBreaking(gptree.MaxClasses))(t)
 	for name, pair := range map[string][2]*gptree.Tree{
 		"nil": {one, nil}, "zero": {{}, one}, "too many": {big, one},
 	} {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestVariance: with mean zero, a share of the prior variance, larger far from all examples.
@@ -17,12 +18,8 @@ func TestVariance(t *testing.T) {
 		x.Data[j] = 100 - 200*float32(j%2)
 	}
 	novelty, variance := make([]float64, x.Rows), make([]float64, x.Rows)
-	if err := h.Score(dense.New(x.Rows, 4), novelty, x); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Variance(variance, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Score(dense.New(x.Rows, 4), novelty, x))
+	must.Do(t, h.Variance(variance, x))
 	if !slices.Equal(variance, novelty) || slices.Min(variance) <= 0 || slices.Max(variance) > 1+1e-9 ||
 		slices.Max(variance[1:]) >= variance[0] {
 		t.Errorf("variances %v", variance)

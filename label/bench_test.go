@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -44,9 +45,7 @@ func TestMemoryDoesNotGrow(t *testing.T) {
 		job := newJob(t, table{}, filepath.Join(t.TempDir(), "out"))
 		job.Config.Format, job.Config.RowsPerFile, job.Images = []string{"csv", "jsonl", "parquet"}, 10_000,
 			flood{n, &most}
-		if _, err := job.Run(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(job.Run(context.Background()))(t)
 		return most
 	}
 	small := heap(10_000)
@@ -64,9 +63,7 @@ func BenchmarkJob(b *testing.B) {
 					job := newJob(b, table{}, b.TempDir())
 					job.Config = label.DefaultConfig()
 					job.Config.Format, job.Images = []string{format}, flood{n, &most}
-					if _, err := job.Run(context.Background()); err != nil {
-						b.Fatal(err)
-					}
+					must.Get(job.Run(context.Background()))(b)
 				}
 				b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "rows/s")
 				b.ReportMetric(float64(most)/(1<<20), "heap-MB")

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -33,10 +34,7 @@ func TestDecisionsRule(t *testing.T) {
 		d, ok := byContent[content]
 		return d, ok
 	}
-	summary, err := job.Run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	summary := must.Get(job.Run(context.Background()))(t)
 	digits := func(x float64) string { return fmt.Sprintf("%.7g", x) }
 	left := 1 / (1 + math.Exp(1))
 	for i, want := range [][]string{

@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestNoControlCharactersInResults: no name of a photo puts a control character into a file of results,
@@ -22,21 +23,14 @@ func TestNoControlCharactersInResults(t *testing.T) {
 		"%1Bplain", "%251B", "\r\n", "=\x1b", "\xff\x1b",
 	} {
 		path := fmt.Sprintf("%02d%s.jpg", i, name)
-		if err := os.WriteFile(filepath.Join(root, path), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, path), nil, 0o600))
 		rows[path] = []float32{0.5}
 	}
 	job := newJob(t, rows, out, dataset.Problem{Path: "\x1bZ", Err: fmt.Errorf("\x1b[2J cannot be read")})
 	job.Config.Format = []string{"csv", "jsonl"}
-	if _, err := job.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(job.Run(context.Background()))(t)
 	for _, file := range []string{"labels.csv", "labels.jsonl", "errors.csv", "summary.json"} {
-		text, err := os.ReadFile(filepath.Join(out, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(out, file)))(t)
 		at := strings.IndexFunc(string(text), func(r rune) bool {
 			return unicode.IsControl(r) && r != '\n' && r != '\t'
 		})

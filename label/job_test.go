@@ -20,6 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -66,14 +67,9 @@ func (r rows) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outc
 // line is a head with the classes left, at −1, and right, at 1; at τ = 1 the
 // probability of right is 1/(1+exp(−2x)).
 func line(tb testing.TB) *ncm.NCM {
-	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
-	if err == nil {
-		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}},
-			[]string{"left", "right"})
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	head := must.Get(ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1}))(tb)
+	must.Do(tb, head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}},
+		[]string{"left", "right"}))
 	return head
 }
 
@@ -96,15 +92,9 @@ func newJob(tb testing.TB, e table, out string, found ...dataset.Problem) label.
 
 func readTable(tb testing.TB, file string) [][]string {
 	tb.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	f := must.Get(os.Open(file))(tb)
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		tb.Fatal(err)
-	}
+	rows := must.Get(csv.NewReader(f).ReadAll())(tb)
 	return rows[1:]
 }
 
@@ -113,10 +103,7 @@ func TestRunWritesTheProbabilities(t *testing.T) {
 	job := newJob(t, table{"a.jpg": {0.5}, "b.jpg": {-9}, "c.jpg": nil}, out,
 		dataset.Problem{Path: "Z", Err: errors.New("loop")})
 	job.Threshold = label.Above(1) // the novelty is -0.1 and 1.75
-	summary, err := job.Run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	summary := must.Get(job.Run(context.Background()))(t)
 	rows := readTable(t, filepath.Join(out, "labels.csv"))
 	right := 1 / (1 + math.Exp(-1))
 	if len(rows) != 2 || rows[0][1] != "right" || rows[0][2] != fmt.Sprintf("%.7g", right) ||
@@ -144,9 +131,7 @@ func TestBatchesDoNotShow(t *testing.T) {
 		e[fmt.Sprintf("%04d.jpg", i)] = []float32{float32(i-500) / 250}
 	}
 	out := t.TempDir()
-	if _, err := newJob(t, e, out).Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(newJob(t, e, out).Run(context.Background()))(t)
 	rows := readTable(t, filepath.Join(out, "labels.csv"))
 	for i, row := range rows {
 		p := 1 / (1 + math.Exp(-2*math.Abs(float64(float32(i-500)/250))))
@@ -163,9 +148,7 @@ func TestNoImages(t *testing.T) {
 	out := t.TempDir()
 	job := newJob(t, table{}, out)
 	job.Images = table{}.of(dataset.Listing{}.Source())
-	if _, err := job.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(job.Run(context.Background()))(t)
 	var summary map[string]any
 	text, err := os.ReadFile(filepath.Join(out, "summary.json"))
 	if err == nil {
@@ -201,9 +184,7 @@ func TestSecondJobIsRefused(t *testing.T) {
 		}
 		return nil
 	}}
-	if _, err := first.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(first.Run(context.Background()))(t)
 	if _, err := second.Run(context.Background()); err != nil {
 		t.Error(err)
 	}
@@ -214,17 +195,9 @@ func TestSecondJobIsRefused(t *testing.T) {
 func TestInterruptedRunLeavesTheOldResults(t *testing.T) {
 	out := t.TempDir()
 	e := table{"a.jpg": {1}, "b.jpg": {-1}}
-	if _, err := newJob(t, e, out).Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	old, err := os.ReadFile(filepath.Join(out, "labels.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	stale, err := atomicfile.Create(filepath.Join(out, "labels.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(newJob(t, e, out).Run(context.Background()))(t)
+	old := must.Get(os.ReadFile(filepath.Join(out, "labels.csv")))(t)
+	stale := must.Get(atomicfile.Create(filepath.Join(out, "labels.csv")))(t)
 	if err := stale.Close(); err != nil { // its writer is gone
 		t.Fatal(err)
 	}
@@ -242,10 +215,7 @@ func TestInterruptedRunLeavesTheOldResults(t *testing.T) {
 
 func noTemporaryFiles(t *testing.T, dir string) {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	for _, entry := range entries {
 		if atomicfile.IsTemp(entry.Name()) {
 			t.Errorf("%s was left over", entry.Name())
@@ -297,9 +267,7 @@ func TestRefusedAtTheEnd(t *testing.T) {
 
 func TestOutputFolder(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, nil, 0o644))
 	if _, err := newJob(t, table{"a.jpg": {1}}, file).Run(context.Background()); err == nil ||
 		!strings.Contains(err.Error(), "output folder") {
 		t.Errorf("a file as the output folder: %v", err)

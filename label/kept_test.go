@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -37,17 +38,11 @@ func TestKeptRowsAreTheRows(t *testing.T) {
 			return d, ok
 		}
 		change(&job)
-		summary, err := job.Run(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
+		summary := must.Get(job.Run(t.Context()))(t)
 		out := map[string]string{"counts": fmt.Sprint(summary.Labelled, summary.Failed, summary.Rejected,
 			summary.Decided, summary.Skipped, summary.Timing.Inferred)}
 		for _, name := range []string{"labels.csv", "labels.jsonl", "errors.csv"} {
-			text, err := os.ReadFile(filepath.Join(job.Out, name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(os.ReadFile(filepath.Join(job.Out, name)))(t)
 			out[name] = string(text)
 		}
 		return out
@@ -55,10 +50,7 @@ func TestKeptRowsAreTheRows(t *testing.T) {
 	want := written(func(*label.Job) {})
 	for _, embeddings := range []bool{false, true} {
 		got := written(func(job *label.Job) {
-			kept, err := label.Keep(t.Context(), job.Pass().Scorer, job.Images, t.TempDir(), embeddings)
-			if err != nil {
-				t.Fatal(err)
-			}
+			kept := must.Get(label.Keep(t.Context(), job.Pass().Scorer, job.Images, t.TempDir(), embeddings))(t)
 			t.Cleanup(kept.Close)
 			job.Images, job.Head = kept, dumb{job.Head}
 		})
@@ -69,10 +61,7 @@ func TestKeptRowsAreTheRows(t *testing.T) {
 		}
 	}
 	only := written(func(job *label.Job) {
-		kept, err := label.Keep(t.Context(), job.Pass().Scorer, job.Images, t.TempDir(), true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		kept := must.Get(label.Keep(t.Context(), job.Pass().Scorer, job.Images, t.TempDir(), true))(t)
 		t.Cleanup(kept.Close)
 		kept.Drop()
 		job.Images = kept
@@ -98,10 +87,7 @@ func TestKeepingLeavesNothing(t *testing.T) {
 		}
 	}
 	job := newJob(t, table{"a.jpg": {0.5}}, t.TempDir())
-	kept, err := label.Keep(t.Context(), job.Pass().Scorer, job.Images, temp, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	kept := must.Get(label.Keep(t.Context(), job.Pass().Scorer, job.Images, temp, true))(t)
 	if _, err := kept.As(t.Context(), dumb{job.Head}); err == nil {
 		t.Error("a head that fails is no error")
 	}

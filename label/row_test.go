@@ -20,16 +20,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A number is the one that its printed digits are parsed as, to the last bit.
 func TestRounded(t *testing.T) {
 	check := func(x float64) {
 		t.Helper()
-		want, err := strconv.ParseFloat(Digits(x), 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(strconv.ParseFloat(Digits(x), 64))(t)
 		if got := rounded(x); math.Float64bits(float64(got)) != math.Float64bits(want) {
 			t.Errorf("%v is rounded to %v, not %v", x, float64(got), want)
 		}
@@ -117,17 +115,9 @@ func TestFormatsOfARow(t *testing.T) {
 			`"entropy":null,"novelty":-1.5,"rejected":true,` +
 			`"top_k":[["cat, \"big\"",0.75],["dog",0.25]],"p_new":0.875,"by":""}` + "\n",
 	} {
-		o, err := createOutput(dir, format, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := errors.Join(o.write(oddRow(false)), o.write(oddRow(true)), finish(o)); err != nil {
-			t.Fatal(err)
-		}
-		got, err := os.ReadFile(filepath.Join(dir, "labels."+format))
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(createOutput(dir, format, 0))(t)
+		must.Do(t, errors.Join(o.write(oddRow(false)), o.write(oddRow(true)), finish(o)))
+		got := must.Get(os.ReadFile(filepath.Join(dir, "labels."+format)))(t)
 		if string(got) != want {
 			t.Errorf("%s:\n%s\nwant\n%s", format, got, want)
 		}
@@ -136,18 +126,11 @@ func TestFormatsOfARow(t *testing.T) {
 
 func TestParquetReadsBack(t *testing.T) {
 	dir := t.TempDir()
-	o, err := createOutput(dir, "parquet", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(createOutput(dir, "parquet", 0))(t)
 	for i := range 2*batchRows + 1 {
-		if err := o.write(oddRow(i%2 == 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, o.write(oddRow(i%2 == 1)))
 	}
-	if err := finish(o); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, finish(o))
 	rows, err := parquet.ReadFile[parquetRow](filepath.Join(dir, "labels.parquet"))
 	if err != nil || len(rows) != 2*batchRows+1 {
 		t.Fatalf("%d rows, %v", len(rows), err)
@@ -172,23 +155,16 @@ func TestParquetReadsBack(t *testing.T) {
 func TestParts(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"labels-x.csv", "labels-3.txt", "labels-03.csv", "labels-2024.csv"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 	}
 	for _, c := range []struct {
 		rows int
 		want string
 	}{{7, "[labels.csv labels-2.csv labels-3.csv]"}, {6, "[labels.csv labels-2.csv]"}, {1, "[labels.csv]"},
 		{0, "[labels.csv]"}} {
-		o, err := createOutput(dir, "csv", 3)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(createOutput(dir, "csv", 3))(t)
 		for range c.rows {
-			if err := o.write(oddRow(true)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, o.write(oddRow(true)))
 		}
 		names, err := o.commit()
 		if err != nil || fmt.Sprint(names) != c.want {
@@ -198,26 +174,16 @@ func TestParts(t *testing.T) {
 			t.Errorf("%d rows: %v, %v", c.rows, found, err)
 		}
 		summary := summarySink{dir: dir, sinks: []Sink{&tables{files: names}}, count: &Count{}}
-		if err := summary.Commit(embed.Outcome{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, summary.Commit(embed.Outcome{}))
 	}
 }
 
 // TestCSVCellsReadBack: a CSV reader gets each cell unchanged, top_k as JSON.
 func TestCSVCellsReadBack(t *testing.T) {
 	dir := t.TempDir()
-	o, err := createOutput(dir, "csv", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := errors.Join(o.write(oddRow(true)), finish(o)); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(dir, "labels.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(createOutput(dir, "csv", 0))(t)
+	must.Do(t, errors.Join(o.write(oddRow(true)), finish(o)))
+	text := must.Get(os.ReadFile(filepath.Join(dir, "labels.csv")))(t)
 	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
 	if err != nil || len(rows) != 2 {
 		t.Fatalf("%q, %v", rows, err)
@@ -237,10 +203,7 @@ func TestCSVCellsReadBack(t *testing.T) {
 func TestWriteErrorsSurface(t *testing.T) {
 	for _, format := range tableFormats() {
 		dir := t.TempDir()
-		o, err := createOutput(dir, format, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		o := must.Get(createOutput(dir, format, 0))(t)
 		if err := o.parts[0].file.Close(); err != nil { // as if the disk were gone
 			t.Fatal(err)
 		}
@@ -256,17 +219,11 @@ func TestWriteErrorsSurface(t *testing.T) {
 
 func TestWriteProblems(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "errors.csv")
-	err := WriteProblems(file, []dataset.Problem{
+	must.Do(t, WriteProblems(file, []dataset.Problem{
 		{Path: "z.jpg", Err: errors.New("first line\nsecond \xff")},
 		{Path: "@a.jpg", Err: errors.New("-1 bytes")},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
+	got := must.Get(os.ReadFile(file))(t)
 	if want := "path,error\n'@a.jpg,'-1 bytes\nz.jpg,first line; second �\n"; string(got) != want {
 		t.Errorf("%q, want %q", got, want)
 	}

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // falling returns rows whose coordinates have standard deviations rate^j.
@@ -28,22 +29,10 @@ func TestFloat32EigenEqualsFloat64(t *testing.T) {
 		"slope, n < d": decaying(300, 400, 3), "slope, n > d": decaying(500, 200, 3), "noise": random64(250, 300, 3),
 		"to 1e-3": falling(200, 300, 0.83), "to 1e-6": falling(200, 300, 0.69), "to 1e-9": falling(300, 200, 0.58),
 	} {
-		exact, err := Solver{}.ThinEigen(x, q, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		rough, err := Solver{Float32: true}.ThinEigen(x, q, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
-		s, err := Solver{}.Scatter(x)
-		if err != nil {
-			t.Fatal(err)
-		}
-		square, err := Solver{Float32: true}.TopEigen(s, q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := must.Get(Solver{}.ThinEigen(x, q, 1))(t)
+		rough := must.Get(Solver{Float32: true}.ThinEigen(x, q, 1))(t)
+		s := must.Get(Solver{}.Scatter(x))(t)
+		square := must.Get(Solver{Float32: true}.TopEigen(s, q))(t)
 		for way, e := range map[string]Eigen{"thin": rough, "square": square} {
 			checkFloat32(t, fmt.Sprint(name, ", ", way), s, exact, e)
 		}
@@ -71,19 +60,13 @@ func checkFloat32(t *testing.T, name string, s blas64.General, exact, e Eigen) {
 // TestFloat32EigenOfAnyScale: values beyond the range of float32.
 func TestFloat32EigenOfAnyScale(t *testing.T) {
 	x := decaying(200, 300, 5)
-	want, err := Solver{Float32: true}.ThinEigen(x, 5, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(Solver{Float32: true}.ThinEigen(x, 5, 1))(t)
 	for _, power := range []int{-180, 180} {
 		y := dense.Clone(x)
 		for i := range y.Data {
 			y.Data[i] = math.Ldexp(y.Data[i], power)
 		}
-		e, err := Solver{Float32: true}.ThinEigen(y, 5, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(Solver{Float32: true}.ThinEigen(y, 5, 1))(t)
 		for i, v := range e.Values {
 			if got := math.Ldexp(v, -2*power); math.Abs(got-want.Values[i]) > 1e-9*want.Values[0] {
 				t.Errorf("2^%d: value %d = %g, want %g", power, i, got, want.Values[i])
@@ -94,19 +77,10 @@ func TestFloat32EigenOfAnyScale(t *testing.T) {
 
 // TestFilterStaysWithinSteepSpectra: eigenvalues over 20 powers of ten.
 func TestFilterStaysWithinSteepSpectra(t *testing.T) {
-	a, err := Solver{}.Scatter(falling(400, 150, 0.5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Solver{}.Scatter(falling(400, 150, 0.5)))(t)
 	for _, single := range []bool{false, true} {
-		e, err := Solver{Float32: single}.TopEigen(a, 20)
-		if err != nil {
-			t.Fatal(err)
-		}
-		full, err := fullEigen(a, 20)
-		if err != nil {
-			t.Fatal(err)
-		}
+		e := must.Get(Solver{Float32: single}.TopEigen(a, 20))(t)
+		full := must.Get(fullEigen(a, 20))(t)
 		for i, v := range e.Values {
 			if math.Abs(v-full.Values[i]) > 1e-10*full.Values[0] {
 				t.Errorf("value %d = %g, want %g", i, v, full.Values[i])

@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func random64(rows, cols int, seed uint64) blas64.General {
@@ -46,12 +47,8 @@ func to32(m blas64.General) blas32.General {
 func TestMulTransEqualsLoops(t *testing.T) {
 	a, b := random64(70, 33, 1), random64(200, 33, 2)
 	dst, dst32 := dense.New(70, 200), dense.New32(70, 200)
-	if err := MulTrans64(dst, a, b); err != nil {
-		t.Fatal(err)
-	}
-	if err := Default().MulTrans(dst32, to32(a), to32(b)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, MulTrans64(dst, a, b))
+	must.Do(t, Default().MulTrans(dst32, to32(a), to32(b)))
 	for i := range 70 {
 		for j := range 200 {
 			var want float64
@@ -71,15 +68,11 @@ func TestMulTransEqualsLoops(t *testing.T) {
 func TestMulTransRepeatsBitForBit(t *testing.T) {
 	a, b := to32(random64(130, 640, 1)), to32(random64(500, 640, 2))
 	whole := dense.New32(130, 500)
-	if err := (Gonum{}).MulTrans(whole, a, b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (Gonum{}).MulTrans(whole, a, b))
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	for i := range 130 {
 		row := dense.New32(1, 500)
-		if err := (Gonum{}).MulTrans(row, dense.View32(a, i, 0, 1, 640), b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, (Gonum{}).MulTrans(row, dense.View32(a, i, 0, 1, 640), b))
 		if !slices.Equal(row.Data, whole.Data[i*500:(i+1)*500]) {
 			t.Fatalf("row %d alone on one core differs from the row within a batch", i)
 		}
@@ -130,18 +123,9 @@ func TestTopEigenEqualsFull(t *testing.T) {
 	for _, c := range []struct{ n, d, q int }{
 		{60, 30, 5}, {300, 200, 20}, {50, 200, 20}, {400, 120, 1}, {300, 150, 150},
 	} {
-		a, err := Solver{}.Scatter(decaying(c.n, c.d, 3))
-		if err != nil {
-			t.Fatal(err)
-		}
-		e, err := TopEigen(a, c.q)
-		if err != nil {
-			t.Fatal(err)
-		}
-		full, err := fullEigen(a, c.q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(Solver{}.Scatter(decaying(c.n, c.d, 3)))(t)
+		e := must.Get(TopEigen(a, c.q))(t)
+		full := must.Get(fullEigen(a, c.q))(t)
 		for i, v := range e.Values {
 			if math.Abs(v-full.Values[i]) > 1e-10*full.Values[0] {
 				t.Errorf("n=%d d=%d: value %d = %g, want %g", c.n, c.d, i, v, full.Values[i])
@@ -248,14 +232,8 @@ func turnedDiagonal(m int, value func(i int) float64) blas64.General {
 func TestThinEigenEqualsScatter(t *testing.T) {
 	x := decaying(40, 120, 4)
 	copy(x.Data[:120], x.Data[120:240]) // two equal rows: rank 39
-	a, err := Solver{}.Scatter(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	e, err := Solver{}.ThinEigen(x, 60, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Solver{}.Scatter(x))(t)
+	e := must.Get(Solver{}.ThinEigen(x, 60, 1))(t)
 	if len(e.Values) != 39 || e.Vectors.Rows != 39 {
 		t.Fatalf("%d values, %d vectors; the rank is 39", len(e.Values), e.Vectors.Rows)
 	}
@@ -267,21 +245,11 @@ func TestThinEigenEqualsScatter(t *testing.T) {
 }
 
 func TestInverseCholesky(t *testing.T) {
-	a, err := Solver{}.Scatter(random64(50, 20, 5))
-	if err != nil {
-		t.Fatal(err)
-	}
-	inv, err := InverseCholesky(Gonum{}, a)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(Solver{}.Scatter(random64(50, 20, 5)))(t)
+	inv := must.Get(InverseCholesky(Gonum{}, a))(t)
 	la, white := dense.New(20, 20), dense.New(20, 20)
-	if err := MulTrans64(la, inv, a); err != nil {
-		t.Fatal(err)
-	}
-	if err := MulTrans64(white, la, inv); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, MulTrans64(la, inv, a))
+	must.Do(t, MulTrans64(white, la, inv))
 	for i, v := range white.Data {
 		if want := map[bool]float64{true: 1}[i%21 == 0]; math.Abs(v-want) > 1e-10 {
 			t.Fatalf("L⁻¹·a·L⁻ᵀ at %d = %g", i, v)
@@ -301,9 +269,7 @@ func BenchmarkMulTrans32(b *testing.B) {
 	x, y, dst := to32(random64(256, 640, 1)), to32(random64(20000, 640, 2)), dense.New32(256, 20000)
 	b.Run("n=256_d=640_K=20000", func(b *testing.B) {
 		for b.Loop() {
-			if err := (Gonum{}).MulTrans(dst, x, y); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, (Gonum{}).MulTrans(dst, x, y))
 		}
 		b.ReportMetric(2*256*640*20000*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 	})
@@ -311,15 +277,10 @@ func BenchmarkMulTrans32(b *testing.B) {
 
 func BenchmarkTopEigen(b *testing.B) {
 	for _, m := range []int{500, 640, 1280} {
-		a, err := Solver{}.Scatter(decaying(2*m, m, 3))
-		if err != nil {
-			b.Fatal(err)
-		}
+		a := must.Get(Solver{}.Scatter(decaying(2*m, m, 3)))(b)
 		b.Run(fmt.Sprintf("m=%d_q=20", m), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := TopEigen(a, 20); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(TopEigen(a, 20))(b)
 			}
 		})
 	}

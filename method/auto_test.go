@@ -20,6 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -68,11 +69,7 @@ func chosenBy(head classifier.Learner) *episodes.Choice[float64] { return head.(
 
 func newHead(t *testing.T, name string, c method.Config) classifier.Learner {
 	t.Helper()
-	head, err := method.New(name, c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return head
+	return must.Get(method.New(name, c))(t)
 }
 
 func taught(t *testing.T, m string, c method.Config, x blas32.General, y []string) classifier.Learner {
@@ -84,18 +81,12 @@ func taught(t *testing.T, m string, c method.Config, x blas32.General, y []strin
 
 func teach(t *testing.T, head classifier.Learner, x blas32.General, y []string) {
 	t.Helper()
-	if err := head.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, head.Learn(context.Background(), x, y))
 }
 
 func saved(t *testing.T, head classifier.Learner) classifier.State {
 	t.Helper()
-	s, err := head.(classifier.Saver).Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(head.(classifier.Saver).Save())(t)
 }
 
 // TestAutoFindsTheMiddle checks that the best setting lies inside the range of
@@ -144,19 +135,14 @@ func TestAutoIsTheChosenSettingGiven(t *testing.T) {
 	for _, name := range choosers() {
 		head := taught(t, name, auto(), x, y)
 		before := *chosenBy(head)
-		back, err := method.Load(name, saved(t, head))
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must.Get(method.Load(name, saved(t, head)))(t)
 		want := taught(t, name, given(before.Value), x, y)
 		if chosenBy(want) != nil {
 			t.Errorf("%s: a given setting was chosen", name)
 		}
 		for _, h := range []classifier.Learner{head, back, want} {
 			teach(t, h, more, moreLabels)
-			if err := h.(classifier.Forgetter).Forget("c003"); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.(classifier.Forgetter).Forget("c003"))
 		}
 		for _, h := range []classifier.Learner{head, back} {
 			if !reflect.DeepEqual(*chosenBy(h), before) {
@@ -175,11 +161,7 @@ func TestAutoIsTheChosenSettingGiven(t *testing.T) {
 
 func answers(t *testing.T, head classifier.Head, x blas32.General) []classifier.Prediction {
 	t.Helper()
-	p, err := classifier.Predict(head, x, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(classifier.Predict(head, x, 3))(t)
 }
 
 // TestSharedWorkChangesNoScore checks that every score equals that of a head
@@ -215,9 +197,7 @@ func TestForgettingAllMeansChoosingAgain(t *testing.T) {
 	for _, m := range choosers() {
 		head := taught(t, m, auto(), x, y)
 		for _, c := range slices.Clone(head.Classes()) {
-			if err := head.(classifier.Forgetter).Forget(c); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, head.(classifier.Forgetter).Forget(c))
 		}
 		if chosenBy(head) != nil {
 			t.Errorf("%s: a choice outlived its classes", m)

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -173,10 +174,7 @@ func TestEverySettingHasAnEffect(t *testing.T) {
 	}
 	seen := map[string]bool{}
 	for _, m := range method.Methods() {
-		section, err := classifier.Section(m.Default())
-		if err != nil {
-			t.Fatal(err)
-		}
+		section := must.Get(classifier.Section(m.Default()))(t)
 		for _, name := range slices.Sorted(maps.Keys(section)) {
 			key := m.Key + "." + name
 			if seen[key] {
@@ -197,10 +195,7 @@ func checkEffect(t *testing.T, m classifier.Method, key string) {
 	if !ok {
 		d = plain
 	}
-	sections, err := c.Sections()
-	if err != nil {
-		t.Fatal(err)
-	}
+	sections := must.Get(c.Sections())(t)
 	_, name, _ := strings.Cut(key, ".")
 	values := alternatives(key, sections[m.Key].(map[string]any)[name])
 	for d.number = range uint64(5) { // a setting that acts on draws, or only if it gains enough, may not show at once
@@ -242,10 +237,7 @@ func TestTheSeedReachesEveryMethodThatDraws(t *testing.T) {
 		"plda+":   {[]any{"plda_plus.nu", 100, "plda_plus.calibrate", false}, false},
 		"ppca-eb": {[]any{"ppca_eb.nu", 100}, false},
 	} {
-		m, err := method.Find(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(method.Find(name))(t)
 		checkSeed(t, m, of.values, of.draws)
 	}
 }

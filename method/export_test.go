@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/method"
 )
@@ -96,13 +97,8 @@ func compareExport(t *testing.T, m string, change func(*method.Config), x blas32
 	t.Helper()
 	cfg := method.DefaultConfig()
 	change(&cfg)
-	head, err := method.New(m, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := head.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(method.New(m, cfg))(t)
+	must.Do(t, head.Learn(context.Background(), x, y))
 	classifiertest.CheckExport(t, head, q)
 }
 
@@ -114,16 +110,9 @@ func TestExportsPassTheChecker(t *testing.T) {
 	for name, c := range exportCases() {
 		cfg := method.DefaultConfig()
 		c.change(&cfg)
-		head, err := method.New(c.m, cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := head.Learn(context.Background(), x, y); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(dir, name+".onnx"), classifiertest.Exported(t, head), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		head := must.Get(method.New(c.m, cfg))(t)
+		must.Do(t, head.Learn(context.Background(), x, y))
+		must.Do(t, os.WriteFile(filepath.Join(dir, name+".onnx"), classifiertest.Exported(t, head), 0o644))
 	}
 	const code = `
 import faulthandler, glob, sys

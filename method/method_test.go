@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -26,23 +27,15 @@ var (
 
 func TestEveryMethodGoesRoundTrip(t *testing.T) {
 	for _, m := range method.Methods() {
-		head, err := method.New(m.Name, method.DefaultConfig())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := head.Learn(context.Background(), examples, labels); err != nil {
-			t.Fatal(err)
-		}
+		head := must.Get(method.New(m.Name, method.DefaultConfig()))(t)
+		must.Do(t, head.Learn(context.Background(), examples, labels))
 		if _, ok := head.(classifier.StatisticsKeeper); ok != m.Statistics {
 			t.Errorf("%s: Statistics is %v", m.Name, m.Statistics)
 		}
 		if _, ok := head.(classifier.Cloner); !ok {
 			t.Errorf("%s: its heads cannot be cloned", m.Name)
 		}
-		s, err := head.(classifier.Saver).Save()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(head.(classifier.Saver).Save())(t)
 		back, err := method.Load(m.Name, s)
 		if err != nil || !slices.Equal(back.Classes(), head.Classes()) {
 			t.Errorf("%s: %v", m.Name, err)
@@ -55,10 +48,7 @@ func TestMethodsAreSortedAndDescribed(t *testing.T) {
 	if !slices.IsSortedFunc(methods, func(a, b classifier.Method) int { return strings.Compare(a.Name, b.Name) }) {
 		t.Error("not sorted")
 	}
-	page, err := os.ReadFile(filepath.Join("..", "docs", "methods.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join("..", "docs", "methods.md")))(t)
 	for _, m := range methods {
 		if !strings.Contains(string(page), "`"+m.Name+"`") {
 			t.Errorf("docs/methods.md does not name %s", m.Name)
@@ -91,9 +81,7 @@ func TestErrorsNameTheKey(t *testing.T) {
 		"ppca_online.q": setting("ppca_online.q", -1), "ppca_online.policy": setting("ppca_online.policy", "x"),
 	} {
 		c := method.DefaultConfig()
-		if err := c.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Validate())
 		change(&c)
 		section, _, _ := strings.Cut(key, ".")
 		methods := method.Methods()
@@ -110,19 +98,13 @@ func TestErrorsNameTheKey(t *testing.T) {
 // TestConfigGoesThroughMaps: settings come from maps of keys; a switch that is
 // not set stays unset.
 func TestConfigGoesThroughMaps(t *testing.T) {
-	tree, err := method.DefaultConfig().Sections()
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(method.DefaultConfig().Sections())(t)
 	back, err := method.DefaultConfig().Decode(tree)
 	if err != nil || !reflect.DeepEqual(back, method.DefaultConfig()) {
 		t.Errorf("%+v, %v", back, err)
 	}
 	change := map[string]any{"ppca": map[string]any{"preset": "paper", "logdet": true}}
-	changed, err := back.Decode(change)
-	if err != nil {
-		t.Fatal(err)
-	}
+	changed := must.Get(back.Decode(change))(t)
 	if r := method.Get[ppca.Config](changed, "ppca").Resolve(); !*r.LogDet || *r.Normalize || r.Q != 20 {
 		t.Errorf("preset paper with logdet: %+v", r)
 	}
@@ -158,13 +140,8 @@ func fuzzed(f *testing.F) []namedHead {
 	var all []namedHead
 	for _, c := range []method.Config{method.DefaultConfig(), auto()} {
 		for _, m := range method.Methods() {
-			head, err := method.New(m.Name, c)
-			if err != nil {
-				f.Fatal(err)
-			}
-			if err := head.Learn(context.Background(), examples, labels); err != nil {
-				f.Fatal(err)
-			}
+			head := must.Get(method.New(m.Name, c))(f)
+			must.Do(f, head.Learn(context.Background(), examples, labels))
 			all = append(all, namedHead{m.Name, head})
 		}
 	}
@@ -175,21 +152,12 @@ func fuzzed(f *testing.F) []namedHead {
 // panics, and whatever loads can score.
 func FuzzLoad(f *testing.F) {
 	for _, head := range fuzzed(f) {
-		s, err := head.Learner.(classifier.Saver).Save()
-		if err != nil {
-			f.Fatal(err)
-		}
+		s := must.Get(head.Learner.(classifier.Saver).Save())(f)
 		if k, ok := head.Learner.(classifier.StatisticsKeeper); ok {
-			statistics, err := k.Statistics()
-			if err != nil {
-				f.Fatal(err)
-			}
+			statistics := must.Get(k.Statistics())(f)
 			maps.Copy(s.Tensors, statistics.Tensors)
 		}
-		tensors, err := json.Marshal(s.Tensors)
-		if err != nil {
-			f.Fatal(err)
-		}
+		tensors := must.Get(json.Marshal(s.Tensors))(f)
 		f.Add(head.m, s.Settings, tensors)
 	}
 	f.Fuzz(func(t *testing.T, name string, settings, tensors []byte) {

@@ -14,6 +14,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 var pictures = flag.String("pictures", "",
@@ -41,18 +43,13 @@ func TestPictures(t *testing.T) {
 	base, later := toy()
 	for _, m := range Methods() {
 		t.Run(m.Name, func(t *testing.T) {
-			head, err := New(m.Name, DefaultConfig())
-			if err != nil {
-				t.Fatal(err)
-			}
+			head := must.Get(New(m.Name, DefaultConfig()))(t)
 			for _, session := range []plane{base, later} {
 				names := make([]string, len(session.class))
 				for i, c := range session.class {
 					names[i] = string(rune('a' + c))
 				}
-				if err := head.Learn(context.Background(), embedded(session.points), names); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, head.Learn(context.Background(), embedded(session.points), names))
 			}
 			var grid [][2]float64
 			for y := range side {
@@ -63,20 +60,13 @@ func TestPictures(t *testing.T) {
 			classes := len(head.Classes())
 			logProb := blas64.General{Rows: len(grid), Cols: classes, Stride: classes,
 				Data: make([]float64, len(grid)*classes)}
-			if err := head.Score(logProb, make([]float64, len(grid)), embedded(grid)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, head.Score(logProb, make([]float64, len(grid)), embedded(grid)))
 			img := shaded(logProb)
 			mark(img, base, 2)
 			mark(img, later, 4)
-			f, err := os.Create(filepath.Join(*pictures, "method-"+m.Name+".png"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			f := must.Get(os.Create(filepath.Join(*pictures, "method-"+m.Name+".png")))(t)
 			defer f.Close()
-			if err := (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(f, img); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(f, img))
 		})
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -40,21 +41,12 @@ func readFeatures(t *testing.T, backbone, set string) features {
 	if err != nil {
 		t.Fatal(err)
 	}
-	file, err := os.Open(filepath.Join(dir, "samples.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(filepath.Join(dir, "samples.csv")))(t)
 	defer file.Close()
-	rows, err := csv.NewReader(file).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(csv.NewReader(file).ReadAll())(t)
 	f := features{}
 	for _, r := range rows[1:] {
-		session, err := strconv.Atoi(r[3])
-		if err != nil {
-			t.Fatal(err)
-		}
+		session := must.Get(strconv.Atoi(r[3]))(t)
 		f.y, f.train, f.session = append(f.y, r[1]), append(f.train, r[2] == "train"), append(f.session, session)
 	}
 	values := raw[10+int(binary.LittleEndian.Uint16(raw[8:])):]
@@ -80,10 +72,7 @@ func (f features) pick(train bool, first, last int) (blas32.General, []string) {
 
 func percentRight(t *testing.T, head classifier.Head, x blas32.General, y []string) float64 {
 	t.Helper()
-	predictions, err := classifier.Predict(head, x, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	predictions := must.Get(classifier.Predict(head, x, 0))(t)
 	right := 0
 	for i, p := range predictions {
 		if p.Label == y[i] {
@@ -121,14 +110,9 @@ func TestReferenceCaltech(t *testing.T) {
 	} {
 		t.Run(c.backbone+" "+c.name, func(t *testing.T) {
 			f := readFeatures(t, c.backbone, "caltech101_10")
-			head, err := method.New(c.m, c.cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			head := must.Get(method.New(c.m, c.cfg))(t)
 			x, y := f.pick(true, 1, 1)
-			if err := head.Learn(context.Background(), x, y); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, head.Learn(context.Background(), x, y))
 			x, y = f.pick(false, 1, 1)
 			got := percentRight(t, head, x, y)
 			t.Logf("%.2f", got)
@@ -173,10 +157,7 @@ func TestReferenceMiniImageNet(t *testing.T) {
 	} {
 		t.Run(c.backbone+" "+c.name, func(t *testing.T) {
 			f := readFeatures(t, c.backbone, "mini_imagenet")
-			head, err := method.New(c.m, c.cfg)
-			if err != nil {
-				t.Fatal(err)
-			}
+			head := must.Get(method.New(c.m, c.cfg))(t)
 			runSessions(t, f, head, c.want)
 		})
 	}
@@ -263,9 +244,7 @@ func runSessions(t *testing.T, f features, head classifier.Learner, want [9]floa
 	row, avg, wantAvg := "", 0.0, 0.0
 	for s := range want {
 		x, y := f.pick(true, s+1, s+1)
-		if err := head.Learn(context.Background(), x, y); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, head.Learn(context.Background(), x, y))
 		x, y = f.pick(false, 1, s+1)
 		got := percentRight(t, head, x, y)
 		row += fmt.Sprintf(" %.2f", got)

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -69,12 +70,8 @@ func statisticsOf(t *testing.T, x blas32.General, y []string, parts int) ([]stri
 		sum := moments.New(x.Cols)
 		for p := range parts {
 			part := moments.New(x.Cols)
-			if err := part.Add(dense.Gather32(x, g.Rows[p*len(g.Rows)/parts:(p+1)*len(g.Rows)/parts])); err != nil {
-				t.Fatal(err)
-			}
-			if err := sum.Merge(part); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, part.Add(dense.Gather32(x, g.Rows[p*len(g.Rows)/parts:(p+1)*len(g.Rows)/parts])))
+			must.Do(t, sum.Merge(part))
 		}
 		names, stats = append(names, g.Class), append(stats, sum)
 	}
@@ -92,9 +89,7 @@ func allLogProb(t *testing.T, h classifier.Head, x blas32.General) []float64 {
 	t.Helper()
 	dst := blas64.General{Rows: x.Rows, Cols: len(h.Classes()), Stride: len(h.Classes()),
 		Data: make([]float64, x.Rows*len(h.Classes()))}
-	if err := h.Score(dst, nil, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Score(dst, nil, x))
 	return dst.Data
 }
 
@@ -128,9 +123,7 @@ func TestLearningStatisticsIsLearningExamples(t *testing.T) {
 			x blas32.General
 			y []string
 		}{{x1, y1}, {x2, y2}} {
-			if err := direct.Learn(context.Background(), s.x, s.y); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, direct.Learn(context.Background(), s.x, s.y))
 			names, stats := statisticsOf(t, s.x, s.y, 1+2*i)
 			if err := l.LearnMoments(context.Background(), names, stats); err != nil {
 				t.Fatalf("%s: %v", m.Name, err)
@@ -145,21 +138,15 @@ func TestLearningStatisticsIsLearningExamples(t *testing.T) {
 
 func unfitted(t *testing.T, name string) classifier.Learner {
 	t.Helper()
-	h, err := method.New(name, fixed())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return h
+	return must.Get(method.New(name, fixed()))(t)
 }
 
 func TestLearningStatisticsRefuses(t *testing.T) {
 	x, y := exact(3, 0, 4, 1)
 	names, stats := statisticsOf(t, x, y, 1)
 	other := moments.New(exactDim + 1)
-	if err := other.Add(blas32.General{Rows: 1, Cols: exactDim + 1, Stride: exactDim + 1,
-		Data: make([]float32, exactDim+1)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.Add(blas32.General{Rows: 1, Cols: exactDim + 1, Stride: exactDim + 1,
+		Data: make([]float32, exactDim+1)}))
 	cancelled, cancel := context.WithCancel(context.Background())
 	cancel()
 	for _, m := range method.Methods() {
@@ -193,21 +180,13 @@ func TestStatisticsChooseTheDefault(t *testing.T) {
 	names, stats := statisticsOf(t, x, y, 1)
 	c := configured("plda.epsilon", 0, "ppca.lambda", 0)
 	for _, m := range method.Methods() {
-		h, err := method.New(m.Name, c)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(method.New(m.Name, c))(t)
 		l, ok := h.(moments.Learner)
 		if !ok {
 			continue
 		}
-		if err := l.LearnMoments(context.Background(), names, stats); err != nil {
-			t.Fatal(err)
-		}
-		s, err := h.(classifier.Saver).Save()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.LearnMoments(context.Background(), names, stats))
+		s := must.Get(h.(classifier.Saver).Save())(t)
 		if _, err := method.Load(m.Name, s); err != nil {
 			t.Errorf("%s: %v", m.Name, err)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -51,22 +52,11 @@ func TestGaussianProcessesDoNotDependOnThreads(t *testing.T) {
 			var results []result
 			for _, threads := range []int{1, 8} {
 				runtime.GOMAXPROCS(threads)
-				h, err := method.NewOn(m, name, cfg)
-				if err != nil {
-					t.Fatal(err)
-				}
-				if err := h.Learn(context.Background(), x, y); err != nil {
-					t.Fatal(err)
-				}
-				s, err := h.(classifier.Saver).Save()
-				if err != nil {
-					t.Fatal(err)
-				}
+				h := must.Get(method.NewOn(m, name, cfg))(t)
+				must.Do(t, h.Learn(context.Background(), x, y))
+				s := must.Get(h.(classifier.Saver).Save())(t)
 				results = append(results, result{s, probabilities(t, h, x)})
-				loaded, err := method.Load(name, s)
-				if err != nil {
-					t.Fatal(err)
-				}
+				loaded := must.Get(method.Load(name, s))(t)
 				classifier.UseBackend(loaded, m)
 				if !slices.Equal(probabilities(t, loaded, x), results[0].probs) {
 					t.Errorf("%s, %d threads: the loaded head predicts something else", name, threads)
@@ -83,8 +73,6 @@ func TestGaussianProcessesDoNotDependOnThreads(t *testing.T) {
 func probabilities(t *testing.T, h classifier.Head, x blas32.General) []float64 {
 	t.Helper()
 	dst := dense.New(x.Rows, len(h.Classes()))
-	if err := h.Score(blas64.General(dst), nil, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Score(blas64.General(dst), nil, x))
 	return dst.Data
 }

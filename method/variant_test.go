@@ -7,13 +7,11 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestVariantChangesWhatItSays(t *testing.T) {
-	c, err := DefaultConfig().Decode(map[string]any{"ppca": map[string]any{"logdet": true}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(DefaultConfig().Decode(map[string]any{"ppca": map[string]any{"logdet": true}}))(t)
 	got, err := Variant{Name: "a", Classifier: "ppca", Set: map[string]any{"logdet": false, "q": 3}}.Settings(c)
 	if err != nil {
 		t.Fatal(err)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // many returns a model that learned n samples.
@@ -29,14 +31,9 @@ func BenchmarkSave1e6Samples(b *testing.B) {
 	for b.Loop() {
 		_ = os.Remove(path) // an unchanged model is not written
 		m.onDisk = version{}
-		if err := m.Save(path); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, m.Save(path))
 	}
-	info, err := os.Stat(path)
-	if err != nil {
-		b.Fatal(err)
-	}
+	info := must.Get(os.Stat(path))(b)
 	b.ReportMetric(float64(info.Size())/1e6, "MB")
 }
 

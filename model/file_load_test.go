@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
@@ -41,20 +42,14 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		"foreign": {repack(t, raw, func(c *container.File) { c.Metadata = nil }), ErrNotModel, "another kind"},
 	} {
 		bad := filepath.Join(t.TempDir(), "bad.model")
-		if err := os.WriteFile(bad, c.raw, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(bad, c.raw, 0o600))
 		if _, err := load(bad, fakes()); !errors.Is(err, c.want) || !strings.Contains(err.Error(), c.says) ||
 			!strings.Contains(err.Error(), bad) {
 			t.Errorf("%s: %v, want %v saying %q", name, err, c.want, c.says)
 		}
 	}
-	if err := os.WriteFile(path+previousSuffix, raw, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(path, 300); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path+previousSuffix, raw, 0o600))
+	must.Do(t, os.Truncate(path, 300))
 	if _, err := load(path, fakes()); err == nil || !strings.Contains(err.Error(), path+previousSuffix) {
 		t.Errorf("no hint at the previous version: %v", err)
 	}
@@ -69,24 +64,17 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 // repack changes a file and gives it a correct checksum.
 func repack(t testing.TB, raw []byte, change func(*container.File)) []byte {
 	t.Helper()
-	f, err := safetensors.Open(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(safetensors.Open(bytes.NewReader(raw), int64(len(raw))))(t)
 	c := container.File{Tensors: map[string]safetensors.Tensor{}, Metadata: f.Metadata()}
 	for _, info := range f.Tensors() {
 		if info.Name == safetensors.DigestName {
 			continue
 		}
-		if c.Tensors[info.Name], err = f.Read(info.Name); err != nil {
-			t.Fatal(err)
-		}
+		c.Tensors[info.Name] = must.Get(f.Read(info.Name))(t)
 	}
 	change(&c)
 	var b bytes.Buffer
-	if _, err := safetensors.Write(&b, c.Tensors, c.Metadata); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(safetensors.Write(&b, c.Tensors, c.Metadata))(t)
 	return b.Bytes()
 }
 
@@ -148,10 +136,7 @@ func TestLoadRefusesInconsistentFiles(t *testing.T) {
 // checksum, and raw files.
 func FuzzLoad(f *testing.F) {
 	raw := contents(f, saved(f))
-	file, err := safetensors.Open(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	file := must.Get(safetensors.Open(bytes.NewReader(raw), int64(len(raw))))(f)
 	f.Add(raw, file.Metadata()[container.DocumentKey], "2", []byte{1, 0, 0, 0, 0, 0, 0, 0})
 	f.Add(raw[:50], `{"method":"fake"}`, "3", []byte{})
 	f.Fuzz(func(t *testing.T, whole []byte, document, version string, class []byte) {
@@ -191,9 +176,7 @@ func try(t *testing.T, raw []byte) {
 func TestMistypedName(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"animals.model", "birds.model.journal"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	for typed, hint := range map[string]string{
 		"animal.model": `; did you mean "animals.model"?`, "animals": `; did you mean "animals.model"?`,

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
 
@@ -65,14 +66,10 @@ func TestSaveClearsLeftovers(t *testing.T) {
 	dir := filepath.Dir(path)
 	for _, name := range []string{".m.model.tmp-pipeline-1abc", filepath.Base(linkName(path + previousSuffix)),
 		"m.model.stats-0123456789abcdef"} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte("half"), 0o600))
 	}
 	for _, name := range []string{"m.model.stats-mine", "other.model.stats-0123456789abcdef"} {
-		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), nil, 0o600))
 	}
 	before := contents(t, path)
 	save(t, loaded(t, path), path)
@@ -91,9 +88,7 @@ func TestSaveDoesNotReplaceForeignFiles(t *testing.T) {
 	m := trained(t)
 	for name, content := range map[string]string{"photo.jpg": "\xff\xd8\xff\xe0 not a model at all", "short": "x"} {
 		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content), 0o600))
 		if err := m.Save(path); err == nil || string(contents(t, path)) != content {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -105,9 +100,7 @@ func TestSaveDoesNotReplaceForeignFiles(t *testing.T) {
 		t.Error("saved into a folder that is not there")
 	}
 	empty := filepath.Join(dir, "empty")
-	if err := os.WriteFile(empty, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(empty, nil, 0o600))
 	save(t, m, empty)
 	loaded(t, empty)
 }
@@ -116,9 +109,7 @@ func TestSaveDoesNotReplaceForeignFiles(t *testing.T) {
 func TestSaveReplacesAnOlderVersion(t *testing.T) {
 	path := saved(t)
 	old := repack(t, contents(t, path), func(c *container.File) { c.Metadata[container.VersionKey] = "1" })
-	if err := os.WriteFile(path, old, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, old, 0o600))
 	save(t, trained(t), path)
 	loaded(t, path)
 	if !bytes.Equal(contents(t, path+previousSuffix), old) {
@@ -205,9 +196,7 @@ func TestWithoutStatistics(t *testing.T) {
 	} {
 		path := saved(t)
 		before := contents(t, path)
-		if err := c.spoil(loaded(t, path).StatisticsPath()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.spoil(loaded(t, path).StatisticsPath()))
 		m := loaded(t, path)
 		_, err := m.Learn(context.Background(), batch(1, 2, 3, "bee"))
 		if !errors.Is(err, classifier.ErrUnsupported) || !errors.Is(err, classifier.ErrNoStatistics) ||
@@ -245,9 +234,7 @@ func otherStatistics(t *testing.T) []byte {
 func TestStatisticsSwitchedOff(t *testing.T) {
 	m := faked(newFake)
 	m.KeepStatistics = false
-	if _, err := m.Learn(context.Background(), batch(0, 6, 3, "ant", "bee")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Learn(context.Background(), batch(0, 6, 3, "ant", "bee")))(t)
 	path := savedAs(t, m)
 	if got := names(t, filepath.Dir(path)); len(got) != 1 {
 		t.Errorf("files %v", got)
@@ -275,9 +262,7 @@ func TestSaveChecksTheHead(t *testing.T) {
 func TestForgettingEverythingAndStartingAfresh(t *testing.T) {
 	m := trained(t)
 	for _, c := range slices.Clone(m.Classes()) {
-		if _, err := m.ForgetClass(context.Background(), c, Forgetting{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(m.ForgetClass(context.Background(), c, Forgetting{}))(t)
 	}
 	if m.SampleCount() != 0 {
 		t.Errorf("%d samples are left", m.SampleCount())

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -138,18 +139,11 @@ func BenchmarkReadBack(b *testing.B) {
 			}
 			s := settings(name)
 			s.Temperature.Temperature, s.WithoutCalibration = 1, true
-			m, err := New(s)
-			if err == nil {
-				err = m.Predictor.Learn(b.Context(), x, y)
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			m := must.Get(New(s))(b)
+			must.Do(b, m.Predictor.Learn(b.Context(), x, y))
 			path := savedAs(b, m)
 			for b.Loop() {
-				if err := m.readBack(path, m.onDisk.written, m.statistics.pointer); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, m.readBack(path, m.onDisk.written, m.statistics.pointer))
 			}
 		})
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestFinishForgetting: what an interrupted run left goes, and nothing else.
@@ -27,18 +29,12 @@ func TestFinishForgetting(t *testing.T) {
 			m := mustLoad(t, path)
 			learn(t, m, noisy(4, 3, "gnu"))
 			save(t, m, path)
-			if _, err := m.ForgetClass(t.Context(), "gnu", Forgetting{}); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(m.ForgetClass(t.Context(), "gnu", Forgetting{}))(t)
 			save(t, m, path) // its previous version has the class
 			left := path + statisticsInfix + "0123456789abcdef"
-			if err := os.WriteFile(left, nil, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(left, nil, 0o600))
 			if c.damage {
-				if err := os.Truncate(path+previousSuffix, 1000); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Truncate(path+previousSuffix, 1000))
 			}
 			before := contents(t, path)
 			removed, err := FinishForgetting(path, c.holds)

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
@@ -68,10 +69,7 @@ func (p past) rows(_ context.Context, wanted map[Hash]bool) (map[Hash][]float32,
 // learned is the path of a model that learned the past, saved.
 func (p past) learned(t *testing.T, s Settings) string {
 	t.Helper()
-	m, _, err := Train(context.Background(), s, p[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(Train(context.Background(), s, p[0]))(t)
 	for _, b := range p[1:] {
 		learn(t, m, b)
 	}
@@ -196,9 +194,7 @@ func TestForgettingAndLearningGoOn(t *testing.T) {
 	s, p := settings("plda"), history(6)
 	f := forgettables()[0]
 	m := mustLoad(t, p.learned(t, s))
-	if _, err := f.from(t, m, p, Forgetting{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.from(t, m, p, Forgetting{}))(t)
 	again := p.where(f.where).joined()
 	learn(t, m, again)
 	if !bytes.Equal(contents(t, savedAs(t, m)), contents(t, append(f.rest(p), again).learned(t, s))) {
@@ -217,20 +213,13 @@ func TestForgettingRepeatsTheHistory(t *testing.T) {
 	for _, name := range []string{"plda", "hppca", "ppca"} {
 		for what, p := range pasts {
 			learned := func(p past) *Model {
-				m, _, err := Train(context.Background(), settings(name), p[0])
-				if err != nil {
-					t.Fatal(err)
-				}
+				m, _ := must.Get2(Train(context.Background(), settings(name), p[0]))(t)
 				for i, b := range p[1:] {
 					switch {
 					case name == "hppca":
-						if err := m.Refresh(context.Background()); err != nil {
-							t.Fatal(err)
-						}
+						must.Do(t, m.Refresh(context.Background()))
 					case name == "ppca" && i == 0:
-						if _, err := m.LearnStats(context.Background(), statisticsOf(t, name, b)); err != nil {
-							t.Fatal(err)
-						}
+						must.Get(m.LearnStats(context.Background(), statisticsOf(t, name, b)))(t)
 						continue
 					}
 					learn(t, m, b)
@@ -279,9 +268,7 @@ func TestForgettingASessionBeforeARefresh(t *testing.T) {
 		!strings.Contains(err.Error(), "super-classes") {
 		t.Errorf("without embeddings: %v", err)
 	}
-	if _, err := m.ForgetClass(context.Background(), "elk", Forgetting{Rows: p.rows}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.ForgetClass(context.Background(), "elk", Forgetting{Rows: p.rows}))(t)
 	if !slices.EqualFunc(files(t, savedAs(t, m)), files(t, learned(p[0], p[2])), bytes.Equal) {
 		t.Error("the model is not the one that never saw the session")
 	}
@@ -297,15 +284,10 @@ func TestForgettingWhatTheCalibrationSaw(t *testing.T) {
 		{past{noisy(0, 6, "ant", "bee", "cat"), noisy(1, 3, "elk"), noisy(2, 3, "fox")}, "calibrated with"},
 		{past{noisy(0, 24, "ant", "cat"), noisy(1, 22, "elk")}, "a part of each class"},
 	} {
-		m, _, err := Train(context.Background(), settings("plda"), c.past[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		m, _ := must.Get2(Train(context.Background(), settings("plda"), c.past[0]))(t)
 		learn(t, m, c.past[1])
 		for _, b := range c.past[2:] {
-			if _, err := m.LearnStats(context.Background(), statisticsOf(t, "plda", b)); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(m.LearnStats(context.Background(), statisticsOf(t, "plda", b)))(t)
 		}
 		var missing *MissingRowsError
 		if _, err := m.ForgetSamples(context.Background(), c.past[1].only([]int{0}), Forgetting{}); !errors.As(err,
@@ -466,15 +448,10 @@ func TestForgettingFromStatistics(t *testing.T) {
 // statisticsOf returns the statistics of a batch for a method.
 func statisticsOf(t *testing.T, name string, b Batch) *classstats.Stats {
 	t.Helper()
-	head, err := method.New(name, settings(name).Heads)
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(method.New(name, settings(name).Heads))(t)
 	s := classstats.New(b.X.Cols, head.(moments.Learner).TakesUnit())
 	for i := range b.Labels {
-		if _, err := s.Add(SampleID{Content: b.Content[i], Class: b.Labels[i]}, dense.Row32(b.X, i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Add(SampleID{Content: b.Content[i], Class: b.Labels[i]}, dense.Row32(b.X, i)))(t)
 	}
 	return s
 }
@@ -506,9 +483,7 @@ func TestForgettingRemovesOldFiles(t *testing.T) {
 	if n := len(names(t, filepath.Dir(path))); n != 4 { // two versions with their statistics
 		t.Fatalf("%d files", n)
 	}
-	if _, err := m.ForgetClass(context.Background(), "gnu", Forgetting{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.ForgetClass(context.Background(), "gnu", Forgetting{}))(t)
 	m.DropPrevious = true
 	save(t, m, path)
 	if left := names(t, filepath.Dir(path)); len(left) != 2 || slices.Contains(left, "x.model.prev") {

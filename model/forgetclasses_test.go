@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestForgetSeveralClasses: the model is the one that never saw any of them, or, by the
@@ -25,14 +26,10 @@ func TestForgetSeveralClasses(t *testing.T) {
 		t.Error("it is not the model that never saw the classes")
 	}
 	together, apart := mustLoad(t, path), mustLoad(t, path)
-	if _, err := together.ForgetClasses(context.Background(), []string{"cat", "elk"},
-		Forgetting{Approximate: true}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(together.ForgetClasses(context.Background(), []string{"cat", "elk"},
+		Forgetting{Approximate: true}))(t)
 	for _, name := range []string{"cat", "elk"} {
-		if _, err := apart.ForgetClass(context.Background(), name, Forgetting{Approximate: true}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(apart.ForgetClass(context.Background(), name, Forgetting{Approximate: true}))(t)
 	}
 	if !bytes.Equal(contents(t, savedAs(t, together)), contents(t, savedAs(t, apart))) {
 		t.Error("the classes subtracted together and one by one give different models")

@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // The child of TestKilled: it learns every session that is not learned yet,
@@ -64,10 +66,7 @@ func learnAll(path string, progress io.Writer) error {
 // base writes the initial model.
 func killBase(t *testing.T, path string) {
 	t.Helper()
-	m, _, err := train(context.Background(), newFake, batch(0, 6, 64, "ant", "bee", "cat", "dog"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(train(context.Background(), newFake, batch(0, 6, 64, "ant", "bee", "cat", "dog")))(t)
 	save(t, m, path)
 }
 
@@ -111,9 +110,7 @@ func TestKilled(t *testing.T) {
 		if at = now; at > killSessions-4 && kills < 20 {
 			at = 0 // start again, from the leftovers of a killed run
 			for _, name := range []string{path, path + previousSuffix} {
-				if err := os.Remove(name); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(name))
 			}
 			killBase(t, path)
 		}
@@ -152,13 +149,8 @@ func child(path string) *exec.Cmd {
 func killChild(t *testing.T, path string, lines, hashes int) bool {
 	t.Helper()
 	cmd := child(path)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	progress := bufio.NewScanner(out)
 	for range lines {
 		progress.Scan()
@@ -194,9 +186,7 @@ func TestInterruptedAfterEachStep(t *testing.T) {
 	for stop := range 4 {
 		path, m := begin()
 		before := contents(t, path)
-		if err := saveUntil(m, path, stop); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, saveUntil(m, path, stop))
 		if now := contents(t, path); stop < 3 && !bytes.Equal(now, before) {
 			t.Errorf("step %d changed the model", stop)
 		}

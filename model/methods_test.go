@@ -19,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
@@ -64,9 +65,7 @@ func logProb(t *testing.T, m *Model, b Batch) []float64 {
 	t.Helper()
 	c := len(m.Classes())
 	p := blas64.General{Rows: b.X.Rows, Cols: c, Stride: c, Data: make([]float64, b.X.Rows*c)}
-	if err := m.Predictor.Score(p, nil, b.X); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Predictor.Score(p, nil, b.X))
 	return p.Data
 }
 
@@ -132,11 +131,7 @@ func checkEveryMethod(t *testing.T, m *Model, path string) {
 
 func mustLoad(t *testing.T, path string) *Model {
 	t.Helper()
-	m, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(Load(path))(t)
 }
 
 func TestTrainRefusesUnknownMethod(t *testing.T) {
@@ -148,10 +143,7 @@ func TestTrainRefusesUnknownMethod(t *testing.T) {
 func TestPPCAWithoutItsStatistics(t *testing.T) {
 	s := settings("ppca")
 	s.WithoutStatistics, s.WithoutCalibration = true, true
-	m, _, err := Train(context.Background(), s, noisy(0, 12, "ant", "bee"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(Train(context.Background(), s, noisy(0, 12, "ant", "bee")))(t)
 	m = mustLoad(t, savedAs(t, m))
 	if _, err := m.Learn(context.Background(), noisy(1, 3, "bee")); !errors.Is(err, classifier.ErrNoStatistics) {
 		t.Errorf("an old class: %v", err)
@@ -164,15 +156,9 @@ func TestPPCAWithoutItsStatistics(t *testing.T) {
 func FuzzLoadHeads(f *testing.F) {
 	files := map[string]*safetensors.File{}
 	for _, method := range method.Methods() {
-		m, _, err := Train(context.Background(), settings(method.Name), noisy(0, 4, "ant", "bee"))
-		if err != nil {
-			f.Fatal(err)
-		}
+		m, _ := must.Get2(Train(context.Background(), settings(method.Name), noisy(0, 4, "ant", "bee")))(f)
 		raw := contents(f, savedAs(f, m))
-		file, err := safetensors.Open(bytes.NewReader(raw), int64(len(raw)))
-		if err != nil {
-			f.Fatal(err)
-		}
+		file := must.Get(safetensors.Open(bytes.NewReader(raw), int64(len(raw))))(f)
 		files[method.Name] = file
 		f.Add(method.Name, file.Metadata()[container.DocumentKey], uint16(0), uint8(0), 1.5)
 	}
@@ -206,10 +192,7 @@ func mutated(t *testing.T, file *safetensors.File, document string, at, dim int,
 		if info.Name == safetensors.DigestName {
 			continue
 		}
-		tensor, err := file.Read(info.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		tensor := must.Get(file.Read(info.Name))(t)
 		if info.Name == chosen {
 			tensor = mutateTensor(tensor, at/len(infos), dim, value)
 		}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -27,10 +28,7 @@ func spec() *preprocess.Spec {
 
 func trained(t testing.TB) *Model {
 	t.Helper()
-	m, o, err := train(context.Background(), newFake, batch(0, 6, 3, "ant", "bee", "cat", "dog"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, o := must.Get2(train(context.Background(), newFake, batch(0, 6, 3, "ant", "bee", "cat", "dog")))(t)
 	if o.Added != 24 || len(o.NewClasses) != 4 {
 		t.Fatalf("outcome %+v", o)
 	}
@@ -46,44 +44,27 @@ func saved(t testing.TB) string {
 
 func save(t testing.TB, m *Model, path string) {
 	t.Helper()
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Save(path))
 }
 
 func loaded(t testing.TB, path string) *Model {
 	t.Helper()
-	m, err := load(path, fakes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(load(path, fakes()))(t)
 }
 
 func learn(t testing.TB, m *Model, b Batch) Outcome {
 	t.Helper()
-	o, err := m.Learn(context.Background(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return o
+	return must.Get(m.Learn(context.Background(), b))(t)
 }
 
 func contents(t testing.TB, path string) []byte {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	return must.Get(os.ReadFile(path))(t)
 }
 
 func names(t testing.TB, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	var out []string
 	for _, e := range entries {
 		out = append(out, e.Name())
@@ -215,9 +196,7 @@ func TestForgetClassAndLearnAgain(t *testing.T) {
 	b := batch(1, 5, 3, "elk")
 	learn(t, m, b)
 	want := contents(t, savedAs(t, m))
-	if _, err := m.ForgetClass(context.Background(), "elk", Forgetting{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.ForgetClass(context.Background(), "elk", Forgetting{}))(t)
 	if m.SampleCount() != 24 || len(m.Sessions) != 1 || slices.Contains(m.Classes(), "elk") {
 		t.Errorf("after forgetting: %+v", m.Sessions)
 	}
@@ -242,9 +221,7 @@ func TestForgetSamples(t *testing.T) {
 	for i := range unlabelled.Labels {
 		unlabelled.Labels[i] = ""
 	}
-	if _, err := m.ForgetSamples(context.Background(), unlabelled, Forgetting{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.ForgetSamples(context.Background(), unlabelled, Forgetting{}))(t)
 	if !bytes.Equal(never, contents(t, savedAs(t, m))) {
 		t.Error("forgetting every sample is not the same as never having learned")
 	}
@@ -279,10 +256,7 @@ func TestForgetSamplesRefuses(t *testing.T) {
 }
 
 func TestHeadsThatCannotForget(t *testing.T) {
-	m, _, err := train(context.Background(), newPlain, batch(0, 6, 3, "ant", "bee"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(train(context.Background(), newPlain, batch(0, 6, 3, "ant", "bee")))(t)
 	ctx, how := context.Background(), Forgetting{Approximate: true}
 	if _, err := m.ForgetClass(ctx, "ant", how); !errors.Is(err, classifier.ErrUnsupported) ||
 		!strings.Contains(err.Error(), "no means of its own") {

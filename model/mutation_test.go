@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
@@ -35,10 +36,7 @@ func oneOfEach(t *testing.T) []sealedFile {
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}
-		f, err := mutation.Unseal(contents(t, savedAs(t, m)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(mutation.Unseal(contents(t, savedAs(t, m))))(t)
 		all = append(all, sealedFile{name, f})
 	}
 	for _, m := range method.Methods() {
@@ -128,14 +126,9 @@ func TestForgedDocuments(t *testing.T) {
 		d := json.NewDecoder(strings.NewReader(f.Metadata[container.DocumentKey]))
 		d.UseNumber()
 		var document any
-		if err := d.Decode(&document); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Decode(&document))
 		forgedValues("", document, func(where string, forged any) {
-			text, err := json.Marshal(forged)
-			if err != nil {
-				t.Fatal(err)
-			}
+			text := must.Get(json.Marshal(forged))(t)
 			g := f
 			g.Metadata = maps.Clone(f.Metadata)
 			g.Metadata[container.DocumentKey] = string(text)

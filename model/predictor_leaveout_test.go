@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -23,15 +24,12 @@ import (
 func leftOutOf(t *testing.T, m *Model, rows map[Hash][]float32) map[SampleID][]float64 {
 	t.Helper()
 	out := map[SampleID][]float64{}
-	err := m.LeaveOut(context.Background(), rows, func(l Verdict) {
+	must.Do(t, m.LeaveOut(context.Background(), rows, func(l Verdict) {
 		if out[l.ID] != nil {
 			t.Errorf("%s is visited twice", l.ID.Class)
 		}
 		out[l.ID] = slices.Clone(l.LogProb)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return out
 }
 
@@ -43,10 +41,7 @@ func TestLeaveOutIsAModelWithout(t *testing.T) {
 	s.Temperature, s.OldShare = temperature.Config{Temperature: 2}, 0.7
 	p := past{noisy(0, 3, "ant", "bee"), noisy(1, 2, "cat"), noisy(2, 1, "bee", "dog")}
 	trained := func(p past) *Model {
-		m, _, err := Train(context.Background(), s, p[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		m, _ := must.Get2(Train(context.Background(), s, p[0]))(t)
 		for _, b := range p[1:] {
 			learn(t, m, b)
 		}
@@ -83,10 +78,7 @@ func TestLeaveOutOfEveryHead(t *testing.T) {
 	b := wide(9, 40, "ant", "bee", "cat")
 	for _, kind := range method.Methods() {
 		t.Run(kind.Name, func(t *testing.T) {
-			m, _, err := Train(context.Background(), settings(kind.Name), b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m, _ := must.Get2(Train(context.Background(), settings(kind.Name), b))(t)
 			head, err := m.Predictor.unfitted()
 			if err != nil {
 				t.Fatal(err)
@@ -160,10 +152,7 @@ func wide(n, d int, classes ...string) Batch {
 // TestLeaveOutNeedsEverything that the model does not keep, and stops when cancelled.
 func TestLeaveOutNeedsEverything(t *testing.T) {
 	p := past{noisy(0, 30, "ant", "bee", "cat"), noisy(1, 4, "dog", "cat")}
-	m, _, err := Train(context.Background(), settings("plda"), p[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(Train(context.Background(), settings("plda"), p[0]))(t)
 	learn(t, m, p[1])
 	rows := map[Hash][]float32{}
 	for _, b := range p {
@@ -196,10 +185,7 @@ func TestLeaveOutOfLaterSessions(t *testing.T) {
 	p := past{noisy(0, 30, "ant", "bee", "cat"), noisy(1, 3, "cat", "dog"), noisy(2, 1, "eel")}
 	s := settings("plda")
 	trained := func(p past) *Model {
-		m, _, err := Train(context.Background(), s, p[0])
-		if err != nil {
-			t.Fatal(err)
-		}
+		m, _ := must.Get2(Train(context.Background(), s, p[0]))(t)
 		for _, b := range p[1:] {
 			learn(t, m, b)
 		}
@@ -240,10 +226,7 @@ func TestLearnedAs(t *testing.T) {
 	b := noisy(0, 3, "ant", "bee")
 	twice := b.only([]int{0})
 	twice.Labels = []string{"cat"}
-	m, _, err := Train(context.Background(), settings("ncm"), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(Train(context.Background(), settings("ncm"), b))(t)
 	learn(t, m, twice)
 	as := m.LearnedAs()
 	if got := as(b.Content[0]); !slices.Equal(got, []string{"ant", "cat"}) {

@@ -6,16 +6,15 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestOldShareChangesThePrior: the odds of a base class against a later one change by
 // exactly s/(1−s)·N/B, those within either kind stay; rows stay normalised, and nothing
 // that was learned changes.
 func TestOldShareChangesThePrior(t *testing.T) {
-	m, _, err := Train(context.Background(), settings("plda"), noisy(0, 6, "ant", "bee", "cat"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(Train(context.Background(), settings("plda"), noisy(0, 6, "ant", "bee", "cat")))(t)
 	test := noisy(3, 4, "ant", "cat", "dog", "eel")
 	base := logProb(t, m, test)
 	m.Predictor.OldShare = 0.9
@@ -53,14 +52,9 @@ func TestOldShareChangesThePrior(t *testing.T) {
 func TestOldShareStays(t *testing.T) {
 	s := settings("plda")
 	s.OldShare = 0.8
-	m, _, err := Train(context.Background(), s, noisy(0, 6, "ant", "bee", "cat"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(Train(context.Background(), s, noisy(0, 6, "ant", "bee", "cat")))(t)
 	learn(t, m, noisy(1, 3, "dog"))
-	if _, err := m.ForgetClass(context.Background(), "ant", Forgetting{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.ForgetClass(context.Background(), "ant", Forgetting{}))(t)
 	learn(t, m, noisy(0, 6, "ant"))
 	path := filepath.Join(t.TempDir(), "m")
 	save(t, m, path)

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -44,9 +45,7 @@ func TestKeepsTheProjectionThatPays(t *testing.T) {
 			other = alone
 		}
 		for _, learner := range []*Predictor{p, other} {
-			if err := learner.Learn(context.Background(), c.x, y); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, learner.Learn(context.Background(), c.x, y))
 		}
 		if p.Comparison.Samples != 40 || p.Comparison.pays() != c.keep || (p.Projection != nil) != c.keep ||
 			said != 1 {
@@ -60,15 +59,9 @@ func TestKeepsTheProjectionThatPays(t *testing.T) {
 		if !slices.Equal(classifiertest.LogProb(t, p, c.x).Data, want) {
 			t.Errorf("%s: other answers", name)
 		}
-		s, err := p.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
-		again, err := loadPredictor(s,
-			func(s classifier.State) (classifier.Learner, error) { return method.Load("ncm", s) }, p.fresh)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(p.Save())(t)
+		again := must.Get(loadPredictor(s,
+			func(s classifier.State) (classifier.Learner, error) { return method.Load("ncm", s) }, p.fresh))(t)
 		if !reflect.DeepEqual(again.Comparison, p.Comparison) ||
 			!slices.Equal(classifiertest.LogProb(t, again, c.x).Data, want) {
 			t.Errorf("%s: loaded %v", name, again.Comparison)
@@ -89,9 +82,7 @@ func TestHowProjectionsAreCompared(t *testing.T) {
 		cfg.Keep = dkl.KeepEvidence
 		p := projecting(t, "ncm", 1, cfg, env)
 		x, y := blobs(5, c.perClass, 6)
-		if err := p.Learn(context.Background(), x, y); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Learn(context.Background(), x, y))
 		if p.Comparison.Samples != c.samples || tried.Load() > 1 {
 			t.Errorf("%d examples per class: %v, %d trainings", c.perClass, p.Comparison, tried.Load())
 		}
@@ -104,10 +95,7 @@ func TestEverySettingOfTrainingHasAnEffect(t *testing.T) {
 	if testing.Short() {
 		t.Skip("trains some fifty projections")
 	}
-	section, err := classifier.Section(classifier.Settings{Config: dkl.DefaultTraining()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	section := must.Get(classifier.Section(classifier.Settings{Config: dkl.DefaultTraining()}))(t)
 	base := training()
 	base.Dim, base.Validation, base.Epochs = 0, 0.2, 4 // residual, as by default
 	for name, change := range map[string]func(*dkl.Training){
@@ -159,7 +147,7 @@ func answered(t *testing.T, cfg dkl.Training) []float64 {
 	t.Helper()
 	// the mean alone may decide
 	heads := method.Change(method.DefaultConfig(), "gptree", func(c *gptree.Config) { c.Mean = gptree.MeanZero })
-	p, err := NewPredictor(Settings{Method: "gptree", Heads: heads, Temperature: temperature.Config{Temperature: 1},
+	p := must.Get(NewPredictor(Settings{Method: "gptree", Heads: heads, Temperature: temperature.Config{Temperature: 1},
 		WithoutCalibration: true, DKL: &cfg, Env: dkl.TrainEnv{
 			Views: func(x blas32.General) ([]blas32.General, error) {
 				view := dense.New32(x.Rows, x.Cols)
@@ -168,13 +156,8 @@ func answered(t *testing.T, cfg dkl.Training) []float64 {
 				}
 				return []blas32.General{view}, nil
 			},
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}))(t)
 	x, y := blobs(4, 12, 6)
-	if err := p.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Learn(context.Background(), x, y))
 	return classifiertest.LogProb(t, p, x).Data
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestCompare: a head without a space compares like plda, as long as embeddings
@@ -34,17 +35,9 @@ func TestCompare(t *testing.T) {
 		}
 		return white.Data
 	}
-	head, err := plda.New(plda.DefaultConfig())
-	if err == nil {
-		err = head.Learn(context.Background(), x, y)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	near, err := ncm.New(ncm.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(plda.New(plda.DefaultConfig()))(t)
+	must.Do(t, head.Learn(context.Background(), x, y))
+	near := must.Get(ncm.New(ncm.DefaultConfig()))(t)
 	want := compared(&Predictor{Head: head})
 	split := blas32.General{Rows: 20, Cols: 6, Stride: 6, Data: x.Data[120:]} // a second session
 	first := episodes.Episode{X: dense.Rows32(x, 0, 20), Y: y[:20]}

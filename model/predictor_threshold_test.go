@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestNoCalibrationSaysWhy(t *testing.T) {
@@ -95,9 +96,5 @@ func TestCalibrationStops(t *testing.T) {
 
 func threshold(t *testing.T, m *Model, p float64) float64 {
 	t.Helper()
-	v, err := m.Threshold(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return must.Get(m.Threshold(p))(t)
 }

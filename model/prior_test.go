@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
@@ -19,14 +20,10 @@ func priorOf(t *testing.T, b Batch, from embed.Provenance) *prior.Prior {
 	s := classstats.New(b.X.Cols, true)
 	s.Provenance = from
 	for i, class := range b.Labels {
-		if _, err := s.Add(SampleID{Content: b.Content[i], Class: class}, b.only([]int{i}).X.Data); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Add(SampleID{Content: b.Content[i], Class: class}, b.only([]int{i}).X.Data))(t)
 	}
 	p := &prior.Prior{}
-	if err := p.Add(t.Context(), nil, s, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(t.Context(), nil, s, nil))
 	return p
 }
 
@@ -54,10 +51,7 @@ func TestForgettingWithAPrior(t *testing.T) {
 					checkNeverSeen(t, f, s, p, path, Forgetting{Rows: p.rows})
 				}
 			}
-			again, _, err := m.Retrained(t.Context(), p[0])
-			if err != nil {
-				t.Fatal(err)
-			}
+			again, _ := must.Get2(m.Retrained(t.Context(), p[0]))(t)
 			if again = mustLoad(t, savedAs(t, again)); again.Prior == nil ||
 				apart(t, again, mustLoad(t, past{p[0]}.learned(t, s)), p[0]) != 0 {
 				t.Error("trained again, it is another model")
@@ -71,19 +65,14 @@ func TestPriorNeverContainsTheSet(t *testing.T) {
 	s := settings("plda")
 	base, later := noisy(0, 3, "ant", "bee"), noisy(1, 3, "cat")
 	s.Prior = priorOf(t, past{noisy(9, 5, "yak", "zebu"), later}.joined(), s.Provenance)
-	m, _, err := Train(t.Context(), s, base)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(Train(t.Context(), s, base))(t)
 	if _, err := m.Learn(t.Context(), later); !errors.Is(err, prior.ErrLearned) ||
 		!strings.Contains(err.Error(), "3 of these 3 images") {
 		t.Errorf("learn: %v", err)
 	}
 	stats := classstats.New(later.X.Cols, true)
 	for i, h := range later.Content {
-		if _, err := stats.Add(SampleID{Content: h, Class: "cat"}, later.only([]int{i}).X.Data); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(stats.Add(SampleID{Content: h, Class: "cat"}, later.only([]int{i}).X.Data))(t)
 	}
 	if _, err := m.LearnStats(t.Context(), stats); !errors.Is(err, prior.ErrLearned) {
 		t.Errorf("learn statistics: %v", err)
@@ -128,9 +117,7 @@ func TestModelsAndPriorsAreToldApart(t *testing.T) {
 		t.Errorf("a model as a prior: %v", err)
 	}
 	file := filepath.Join(t.TempDir(), "p.prior")
-	if err := priorOf(t, p[0], s.Provenance).Save(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, priorOf(t, p[0], s.Provenance).Save(file))
 	if _, err := Load(file); !errors.Is(err, ErrNotModel) || !strings.Contains(err.Error(), "it is a prior") {
 		t.Errorf("a prior as a model: %v", err)
 	}

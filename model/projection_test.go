@@ -19,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -39,11 +40,8 @@ func blobs(classes, n, d int) (blas32.General, []string) {
 // projecting returns an unfitted Predictor with a projection.
 func projecting(t testing.TB, name string, T float64, cfg dkl.Training, env dkl.TrainEnv) *Predictor {
 	t.Helper()
-	p, err := NewPredictor(Settings{Method: name, Heads: method.DefaultConfig(),
-		Temperature: temperature.Config{Temperature: T}, DKL: &cfg, Env: env})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(NewPredictor(Settings{Method: name, Heads: method.DefaultConfig(),
+		Temperature: temperature.Config{Temperature: T}, DKL: &cfg, Env: env}))(t)
 	return p
 }
 
@@ -51,9 +49,7 @@ func taughtProjecting(t testing.TB, name string, cfg dkl.Training, env dkl.Train
 	t.Helper()
 	h := projecting(t, name, 1, cfg, env)
 	x, y := blobs(4, 20, 6)
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Learn(context.Background(), x, y))
 	return h
 }
 
@@ -62,17 +58,9 @@ func taughtProjecting(t testing.TB, name string, cfg dkl.Training, env dkl.Train
 func TestIsTheHeadAtTheProjections(t *testing.T) {
 	h := taughtProjecting(t, "plda", training(), dkl.TrainEnv{})
 	x, y := blobs(4, 20, 6)
-	z, err := h.Projection.Project(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	byHand, err := method.New("plda", method.DefaultConfig())
-	if err == nil {
-		err = byHand.Learn(context.Background(), z, y)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(h.Projection.Project(x))(t)
+	byHand := must.Get(method.New("plda", method.DefaultConfig()))(t)
+	must.Do(t, byHand.Learn(context.Background(), z, y))
 	if !slices.Equal(classifiertest.LogProb(t, h, x).Data, classifiertest.LogProb(t, byHand, z).Data) {
 		t.Error("other answers")
 	}
@@ -93,19 +81,12 @@ func TestTrainsOnce(t *testing.T) {
 	}}
 	h := projecting(t, "plda", temperature.Auto, training(), env)
 	x, y := blobs(5, 30, 6)
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Learn(context.Background(), x, y))
 	if h.Temperature.Fallback != "" {
 		t.Errorf("no temperature: %s", h.Temperature.Fallback)
 	}
-	if err := h.Learn(context.Background(), x, slices.Repeat([]string{"another"}, len(y))); err != nil {
-		t.Fatal(err)
-	}
-	z, err := h.project(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Learn(context.Background(), x, slices.Repeat([]string{"another"}, len(y))))
+	z := must.Get(h.project(x))(t)
 	again, err := h.unfitted()
 	if err == nil {
 		err = again.Learn(context.Background(), z, y)
@@ -161,10 +142,7 @@ func TestFailedTrainingChangesNothing(t *testing.T) {
 }
 
 func FuzzLoadProjection(f *testing.F) {
-	s, err := taughtProjecting(f, "ncm", training(), dkl.TrainEnv{}).Save()
-	if err != nil {
-		f.Fatal(err)
-	}
+	s := must.Get(taughtProjecting(f, "ncm", training(), dkl.TrainEnv{}).Save())(f)
 	names := slices.Sorted(maps.Keys(s.Tensors))
 	f.Add(s.Settings, 0, 0)
 	f.Add(s.Settings, 1, 2)

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // Which classes are of the base session follows their names: a model whose classes have other names,
@@ -19,14 +21,9 @@ func TestRenamedBaseClasses(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := settings("plda")
 			s.OldShare = 0.8
-			m, _, err := Train(t.Context(), s, noisy(0, 6, "ant", "bee", "cat"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m, _ := must.Get2(Train(t.Context(), s, noisy(0, 6, "ant", "bee", "cat")))(t)
 			learn(t, m, noisy(1, 3, "dog"))
-			if err := m.RenameClass(names[0], names[1]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, m.RenameClass(names[0], names[1]))
 			path := filepath.Join(t.TempDir(), "m")
 			save(t, m, path)
 			back, test := mustLoad(t, path), noisy(3, 4, "ant", "cat")

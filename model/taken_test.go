@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -55,22 +56,14 @@ func TestOccasionsOutliveTheFile(t *testing.T) {
 	ctx := context.Background()
 	made := func(b model.Batch) *model.Model {
 		t.Helper()
-		m, _, err := model.Train(ctx, model.Settings{Method: "plda", Heads: method.DefaultConfig()}, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m, _ := must.Get2(model.Train(ctx, model.Settings{Method: "plda", Heads: method.DefaultConfig()}, b))(t)
 		return m
 	}
 	loaded := func(m *model.Model) *model.Model {
 		t.Helper()
 		file := filepath.Join(t.TempDir(), "model")
-		if err := m.Save(file); err != nil {
-			t.Fatal(err)
-		}
-		m, err := model.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Save(file))
+		m = must.Get(model.Load(file))(t)
 		return m
 	}
 	timeless := days(0, 20)
@@ -92,16 +85,12 @@ func TestOccasionsOutliveTheFile(t *testing.T) {
 		t.Errorf("%d times of %d photos came back", len(b.Taken), len(b.Labels))
 	}
 	for _, m := range []*model.Model{m, kept} {
-		if _, err := m.Learn(ctx, days(20, 30)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(m.Learn(ctx, days(20, 30)))(t)
 	}
 	if !reflect.DeepEqual(m.Predictor.Calibration, kept.Predictor.Calibration) {
 		t.Errorf("learned more: %+v; after the file: %+v", m.Predictor.Calibration, kept.Predictor.Calibration)
 	}
-	if _, err := kept.ForgetClass(ctx, "class 25", model.Forgetting{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(kept.ForgetClass(ctx, "class 25", model.Forgetting{}))(t)
 	if found := kept.Predictor.Calibration; found.Elsewhere == 0 {
 		t.Errorf("forgot a class: %+v", found)
 	}

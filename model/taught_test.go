@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -18,15 +19,12 @@ func TestTaughtIsKnown(t *testing.T) {
 	notForRaces(t)
 	for _, known := range method.Methods() {
 		t.Run(known.Name, func(t *testing.T) {
-			m, _, err := Train(context.Background(), defaultSettings(known.Name),
-				noisy(0, 6, strings.Fields("ant bee cat dog eel fox")...))
-			if err != nil {
-				t.Fatal(err)
-			}
+			m, _ := must.Get2(Train(context.Background(), defaultSettings(known.Name),
+				noisy(0, 6, strings.Fields("ant bee cat dog eel fox")...)))(t)
 			taught := noisy(1, 1, "gnu", "hen")
 			learn(t, m, taught)
 			limit := threshold(t, m, 0.05)
-			err = classifier.ScoreBatches(m.Predictor, taught.X,
+			must.Do(t, classifier.ScoreBatches(m.Predictor, taught.X,
 				func(_ int, logProb blas64.General, novelty []float64) error {
 					for i, v := range novelty {
 						if v > limit {
@@ -35,10 +33,7 @@ func TestTaughtIsKnown(t *testing.T) {
 						}
 					}
 					return nil
-				})
-			if err != nil {
-				t.Fatal(err)
-			}
+				}))
 		})
 	}
 }

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
@@ -109,19 +110,11 @@ func TestFindsHowMuchTooSureAHeadIs(t *testing.T) {
 func TestNeverChangesTheDecision(t *testing.T) {
 	x, y := line(200, 4)
 	plain, _ := newSharp()
-	if err := plain.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
-	want, err := classifier.Predict(plain, x, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, plain.Learn(context.Background(), x, y))
+	want := must.Get(classifier.Predict(plain, x, 1))(t)
 	for _, T := range []float64{temperature.Auto, 1e-3, 0.5, 1, 1e4} {
 		h := learnedOn(t, temperature.Config{Temperature: T}, x, y, newSharp)
-		got, err := classifier.Predict(h, x, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(classifier.Predict(h, x, 1))(t)
 		for i := range got {
 			if got[i].Label != want[i].Label {
 				t.Fatalf("T = %g: example %d is %s, without a temperature %s", T, i, got[i].Label, want[i].Label)
@@ -184,10 +177,8 @@ func TestLaterSessionsKeepPseudoSessions(t *testing.T) {
 	x, y := line(50, 4)
 	h := learnedOn(t, temperature.Config{}, x, y, newSharp)
 	before := *h.Temperature
-	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}},
-		[]string{"c020"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}},
+		[]string{"c020"}))
 	if after := *h.Temperature; after != *before.With(1.0 / 9) || before.T != before.Alone || len(h.Classes()) != 9 {
 		t.Errorf("%+v became %+v", before, after)
 	}
@@ -199,10 +190,8 @@ func TestTemperatureAfterForgetting(t *testing.T) {
 	h := learnedOn(t, temperature.Config{}, x, y,
 		func() (classifier.Learner, error) { return plda.New(plda.Config{Epsilon: 0.3}) })
 	before := *h.Temperature
-	if err := h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}},
-		[]string{"c020"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Learn(context.Background(), blas32.General{Rows: 1, Cols: 2, Stride: 2, Data: []float32{20, 0}},
+		[]string{"c020"}))
 	if h.Temperature.T == before.T {
 		t.Errorf("T stays %g", before.T)
 	}
@@ -226,10 +215,7 @@ func newSharp() (classifier.Learner, error) { return &sharp{}, nil }
 // behind returns an unfitted Predictor whose heads come from unfitted.
 func behind(t *testing.T, cfg temperature.Config, unfitted func() (classifier.Learner, error)) *Predictor {
 	t.Helper()
-	head, err := unfitted()
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(unfitted())(t)
 	return &Predictor{Head: head, recipe: recipe{temperature: cfg, fresh: unfitted}}
 }
 
@@ -237,9 +223,7 @@ func learnedOn(t *testing.T, cfg temperature.Config, x blas32.General, y []strin
 	unfitted func() (classifier.Learner, error)) *Predictor {
 	t.Helper()
 	p := behind(t, cfg, unfitted)
-	if err := p.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Learn(context.Background(), x, y))
 	return p
 }
 
@@ -297,9 +281,7 @@ func TestOneLeavesTheHeadAlone(t *testing.T) {
 func logProbOf(t *testing.T, h classifier.Head, x blas32.General) []float64 {
 	t.Helper()
 	dst := dense.New(x.Rows, len(h.Classes()))
-	if err := h.Score(dst, nil, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Score(dst, nil, x))
 	return dst.Data
 }
 

@@ -8,17 +8,15 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
 // calibrated returns a model whose base session is large enough for episodes.
 func calibrated(t *testing.T) *Model {
 	t.Helper()
-	m, _, err := Train(context.Background(), settings("ppca"), noisy(0, 40, strings.Fields("ant bee cat dog eel "+
-		"fox")...))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(Train(context.Background(), settings("ppca"), noisy(0, 40, strings.Fields("ant bee cat dog eel "+
+		"fox")...)))(t)
 	return m
 }
 
@@ -51,10 +49,7 @@ func TestTemperatureDoesNotMoveTheThreshold(t *testing.T) {
 	var seen []calibration.Calibration
 	for _, T := range []float64{0, 1, 3} {
 		s.Temperature.Temperature = T
-		m, _, err := Train(context.Background(), s, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m, _ := must.Get2(Train(context.Background(), s, b))(t)
 		seen = append(seen, m.Predictor.Calibration)
 	}
 	if !reflect.DeepEqual(seen[0], seen[1]) || !reflect.DeepEqual(seen[0], seen[2]) {
@@ -76,9 +71,7 @@ func TestShareOfFewShotClasses(t *testing.T) {
 		t.Errorf("a seventh class of 10 samples counts %v, want %v", m.fewShare(), want)
 	}
 	for _, name := range strings.Fields("ant bee cat dog eel fox") {
-		if _, err := m.ForgetClass(context.Background(), name, Forgetting{Approximate: true}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(m.ForgetClass(context.Background(), name, Forgetting{Approximate: true}))(t)
 	}
 	if m.fewShare() != 1 {
 		t.Errorf("without base classes %v", m.fewShare())

@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A model that learned nothing is saved, loaded, and retrained into the model that
@@ -14,21 +16,10 @@ import (
 func TestRetrainedIsTrained(t *testing.T) {
 	dir := t.TempDir()
 	batch := noisy(0, 5, strings.Fields("ant bee cat")...)
-	want, _, err := Train(context.Background(), defaultSettings("plda"), batch)
-	if err != nil {
-		t.Fatal(err)
-	}
-	empty, err := New(defaultSettings("plda"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := empty.Save(filepath.Join(dir, "empty")); err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := Load(filepath.Join(dir, "empty"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	want, _ := must.Get2(Train(context.Background(), defaultSettings("plda"), batch))(t)
+	empty := must.Get(New(defaultSettings("plda")))(t)
+	must.Do(t, empty.Save(filepath.Join(dir, "empty")))
+	loaded := must.Get(Load(filepath.Join(dir, "empty")))(t)
 	got, o, err := loaded.Retrained(context.Background(), batch)
 	if err != nil || o.Added != 15 {
 		t.Fatal(o, err)
@@ -39,9 +30,7 @@ func TestRetrainedIsTrained(t *testing.T) {
 	if !ok || kept.X.Rows != 15 {
 		t.Fatalf("%d examples, %v", kept.X.Rows, ok)
 	}
-	if got, _, err = want.Retrained(context.Background(), kept); err != nil {
-		t.Fatal(err)
-	}
+	got, _ = must.Get2(want.Retrained(context.Background(), kept))(t)
 	same(t, dir, got, want)
 }
 
@@ -50,16 +39,12 @@ func same(t *testing.T, dir string, got, want *Model) {
 	var files [2][]byte
 	for i, m := range []*Model{got, want} {
 		file := filepath.Join(dir, "m")
-		if err := m.Save(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Save(file))
 		var err error
 		if files[i], err = os.ReadFile(file); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(file))
 	}
 	if !bytes.Equal(files[0], files[1]) {
 		t.Errorf("the models differ: %d and %d bytes", len(files[0]), len(files[1]))

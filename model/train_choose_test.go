@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
@@ -39,10 +40,7 @@ func elongated(n int, classes ...string) Batch {
 
 func chosen(t *testing.T, b Batch) *Model {
 	t.Helper()
-	m, _, err := Train(context.Background(), settings(method.Auto), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(Train(context.Background(), settings(method.Auto), b))(t)
 	return m
 }
 
@@ -72,10 +70,7 @@ func TestAutoIsTheChosenMethodGiven(t *testing.T) {
 	if !reflect.DeepEqual(back.Choice, choice) || !reflect.DeepEqual(chosen(t, b).Choice, choice) {
 		t.Error("the choice differs after loading, or in a second run")
 	}
-	given, _, err := Train(context.Background(), settings(m.Method), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	given, _ := must.Get2(Train(context.Background(), settings(m.Method), b))(t)
 	later := elongated(2, "ewe", "fox")
 	for _, each := range []*Model{m, back, given} {
 		learn(t, each, later)
@@ -120,9 +115,7 @@ func TestAutoForgets(t *testing.T) {
 	b := elongated(15, "ant", "bee", "cat", "dog")
 	m := chosen(t, b)
 	kind, first := m.Method, Batch{X: dense.Rows32(b.X, 0, 1), Labels: b.Labels[:1], Content: b.Content[:1]}
-	if _, err := m.ForgetSamples(context.Background(), first, Forgetting{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.ForgetSamples(context.Background(), first, Forgetting{}))(t)
 	if m.Method != kind || m.Choice != nil {
 		t.Errorf("%s, chosen by %+v", m.Method, m.Choice)
 	}

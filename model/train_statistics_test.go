@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
@@ -47,18 +48,14 @@ func collected(t testing.TB, b Batch, rows []int) *classstats.Stats {
 	t.Helper()
 	s := classstats.New(statsDim, true)
 	for _, i := range rows {
-		if _, err := s.Add(SampleID{Content: b.Content[i], Class: b.Labels[i]}, dense.Row32(b.X, i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Add(SampleID{Content: b.Content[i], Class: b.Labels[i]}, dense.Row32(b.X, i)))(t)
 	}
 	return s
 }
 
 func merged(t *testing.T, a, b *classstats.Stats) {
 	t.Helper()
-	if _, err := a.Merge(b); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(a.Merge(b))(t)
 }
 
 // Trained on statistics and on examples: the same model except for what needs
@@ -70,10 +67,7 @@ func TestTrainStatsIsTrain(t *testing.T) {
 		set.Temperature.Temperature = 1
 		set.Heads = method.Change(set.Heads, "ncm", func(c *ncm.Config) { c.Temperature = 0.05 })
 		set.Heads = method.Change(set.Heads, "plda", func(c *plda.Config) { c.LeaveOut = false })
-		want, _, err := Train(context.Background(), set, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want, _ := must.Get2(Train(context.Background(), set, b))(t)
 		got, o, err := TrainStats(context.Background(), set, collected(t, b, seq(b.X.Rows)))
 		if err != nil || o.Added != 80 || len(o.NewClasses) != 4 {
 			t.Fatalf("%s: %+v, %v", name, o, err)
@@ -132,10 +126,7 @@ func TestLearnStatsIsLearn(t *testing.T) {
 		set.Heads = method.Change(set.Heads, "ncm", func(c *ncm.Config) { c.Temperature = 0.05 })
 		var both [2]*Model
 		for i := range both {
-			m, _, err := Train(context.Background(), set, base)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m, _ := must.Get2(Train(context.Background(), set, base))(t)
 			both[i] = mustLoad(t, savedAs(t, m)) // the statistics are in the side file
 		}
 		learn(t, both[1], more)
@@ -163,10 +154,7 @@ func TestLearnStatsIsLearn(t *testing.T) {
 
 func TestLearnStatsRefuses(t *testing.T) {
 	ctx, b := context.Background(), crowd(1, 20, "ant", "bee")
-	m, _, err := Train(ctx, settings("plda"), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(Train(ctx, settings("plda"), b))(t)
 	part, rest := collected(t, b, seq(9)), crowd(3, 9, "ant", "bee")
 	merged(t, part, collected(t, rest, seq(rest.X.Rows)))
 	raw := collected(t, rest, seq(4))
@@ -201,9 +189,7 @@ func TestLearnStatsRefuses(t *testing.T) {
 
 func TestStatsAreNoModel(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "t.stats")
-	if err := collected(t, crowd(1, 5, "ant", "bee"), seq(10)).Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, collected(t, crowd(1, 5, "ant", "bee"), seq(10)).Save(path))
 	if _, err := Load(path); !errors.Is(err, ErrNotModel) || !strings.Contains(err.Error(), "class statistics") {
 		t.Errorf("statistics as a model: %v", err)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -38,42 +39,27 @@ func captioned(t *testing.T) (*gauss.Words, model.Batch) {
 		}
 	}
 	b.Content = embed.HashRows(b.X)
-	w, err := gauss.NewWords(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(gauss.NewWords(texts))(t)
 	return w, b
 }
 
 func wordedModel(t *testing.T, w *gauss.Words) *model.Model {
 	t.Helper()
-	m, err := model.New(model.Settings{Method: method.Auto, Heads: method.DefaultConfig(), Words: w})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(model.New(model.Settings{Method: method.Auto, Heads: method.DefaultConfig(), Words: w}))(t)
 }
 
 // reloaded returns a model as it is read back.
 func reloaded(t *testing.T, m *model.Model) *model.Model {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "m.model")
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	next, err := model.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return next
+	must.Do(t, m.Save(path))
+	return must.Get(model.Load(path))(t)
 }
 
 func answersOf(t *testing.T, m *model.Model, x blas32.General) []float64 {
 	t.Helper()
 	logProb := dense.New(x.Rows, len(m.Classes()))
-	if err := m.Predictor.Score(logProb, nil, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Predictor.Score(logProb, nil, x))
 	return logProb.Data
 }
 
@@ -85,21 +71,15 @@ func TestNamesThenImages(t *testing.T) {
 	if got := m.Classes(); !slices.Equal(got, w.Names) {
 		t.Fatalf("classes %v, want %v", got, w.Names)
 	}
-	o, err := m.Learn(t.Context(), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	o := must.Get(m.Learn(t.Context(), b))(t)
 	if want := []string{"apple", "bear", "car"}; !slices.Equal(o.NewClasses, want) || len(o.MoreOf) > 0 {
 		t.Errorf("new classes %v, more of %v; want %v and none", o.NewClasses, o.MoreOf, want)
 	}
 	if chosen := m.Predictor.Words(); chosen.Count == 0 && chosen.Weight == 0 {
 		t.Error("names that say what images show do not count")
 	}
-	direct, _, err := model.Train(t.Context(),
-		model.Settings{Method: method.Auto, Heads: method.DefaultConfig(), Words: w}, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	direct, _ := must.Get2(model.Train(t.Context(),
+		model.Settings{Method: method.Auto, Heads: method.DefaultConfig(), Words: w}, b))(t)
 	want := answersOf(t, direct, b.X)
 	if !slices.Equal(answersOf(t, m, b.X), want) || !slices.Equal(answersOf(t, reloaded(t, m), b.X), want) {
 		t.Error("saving in between changes the answers")
@@ -110,22 +90,15 @@ func TestNamesThenImages(t *testing.T) {
 func TestForgettingNames(t *testing.T) {
 	w, b := captioned(t)
 	m := wordedModel(t, w)
-	if _, err := m.Learn(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Learn(t.Context(), b))(t)
 	for i, name := range []string{"door", "bear"} {
-		if _, err := m.ForgetClass(t.Context(), name, model.Forgetting{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(m.ForgetClass(t.Context(), name, model.Forgetting{}))(t)
 		if got := m.Classes(); slices.Contains(got, name) || len(got) != 3-i {
 			t.Errorf("without %s: %v", name, got)
 		}
 		m = reloaded(t, m)
 	}
-	rest, err := gauss.NewWords(map[string][]float32{"apple": w.ByName()["apple"], "car": w.ByName()["car"]})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rest := must.Get(gauss.NewWords(map[string][]float32{"apple": w.ByName()["apple"], "car": w.ByName()["car"]}))(t)
 	never := wordedModel(t, rest)
 	var rows []int
 	left := model.Batch{}
@@ -136,9 +109,7 @@ func TestForgettingNames(t *testing.T) {
 		}
 	}
 	left.X = dense.Gather32(b.X, rows)
-	if _, err := never.Learn(t.Context(), left); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(never.Learn(t.Context(), left))(t)
 	if !slices.Equal(answersOf(t, m, b.X), answersOf(t, never, b.X)) {
 		t.Error("the model answers as if it remembered the class")
 	}
@@ -155,23 +126,16 @@ func TestNamesForAModel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := m.AddWords(t.Context(), w); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.AddWords(t.Context(), w))
 	if got := reloaded(t, m).Classes(); !slices.Equal(got, []string{"apple", "bear", "car", "door"}) {
 		t.Errorf("classes %v", got)
 	}
 	all := wordedModel(t, w)
-	if _, err := all.Learn(t.Context(), b); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(all.Learn(t.Context(), b))(t)
 	if got, want := m.Predictor.Words(), all.Predictor.Words(); got.Count != want.Count || got.Weight != want.Weight {
 		t.Errorf("ν %d, ω %g; together %d, %g", got.Count, got.Weight, want.Count, want.Weight)
 	}
-	ncm, _, err := model.Train(t.Context(), model.Settings{Method: "ncm", Heads: method.DefaultConfig()}, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	ncm, _ := must.Get2(model.Train(t.Context(), model.Settings{Method: "ncm", Heads: method.DefaultConfig()}, b))(t)
 	if err := ncm.AddWords(t.Context(), w); !errors.Is(err, gauss.ErrWords) {
 		t.Errorf("ncm: %v", err)
 	}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/models"
 )
@@ -28,13 +29,8 @@ type golden struct {
 
 func readGolden(t *testing.T, name string) (g golden) {
 	t.Helper()
-	data, err := os.ReadFile(filepath.Join("testdata", "efficientnet", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(data, &g); err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(filepath.Join("testdata", "efficientnet", name)))(t)
+	must.Do(t, json.Unmarshal(data, &g))
 	return g
 }
 
@@ -98,10 +94,7 @@ func TestPublished(t *testing.T) {
 
 func compare(t *testing.T, network []byte, side int, want golden) {
 	t.Helper()
-	e, err := extractor.Open(orttest.Open(t), network, "network", extractor.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(extractor.Open(orttest.Open(t), network, "network", extractor.DefaultConfig()))(t)
 	defer e.Close()
 	got := make([]float32, len(want.Features))
 	pixels := make([]float32, 3*side*side)
@@ -121,19 +114,14 @@ func compare(t *testing.T, network []byte, side int, want golden) {
 
 // TestConvertRefuses: a pickle runs nothing, and other weights are not taken for the network's.
 func TestConvertRefuses(t *testing.T) {
-	tiny, err := os.ReadFile("testdata/efficientnet/tiny.pth")
-	if err != nil {
-		t.Fatal(err)
-	}
+	tiny := must.Get(os.ReadFile("testdata/efficientnet/tiny.pth"))(t)
 	for name, c := range map[string]struct{ weights, want string }{
 		"a program": {"cposix\nsystem\n(X\x02\x00\x00\x00idtR.", "posix.system is not read"},
 		"another":   {strings.ReplaceAll(string(tiny), "_bn1.bias", "_bn1.base"), "KeyError: '_blocks.0._bn1.bias'"},
 		"cut":       {string(tiny[:len(tiny)/2]), "Error"},
 	} {
 		file := filepath.Join(t.TempDir(), "weights.pth")
-		if err := os.WriteFile(file, []byte(c.weights), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(c.weights), 0o644))
 		if said, err := convert(t, file); err == nil || !strings.Contains(string(said), c.want) {
 			t.Errorf("%s: %v, want %q: %s", name, err, c.want, said)
 		}

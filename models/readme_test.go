@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/onnx"
 	"github.com/seed-90d10d51/pipeline/preprocess"
@@ -19,18 +20,10 @@ var pythonBlock = regexp.MustCompile("(?ms)^```python\n(.*?)^```")
 // the other how to prepare photos for it, which the preprocessing accepts.
 func TestReadme(t *testing.T) {
 	python := testenv.Python(t, "onnx")
-	text, err := os.ReadFile("README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	network, err := os.ReadFile("../extractor/testdata/nchw.onnx")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("README.md"))(t)
+	network := must.Get(os.ReadFile("../extractor/testdata/nchw.onnx"))(t)
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "net.onnx"), network, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "net.onnx"), network, 0o644))
 	for _, block := range pythonBlock.FindAllStringSubmatch(string(text), -1) {
 		program := exec.Command(python, "-c", block[1])
 		program.Dir = dir
@@ -41,18 +34,10 @@ func TestReadme(t *testing.T) {
 	if _, err := os.Stat(filepath.Join(dir, "net-one-file.onnx")); err != nil {
 		t.Error(err)
 	}
-	described, err := os.ReadFile(filepath.Join(dir, "net-described.onnx"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := onnx.Parse(described)
-	if err != nil {
-		t.Fatal(err)
-	}
+	described := must.Get(os.ReadFile(filepath.Join(dir, "net-described.onnx")))(t)
+	m := must.Get(onnx.Parse(described))(t)
 	var spec preprocess.Spec
-	if err := json.Unmarshal([]byte(m.Metadata[onnx.MetadataPreprocess]), &spec); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(m.Metadata[onnx.MetadataPreprocess]), &spec))
 	if err := spec.Validate(); err != nil || spec.Side() != 224 {
 		t.Errorf("%+v: %v", spec, err)
 	}

@@ -7,6 +7,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
@@ -35,14 +36,8 @@ func TestExtend(t *testing.T) {
 	m := parse(t, "nchw")
 	g := onnx.NewGraph(m.FreshPrefix("head/"))
 	g.Output("twice", g.Op("Add", "features", "features"), onnx.Float32, onnx.Free, 4)
-	file, err := m.Extend(g, "test", map[string]string{"more": "1", onnx.MetadataPreprocess: "changed"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	joined, err := onnx.Parse(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(m.Extend(g, "test", map[string]string{"more": "1", onnx.MetadataPreprocess: "changed"}))(t)
+	joined := must.Get(onnx.Parse(file))(t)
 	if onnx.Names(joined.Inputs) != onnx.Names(m.Inputs) || onnx.Names(joined.Outputs) != "twice float32[?,4]" {
 		t.Errorf("%s → %s", onnx.Names(joined.Inputs), onnx.Names(joined.Outputs))
 	}
@@ -69,10 +64,7 @@ func TestExtendRefusesOldOperators(t *testing.T) {
 	opset := numberField(2, 11)
 	file := append(append([]byte{}, read(t, "nchw")...),
 		protowire.AppendBytes(protowire.AppendTag(nil, 8, protowire.BytesType), opset)...)
-	m, err := onnx.Parse(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(onnx.Parse(file))(t)
 	if _, err := m.Extend(onnx.NewGraph("x"), "", nil); err == nil || !strings.Contains(err.Error(), "opset 11") {
 		t.Error(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
@@ -20,10 +21,7 @@ func TestMutatedNetworks(t *testing.T) {
 	}
 	var files [][]byte
 	for _, path := range paths {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(path))(t)
 		files = append(files, b)
 	}
 	mutation.Each(t, 300, func(_ int, rng *rand.Rand) error {
@@ -67,10 +65,7 @@ func TestProductsOfTwoLengths(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			file := bytesField(7, graph...)
 			mutation.Bounded(t, func() {
-				m, err := onnx.Parse(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				m := must.Get(onnx.Parse(file))(t)
 				if _, err := m.Penultimate(); err == nil || len(err.Error()) > 3000 {
 					t.Errorf("%.300v", err)
 				}

@@ -11,6 +11,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
@@ -18,20 +19,12 @@ const models = "../extractor/testdata" // made by make_models.py there
 
 func read(tb testing.TB, name string) []byte {
 	tb.Helper()
-	b, err := os.ReadFile(filepath.Join(models, name+".onnx"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
+	return must.Get(os.ReadFile(filepath.Join(models, name+".onnx")))(tb)
 }
 
 func parse(tb testing.TB, name string) *onnx.Model {
 	tb.Helper()
-	m, err := onnx.Parse(read(tb, name))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return m
+	return must.Get(onnx.Parse(read(tb, name)))(tb)
 }
 
 func ExampleParse() {
@@ -188,10 +181,7 @@ func TestPenultimateInACircle(t *testing.T) {
 		return bytesField(1, bytesField(1, []byte(in)), bytesField(2, []byte(out)), bytesField(4, []byte("Identity")))
 	}
 	b := bytesField(7, node("a", "b"), node("b", "a"), bytesField(12, bytesField(1, []byte("a"))))
-	m, err := onnx.Parse(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(onnx.Parse(b))(t)
 	if _, err := m.Penultimate(); !errors.Is(err, onnx.ErrNoPenultimate) {
 		t.Error(err)
 	}
@@ -199,18 +189,9 @@ func TestPenultimateInACircle(t *testing.T) {
 
 func TestWithOutput(t *testing.T) {
 	file := read(t, "classifier")
-	m, err := onnx.Parse(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, name, err := m.WithOutput("features")
-	if err != nil {
-		t.Fatal(err)
-	}
-	again, err := onnx.Parse(b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(onnx.Parse(file))(t)
+	b, name := must.Get2(m.WithOutput("features"))(t)
+	again := must.Get(onnx.Parse(b))(t)
 	if v, ok := again.Output(name); !ok || v.Elem != onnx.Float32 || len(again.Outputs) != 2 {
 		t.Errorf("outputs %v", again.Outputs)
 	}
@@ -236,10 +217,7 @@ func FuzzParse(f *testing.F) {
 		f.Fatal("no models", err)
 	}
 	for _, path := range paths {
-		b, err := os.ReadFile(path)
-		if err != nil {
-			f.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(path))(f)
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

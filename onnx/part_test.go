@@ -4,18 +4,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestPart: the part of one output has its inputs, operators and weights only.
 func TestPart(t *testing.T) {
-	file, err := os.ReadFile(filepath.Join("..", "extractor", "testdata", "pair.onnx"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, err := Parse(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.ReadFile(filepath.Join("..", "extractor", "testdata", "pair.onnx")))(t)
+	m := must.Get(Parse(file))(t)
 	for tensor, inputs := range map[string]int{"image_embeds": 1, "text_embeds": 1, "logits": 2} {
 		part, err := m.Part(tensor)
 		if err != nil {

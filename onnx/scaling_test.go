@@ -3,6 +3,7 @@ package onnx_test
 import (
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
@@ -55,14 +56,8 @@ func TestInputRange(t *testing.T) {
 		g := onnx.NewGraph("test/")
 		y := c.steps(g, g.Input("input", onnx.Float32, onnx.Free, 3, 4, 4))
 		g.Output("y", g.Op("Relu", y), onnx.Float32)
-		file, err := g.Model("test", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		m, err := onnx.Parse(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(g.Model("test", nil))(t)
+		m := must.Get(onnx.Parse(file))(t)
 		if got := m.InputRange("input"); got != c.want {
 			t.Errorf("%s: %g, want %g", name, got, c.want)
 		}

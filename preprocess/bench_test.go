@@ -5,6 +5,8 @@ import (
 	"image/jpeg"
 	"math"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // photo returns a smooth picture with texture, which compresses like a photo.
@@ -25,27 +27,17 @@ func photoJPEG(tb testing.TB, width, height int) []byte {
 	tb.Helper()
 	rgb := photo(width, height).nrgba()
 	var b bytes.Buffer
-	if err := jpeg.Encode(&b, rgb, &jpeg.Options{Quality: 90}); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, jpeg.Encode(&b, rgb, &jpeg.Options{Quality: 90}))
 	return b.Bytes()
 }
 
 func benchmarkTensor(b *testing.B, file []byte) {
-	s, err := Preset("imagenet")
-	if err != nil {
-		b.Fatal(err)
-	}
-	p, err := New(s, DefaultBudget())
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(Preset("imagenet"))(b)
+	p := must.Get(New(s, DefaultBudget()))(b)
 	dst := make([]float32, 3*224*224)
 	b.ReportAllocs()
 	for b.Loop() {
-		if err := p.Tensor(b.Context(), dst, file); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, p.Tensor(b.Context(), dst, file))
 	}
 }
 
@@ -59,37 +51,25 @@ func BenchmarkDecode(b *testing.B) {
 	b.Run("image_jpeg_only_500x375", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := jpeg.Decode(bytes.NewReader(file)); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(jpeg.Decode(bytes.NewReader(file)))(b)
 		}
 	})
 	b.Run("JPEG_500x375_to_RGB", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if _, err := Decode(b.Context(), file, DefaultBudget(), true); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(Decode(b.Context(), file, DefaultBudget(), true))(b)
 		}
 	})
 }
 
 func BenchmarkResize(b *testing.B) {
-	s, err := Preset("imagenet")
-	if err != nil {
-		b.Fatal(err)
-	}
-	p, err := New(s, DefaultBudget())
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(Preset("imagenet"))(b)
+	p := must.Get(New(s, DefaultBudget()))(b)
 	img, dst := photo(500, 375), make([]float32, 3*224*224)
 	b.Run("500x375_to_224", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
-			if err := p.fromImage(dst, img); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, p.fromImage(dst, img))
 		}
 	})
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
@@ -117,20 +118,13 @@ func TestBMPRefused(t *testing.T) {
 
 func sharedFile(t *testing.T, parts ...string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join(parts...))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(os.ReadFile(filepath.Join(parts...)))(t)
 }
 
 // TestCaseOfBMPHeaders compares the files with the same picture as PNG.
 func TestCaseOfBMPHeaders(t *testing.T) {
 	dir := shared.Path(t, "cases", "09-bmp-headers")
-	want, err := Decode(t.Context(), sharedFile(t, dir, "same.png"), DefaultBudget(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(Decode(t.Context(), sharedFile(t, dir, "same.png"), DefaultBudget(), true))(t)
 	for name, most := range map[string]int{"rgb565.bmp": 8, "v3_56_byte_header.bmp": 0, "topdown_v5.bmp": 0} {
 		got, err := Decode(t.Context(), sharedFile(t, dir, "in", name), DefaultBudget(), true)
 		if err != nil {

@@ -11,18 +11,17 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func boxTensors(t testing.TB, p *Preprocessor, file []byte, boxes ...Box) (all [][]float32) {
 	t.Helper()
-	err := p.Boxes(t.Context(), file, boxes, func(_ int, tensor func([]float32) error) error {
+	must.Do(t, p.Boxes(t.Context(), file, boxes, func(_ int, tensor func([]float32) error) error {
 		dst := make([]float32, 3*p.spec.Side()*p.spec.Side())
 		all = append(all, dst)
 		return tensor(dst)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return all
 }
 
@@ -33,9 +32,7 @@ func squareOf(t testing.TB, m image.Image, x, y, side int) []byte {
 	draw.Draw(out, out.Rect, image.NewUniform(color.NRGBA{128, 128, 128, 255}), image.Point{}, draw.Src)
 	draw.Draw(out, m.Bounds().Sub(image.Pt(x, y)), m, image.Point{}, draw.Src)
 	var b bytes.Buffer
-	if err := png.Encode(&b, out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, out))
 	return b.Bytes()
 }
 
@@ -46,10 +43,7 @@ func halfSpec() Spec {
 
 // TestBoxesArePhotosOfTheirSquare: inside, moved in from each edge, and padded.
 func TestBoxesArePhotosOfTheirSquare(t *testing.T) {
-	p, err := New(halfSpec(), DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(halfSpec(), DefaultBudget()))(t)
 	m := photo(200, 100).nrgba()
 	whole := encoded(t, m)
 	for _, c := range []struct {
@@ -69,17 +63,12 @@ func TestBoxesArePhotosOfTheirSquare(t *testing.T) {
 			continue
 		}
 		want := make([]float32, 3*16*16)
-		if err := p.Tensor(t.Context(), want, squareOf(t, m, c.x, c.y, c.side)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Tensor(t.Context(), want, squareOf(t, m, c.x, c.y, c.side)))
 		if got := boxTensors(t, p, whole, c.box)[0]; !slices.Equal(got, want) {
 			t.Errorf("%v: other pixels than those of the square cut out", c.box)
 		}
 		for _, side := range []int{9, 500} {
-			want, err := p.Thumbnail(t.Context(), squareOf(t, m, c.x, c.y, c.side), side)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want := must.Get(p.Thumbnail(t.Context(), squareOf(t, m, c.x, c.y, c.side), side))(t)
 			if got, err := p.BoxThumbnail(t.Context(), whole, c.box, side); err != nil || !slices.Equal(got, want) {
 				t.Errorf("%v: another thumbnail of %d pixels than that of the square cut out (%v)", c.box, side, err)
 			}
@@ -94,19 +83,14 @@ func TestBoxesArePhotosOfTheirSquare(t *testing.T) {
 
 func encoded(t testing.TB, m image.Image) []byte {
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, m))
 	return b.Bytes()
 }
 
 // TestBoxesOfEveryFormat: boxes lie on the upright picture, whatever the format and its
 // orientation, and many give what each gives alone.
 func TestBoxesOfEveryFormat(t *testing.T) {
-	p, err := New(halfSpec(), DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(halfSpec(), DefaultBudget()))(t)
 	boxes := []Box{{0.1, 0.1, 0.3, 0.4}, {0, 0, 1, 1}, {0.5, 0.2, 0.5, 0.2}, {0.7, 0.8, 0.1, 0.1}}
 	for name, file := range seedImages(t) {
 		img, err := Decode(t.Context(), file, DefaultBudget(), true)
@@ -124,16 +108,13 @@ func TestBoxesOfEveryFormat(t *testing.T) {
 }
 
 func TestBoxesRefuse(t *testing.T) {
-	p, err := New(halfSpec(), fuzzBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(halfSpec(), fuzzBudget()))(t)
 	nan := math.NaN()
 	boxes := []Box{{nan, 0, 1, 1}, {0, 0, nan, 1}, {-0.1, 0, 1, 1}, {0.5, 0, 0.6, 1}, {0, 0, math.Inf(1), 1},
 		{0, 0, 0.5, 0.5}}
 	var errs []error
 	dst := make([]float32, 3*16*16)
-	err = p.Boxes(t.Context(), ramp(t, 40, 30), boxes, func(_ int, tensor func([]float32) error) error {
+	err := p.Boxes(t.Context(), ramp(t, 40, 30), boxes, func(_ int, tensor func([]float32) error) error {
 		errs = append(errs, tensor(dst))
 		return nil
 	})
@@ -168,21 +149,15 @@ func TestBoxesRefuse(t *testing.T) {
 // TestViewsOfBoxes: views of a box repeat and differ, and each shows a part of its square,
 // of which the left half is black here and the rest of the picture white.
 func TestViewsOfBoxes(t *testing.T) {
-	p, err := New(halfSpec(), DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(halfSpec(), DefaultBudget()))(t)
 	m := image.NewNRGBA(image.Rect(0, 0, 200, 100))
 	draw.Draw(m, m.Rect, image.White, image.Point{}, draw.Src)
 	draw.Draw(m, image.Rect(77, 17, 123, 63), image.NewUniform(color.Gray{51}), image.Point{}, draw.Src)
 	file := encoded(t, m)
 	view := func(number int) (dst []float32) {
 		dst = make([]float32, 3*16*16)
-		err := p.View(number).Boxes(t.Context(), file, []Box{{0.4, 0.3, 0.2, 0.2}},
-			func(_ int, tensor func([]float32) error) error { return tensor(dst) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.View(number).Boxes(t.Context(), file, []Box{{0.4, 0.3, 0.2, 0.2}},
+			func(_ int, tensor func([]float32) error) error { return tensor(dst) }))
 		return dst
 	}
 	for number := 1; number < 5; number++ {
@@ -202,29 +177,21 @@ func TestViewsOfBoxes(t *testing.T) {
 // BenchmarkBoxes compares a photo with its boxes: the time of n is that of decoding it once
 // and of n resizes.
 func BenchmarkBoxes(b *testing.B) {
-	p, err := New(imagenet(b), DefaultBudget())
-	if err != nil {
-		b.Fatal(err)
-	}
+	p := must.Get(New(imagenet(b), DefaultBudget()))(b)
 	dst := make([]float32, 3*224*224)
 	for _, size := range [][2]int{{500, 375}, {4000, 3000}} {
 		file := photoJPEG(b, size[0], size[1])
 		b.Run(fmt.Sprintf("%dx%d/whole", size[0], size[1]), func(b *testing.B) {
 			for b.Loop() {
-				if err := p.Tensor(b.Context(), dst, file); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, p.Tensor(b.Context(), dst, file))
 			}
 		})
 		for _, n := range []int{1, 3, 10} {
 			boxes := slices.Repeat([]Box{{0.3, 0.3, 0.3, 0.3}}, n)
 			b.Run(fmt.Sprintf("%dx%d/boxes=%d", size[0], size[1], n), func(b *testing.B) {
 				for b.Loop() {
-					err := p.Boxes(b.Context(), file, boxes,
-						func(_ int, tensor func([]float32) error) error { return tensor(dst) })
-					if err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, p.Boxes(b.Context(), file, boxes,
+						func(_ int, tensor func([]float32) error) error { return tensor(dst) }))
 				}
 			})
 		}

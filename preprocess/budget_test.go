@@ -16,6 +16,7 @@ import (
 	"golang.org/x/image/tiff"
 
 	"github.com/seed-90d10d51/pipeline/internal/testing/imagebomb"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // matrix returns pictures of half a million pixels in every format.
@@ -46,9 +47,7 @@ func matrix(t *testing.T) map[string][]byte {
 		"palette 2.bmp": func(b *bytes.Buffer) error { return bmp.Encode(b, paletted) },
 	} {
 		var b bytes.Buffer
-		if err := encode(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, encode(&b))
 		files[name] = b.Bytes()
 	}
 	return files
@@ -156,10 +155,7 @@ func TestLargePhotoFits(t *testing.T) {
 
 // TestBudgetRefuses what exceeds it, whatever its header, and names the setting.
 func TestBudgetRefuses(t *testing.T) {
-	b, err := NewBudget(1 << 20)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(NewBudget(1 << 20))(t)
 	for name, file := range matrix(t) {
 		_, err := Decode(t.Context(), file, b, true)
 		if !errors.Is(err, ErrTooLarge) || !strings.Contains(err.Error(), "preprocess.memory is 1MiB") {
@@ -180,10 +176,7 @@ func TestBudgetRefuses(t *testing.T) {
 func TestBudgetIsShared(t *testing.T) {
 	b, _ := NewBudget(16 << 20)
 	file := photoJPEG(t, 1000, 900)
-	p, err := planFile(file, b, purpose{size: fullSize})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(planFile(file, b, purpose{size: fullSize}))(t)
 	if p.bytes < b.pictures.size/8 || p.bytes > b.pictures.size/2 {
 		t.Fatalf("a share of %d does not make %d wait", p.bytes, b.pictures.size)
 	}

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/testing/imagebomb"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
@@ -36,10 +37,7 @@ func TestCostOfDamagedImages(t *testing.T) {
 	}
 	cost := func(name string, files [][]byte, b *Budget, damaged damage) {
 		t.Run(name, func(t *testing.T) {
-			p, err := New(spec, b)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(New(spec, b))(t)
 			mutation.Each(t, 200, func(i int, rng *rand.Rand) error {
 				file := damaged(rng, files[rng.IntN(len(files))], files)
 				resealPNG(file)

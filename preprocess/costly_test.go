@@ -15,6 +15,7 @@ import (
 	"golang.org/x/image/bmp"
 
 	"github.com/seed-90d10d51/pipeline/internal/testing/imagebomb"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestCostlyHeaders: what would take time that the Budget does not count, or memory
@@ -93,10 +94,7 @@ func (e *ending) Err() error {
 // TestWhateverUsesPixelsStops: whenever the context ends, until the last row has been
 // used, so does the call, and nothing of the picture is returned.
 func TestWhateverUsesPixelsStops(t *testing.T) {
-	p, err := New(imagenet(t), DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(imagenet(t), DefaultBudget()))(t)
 	photo, turned := photoJPEG(t, 300, 200), readFile(t, "images", "orientation_6.jpg")
 	dst := make([]float32, 3*224*224)
 	for name, use := range map[string]func(context.Context) error{
@@ -151,9 +149,7 @@ func TestDecodingStops(t *testing.T) {
 		"p.bmp": func(b *bytes.Buffer) error { return bmp.Encode(b, noise) },
 	} {
 		var b bytes.Buffer
-		if err := encode(&b); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, encode(&b))
 		files[name] = b.Bytes()
 	}
 	for name, file := range files {
@@ -179,9 +175,7 @@ func TestPackBitsIsCollected(t *testing.T) {
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
 	file := imagebomb.PackBits(side, side, rows)
-	if _, err := Decode(t.Context(), file, DefaultBudget().Portable(), true); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(Decode(t.Context(), file, DefaultBudget().Portable(), true))(t)
 	runtime.ReadMemStats(&after)
 	if n := after.NumForcedGC - before.NumForcedGC; n < strips*side*rows/collectBytes {
 		t.Errorf("garbage of %d strips of %d bytes was collected %d times", strips, side*rows, n)

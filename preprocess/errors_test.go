@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestForeignFormatsAreNamed(t *testing.T) {
@@ -133,10 +135,7 @@ func isPhoto(name string) bool {
 
 func TestTooManyScansAreRefused(t *testing.T) {
 	file := readFile(t, "images", "progressive.jpg")
-	h, err := readJPEGHeader(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(readJPEGHeader(file))(t)
 	_, start, err := nextMarker(file, h.firstScan+2)
 	for err == nil && file[start+1] != markerSOS {
 		_, start, err = nextMarker(file, start+2)

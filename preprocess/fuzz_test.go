@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // fuzzBudget keeps single inputs quick.
@@ -30,9 +32,7 @@ func FuzzDecode(f *testing.F) {
 			}
 			return
 		}
-		if err := img.check(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, img.check())
 		if int64(img.Width)*int64(img.Height) > fuzzBudget().Bytes() {
 			t.Fatalf("%d×%d pixels pass the limit", img.Width, img.Height)
 		}
@@ -47,11 +47,8 @@ func FuzzTensor(f *testing.F) {
 		f.Add(file)
 	}
 	half := [3]float64{0.5, 0.5, 0.5}
-	p, err := New(Spec{Resize: ResizeShorter, Size: 24, Crop: 17, Interpolation: Bicubic, Mean: half, Std: half,
-		Orientation: true}, fuzzBudget())
-	if err != nil {
-		f.Fatal(err)
-	}
+	p := must.Get(New(Spec{Resize: ResizeShorter, Size: 24, Crop: 17, Interpolation: Bicubic, Mean: half, Std: half,
+		Orientation: true}, fuzzBudget()))(f)
 	f.Fuzz(func(t *testing.T, file []byte) {
 		dst := make([]float32, 3*17*17)
 		err := p.Tensor(t.Context(), dst, file)

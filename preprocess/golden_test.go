@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
@@ -29,33 +30,21 @@ type manifest struct {
 
 func readManifest(tb testing.TB) manifest {
 	tb.Helper()
-	text, err := os.ReadFile(filepath.Join("testdata", "manifest.json"))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("testdata", "manifest.json")))(tb)
 	var m manifest
-	if err := json.Unmarshal(text, &m); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, json.Unmarshal(text, &m))
 	return m
 }
 
 func readFile(tb testing.TB, parts ...string) []byte {
 	tb.Helper()
-	b, err := os.ReadFile(filepath.Join(append([]string{"testdata"}, parts...)...))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
+	return must.Get(os.ReadFile(filepath.Join(append([]string{"testdata"}, parts...)...)))(tb)
 }
 
 // wanted reads a golden, an opaque PNG, without using our own code.
 func wanted(tb testing.TB, name string) *Image {
 	tb.Helper()
-	m, err := png.Decode(bytes.NewReader(readFile(tb, "want", name)))
-	if err != nil {
-		tb.Fatal(err)
-	}
+	m := must.Get(png.Decode(bytes.NewReader(readFile(tb, "want", name))))(tb)
 	b := m.Bounds()
 	img := &Image{Width: b.Dx(), Height: b.Dy()}
 	for y := range img.Height {
@@ -78,10 +67,7 @@ func largestDifference(a, b []byte) int {
 func TestDecodeEqualsPillow(t *testing.T) {
 	for _, c := range readManifest(t).Decode {
 		t.Run(c.File, func(t *testing.T) {
-			got, err := Decode(t.Context(), readFile(t, "images", c.File), DefaultBudget(), c.Orient)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(Decode(t.Context(), readFile(t, "images", c.File), DefaultBudget(), c.Orient))(t)
 			want := wanted(t, c.Want)
 			if got.Width != want.Width || got.Height != want.Height {
 				t.Fatalf("%d×%d pixels, want %d×%d", got.Width, got.Height, want.Width, want.Height)
@@ -96,16 +82,11 @@ func TestDecodeEqualsPillow(t *testing.T) {
 func TestTensorEqualsTorchvision(t *testing.T) {
 	for _, c := range readManifest(t).Tensor {
 		t.Run(c.Want, func(t *testing.T) {
-			p, err := New(c.Spec, DefaultBudget())
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(New(c.Spec, DefaultBudget()))(t)
 			want := wanted(t, c.Want)
 			area := want.Width * want.Height
 			dst := make([]float32, 3*area)
-			if err := p.Tensor(t.Context(), dst, readFile(t, "images", c.File)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, p.Tensor(t.Context(), dst, readFile(t, "images", c.File)))
 			for i, v := range dst {
 				if level := float32(want.Pix[3*(i%area)+i/area]) / 255; v != level {
 					t.Fatalf("value %d is %g, want exactly %g", i, v, level)
@@ -116,19 +97,11 @@ func TestTensorEqualsTorchvision(t *testing.T) {
 }
 
 func TestNormalisationIsBitExact(t *testing.T) {
-	s, err := Preset("imagenet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Preset("imagenet"))(t)
 	s.Size, s.Crop = 16, 16
-	p, err := New(s, DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(s, DefaultBudget()))(t)
 	dst := make([]float32, 3*16*16)
-	if err := p.Tensor(t.Context(), dst, readFile(t, "images", "noise_61x47.png")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Tensor(t.Context(), dst, readFile(t, "images", "noise_61x47.png")))
 	want := readFile(t, "want", "noise_61x47.imagenet_16.f32")
 	for i, v := range dst {
 		if w := math.Float32frombits(binary.LittleEndian.Uint32(want[4*i:])); v != w {
@@ -153,20 +126,11 @@ func sharedPhotos(t *testing.T, n int) []string {
 }
 
 func TestSharedPhotosHaveFiniteTensors(t *testing.T) {
-	s, err := Preset("vit-0.5")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := New(s, DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Preset("vit-0.5"))(t)
+	p := must.Get(New(s, DefaultBudget()))(t)
 	dst := make([]float32, 3*224*224)
 	for _, file := range sharedPhotos(t, 60) {
-		b, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(file))(t)
 		if err := p.Tensor(t.Context(), dst, b); err != nil {
 			t.Errorf("%s: %v", filepath.Base(file), err)
 		}

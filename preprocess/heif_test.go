@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A heifCase is a golden that testdata/make_heif.py made.
@@ -20,9 +22,7 @@ type heifCase struct {
 
 func heifCases(tb testing.TB) (cases []heifCase) {
 	tb.Helper()
-	if err := json.Unmarshal(readFile(tb, "heif.json"), &cases); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, json.Unmarshal(readFile(tb, "heif.json"), &cases))
 	return cases
 }
 
@@ -129,11 +129,8 @@ func TestStoredThumbnail(t *testing.T) {
 		{"depth_thumbnail.heic", 10, 96, 64}, // has another shape
 		{"irot_1.heic", 10, 64, 96},
 	} {
-		p, err := planFile(readFile(t, "heif", c.file), b, purpose{side: c.side})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = p.run(t.Context(), func(r raster, _ format) {
+		p := must.Get(planFile(readFile(t, "heif", c.file), b, purpose{side: c.side}))(t)
+		err := p.run(t.Context(), func(r raster, _ format) {
 			if w, h := r.size(); w != c.width || h != c.height || p.width != w || p.height != h {
 				t.Errorf("%s for %d: %d×%d pixels, planned %d×%d", c.file, c.side, w, h, p.width, p.height)
 			}
@@ -152,13 +149,8 @@ func TestStoredThumbnail(t *testing.T) {
 	plain, thumbnail := make([]float32, 3*60*60), make([]float32, 3*60*60)
 	file := readFile(t, "heif", "grid_thumbnail.heic")
 	for dst, spec := range map[*[]float32]Spec{&plain: s, &thumbnail: with} {
-		p, err := New(spec, b)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := p.Tensor(t.Context(), *dst, file); err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(New(spec, b))(t)
+		must.Do(t, p.Tensor(t.Context(), *dst, file))
 	}
 	if slices.Equal(plain, thumbnail) { // they show different pictures
 		t.Error("the setting has no effect")
@@ -181,9 +173,7 @@ func FuzzHEIF(f *testing.F) {
 			}
 			return
 		}
-		if err := img.check(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, img.check())
 	})
 }
 
@@ -195,11 +185,7 @@ func photoHEIC(tb testing.TB) []byte {
 	if path == "" {
 		tb.Skip("HEIC_PHOTO names no photo")
 	}
-	file, err := os.ReadFile(filepath.Clean(path))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return file
+	return must.Get(os.ReadFile(filepath.Clean(path)))(tb)
 }
 
 func BenchmarkTensorHEIC(b *testing.B) {
@@ -212,15 +198,10 @@ func BenchmarkTensorHEIC(b *testing.B) {
 		spec   Spec
 		budget *Budget
 	}{{"machine", imagenet(b), libraries(b)}, {"thumbnail", thumbnail, libraries(b)}} {
-		p, err := New(c.spec, c.budget)
-		if err != nil {
-			b.Fatal(err)
-		}
+		p := must.Get(New(c.spec, c.budget))(b)
 		b.Run(c.name, func(b *testing.B) {
 			for b.Loop() {
-				if err := p.Tensor(b.Context(), dst, file); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, p.Tensor(b.Context(), dst, file))
 			}
 		})
 	}

@@ -3,15 +3,13 @@ package preprocess
 import (
 	"math"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func imagenet(tb testing.TB) Spec {
 	tb.Helper()
-	s, err := Preset("imagenet")
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return s
+	return must.Get(Preset("imagenet"))(tb)
 }
 
 // TestReduction: only from four times the target, and never below twice.

@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
@@ -22,10 +23,7 @@ func TestMutatedImages(t *testing.T) {
 	var both []*Preprocessor
 	for _, b := range []*Budget{fuzzBudget(), fuzzBudget().Portable()} {
 		spec.Decoder = machine(b).Name()
-		p, err := New(spec, b)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(New(spec, b))(t)
 		both = append(both, p)
 	}
 	var files [][]byte

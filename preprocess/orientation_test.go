@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/disintegration/imaging"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestReorientAgreesWithImaging uses an independent implementation.
@@ -34,10 +36,7 @@ func TestReorientAgreesWithImaging(t *testing.T) {
 func TestOrientationSwitch(t *testing.T) {
 	file := readFile(t, "images", "orientation_6.jpg")
 	for _, on := range []bool{false, true} {
-		img, err := Decode(t.Context(), file, DefaultBudget(), on)
-		if err != nil {
-			t.Fatal(err)
-		}
+		img := must.Get(Decode(t.Context(), file, DefaultBudget(), on))(t)
 		if turned := img.Height > img.Width; turned != on {
 			t.Errorf("orientation %t: %d×%d pixels", on, img.Width, img.Height)
 		}
@@ -46,10 +45,7 @@ func TestOrientationSwitch(t *testing.T) {
 
 // TestSize is that of the decoded picture, whatever the format and the orientation.
 func TestSize(t *testing.T) {
-	entries, err := os.ReadDir(filepath.Join("testdata", "images"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(filepath.Join("testdata", "images")))(t)
 	checked := map[bool]int{}
 	for _, e := range entries {
 		file := readFile(t, "images", e.Name())
@@ -84,22 +80,12 @@ func TestSize(t *testing.T) {
 func TestTensorOfTurnedPicture(t *testing.T) {
 	s := preset(t, "clip")
 	s.Size, s.Crop = 20, 13
-	p, err := New(s, DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(s, DefaultBudget()))(t)
 	file := readFile(t, "images", "orientation_8.jpg")
-	img, err := Decode(t.Context(), file, DefaultBudget(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	img := must.Get(Decode(t.Context(), file, DefaultBudget(), true))(t)
 	got, want := make([]float32, 3*13*13), make([]float32, 3*13*13)
-	if err := p.Tensor(t.Context(), got, file); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.fromImage(want, img); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Tensor(t.Context(), got, file))
+	must.Do(t, p.fromImage(want, img))
 	for i := range got {
 		if got[i] != want[i] {
 			t.Fatalf("value %d: %g, want %g", i, got[i], want[i])

@@ -5,20 +5,17 @@ import (
 	"image/png"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestWrongChecksums: a chunk that no pixel needs is left out if its checksum is wrong; one that pixels need
 // is damage.
 func TestWrongChecksums(t *testing.T) {
 	var b bytes.Buffer
-	if err := png.Encode(&b, photo(96, 128).nrgba()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, photo(96, 128).nrgba()))
 	good := b.Bytes()
-	want, err := Decode(t.Context(), good, libraries(t), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(Decode(t.Context(), good, libraries(t), true))(t)
 	damaged := func(kind string, body ...byte) []byte {
 		chunk := appendPNGChunk(nil, kind, body)
 		chunk[len(chunk)-1]++

@@ -8,13 +8,12 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestTensorChecksItsDestination(t *testing.T) {
-	p, err := New(preset(t, "clip"), DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(preset(t, "clip"), DefaultBudget()))(t)
 	for _, n := range []int{0, 1, 3*224*224 - 1, 3*224*224 + 1} {
 		if err := p.Tensor(t.Context(), make([]float32, n), readFile(t, "images", "grey.jpg")); err == nil {
 			t.Errorf("accepted a destination of %d", n)
@@ -23,10 +22,7 @@ func TestTensorChecksItsDestination(t *testing.T) {
 }
 
 func TestFromImageChecksTheImage(t *testing.T) {
-	p, err := New(preset(t, "clip"), DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(preset(t, "clip"), DefaultBudget()))(t)
 	dst := make([]float32, 3*224*224)
 	for _, m := range []Image{{}, {Width: 1, Height: 1}, {Width: -1, Height: -1, Pix: make([]byte, 3)},
 		{Width: 2, Height: 1, Pix: make([]byte, 7)}} {
@@ -41,10 +37,7 @@ func TestFromImageChecksTheImage(t *testing.T) {
 func TestConcurrentCallsAgree(t *testing.T) {
 	s := preset(t, "vit-0.5")
 	s.Size, s.Crop = 40, 32
-	p, err := New(s, DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(s, DefaultBudget()))(t)
 	seeds := seedImages(t)
 	names := slices.Sorted(maps.Keys(seeds))
 	want := map[string][]float32{}
@@ -70,16 +63,11 @@ func TestConcurrentCallsAgree(t *testing.T) {
 }
 
 func TestTensorLeavesTheFileAlone(t *testing.T) {
-	p, err := New(preset(t, "clip"), DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(preset(t, "clip"), DefaultBudget()))(t)
 	dst := make([]float32, 3*224*224)
 	for name, file := range seedImages(t) {
 		before := bytes.Clone(file)
-		if err := p.Tensor(t.Context(), dst, file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Tensor(t.Context(), dst, file))
 		if !bytes.Equal(before, file) {
 			t.Errorf("%s was changed", name)
 		}

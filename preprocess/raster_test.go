@@ -6,6 +6,8 @@ import (
 	"image"
 	"image/color"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestPaletteIndexOutOfRange is CVE-2023-36308 of disintegration/imaging: such
@@ -26,12 +28,8 @@ func craftedGIF(t *testing.T) []byte {
 	t.Helper()
 	var data bytes.Buffer
 	w := lzw.NewWriter(&data, lzw.LSB, 8)
-	if _, err := w.Write(bytes.Repeat([]byte{200}, 16)); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write(bytes.Repeat([]byte{200}, 16)))(t)
+	must.Do(t, w.Close())
 	file := []byte("GIF89a\x04\x00\x04\x00\x80\x00\x00" + "\x00\x00\x00\xff\xff\xff") // canvas, two colours
 	file = append(file, ",\x00\x00\x00\x00\x04\x00\x04\x00\x00\x08"...)               // frame, 8 bits per code
 	file = append(append(file, byte(data.Len())), data.Bytes()...)

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestReadFile: what is not a regular file is refused at once, also behind a link.
@@ -18,9 +19,7 @@ func TestReadFile(t *testing.T) {
 	dir := t.TempDir()
 	photo, pipe, device := filepath.Join(dir, "a.jpg"), filepath.Join(dir, "pipe.jpg"), filepath.Join(dir, "device.jpg")
 	err := os.WriteFile(photo, []byte("photo"), 0o600)
-	if err = errors.Join(err, syscall.Mkfifo(pipe, 0o600), os.Symlink("/dev/zero", device)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, syscall.Mkfifo(pipe, 0o600), os.Symlink("/dev/zero", device)))
 	b := DefaultBudget()
 	for path, want := range map[string]error{
 		photo: nil, pipe: regularfile.ErrNotRegular, device: regularfile.ErrNotRegular, dir: regularfile.ErrNotRegular,
@@ -37,13 +36,8 @@ func TestReadFile(t *testing.T) {
 	} else {
 		release()
 	}
-	small, err := NewBudget(leastMemory)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Truncate(photo, leastMemory+1); err != nil {
-		t.Fatal(err)
-	}
+	small := must.Get(NewBudget(leastMemory))(t)
+	must.Do(t, os.Truncate(photo, leastMemory+1))
 	if err := small.ReadFile(t.Context(), photo, func([]byte) error { return nil }); !errors.Is(err, ErrTooLarge) {
 		t.Errorf("a large file: %v", err)
 	}

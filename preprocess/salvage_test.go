@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
@@ -17,9 +18,7 @@ import (
 func TestCutFiles(t *testing.T) {
 	m := photo(96, 128)
 	baseline, lossless := new(bytes.Buffer), new(bytes.Buffer)
-	if err := errors.Join(jpeg.Encode(baseline, m.nrgba(), nil), png.Encode(lossless, m.nrgba())); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(jpeg.Encode(baseline, m.nrgba(), nil), png.Encode(lossless, m.nrgba())))
 	junk := bytes.Clone(baseline.Bytes())
 	copy(junk[len(junk)*9/10:], eoi)
 	for name, c := range map[string]struct {
@@ -94,9 +93,7 @@ func TestCutGoldensKeepTheirRows(t *testing.T) {
 		file, rows := c.file, c.rows
 		whole, err := Decode(t.Context(), file, DefaultBudget(), true)
 		part, errCut := Decode(t.Context(), share(file, 90), DefaultBudget(), true)
-		if err := errors.Join(err, errCut); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, errCut))
 		if n := 3 * whole.Width * rows; part.Height != whole.Height || !bytes.Equal(part.Pix[:n], whole.Pix[:n]) {
 			t.Errorf("%s: other rows", name)
 		}
@@ -111,14 +108,10 @@ func TestCutFilesKeepTheirRows(t *testing.T) {
 		"PNG":  func(b *bytes.Buffer) error { return png.Encode(b, m.nrgba()) },
 	} {
 		var file bytes.Buffer
-		if err := encode(&file); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, encode(&file))
 		whole, err := Decode(t.Context(), file.Bytes(), DefaultBudget(), true)
 		part, errCut := Decode(t.Context(), share(file.Bytes(), 90), DefaultBudget(), true)
-		if err := errors.Join(err, errCut); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, errCut))
 		const rows = 3 * 96 * 90
 		if part.Height != whole.Height || !bytes.Equal(part.Pix[:rows], whole.Pix[:rows]) {
 			t.Errorf("%s: other rows", name)

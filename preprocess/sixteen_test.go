@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"golang.org/x/image/tiff"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // grey16 returns a ramp of values from 0 to just below most.
@@ -25,9 +27,7 @@ func grey16(most int) *image.Gray16 {
 func pngOf16(t *testing.T, m image.Image, significant ...byte) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, m))
 	if significant == nil {
 		return b.Bytes()
 	}
@@ -42,9 +42,7 @@ func pngOf16(t *testing.T, m image.Image, significant ...byte) []byte {
 func tiffOf16(t *testing.T, m image.Image, most uint16) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	if err := tiff.Encode(&b, m, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tiff.Encode(&b, m, nil))
 	file, le := b.Bytes(), binary.LittleEndian
 	at := int(le.Uint32(file[4:]))
 	for i := range int(le.Uint16(file[at:])) {

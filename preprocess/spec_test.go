@@ -7,15 +7,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func preset(tb testing.TB, name string) Spec {
 	tb.Helper()
-	s, err := Preset(name)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return s
+	return must.Get(Preset(name))(tb)
 }
 
 func TestPresetsAreValidAndDiffer(t *testing.T) {
@@ -43,10 +41,7 @@ func TestPresetsAreValidAndDiffer(t *testing.T) {
 
 func TestSpecSurvivesJSON(t *testing.T) {
 	want := preset(t, "clip")
-	text, err := json.Marshal(want)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(want))(t)
 	got, err := ParseSpec(text)
 	if err != nil || got != want {
 		t.Fatalf("got %+v, %v; want %+v", got, err, want)
@@ -54,10 +49,7 @@ func TestSpecSurvivesJSON(t *testing.T) {
 }
 
 func TestParseSpecRefuses(t *testing.T) {
-	valid, err := json.Marshal(preset(t, "clip"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	valid := must.Get(json.Marshal(preset(t, "clip")))(t)
 	unknown := strings.Replace(string(valid), `"crop"`, `"corp"`, 1)
 	for _, text := range []string{"", "{}", "[]", unknown, string(valid) + "{}"} {
 		if _, err := ParseSpec([]byte(text)); err == nil {
@@ -117,10 +109,7 @@ func TestFingerprintFollowsGoReleases(t *testing.T) {
 }
 
 func TestFingerprintNamesThePinnedXImage(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "go.mod"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join("..", "go.mod")))(t)
 	if !strings.Contains(string(text), "golang.org/x/image "+xImageVersion) {
 		t.Errorf("go.mod does not pin golang.org/x/image %s: raise xImageVersion and check the goldens", xImageVersion)
 	}

@@ -7,6 +7,8 @@ import (
 	"math"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // small is a spec of 16 of 20 pixels without normalisation.
@@ -19,18 +21,12 @@ func small(t *testing.T, view string) Spec {
 // squaresOf returns the tensors of a file, and whether the crop hides much of it.
 func squaresOf(t *testing.T, s Spec, file []byte) (all [][]float32, hidden bool) {
 	t.Helper()
-	p, err := New(s, DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(s, DefaultBudget()))(t)
 	ctx := WithRemarks(t.Context(), func(r Remark) { hidden = hidden || r == RemarkHidden })
-	err = p.Tensors(ctx, file, func(tensor func([]float32) error) error {
+	must.Do(t, p.Tensors(ctx, file, func(tensor func([]float32) error) error {
 		all = append(all, make([]float32, 3*s.Side()*s.Side()))
 		return tensor(all[len(all)-1])
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	first := make([]float32, 3*s.Side()*s.Side())
 	if err := p.Tensor(t.Context(), first, file); err != nil || !slices.Equal(first, all[0]) {
 		t.Errorf("%s: Tensor is not the first of Tensors (%v)", s.View, err)
@@ -120,10 +116,7 @@ func TestSquaresShow(t *testing.T) {
 // barred returns a picture with bars that make it square, as a file.
 func barred(t *testing.T, file []byte, colour [3]byte) []byte {
 	t.Helper()
-	m, err := png.Decode(bytes.NewReader(file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(png.Decode(bytes.NewReader(file)))(t)
 	size := m.Bounds().Size()
 	side := max(size.X, size.Y)
 	out := image.NewNRGBA(image.Rect(0, 0, side, side))
@@ -136,9 +129,7 @@ func barred(t *testing.T, file []byte, colour [3]byte) []byte {
 		}
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, out); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, out))
 	return b.Bytes()
 }
 

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
@@ -168,9 +169,7 @@ func TestTIFFJPEGDamaged(t *testing.T) {
 	var strips [][]byte
 	for range 5 {
 		var b bytes.Buffer
-		if err := jpeg.Encode(&b, photo(16, 16).nrgba(), nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, jpeg.Encode(&b, photo(16, 16).nrgba(), nil))
 		strips = append(strips, b.Bytes())
 	}
 	tags := []tiffTag{{tagWidth, []int{16}}, {tagHeight, []int{80}}, {tagPhotometric, []int{photoYCbCr}},

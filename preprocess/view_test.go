@@ -8,6 +8,8 @@ import (
 	"image/png"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // ramp returns a picture whose red grows to the right and green downwards.
@@ -20,27 +22,17 @@ func ramp(t testing.TB, w, h int) []byte {
 		}
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, m); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, png.Encode(&b, m))
 	return b.Bytes()
 }
 
 func viewed(t testing.TB, number int, file []byte) []float32 {
 	t.Helper()
-	spec, err := Preset("imagenet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(Preset("imagenet"))(t)
 	spec.Size, spec.Crop, spec.Mean, spec.Std = 16, 16, [3]float64{}, [3]float64{1, 1, 1}
-	p, err := New(spec, DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(New(spec, DefaultBudget()))(t)
 	dst := make([]float32, 3*16*16)
-	if err := p.View(number).Tensor(t.Context(), dst, file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.View(number).Tensor(t.Context(), dst, file))
 	return dst
 }
 
@@ -105,14 +97,8 @@ func TestWindow(t *testing.T) {
 }
 
 func TestViewFingerprintsAndErrors(t *testing.T) {
-	spec, err := Preset("imagenet")
-	if err != nil {
-		t.Fatal(err)
-	}
-	p, err := New(spec, DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(Preset("imagenet"))(t)
+	p := must.Get(New(spec, DefaultBudget()))(t)
 	if a, b := p.View(1).Fingerprint(), p.View(2).Fingerprint(); a == b || a == spec.Fingerprint() || len(a) != 64 {
 		t.Errorf("%s %s", a, b)
 	}

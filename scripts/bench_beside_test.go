@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A stand-in for a test program notes that it ran, and has a benchmark that the other side lacks.
@@ -21,9 +23,7 @@ echo "BenchmarkSum/n=7-16         	     100	  $((n * TIMES)).5 ns/op	 3 B/op"
 // ratios of the rounds.
 func TestBenchBeside(t *testing.T) {
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "gp", "gpr"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "gp", "gpr"), 0o700))
 	for side, times := range map[string]string{"base": "1000", "head": "2000"} {
 		text := strings.NewReplacer("SIDE", side, "TIMES", times).Replace(benchStandIn)
 		name := filepath.Join(dir, "gp", "gpr", side+".test")

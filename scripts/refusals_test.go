@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // refused runs the script, which must fail with one sentence that has these
@@ -138,9 +140,7 @@ func TestListsThatAreNone(t *testing.T) {
 	check(filepath.Join(dir, "images.txt"), "CUB_200_2011")
 	write(t, filepath.Join(dir, "images.txt"), read(t, "testdata", "images.txt"))
 	check(filepath.Join(dir, "train_test_split.txt"), "CUB_200_2011")
-	if err := os.Mkdir(filepath.Join(dir, "train_test_split.txt"), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(filepath.Join(dir, "train_test_split.txt"), 0o700))
 	check("not a regular file")
 }
 

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestSessionClasses: the first session's rows of a feature folder, and the photos of all other classes.
@@ -13,9 +15,7 @@ func TestSessionClasses(t *testing.T) {
 	python, dir := python(t), t.TempDir()
 	at := func(elem ...string) string { return filepath.Join(append([]string{dir}, elem...)...) }
 	for _, folder := range []string{at("lists"), at("f"), at("images", "train", "ant"), at("images", "test", "bee")} {
-		if err := os.MkdirAll(folder, 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(folder, 0o700))
 	}
 	write(t, at("lists", "session_1.txt"), "MINI/train/ant/1.jpg\nMINI/train/ant/2.jpg\n")
 	write(t, at("images", "train", "ant", "1.jpg"), "")

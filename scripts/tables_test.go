@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // stand-in for the program: notes its arguments, writes a table into the folder after --out, and fails for
@@ -48,9 +50,7 @@ func TestTables(t *testing.T) {
 	if got := read(t, out, "gpr_toy", "log.txt"); got != "no memory\n" {
 		t.Errorf("the log has %q", got)
 	}
-	if err := os.Remove(filepath.Join(dir, "broken")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "broken")))
 	if said := tables(0, "vargp_toy", "gpr_toy"); !strings.Contains(said, "2 of 2 tables") || calls() != 3 {
 		t.Error(said)
 	}
@@ -68,9 +68,7 @@ func TestTables(t *testing.T) {
 	if said := tables(0, "vargp_toy"); !strings.Contains(said, "vargp_toy.csv: not kept yet\n") {
 		t.Error(said)
 	}
-	if err := os.Mkdir(kept, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(kept, 0o700))
 	tables(0, "--keep", "vargp_toy")
 	const header = "variant,source,all,first\n"
 	if got := read(t, kept, "vargp_toy.csv"); got != header+"var-gp,this run,1.5 ± 0.3,7\n" {
@@ -112,9 +110,7 @@ func TestBeside(t *testing.T) {
 		"| a | 1 | `random` | 1.0 |\n| a | 1 | `best` | 5.5 |\n| set | K | choice | right |\n|---|---|---|---|\n"+
 		"| b | 2 | `random` | 3.0 |\n| a | 1 | `random` | 2.0 |\n")
 	for name, at := range map[string]string{"one": "0.5", "two": "0.25"} {
-		if err := os.Mkdir(filepath.Join(dir, name), 0o700); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(filepath.Join(dir, name), 0o700))
 		write(t, filepath.Join(dir, name, "results.json"), `{"method": "ncm", "average_accuracy": 0.6, "sessions": [`+
 			`{"accuracy": 0.75, "nll": 0, "ece": 0}, {"accuracy": `+at+`, "nll": 1.2345, "ece": 0.0625}]}`)
 	}

@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A checker is scripts/tools/apicheck with openapi.yaml. It ends with the tests.
@@ -63,10 +65,7 @@ func (c *checker) check(at string, body []byte) error {
 // TestTheCheckerChecks: what a schema does not allow is an error.
 func TestTheCheckerChecks(t *testing.T) {
 	const health = "/paths/~1healthz/get/responses/200/content/application~1json/schema"
-	c, err := theChecker()
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(theChecker())(t)
 	if err := c.check(health, []byte(`{"status": "ok"}`)); err != nil {
 		t.Error(err)
 	}

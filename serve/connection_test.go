@@ -13,6 +13,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A dial listens for connections that it makes itself, in memory, so that their deadlines follow
@@ -60,10 +62,7 @@ func (d *dial) serving(t *testing.T, handler http.Handler, log *slog.Logger) fun
 		}
 	})
 	return func(method, path, body string) string {
-		r, err := http.NewRequestWithContext(ctx, method, "http://127.0.0.1"+path, strings.NewReader(body))
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequestWithContext(ctx, method, "http://127.0.0.1"+path, strings.NewReader(body)))(t)
 		r.Header.Set("Content-Type", "image/jpeg")
 		answer, err := transport.RoundTrip(r)
 		if err != nil {

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -25,10 +26,7 @@ func controlOf(t testing.TB) http.Handler {
 // emptySession returns one that has learned nothing.
 func emptySession(t testing.TB) *teach.Session {
 	t.Helper()
-	m, err := model.New(model.Settings{Method: "plda", Heads: method.DefaultConfig()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.New(model.Settings{Method: "plda", Heads: method.DefaultConfig()}))(t)
 	session, err := teach.Open(teach.Options{Model: t.TempDir() + "/m.model", Fresh: m, Dim: dim, Temp: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -49,9 +47,7 @@ func hand(control http.Handler, key string, body []byte) *httptest.ResponseRecor
 func TestControlNeedsItsKey(t *testing.T) {
 	control := controlOf(t)
 	var body bytes.Buffer
-	if err := gob.NewEncoder(&body).Encode(teach.Work{Classes: []string{"Fox"}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gob.NewEncoder(&body).Encode(teach.Work{Classes: []string{"Fox"}}))
 	for _, key := range []string{"", "key", "Bearer ", "Bearer other", "Bearer key2"} {
 		if w := hand(control, key, body.Bytes()); w.Code != http.StatusUnauthorized {
 			t.Errorf("with %q: %d", key, w.Code)
@@ -104,9 +100,7 @@ func FuzzControl(f *testing.F) {
 		{Import: &model.Batch{X: blas32.General{Cols: dim}, Labels: []string{"a"}, Content: make([]model.Hash, 1)}},
 	} {
 		var body bytes.Buffer
-		if err := gob.NewEncoder(&body).Encode(w); err != nil {
-			f.Fatal(err)
-		}
+		must.Do(f, gob.NewEncoder(&body).Encode(w))
 		f.Add(body.Bytes())
 	}
 	f.Fuzz(func(t *testing.T, body []byte) {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -20,9 +21,7 @@ func TestFoldersWithoutRights(t *testing.T) {
 	d := newDesk(t)
 	photos := filepath.Join(d.dir, "photos")
 	deer := filepath.Join(photos, "deer")
-	if err := os.Chmod(deer, 0); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(deer, 0))
 	defer os.Chmod(deer, 0o755)
 	list := func(path string) (*httptest.ResponseRecorder, error) {
 		w := httptest.NewRecorder()
@@ -35,9 +34,7 @@ func TestFoldersWithoutRights(t *testing.T) {
 		}
 		w, err := list(photos)
 		var a foldersAnswer
-		if err := errors.Join(err, json.Unmarshal(w.Body.Bytes(), &a)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(err, json.Unmarshal(w.Body.Bytes(), &a)))
 		if len(a.Folders) != 1 || a.Folders[0].Error == nil || *a.Folders[0].Error != "you have no right to read it" {
 			t.Errorf("the folder above: %s", w.Body)
 		}

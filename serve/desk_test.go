@@ -19,6 +19,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/teach"
 	"github.com/seed-90d10d51/pipeline/teach/project"
@@ -38,13 +39,8 @@ func newDesk(t *testing.T) *deskSite {
 	t.Helper()
 	orttest.Open(t)
 	dir := t.TempDir()
-	if err := os.MkdirAll(filepath.Join(dir, "photos", "deer"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	studio, err := pipeline.Open(context.Background(), pipeline.WithCache(filepath.Join(dir, "cache")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(dir, "photos", "deer"), 0o755))
+	studio := must.Get(pipeline.Open(context.Background(), pipeline.WithCache(filepath.Join(dir, "cache"))))(t)
 	desk, found, err := openDesk(t.Context(), studio, DeskRequest{},
 		&project.Recent{File: filepath.Join(dir, "recent.json")}, dir)
 	if err != nil || found != nil {
@@ -72,10 +68,8 @@ func (d *deskSite) paint() []byte {
 		}
 		text.Reset()
 		file := filepath.Join(d.dir, "photos", class, fmt.Sprint(i, ".png"))
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), png.Encode(&text, picture),
-			os.WriteFile(file, text.Bytes(), 0o600)); err != nil {
-			d.t.Fatal(err)
-		}
+		must.Do(d.t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), png.Encode(&text, picture),
+			os.WriteFile(file, text.Bytes(), 0o600)))
 	}
 	return text.Bytes()
 }
@@ -83,10 +77,7 @@ func (d *deskSite) paint() []byte {
 // ask sends a request with the token, and returns the answer and its code.
 func (d *deskSite) ask(method, path, body string, headers ...string) (int, string) {
 	d.t.Helper()
-	r, err := http.NewRequest(method, d.url+path, strings.NewReader(body))
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	r := must.Get(http.NewRequest(method, d.url+path, strings.NewReader(body)))(d.t)
 	r.Header.Set("Authorization", "Bearer "+d.token)
 	if body != "" {
 		r.Header.Set("Content-Type", "application/json")
@@ -97,15 +88,9 @@ func (d *deskSite) ask(method, path, body string, headers ...string) (int, strin
 		}
 	}
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Do(r)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	answer := must.Get(client.Do(r))(d.t)
 	defer answer.Body.Close()
-	text, err := io.ReadAll(answer.Body)
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	text := must.Get(io.ReadAll(answer.Body))(d.t)
 	return answer.StatusCode, answer.Header.Get("Location") + string(text)
 }
 
@@ -163,11 +148,9 @@ func TestHostileDesk(t *testing.T) {
 func TestFoldersOfDesk(t *testing.T) {
 	d := newDesk(t)
 	deer := filepath.Join(d.dir, "photos", "deer")
-	if err := errors.Join(os.WriteFile(filepath.Join(deer, "1.jpg"), nil, 0o644),
+	must.Do(t, errors.Join(os.WriteFile(filepath.Join(deer, "1.jpg"), nil, 0o644),
 		os.Symlink(deer, filepath.Join(d.dir, "photos", "shortcut")),
-		os.MkdirAll(filepath.Join(d.dir, "photos", "caf\xe9"), 0o755)); err != nil {
-		t.Fatal(err)
-	}
+		os.MkdirAll(filepath.Join(d.dir, "photos", "caf\xe9"), 0o755)))
 	at := func(path string) string { return "/v1/folders?path=" + url.QueryEscape(path) }
 	list := func(path string) (a foldersAnswer) {
 		t.Helper()
@@ -196,9 +179,7 @@ func TestFoldersOfDesk(t *testing.T) {
 		t.Errorf("above the root is %q", *a.Parent)
 	}
 	for i := range maxFolders + 2 {
-		if err := os.MkdirAll(filepath.Join(d.dir, "many", fmt.Sprintf("%04d", i)), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(d.dir, "many", fmt.Sprintf("%04d", i)), 0o755))
 	}
 	if a := list(filepath.Join(d.dir, "many")); len(a.Folders) != maxFolders || a.LeftOff != 2 || a.More {
 		t.Errorf("%d folders are listed and %d left off", len(a.Folders), a.LeftOff)
@@ -224,13 +205,10 @@ func smallNetwork(tb testing.TB) string {
 // begin is the body of a request for a new project.
 func (d *deskSite) begin(dir, with, names string) string {
 	d.t.Helper()
-	text, err := json.Marshal(map[string]any{
+	text := must.Get(json.Marshal(map[string]any{
 		"dir": filepath.Join(d.dir, dir), "images": filepath.Join(d.dir, "photos"), "network": smallNetwork(d.t),
 		"with": with, "names": strings.Fields(names), "examples": filepath.Join(d.dir, "photos"),
-	})
-	if err != nil {
-		d.t.Fatal(err)
-	}
+	}))(d.t)
 	return string(text)
 }
 
@@ -261,9 +239,7 @@ func TestTasksOfDesk(t *testing.T) {
 			return ctx.Err()
 		}
 	}
-	if err := d.launch("network", "", wait); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.launch("network", "", wait))
 	<-begun
 	d.expect(409, "something else", "POST", "/v1/setup", "")
 	d.expect(200, `"running":true,"unit":"images","done":1,"total":2,"lines":["waiting"]`, "GET", "/v1/state", "")
@@ -271,9 +247,7 @@ func TestTasksOfDesk(t *testing.T) {
 	if a := d.task(); !a.Cancelled || a.Error != nil {
 		t.Errorf("a cancelled task: %+v", a)
 	}
-	if err := d.launch("setup", "", wait); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.launch("setup", "", wait))
 	<-begun
 	ended <- errors.New("there is no network")
 	if a := d.task(); a.Error == nil || *a.Error != "there is no network" {
@@ -330,19 +304,11 @@ func TestDesk(t *testing.T) {
 		t.Errorf("an unknown preference: %+v", a)
 	}
 
-	events, err := http.NewRequest("GET", d.url+"/photos/v1/events", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(http.NewRequest("GET", d.url+"/photos/v1/events", nil))(t)
 	events.Header.Set("Authorization", "Bearer "+d.token)
-	answer, err := http.DefaultClient.Do(events)
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.DefaultClient.Do(events))(t)
 	defer answer.Body.Close()
-	if _, err := answer.Body.Read(make([]byte, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(answer.Body.Read(make([]byte, 1)))(t)
 	d.expect(202, "", "POST", "/v1/close", "")
 	if _, err := io.Copy(io.Discard, answer.Body); err != nil {
 		t.Errorf("what listened to a project that was closed: %v", err)
@@ -382,18 +348,13 @@ func TestFoundDesk(t *testing.T) {
 	d.expect(401, "token", "GET", key, "", "Authorization", "")
 	var made []project.Project
 	for _, name := range []string{"a.project", "b.project"} {
-		one, err := project.Create(project.Project{
+		one := must.Get(project.Create(project.Project{
 			Dir: filepath.Join(d.dir, name), Images: filepath.Join(d.dir, "photos"), Network: smallNetwork(t),
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))(t)
 		made = append(made, one)
 	}
 	link := filepath.Join(d.dir, "link")
-	if err := os.Symlink(made[0].Dir, link); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(made[0].Dir, link))
 	for range 2 { // the second time it is about to open
 		if find(made[0].Dir) == nil || find(link) == nil {
 			t.Error("an idle page opens nothing")
@@ -420,17 +381,11 @@ func TestFoundDesk(t *testing.T) {
 func TestDeskKnowsFolders(t *testing.T) {
 	d := newDesk(t)
 	at := func(elem ...string) string { return filepath.Join(append([]string{d.dir}, elem...)...) }
-	if err := errors.Join(os.Symlink("photos", at("link")), os.Mkdir(at("linked"), 0o755),
-		os.Symlink("../linked", at("photos", "more"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Symlink("photos", at("link")), os.Mkdir(at("linked"), 0o755),
+		os.Symlink("../linked", at("photos", "more"))))
 	body := func(values map[string]string) string {
 		values["with"], values["network"] = "nothing", smallNetwork(t)
-		text, err := json.Marshal(values)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(text)
+		return string(must.Get(json.Marshal(values))(t))
 	}
 	for photos, dir := range map[string]string{
 		"photos": "link/a.project", "link": "photos/a.project", "link/": "link/deer/a.project",
@@ -444,9 +399,7 @@ func TestDeskKnowsFolders(t *testing.T) {
 	for _, out := range []string{"photos/out", "link/out", "linked", "linked/new/out", "photos"} {
 		d.expect(400, "among the photos", "POST", "/v1/export", fmt.Sprintf(`{"formats":["csv"],"out":%q}`, at(out)))
 	}
-	if err := os.Symlink("a.project", at("same.project")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("a.project", at("same.project")))
 	d.expect(409, "choose another one", "POST", "/v1/merge", fmt.Sprintf(`{"dir":%q}`, at("same.project")))
 	d.expect(400, "the project lies in", "POST", "/v1/open",
 		fmt.Sprintf(`{"dir":%q,"images":%q}`, at("same.project"), d.dir))

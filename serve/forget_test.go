@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -20,10 +21,7 @@ func TestForgetOutlivesItsRequest(t *testing.T) {
 	photos := s.loaded(30)
 	s.teach(photos[:12])
 	s.post("/v1/save", nil, nil)
-	body, err := json.Marshal(map[string]any{"images": []teach.ID{photos[0].ID}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	body := must.Get(json.Marshal(map[string]any{"images": []teach.ID{photos[0].ID}}))(t)
 	closed, cancel := context.WithCancel(t.Context())
 	cancel()
 	r := httptest.NewRequestWithContext(closed, "POST", "/v1/forget", strings.NewReader(string(body)))
@@ -31,10 +29,7 @@ func TestForgetOutlivesItsRequest(t *testing.T) {
 	r.Header.Set("Content-Type", "application/json")
 	w := httptest.NewRecorder()
 	s.server.Handler().ServeHTTP(w, r)
-	m, err := model.Load(filepath.Join(s.dir, "m.model"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.Load(filepath.Join(s.dir, "m.model")))(t)
 	if classes := m.LearnedAs()(model.Hash(photos[0].ID)); w.Code != http.StatusOK || len(classes) > 0 ||
 		m.SampleCount() != 11 {
 		t.Errorf("%d %s: of %d photos one is still %v", w.Code, w.Body, m.SampleCount(), classes)

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -49,13 +50,8 @@ func BenchmarkLabel(b *testing.B) {
 	}
 	defer session.Close()
 	for i := range 20 {
-		items, err := e.EmbedContents(b.Context(), [][]byte{noise(b, i)})
-		if err == nil {
-			_, err = session.Teach([]teach.ID{teach.ID(items[0].Hash)}, [][]float32{items[0].Vector}, fmt.Sprint(i%5))
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		items := must.Get(e.EmbedContents(b.Context(), [][]byte{noise(b, i)}))(b)
+		must.Get(session.Teach([]teach.ID{teach.ID(items[0].Hash)}, [][]float32{items[0].Vector}, fmt.Sprint(i%5)))(b)
 	}
 	session.Wait()
 	b.Run("bare", func(b *testing.B) {
@@ -63,13 +59,8 @@ func BenchmarkLabel(b *testing.B) {
 		photos, before := noises(b), cpu(b)
 		for range b.N {
 			photo, begun := photos[len(took)], time.Now()
-			items, err := e.EmbedContents(b.Context(), [][]byte{photo})
-			if err == nil {
-				_, _, err = session.Score(matrix(items), 5)
-			}
-			if err != nil {
-				b.Fatal(err)
-			}
+			items := must.Get(e.EmbedContents(b.Context(), [][]byte{photo}))(b)
+			must.Get2(session.Score(matrix(items), 5))(b)
 			took = append(took, time.Since(begun).Seconds())
 		}
 		report(b, took, before)
@@ -142,9 +133,7 @@ func report(b *testing.B, took []float64, before time.Duration) {
 // cpu returns the processor time that the process has used.
 func cpu(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -157,9 +146,7 @@ func noise(tb testing.TB, seed int) []byte {
 		picture.Y[i] = byte(100 + i/84 + rng.IntN(30))
 	}
 	var out bytes.Buffer
-	if err := jpeg.Encode(&out, picture, nil); err != nil {
-		tb.Fatal(err)
-	}
+	must.Do(tb, jpeg.Encode(&out, picture, nil))
 	return out.Bytes()
 }
 
@@ -176,10 +163,7 @@ func labelOnce(client *http.Client, url string, photo []byte) (int, error) {
 // listen serves on a free port until stop is called.
 func listen(tb testing.TB, server *Server) (url string, stop func()) {
 	tb.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		tb.Fatal(err)
-	}
+	l := must.Get(net.Listen("tcp", "127.0.0.1:0"))(tb)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(ctx, l) }()

@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // modelFile is where a site saves its model.
@@ -53,9 +55,7 @@ func TestSaveThatFails(t *testing.T) {
 	s.teach(photos[:6])
 	s.expect(200, "sha256", "POST", "/v1/save", "")
 	inTheWay := s.modelFile() + ".prev" // no file can have this name now
-	if err := os.Mkdir(inTheWay, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(inTheWay, 0o700))
 	s.teach(photos[6:8])
 	if code, body := s.send(s.request("POST", "/v1/save", "", "")); code < 500 {
 		t.Errorf("save: %d %s", code, body)
@@ -68,9 +68,7 @@ func TestSaveThatFails(t *testing.T) {
 	}
 	s.get("/v1/status", nil)
 	s.expect(200, "ok", "GET", "/healthz", "")
-	if err := os.Remove(inTheWay); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(inTheWay))
 	s.expect(200, "sha256", "POST", "/v1/save", "")
 	if now := s.server.newStatus(); now.Problem != nil || now.Model.Unsaved != 0 {
 		t.Errorf("after saving: problem %v, %+v", now.Problem, now.Model)
@@ -87,13 +85,8 @@ func TestModelOfAnotherProgram(t *testing.T) {
 	other := newSite(t, nil)
 	other.teach(other.loaded(30)[:9])
 	other.expect(200, "sha256", "POST", "/v1/save", "")
-	theirs, err := os.ReadFile(other.modelFile())
-	if err == nil {
-		err = os.WriteFile(s.modelFile(), theirs, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	theirs := must.Get(os.ReadFile(other.modelFile()))(t)
+	must.Do(t, os.WriteFile(s.modelFile(), theirs, 0o600))
 	s.teach(photos[6:8])
 	for range 2 {
 		s.expect(409, "another program has changed", "POST", "/v1/save", "")
@@ -108,9 +101,7 @@ func TestModelOfAnotherProgram(t *testing.T) {
 	if !strings.Contains(log.text(), "another program has changed") {
 		t.Errorf("the log says %q", log.text())
 	}
-	if err := os.Rename(s.modelFile(), s.modelFile()+".theirs"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(s.modelFile(), s.modelFile()+".theirs"))
 	s.expect(200, "sha256", "POST", "/v1/save", "")
 }
 
@@ -120,9 +111,7 @@ func TestJournalIsGone(t *testing.T) {
 	photos := s.loaded(30)
 	s.teach(photos[:6])
 	journal := s.modelFile() + ".journal"
-	if err := os.Rename(journal, journal+".moved"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(journal, journal+".moved"))
 	const gone = "m.model.journal is gone"
 	label := `{"do":"label","class":"class 0","images":["` + photos[9].ID.String() + `"]}`
 	s.expect(503, gone, "POST", "/v1/decisions", label)
@@ -136,9 +125,7 @@ func TestJournalIsGone(t *testing.T) {
 		t.Errorf("problem %v, %+v", now.Problem, now.Account.Decided)
 	}
 	s.get("/v1/status", nil)
-	if err := os.Rename(journal+".moved", journal); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(journal+".moved", journal))
 	s.expect(200, "ok", "GET", "/healthz", "")
 	s.expect(200, `"problem":null`, "POST", "/v1/decisions", label)
 }

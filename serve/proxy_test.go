@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // answered sends a request, with headers in pairs, and returns the answer, whose redirect
@@ -24,10 +26,7 @@ func (s *site) answered(path string, headers ...string) *http.Response {
 			r.Host = headers[i+1]
 		}
 	}
-	a, err := http.DefaultTransport.RoundTrip(r)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	a := must.Get(http.DefaultTransport.RoundTrip(r))(s.t)
 	s.t.Cleanup(func() { a.Body.Close() })
 	return a
 }
@@ -111,21 +110,12 @@ func TestHosts(t *testing.T) {
 // TestBehindAProxy opens the page through a proxy that cuts a prefix off.
 func TestBehindAProxy(t *testing.T) {
 	s := newSite(t, func(o *Options) { o.Token = secret })
-	inside, err := url.Parse(s.url)
-	if err != nil {
-		t.Fatal(err)
-	}
+	inside := must.Get(url.Parse(s.url))(t)
 	proxy := http.StripPrefix("/label", httputil.NewSingleHostReverseProxy(inside))
 	outside := httptest.NewServer(proxy)
 	defer outside.Close()
-	jar, err := cookiejar.New(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	a, err := (&http.Client{Jar: jar}).Get(outside.URL + "/label/?token=" + url.QueryEscape(secret))
-	if err != nil {
-		t.Fatal(err)
-	}
+	jar := must.Get(cookiejar.New(nil))(t)
+	a := must.Get((&http.Client{Jar: jar}).Get(outside.URL + "/label/?token=" + url.QueryEscape(secret)))(t)
 	defer a.Body.Close()
 	if a.StatusCode != http.StatusOK || a.Request.URL.Path != "/label/" || a.Request.URL.RawQuery != "" {
 		t.Errorf("%d at %s", a.StatusCode, a.Request.URL)
@@ -138,19 +128,13 @@ func TestFolderThatVanishes(t *testing.T) {
 	s := newSite(t, nil)
 	s.loaded(30)
 	away := filepath.Join(s.dir, "away")
-	if err := os.Rename(s.server.Root, away); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(s.server.Root, away))
 	unread := func(why string) {
 		s.until(func(a statusAnswer) bool { return a.Images.Unread != nil && strings.Contains(*a.Images.Unread, why) })
 	}
 	unread("no such folder")
-	if err := os.Mkdir(s.server.Root, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(s.server.Root, 0o755))
 	unread("is empty, where 31 photos were") // one could not be read
-	if err := errors.Join(os.Remove(s.server.Root), os.Rename(away, s.server.Root)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Remove(s.server.Root), os.Rename(away, s.server.Root)))
 	s.until(func(a statusAnswer) bool { return a.Images.Unread == nil && a.Images.Embedded == 30 })
 }

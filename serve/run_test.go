@@ -12,6 +12,7 @@ import (
 	"time"
 
 	pixels "github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -63,10 +64,7 @@ func TestMetrics(t *testing.T) {
 
 // TestHealth: a server that cannot keep decisions any more asks to be restarted.
 func TestHealth(t *testing.T) {
-	m, err := model.New(model.Settings{Method: "plda", Heads: method.DefaultConfig()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.New(model.Settings{Method: "plda", Heads: method.DefaultConfig()}))(t)
 	session, err := teach.Open(teach.Options{Model: t.TempDir() + "/m.model", Fresh: m, Dim: dim, Temp: t.TempDir()})
 	if err != nil {
 		t.Fatal(err)
@@ -111,10 +109,7 @@ func TestStops(t *testing.T) {
 	entered := make(chan struct{}, 1)
 	s := newSite(t, func(o *Options) { o.Embedder = stuck{entered: entered} })
 	s.loaded(30)
-	events, err := http.Get(s.url + "/v1/events")
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(http.Get(s.url + "/v1/events"))(t)
 	defer events.Body.Close()
 	answered := make(chan int, 1)
 	go func() {
@@ -129,13 +124,8 @@ func TestStops(t *testing.T) {
 	<-entered
 	for _, sent := range []string{"",
 		"POST /v1/label HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: image/jpeg\r\nContent-Length: 100\r\n\r\nIMG"} {
-		c, err := net.Dial("tcp", strings.TrimPrefix(s.url, "http://"))
-		if err == nil {
-			_, err = io.WriteString(c, sent)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		c := must.Get(net.Dial("tcp", strings.TrimPrefix(s.url, "http://")))(t)
+		must.Get(io.WriteString(c, sent))(t)
 		defer c.Close()
 	}
 	begun := time.Now()

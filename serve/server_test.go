@@ -25,6 +25,7 @@ import (
 	pixels "github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -105,10 +106,7 @@ func newSite(t *testing.T, change func(*Options)) *site {
 		s.write(fmt.Sprintf("photos/cam%d/%02d.jpg", i%2, i), fmt.Sprintf("IMG %d %d", i%3, i))
 	}
 	s.write("photos/cam0/bad.jpg", "no photo")
-	m, err := model.New(model.Settings{Method: "plda", Heads: method.DefaultConfig()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.New(model.Settings{Method: "plda", Heads: method.DefaultConfig()}))(t)
 	root := filepath.Join(s.dir, "photos")
 	o := Options{
 		Embedder: drawn{}, Root: root, Title: "m · photos", Name: "m.model", Rescan: 10 * time.Millisecond,
@@ -126,11 +124,8 @@ func newSite(t *testing.T, change func(*Options)) *site {
 	if o.Events {
 		gap = time.Minute
 	}
-	s.server.Session, err = teach.Open(teach.Options{Model: filepath.Join(s.dir, "m.model"), Fresh: m, Dim: dim,
-		Temp: s.dir, Gap: gap, Changed: s.server.Changed})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s.server.Session = must.Get(teach.Open(teach.Options{Model: filepath.Join(s.dir, "m.model"), Fresh: m, Dim: dim,
+		Temp: s.dir, Gap: gap, Changed: s.server.Changed}))(t)
 	s.url, s.stop = listen(t, s.server)
 	t.Cleanup(func() {
 		s.stop()
@@ -157,9 +152,7 @@ func (s *site) write(name, content string) {
 // describe reads openapi.yaml, against which every answer is checked.
 func (s *site) describe() {
 	s.t.Helper()
-	if err := yaml.Unmarshal(description, &s.api); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, yaml.Unmarshal(description, &s.api))
 }
 
 // conforms checks an answer against what openapi.yaml says of its route and code.
@@ -231,20 +224,14 @@ func (s *site) send(r *http.Request) (int, []byte) {
 		s.t.Fatalf("%v; %s, %d bytes", err, r.Header.Get("Content-Type"), r.ContentLength)
 	}
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(answer.Body))(s.t)
 	s.conforms(r.Method, r.URL.EscapedPath(), answer.StatusCode, answer.Header.Get("Content-Type"), body)
 	return answer.StatusCode, body
 }
 
 func (s *site) request(method, path, kind, body string) *http.Request {
 	s.t.Helper()
-	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	r := must.Get(http.NewRequest(method, s.url+path, strings.NewReader(body)))(s.t)
 	if kind != "" {
 		r.Header.Set("Content-Type", kind)
 	}
@@ -259,10 +246,7 @@ func (s *site) get(path string, v any) {
 
 func (s *site) post(path string, body, v any) {
 	s.t.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	text := must.Get(json.Marshal(body))(s.t)
 	s.into(s.request("POST", path, "application/json", string(text)), v)
 }
 
@@ -275,9 +259,7 @@ func (s *site) into(r *http.Request, v any) {
 	if v == nil {
 		return
 	}
-	if err := json.Unmarshal(body, v); err != nil {
-		s.t.Fatal(err)
-	}
+	must.Do(s.t, json.Unmarshal(body, v))
 }
 
 type listing struct {
@@ -326,10 +308,7 @@ func (s *site) teach(photos []image) {
 }
 
 func (s *site) truth(p image) string {
-	content, err := os.ReadFile(filepath.Join(s.dir, "photos", p.Folder, p.Name))
-	if err != nil {
-		s.t.Fatal(err)
-	}
+	content := must.Get(os.ReadFile(filepath.Join(s.dir, "photos", p.Folder, p.Name)))(s.t)
 	return "class " + strings.Fields(string(content))[1]
 }
 
@@ -456,10 +435,7 @@ func TestEveryRoute(t *testing.T) {
 		}
 	}
 	ctx, cancel := context.WithCancel(t.Context())
-	events, err := http.DefaultClient.Do(s.request("GET", "/v1/events", "", "").WithContext(ctx))
-	if err != nil {
-		t.Fatal(err)
-	}
+	events := must.Get(http.DefaultClient.Do(s.request("GET", "/v1/events", "", "").WithContext(ctx)))(t)
 	first := make([]byte, 14)
 	if _, err := io.ReadFull(events.Body, first); err != nil || string(first) != "event: status\n" {
 		t.Errorf("events: %q, %v", first, err)
@@ -586,10 +562,7 @@ func TestHostileRequests(t *testing.T) {
 	if after := s.server.newStatus().Seq; after != before {
 		t.Errorf("the journal grew from %d to %d lines", before, after)
 	}
-	answer, err := http.Get(s.url + "/")
-	if err != nil {
-		t.Fatal(err)
-	}
+	answer := must.Get(http.Get(s.url + "/"))(t)
 	defer answer.Body.Close()
 	if policy := answer.Header.Get("Content-Security-Policy"); !strings.HasPrefix(policy, "default-src 'self'") {
 		t.Errorf("policy %q", policy)
@@ -704,9 +677,7 @@ func TestFolderIsWatched(t *testing.T) {
 	s.write("photos/cam0/bad.jpg", "IMG 2 whole now")
 	photos := s.loaded(32)
 	for _, p := range photos[:2] {
-		if err := os.Remove(filepath.Join(s.dir, "photos", p.Folder, p.Name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(s.dir, "photos", p.Folder, p.Name)))
 	}
 	s.loaded(30)
 }

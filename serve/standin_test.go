@@ -20,6 +20,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/demo"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A standIn answers the part of the API that the page uses, with made-up
@@ -750,7 +751,5 @@ func (s *standIn) changed() []string {
 
 func write(t *testing.T, file string, data []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, data, 0o644))
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A held Embedder names the first photo of every part, and reads it when it may go on. It fails
@@ -105,13 +106,8 @@ func BenchmarkVisit20000(b *testing.B) {
 	for i := range 20_000 {
 		path := fmt.Sprintf("%02d/%05d.jpg", i%50, i)
 		file := filepath.Join(root, path)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)); err != nil {
-			b.Fatal(err)
-		}
-		state, err := cache.Stat(file)
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, nil, 0o644)))
+		state := must.Get(cache.Stat(file))(b)
 		f.known[path] = state
 	}
 	scan := func(ctx context.Context) ([]dataset.Sample, error) {

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model/account"
 )
 
@@ -35,10 +36,7 @@ func strangers(t *testing.T, method string) *Session {
 // those that the model calls unknown apart.
 func open(t *testing.T, s *Session, above float64) (known, unknown []Item) {
 	t.Helper()
-	page, err := s.List(Query{View: All, Limit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(s.List(Query{View: All, Limit: 1000}))(t)
 	for _, it := range page.Items {
 		switch {
 		case it.Label != "" || it.Top[0].Probability < above:
@@ -83,10 +81,7 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 			if got := s.Status().Account.Next; got.Text != want {
 				t.Errorf("the advice is %+v, want %q", got, want)
 			}
-			line, err := s.Accept(account.SureEnough, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			line := must.Get(s.Accept(account.SureEnough, ""))(t)
 			if len(line.Images) != len(known) {
 				t.Errorf("%d photos were accepted, want %d", len(line.Images), len(known))
 			}
@@ -188,15 +183,11 @@ func TestSpotCheck(t *testing.T) {
 	if b := s.Acceptable(0.9, ""); b.Checked != 0 {
 		t.Errorf("photos drawn above %v say nothing of those above 0.9: %+v", account.SureEnough, b)
 	}
-	if _, err := s.Accept(account.SureEnough, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Accept(account.SureEnough, ""))(t)
 	if a := s.Acceptable(account.SureEnough, ""); a.Checked != 0 || len(a.Drawn) != 0 {
 		t.Errorf("the rest was accepted: %+v", a)
 	}
-	if _, err := s.Undo(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Undo())(t)
 	if a := s.Acceptable(account.SureEnough, ""); a.Checked != 12 || a.Correct != 10 {
 		t.Errorf("accepting was undone: %+v", a)
 	}
@@ -210,20 +201,11 @@ func TestSpotCheck(t *testing.T) {
 func TestAcceptedIsLookedThrough(t *testing.T) {
 	s := strangers(t, "ncm")
 	known, _ := open(t, s, 0.5)
-	first, err := s.Accept(0.5, known[0].Top[0].Label)
-	if err != nil {
-		t.Fatal(err)
-	}
-	second, err := s.Accept(0.5, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	first := must.Get(s.Accept(0.5, known[0].Top[0].Label))(t)
+	second := must.Get(s.Accept(0.5, ""))(t)
 	list := func(of int) []Item {
 		t.Helper()
-		page, err := s.List(Query{View: Accepted, Of: of, Limit: 1000})
-		if err != nil {
-			t.Fatal(err)
-		}
+		page := must.Get(s.List(Query{View: Accepted, Of: of, Limit: 1000}))(t)
 		return page.Items
 	}
 	all := list(0)

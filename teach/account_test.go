@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 	"github.com/seed-90d10d51/pipeline/model/account"
 )
@@ -101,10 +102,7 @@ type features struct {
 // with up to 33 others of each.
 func newFeatures(t *testing.T, set, kind string, seed uint64) *features {
 	t.Helper()
-	e, err := featdir.Read(shared.Path(t, "data", "clip_vitb32", set, "test"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(featdir.Read(shared.Path(t, "data", "clip_vitb32", set, "test")))(t)
 	f := &features{world: world{truth: map[ID]string{}}, rng: rand.New(rand.NewPCG(seed, 22))}
 	of := map[string][]int{}
 	var classes []string
@@ -170,10 +168,7 @@ func (f *features) correct(t *testing.T, n int) {
 	if n == 0 {
 		return
 	}
-	page, err := f.s.List(Query{View: Suspicious, Limit: n})
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(f.s.List(Query{View: Suspicious, Limit: n}))(t)
 	for _, it := range page.Items {
 		do(t, f.s, Decision{Do: Label, Images: []ID{it.ID}, Class: f.truth[it.ID]})
 	}

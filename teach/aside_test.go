@@ -3,6 +3,7 @@ package teach
 import (
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -16,9 +17,7 @@ func TestSetAside(t *testing.T) {
 	s.Wait()
 	do(t, s, Decision{Do: Ignore, Images: []ID{w.photos[0].ID, w.photos[6].ID}})
 	do(t, s, Decision{Do: Skip, Images: []ID{w.photos[7].ID}})
-	if _, err := s.Accept(0, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Accept(0, ""))(t)
 	for i, by := range map[int]label.By{0: label.Ignored, 6: label.Ignored, 7: label.Skipped} {
 		if it, _ := s.Get(w.photos[i].ID); it.Label != "" || it.By != by {
 			t.Errorf("photo %d is %q by %s", i, it.Label, it.By)
@@ -34,10 +33,7 @@ func TestSetAside(t *testing.T) {
 	if err != nil || m.SampleCount() != 5 || len(m.LearnedAs()(model.Hash(w.photos[0].ID))) > 0 {
 		t.Errorf("learned %d samples, %v", m.SampleCount(), err)
 	}
-	decided, err := Decided(s.options.Model, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	decided := must.Get(Decided(s.options.Model, m))(t)
 	if d, ok := decided(w.photos[6].ID); !ok || d.Class != "" || d.By != "person" {
 		t.Errorf("an ignored photo is decided as %+v", d)
 	}
@@ -55,10 +51,7 @@ func TestSkippedComesLast(t *testing.T) {
 	w.name(t, s, 0, 1, 2, 3, 4, 5)
 	s.Wait()
 	page := func() []Item {
-		p, err := s.List(Query{View: Check, Limit: 100})
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(s.List(Query{View: Check, Limit: 100}))(t)
 		return p.Items
 	}
 	before := page()

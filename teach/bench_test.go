@@ -14,6 +14,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -54,20 +55,12 @@ func benchmarkDecision(b *testing.B, n, classes, d int) {
 		train.Content = append(train.Content, model.Hash{p.ID[0], p.ID[1], 99})
 	}
 	begun := time.Now()
-	m, _, err := model.Train(b.Context(), settings("plda"), train)
-	if err != nil {
-		b.Fatal(err)
-	}
+	m, _ := must.Get2(model.Train(b.Context(), settings("plda"), train))(b)
 	trained := time.Since(begun)
-	if err := m.Save(dir + "/m.model"); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, m.Save(dir+"/m.model"))
 	begun = time.Now()
 	before := cpu(b)
-	s, err := Open(Options{Model: dir + "/m.model", Dim: d, Temp: dir})
-	if err != nil {
-		b.Fatal(err)
-	}
+	s := must.Get(Open(Options{Model: dir + "/m.model", Dim: d, Temp: dir}))(b)
 	defer s.Close()
 	var first, firstCPU time.Duration
 	for at := 0; at < n; at += 500 {
@@ -77,13 +70,9 @@ func benchmarkDecision(b *testing.B, n, classes, d int) {
 			p, v := draw(at + i)
 			photos, vectors = append(photos, p), append(vectors, v)
 		}
-		if err := s.Add(photos, vectors); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, s.Add(photos, vectors))
 		if first == 0 {
-			if _, err := s.List(Query{View: All, Limit: 60}); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(s.List(Query{View: All, Limit: 60}))(b)
 			first, firstCPU = time.Since(begun), cpu(b)-before
 		}
 	}
@@ -98,13 +87,8 @@ func benchmarkDecision(b *testing.B, n, classes, d int) {
 	}
 	measure := func(what string, change func() (Line, error)) {
 		begun, before := time.Now(), cpu(b)
-		_, err := change()
-		if err == nil {
-			_, err = s.List(Query{View: Check, Limit: 60})
-		}
-		if err != nil {
-			b.Fatal(err)
-		}
+		must.Get(change())(b)
+		must.Get(s.List(Query{View: Check, Limit: 60}))(b)
 		took[what], used[what] = append(took[what], time.Since(begun).Seconds()), used[what]+cpu(b)-before
 	}
 	for b.Loop() {
@@ -137,9 +121,7 @@ func peak(b *testing.B) float64 {
 	}
 	var kB float64
 	_, after, _ := strings.Cut(string(text), "VmHWM:")
-	if _, err := fmt.Sscan(after, &kB); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(fmt.Sscan(after, &kB))(b)
 	return kB / 1024
 }
 
@@ -147,9 +129,7 @@ func peak(b *testing.B) float64 {
 // not change.
 func cpu(b *testing.B) time.Duration {
 	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, syscall.Getrusage(syscall.RUSAGE_SELF, &u))
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
@@ -190,9 +170,7 @@ func BenchmarkStart(b *testing.B) {
 				do(b, s, Decision{Do: Label, Images: id(i), Class: class})
 			}
 			s.Wait()
-			if err := s.Close(); err != nil {
-				b.Fatal(err)
-			}
+			must.Do(b, s.Close())
 			decided(b, dir, kind.lines, kind.line)
 			b.ResetTimer()
 			used, lines := time.Duration(0), 0
@@ -200,13 +178,9 @@ func BenchmarkStart(b *testing.B) {
 				before := cpu(b)
 				s := w.openAt(b, dir, "plda")
 				s.Wait()
-				if _, err := s.List(Query{View: Check, Limit: 60}); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(s.List(Query{View: Check, Limit: 60}))(b)
 				used, lines = used+cpu(b)-before, len(s.state.lines)
-				if err := s.Close(); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, s.Close())
 			}
 			if lines <= kind.lines {
 				b.Fatalf("%d lines", lines)
@@ -220,24 +194,14 @@ func BenchmarkStart(b *testing.B) {
 func decided(b *testing.B, dir string, n int, line func(i, seq int) Line) {
 	b.Helper()
 	file := filepath.Join(dir, "m.model"+journalSuffix)
-	lines, err := readLines(file)
-	if err != nil {
-		b.Fatal(err)
-	}
-	f, err := os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0)
-	if err != nil {
-		b.Fatal(err)
-	}
+	lines := must.Get(readLines(file))(b)
+	f := must.Get(os.OpenFile(file, os.O_APPEND|os.O_WRONLY, 0))(b)
 	w := json.NewEncoder(f)
 	for i := range n {
 		seq := len(lines) + 1 + i
 		l := line(i, seq)
 		l.Seq = seq
-		if err := w.Encode(l); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, w.Encode(l))
 	}
-	if err := f.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, f.Close())
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -52,10 +53,7 @@ func TestDetectorsBoxes(t *testing.T) {
 	if got := s.Files()[13]; got.Label != "person" || got.By != "detector" || *got.Probability != 0.8 {
 		t.Errorf("exported %+v", got)
 	}
-	l, err := s.Accept(0, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(s.Accept(0, ""))(t)
 	for _, id := range l.Images {
 		if at := s.index[id]; person[at] {
 			t.Errorf("%s was accepted", s.photos[at].Path)

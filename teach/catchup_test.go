@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -22,9 +23,7 @@ func TestCatchUpLearnsOnce(t *testing.T) {
 		}
 		do(t, s, Decision{Do: Rename, Class: "class 1", To: "one"})
 		for range 2 {
-			if _, err := s.Undo(); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Undo())(t)
 		}
 	}
 	do(t, s, Decision{Do: Rename, Class: "class 2", To: "two"})
@@ -34,18 +33,10 @@ func TestCatchUpLearnsOnce(t *testing.T) {
 	}
 	asked := 0
 	st := fold(s.state.lines[:fitted], s.base.origin)
-	m, err := s.base.fit(t.Context(), st, st.examples(), s.row)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := newLive(m, st.examples(), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(s.base.fit(t.Context(), st, st.examples(), s.row))(t)
+	l := must.Get(newLive(m, st.examples(), t.TempDir()))(t)
 	defer l.close()
-	if err := l.extend(t.Context(), s.x, len(s.photos)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.extend(t.Context(), s.x, len(s.photos)))
 	l.catchUp(t.Context(), s.x, st, s.state.lines[fitted:], func(id ID) []float32 { asked++; return s.row(id) })
 	if most := 2 * len(l.have); asked == 0 || asked > most {
 		t.Errorf("%d embeddings were learned and unlearned, at most %d are needed", asked, most)
@@ -64,23 +55,13 @@ func TestPhotoWhileStale(t *testing.T) {
 	w.name(t, s, 0, 1)
 	s.Wait()
 	want := s.state.examples()
-	m, err := s.base.fit(t.Context(), s.state, want, s.row)
-	if err != nil {
-		t.Fatal(err)
-	}
-	l, err := newLive(m, want, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(s.base.fit(t.Context(), s.state, want, s.row))(t)
+	l := must.Get(newLive(m, want, t.TempDir()))(t)
 	defer l.close()
-	if err := l.extend(t.Context(), s.x, 4); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.extend(t.Context(), s.x, 4))
 	one := slices.DeleteFunc(slices.Clone(want), func(x model.SampleID) bool { return x.Class == want[0].Class })
 	l.rescore(t.Context(), s.x, l.follow(one, s.row))
-	if err := l.extend(t.Context(), s.x, len(s.photos)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, l.extend(t.Context(), s.x, len(s.photos)))
 	if !l.stale || l.scored(4) {
 		t.Errorf("stale is %t, photo 4 is scored: %t", l.stale, l.scored(4))
 	}
@@ -110,9 +91,7 @@ func TestEverythingCorrectedAtOnce(t *testing.T) {
 			for i := range b.Labels {
 				b.Labels[i] = classes[i%len(classes)]
 			}
-			if _, err := s.Import(b, nil, Lists); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Import(b, nil, Lists))(t)
 			s.Wait()
 			w.agrees(t, s)
 			hasSaved(t, s, "corrected")

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -17,17 +18,9 @@ func TestDecided(t *testing.T) {
 	do(t, s, Decision{Do: Rename, Class: w.truth[w.photos[4].ID], To: "renamed"})
 	save(t, s)
 	w.name(t, s, 1, 2)
-	if _, err := s.Undo(); err != nil {
-		t.Fatal(err)
-	}
-	m, err := model.Load(s.options.Model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	decided, err := Decided(s.options.Model, m)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Undo())(t)
+	m := must.Get(model.Load(s.options.Model))(t)
+	decided := must.Get(Decided(s.options.Model, m))(t)
 	for i, want := range map[int]string{0: w.truth[w.photos[0].ID], 4: "renamed", 1: w.truth[w.photos[1].ID], 2: ""} {
 		d, ok := decided(w.photos[i].ID)
 		if d.Class != want || ok != (want != "") || ok && d.By != label.Person {
@@ -58,9 +51,7 @@ func TestLabelsOfCopies(t *testing.T) {
 	s := w.openAt(t, t.TempDir(), "ncm")
 	p := w.photos[0]
 	p.Path = "elsewhere/" + p.Path
-	if err := s.Add([]Photo{p}, w.vectors[:1]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Add([]Photo{p}, w.vectors[:1]))
 	w.name(t, s, 0)
 	got := s.Labels()
 	if len(got) != 2 || got[0].Label != got[1].Label || got[1].Path == got[0].Path {

@@ -1,6 +1,10 @@
 package teach
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
+)
 
 // mislabelled returns a session of a model that was trained on a folder in which one photo,
 // the first returned, lies with another class than the second returned.
@@ -24,10 +28,7 @@ func mislabelled(t *testing.T) (*Session, ID, string) {
 
 func list(t *testing.T, s *Session, view View) []Item {
 	t.Helper()
-	page, err := s.List(Query{View: view, Limit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(s.List(Query{View: view, Limit: 1000}))(t)
 	return page.Items
 }
 

@@ -3,6 +3,8 @@ package teach
 import (
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // withCopies returns a world in which photos 0 to 2 are one moment, as 10 and 11 are, and the
@@ -88,9 +90,7 @@ func TestDuplicates(t *testing.T) {
 	expect("all of a group are decided", Query{}, w.ids(0, 1, 2))
 	do(t, s, Decision{Do: Ignore, Images: w.ids(1, 2)})
 	expect("only one is kept", Query{})
-	if _, err := s.Undo(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Undo())(t)
 	s.Remove([]string{w.photos[1].Path})
 	expect("one is gone", Query{}, w.ids(0, 2))
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -21,14 +22,9 @@ func withoutEmbeddings(t *testing.T, dir string) {
 	lines := bufio.NewScanner(bytes.NewReader(read(t, file)))
 	for lines.Scan() {
 		var l Line
-		if err := json.Unmarshal(lines.Bytes(), &l); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal(lines.Bytes(), &l))
 		l.Embeddings = nil
-		text, err := json.Marshal(l)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(json.Marshal(l))(t)
 		out.Write(append(text, '\n'))
 	}
 	write(t, file, out.Bytes())
@@ -44,9 +40,7 @@ func TestSuppliesEmbeddings(t *testing.T) {
 			dir, file := filepath.Dir(s.options.Model), s.options.Model
 			d.Images = []ID{w.photos[0].ID, w.photos[3].ID}
 			do(t, s, d)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Close())
 			withoutEmbeddings(t, dir)
 			none := world{vectors: w.vectors}
 			s = none.openAt(t, dir, "plda")
@@ -57,28 +51,20 @@ func TestSuppliesEmbeddings(t *testing.T) {
 					t.Errorf("saved without embeddings: %v, want %q", err, said)
 				}
 			}
-			if _, err := s.Undo(); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Undo())(t)
 			hasSaved(t, s, "undone")
-			if _, err := s.Redo(); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Redo())(t)
 			journal, saved := read(t, file+journalSuffix), read(t, file)
 			for from, open := range map[string]func() *Session{
 				"the folder": func() *Session { return w.openAt(t, dir, "plda") },
 				"elsewhere":  func() *Session { return w.openCached(t, dir) },
 			} {
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Close())
 				write(t, file+journalSuffix, journal)
 				write(t, file, saved)
 				s = open()
 				hasSaved(t, s, "with "+from)
-				if err := s.Close(); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, s.Close())
 				s = none.openAt(t, dir, "plda")
 				hasSaved(t, s, "afterwards, with "+from)
 			}
@@ -89,17 +75,14 @@ func TestSuppliesEmbeddings(t *testing.T) {
 // openCached opens the session in a folder, which finds no photos but a cache.
 func (w world) openCached(t *testing.T, dir string) *Session {
 	t.Helper()
-	s, err := Open(Options{Model: filepath.Join(dir, "m.model"), Dim: dim, Temp: dir,
+	s := must.Get(Open(Options{Model: filepath.Join(dir, "m.model"), Dim: dim, Temp: dir,
 		Elsewhere: func(_ embed.Provenance, ids []ID) map[ID][]float32 {
 			out := map[ID][]float32{}
 			for i, p := range w.photos {
 				out[p.ID] = w.vectors[i]
 			}
 			return out
-		}})
-	if err != nil {
-		t.Fatal(err)
-	}
+		}}))(t)
 	t.Cleanup(func() { s.Close() })
 	return s
 }
@@ -112,10 +95,7 @@ func TestClassesThatShareAPhotoBecomeOne(t *testing.T) {
 	hasSaved(t, s, "merged")
 	do(t, s, Decision{Do: Ignore, Images: []ID{w.photos[0].ID}})
 	hasSaved(t, s, "ignored")
-	got, err := model.Load(s.options.Model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(model.Load(s.options.Model))(t)
 	never, sNever := photoOrigins()["learned"].begun(t, forgets)
 	do(t, sNever, Decision{Do: Merge, Class: "class 0", To: "class 1"})
 	do(t, sNever, Decision{Do: Ignore, Images: []ID{never.photos[0].ID}})

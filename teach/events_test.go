@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
@@ -19,16 +20,11 @@ func (w world) withEvents(t *testing.T) *Session {
 	t.Helper()
 	clock := time.Unix(0, 0)
 	dir := t.TempDir()
-	s, err := Open(Options{Model: filepath.Join(dir, "m.model"), Fresh: fresh(t, "plda"), Dim: dim, Temp: dir,
+	s := must.Get(Open(Options{Model: filepath.Join(dir, "m.model"), Fresh: fresh(t, "plda"), Dim: dim, Temp: dir,
 		ToolVersion: "test", Gap: time.Minute,
-		Now: func() time.Time { clock = clock.Add(time.Second); return clock }})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Now: func() time.Time { clock = clock.Add(time.Second); return clock }}))(t)
 	t.Cleanup(func() { s.Close() })
-	if err := s.Add(w.photos, w.vectors); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Add(w.photos, w.vectors))
 	shots, nth := map[ID]photometa.Shot{}, map[string]int{}
 	for _, p := range w.photos {
 		class := w.truth[p.ID]
@@ -154,9 +150,7 @@ func TestEventsFollowPhotos(t *testing.T) {
 	if got := tiles(); got != "2 4 " {
 		t.Errorf("without two photos %s", got)
 	}
-	if err := s.Add(w.photos[:1], w.vectors[:1]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Add(w.photos[:1], w.vectors[:1]))
 	if got := tiles(); got != "1 2 4 " { // nobody has looked into it
 		t.Errorf("with one of them again %s", got)
 	}

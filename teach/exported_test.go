@@ -3,6 +3,7 @@ package teach
 import (
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -15,9 +16,7 @@ func TestFiles(t *testing.T) {
 	s.Wait()
 	copied := w.photos[0]
 	copied.Path = "copy.jpg"
-	if err := s.Add([]Photo{copied}, w.vectors[:1]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Add([]Photo{copied}, w.vectors[:1]))
 	files := s.Files()
 	if len(files) != len(w.photos)+1 {
 		t.Fatalf("%d files of %d photos", len(files), len(w.photos))

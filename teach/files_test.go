@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -18,9 +19,7 @@ import (
 func TestDecisionsNeedTheirFiles(t *testing.T) {
 	rename := func(t *testing.T, from, to string) {
 		t.Helper()
-		if err := os.Rename(from, to); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(from, to))
 	}
 	for what, c := range map[string]struct {
 		suffix    string
@@ -77,9 +76,7 @@ func TestDecisionsNeedTheirFiles(t *testing.T) {
 				t.Error(err)
 			}
 			w.name(t, s, 9)
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Close())
 			if n := w.openAt(t, dir, "plda").Status().Account.Decided.Person; n != 10 {
 				t.Errorf("%d labels are left of 10", n)
 			}
@@ -93,9 +90,7 @@ func TestSaveWritesWhatIsGone(t *testing.T) {
 		w, s, dir := taught(t)
 		file := filepath.Join(dir, "m.model"+suffix)
 		before := read(t, file)
-		if err := errors.Join(os.Chmod(file, 0o640), os.Remove(file)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.Chmod(file, 0o640), os.Remove(file)))
 		want := save(t, s)
 		if after := read(t, file); !bytes.HasPrefix(after, before) {
 			t.Errorf("%s was written with other content", suffix)
@@ -104,9 +99,7 @@ func TestSaveWritesWhatIsGone(t *testing.T) {
 			t.Errorf("%s was written with other permissions: %v, %v", suffix, info.Mode(), err)
 		}
 		w.name(t, s, 9)
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 		s = w.openAt(t, dir, "plda")
 		if n := s.Status().Account.Decided.Person; n != 10 {
 			t.Errorf("%s: %d labels are left of 10", suffix, n)
@@ -122,13 +115,9 @@ func TestCloseRemovesOnlyItsOwnFiles(t *testing.T) {
 	dir := t.TempDir()
 	s := newWorld(2, 2).openAt(t, dir, "plda")
 	file := filepath.Join(dir, "m.model"+journalSuffix)
-	if err := os.Rename(file, file+".moved"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(file, file+".moved"))
 	write(t, file, []byte("of somebody else"))
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	if text, err := os.ReadFile(file); err != nil || string(text) != "of somebody else" {
 		t.Errorf("the other file has %q, %v", text, err)
 	}
@@ -142,14 +131,10 @@ func TestBaseIsNeverOverwritten(t *testing.T) {
 		if saved {
 			save(t, s)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 		journal, base := filepath.Join(dir, "m.model"+journalSuffix), filepath.Join(dir, "m.model"+baseSuffix)
 		before := read(t, base)
-		if err := os.Rename(journal, journal+".moved"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(journal, journal+".moved"))
 		for range 2 {
 			again := Options{Model: s.options.Model, Fresh: fresh(t, "plda"), Dim: dim, Temp: dir}
 			if s, err := Open(again); err == nil {
@@ -162,9 +147,7 @@ func TestBaseIsNeverOverwritten(t *testing.T) {
 				t.Error("a new journal is in the way of the old one")
 			}
 		}
-		if err := os.Rename(journal+".moved", journal); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(journal+".moved", journal))
 		if n := w.openAt(t, dir, "plda").Status().Account.Decided.Person; n != 9 {
 			t.Errorf("%d labels are left of 9", n)
 		}
@@ -179,9 +162,7 @@ func TestKilledAtTheBeginning(t *testing.T) {
 	for _, torn := range []string{"", `{"seq":1,"time":"2026-0`} {
 		dir := t.TempDir()
 		base, journal := filepath.Join(dir, "m.model"+baseSuffix), filepath.Join(dir, "m.model"+journalSuffix)
-		if err := fresh(t, "plda").Save(base); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, fresh(t, "plda").Save(base))
 		write(t, journal, []byte(torn))
 		if file := StartFile(filepath.Join(dir, "m.model")); file != filepath.Join(dir, "m.model") {
 			t.Errorf("the session starts from %s", filepath.Base(file))
@@ -199,9 +180,7 @@ func TestKilledAtTheBeginning(t *testing.T) {
 		if after := read(t, base); !bytes.Equal(after, before) {
 			t.Fatal("the base was overwritten")
 		}
-		if err := w.openAt(t, dir, "plda").Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.openAt(t, dir, "plda").Close())
 		if !free(base) || !free(journal) {
 			t.Error("a session without a decision left files")
 		}
@@ -213,27 +192,20 @@ func TestKilledAtTheBeginning(t *testing.T) {
 func TestFree(t *testing.T) {
 	dir := t.TempDir()
 	file, link := filepath.Join(dir, "m.model"), filepath.Join(dir, "link.model")
-	if err := errors.Join(fresh(t, "plda").Save(file), os.Symlink("m.model", link)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(fresh(t, "plda").Save(file), os.Symlink("m.model", link)))
 	if err := errors.Join(Free(file), Free(link)); err != nil {
 		t.Error(err)
 	}
 	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
 		t.Errorf("%v, %v", entries, err)
 	}
-	s, err := Open(Options{Model: file, Dim: dim, Temp: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(Options{Model: file, Dim: dim, Temp: dir}))(t)
 	for _, name := range []string{file, link} {
 		if err := Free(name); !errors.Is(err, ErrInUse) {
 			t.Errorf("%s: %v", filepath.Base(name), err)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	if err := errors.Join(Free(file), Free(link)); err != nil {
 		t.Error(err)
 	}
@@ -242,9 +214,7 @@ func TestFree(t *testing.T) {
 // A session that cannot go back writes nothing.
 func TestOpenAtALine(t *testing.T) {
 	_, s, dir := taught(t)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	journal := filepath.Join(dir, "m.model"+journalSuffix)
 	before := read(t, journal)
 	o := s.options
@@ -257,10 +227,7 @@ func TestOpenAtALine(t *testing.T) {
 		t.Error("the journal was changed")
 	}
 	o.At = 3 // two labels
-	s, err := Open(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s = must.Get(Open(o))(t)
 	defer s.Close()
 	if st := s.Status(); s.state.count(label.Person) != 2 || st.Undo == "" {
 		t.Errorf("after going back: %+v", st)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A Forget that failed half-way, in a session that goes on, is finished by doing it
@@ -21,9 +23,7 @@ func TestForgetIsFinished(t *testing.T) {
 	save(t, s)
 	file := filepath.Join(dir, "m.model")
 	obstacle := file + ".prev" // that cannot be removed
-	if err := os.MkdirAll(filepath.Join(obstacle, "mine"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Join(obstacle, "mine"), 0o755))
 	gone := []ID{w.photos[0].ID}
 	if _, _, err := s.Forget(t.Context(), gone); err == nil {
 		t.Fatal("the previous version cannot be removed, and that is no error")
@@ -31,9 +31,7 @@ func TestForgetIsFinished(t *testing.T) {
 	if n := s.Status().Account.Decided.Person; n != 19 {
 		t.Errorf("%d labels", n)
 	}
-	if err := os.RemoveAll(obstacle); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(obstacle))
 	for _, want := range []int{1, 0} {
 		if n, _, err := s.Forget(t.Context(), gone); n != want || err != nil {
 			t.Errorf("forgot %d, want %d, %v", n, want, err)
@@ -106,9 +104,7 @@ func TestForget(t *testing.T) {
 		t.Error("the model is another than one that never saw the photo")
 	}
 	w.name(t, s, 25)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	again := w.openAt(t, dir, "plda")
 	if n := again.Status().Account.Decided.Person; n != 20 {
 		t.Errorf("%d labels after reading the journal again, want 20", n)
@@ -143,11 +139,7 @@ func TestForgetsWhatTheBaseLearned(t *testing.T) {
 	if _, err := os.Stat(s.options.Model + ".prev"); err == nil {
 		t.Error("the version before is still there")
 	}
-	if err := s.journal.rebase(s.base.model.SHA256(), "of the next base"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.journal.rebase(s.base.model.SHA256(), "of the next base"))
+	must.Do(t, s.Close())
 	w.openAt(t, dir, "plda").Wait()
 }

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // Any line of the journal can be gone back to: the labels and the saved model are
@@ -23,9 +25,7 @@ func TestGoBack(t *testing.T) {
 	late, merged := save(t, s), s.Status().Seq
 	back := func(seq int) {
 		t.Helper()
-		if _, err := s.GoBack(seq); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.GoBack(seq))(t)
 	}
 	expect := func(what string, want []byte) {
 		t.Helper()
@@ -47,9 +47,7 @@ func TestGoBack(t *testing.T) {
 	if undone != 10 {
 		t.Errorf("%d lines are undone, want 10", undone)
 	}
-	if _, err := s.Undo(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Undo())(t)
 	expect("undone", late)
 	back(then)
 	w.name(t, s, 30)
@@ -66,9 +64,7 @@ func TestGoBack(t *testing.T) {
 	if _, err := s.GoBack(s.Status().Seq); !refused(err, Conflict) {
 		t.Errorf("back to now: %v", err)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	s = w.openAt(t, dir, "plda")
 	expect("replay", branch)
 }

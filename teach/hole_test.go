@@ -1,20 +1,18 @@
 package teach
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
+)
 
 // Photos whose embeddings cannot be kept, as on a full disk, are not there: they would be
 // read as zeros once a later photo is written.
 func TestAddWithoutRoom(t *testing.T) {
 	w := newWorld(2, 4)
-	a, err := newAlbum(t.TempDir(), dim)
-	if err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(newAlbum(t.TempDir(), dim))(t)
 	defer a.x.Close()
-	full, err := newRows(t.TempDir(), dim)
-	if err != nil {
-		t.Fatal(err)
-	}
+	full := must.Get(newRows(t.TempDir(), dim))(t)
 	full.Close() // it takes no rows
 	good := a.x
 	a.x = full
@@ -22,9 +20,7 @@ func TestAddWithoutRoom(t *testing.T) {
 		t.Fatal("no error")
 	}
 	a.x = good
-	if err := a.add(w.photos[:4], w.vectors[:4]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.add(w.photos[:4], w.vectors[:4]))
 	if len(a.photos) != 4 {
 		t.Fatalf("%d photos", len(a.photos))
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -43,18 +44,12 @@ func TestImport(t *testing.T) {
 		t.Errorf("again: %+v, %v", again, err)
 	}
 	taught := strings.Join(s.labels(), " ")
-	if _, err := s.Undo(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Undo())(t)
 	if n := len(s.labels()); n != 2 {
 		t.Errorf("%d labels after undo", n)
 	}
-	if _, err := s.Redo(); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Redo())(t)
+	must.Do(t, s.Close())
 	s = w.openAt(t, dir, "ncm")
 	if got := strings.Join(s.labels(), " "); got != taught {
 		t.Errorf("reopened: %s, want %s", got, taught)
@@ -82,9 +77,7 @@ func TestImportConflicts(t *testing.T) {
 		if len(s.state.lines) != lines {
 			t.Error("a list that was refused has a line")
 		}
-		if _, err := s.Import(odd, nil, prefer); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Import(odd, nil, prefer))(t)
 		for i, of := range map[int]string{0: want, 6: "odd"} {
 			if it, _ := s.Get(w.photos[i].ID); it.Label != of {
 				t.Errorf("prefer %s: photo %d is %q, want %q", prefer, i, it.Label, of)
@@ -122,9 +115,7 @@ func TestImportSetsAside(t *testing.T) {
 	foxAndOwl := []*class{{name: "fox"}, {name: "owl"}}
 	want := map[int]mark{2: {by: label.Ignored}, 6: {by: label.Mixed, several: foxAndOwl}, 8: {by: label.Folder}}
 	check("at first", want)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	s = w.openAt(t, dir, "ncm")
 	check("reopened", want)
 	conflicts := (*ConflictsError)(nil)
@@ -135,9 +126,7 @@ func TestImportSetsAside(t *testing.T) {
 	if !errors.As(err, &conflicts) || !strings.Contains(err.Error(), "of no class in the folder or list") {
 		t.Errorf("a decided photo set aside: %v", err)
 	}
-	if _, _, err := s.Forget(t.Context(), []ID{w.photos[6].ID}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get2(s.Forget(t.Context(), []ID{w.photos[6].ID}))(t)
 	if text, err := os.ReadFile(dir + "/m.model.journal"); err != nil || strings.Contains(string(text),
 		w.photos[6].ID.String()) {
 		t.Errorf("the journal has a forgotten photo: %v", err)
@@ -167,39 +156,27 @@ func TestOpenAdoptsWhatOthersLearned(t *testing.T) {
 	save(t, s)
 	w.name(t, s, 1) // which MODEL has not learned
 	file := s.options.Model
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	m, err := model.Load(file)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := m.Learn(t.Context(), w.batch("", 8, 9)); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Save(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(m.Learn(t.Context(), w.batch("", 8, 9)))(t)
+	must.Do(t, m.Save(file))
 	for range 2 {
 		s = w.openAt(t, dir, "ncm")
 		if n := len(s.labels()); n != 5 {
 			t.Fatalf("%d labels", n)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 	}
 	s = w.openAt(t, dir, "ncm")
 	if s.Status().Unsaved == 0 {
 		t.Error("nothing is unsaved")
 	}
 	save(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
+	must.Do(t, os.Remove(file))
 	s = w.openAt(t, dir, "ncm")
 	save(t, s)
 	if m, err = model.Load(file); err != nil || m.SampleCount() != 5 {

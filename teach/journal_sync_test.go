@@ -5,16 +5,14 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A folder that cannot be synced after the journal was written again is an error, and the
 // journal goes on with the file that has its name.
 func TestJournalInAFolderThatDoesNotSync(t *testing.T) {
 	file, _, _ := written(t)
-	j, err := openJournal(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(openJournal(file))(t)
 	gone := ID{}
 	for _, l := range j.lines {
 		if len(l.Images) > 0 {
@@ -32,12 +30,8 @@ func TestJournalInAFolderThatDoesNotSync(t *testing.T) {
 		t.Errorf("a decision after it: %v", err)
 	}
 	want := len(j.lines)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if j, err = openJournal(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.Close())
+	j = must.Get(openJournal(file))(t)
 	defer j.Close()
 	if len(j.lines) != want || j.embedding(gone) != nil {
 		t.Errorf("%d lines, want %d; embedding of what was forgotten: %v", len(j.lines), want, j.embedding(gone))

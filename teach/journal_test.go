@@ -13,15 +13,13 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
 func openedJournal(t *testing.T, file string) *journal {
 	t.Helper()
-	j, err := openJournal(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	j := must.Get(openJournal(file))(t)
 	t.Cleanup(func() { _ = j.Close() })
 	return j
 }
@@ -37,17 +35,10 @@ func written(t *testing.T) (file string, text []byte, lines []Line) {
 		if i == 0 {
 			l = Line{Decision: Decision{Do: Start}, Model: "m"}
 		}
-		if _, err := j.append(l); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(j.append(l))(t)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	text = must.Get(os.ReadFile(file))(t)
+	must.Do(t, j.Close())
 	return file, text, j.lines
 }
 
@@ -59,9 +50,7 @@ func TestJournalCutAnywhere(t *testing.T) {
 		if n%29 > 0 && n > 0 && text[n-1] != '\n' {
 			continue
 		}
-		if err := os.WriteFile(file, text[:n], 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, text[:n], 0o600))
 		j := openedJournal(t, file)
 		whole := bytes.Count(text[:n], []byte("\n"))
 		if got := j.lines; len(got) != whole || whole > 0 && !reflect.DeepEqual(got, lines[:whole]) {
@@ -77,12 +66,8 @@ func TestJournalCutAnywhere(t *testing.T) {
 		if whole == 0 {
 			next = Line{Decision: Decision{Do: Start}}
 		}
-		if _, err := j.append(next); err != nil {
-			t.Fatal(err)
-		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(j.append(next))(t)
+		must.Do(t, j.Close())
 		if got := openedJournal(t, file); len(got.lines) != whole+1 || got.Dropped != "" {
 			t.Fatalf("cut at %d: %d lines after another", n, len(got.lines))
 		} else if err := got.Close(); err != nil {
@@ -133,9 +118,7 @@ func TestJournalDamage(t *testing.T) {
 		"infinite":             third(`"label",%s,"class":"a","embeddings":{"%s":"AACAfwAAAAA="}`, photo, ID{5}),
 		"another's embedding":  third(`"label",%s,"class":"a","embeddings":{"%s":"AAAAAAAAAAA="}`, photo, ID{6}),
 	} {
-		if err := os.WriteFile(file, damaged, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, damaged, 0o600))
 		j, err := openJournal(file)
 		if err == nil {
 			t.Errorf("%s: no error", name)
@@ -164,35 +147,23 @@ func TestJournalIsLocked(t *testing.T) {
 func TestJournalOfOtherEmbeddings(t *testing.T) {
 	w, dir := newWorld(2, 4), t.TempDir()
 	s := w.openAt(t, dir, "ncm")
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	s = w.openAt(t, dir, "ncm")
 	w.name(t, s, 0)
 	file, base := s.journal.path, read(t, s.base.file)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	j := openedJournal(t, file)
 	lines := j.lines
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Remove(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.Close())
+	must.Do(t, os.Remove(file))
 	j = openedJournal(t, file)
 	for _, l := range lines {
 		if len(l.Images) > 0 {
 			l.embed(l.Images[0], []float32{1, 2})
 		}
-		if _, err := j.append(l); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(j.append(l))(t)
 	}
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.Close())
 	write(t, filepath.Join(dir, "m.model"+baseSuffix), base)
 	if _, err := Open(s.options); err == nil || !strings.Contains(err.Error(), "line 2 is damaged") ||
 		!strings.Contains(err.Error(), "2 values") {
@@ -210,10 +181,7 @@ func FuzzJournal(f *testing.F) {
 				l.embed(id, []float32{float32(l.Seq), float32(i)})
 			}
 		}
-		text, err := json.Marshal(l)
-		if err != nil {
-			f.Fatal(err)
-		}
+		text := must.Get(json.Marshal(l))(f)
 		all = append(append(all, text...), '\n')
 		f.Add(all)
 	}
@@ -221,9 +189,7 @@ func FuzzJournal(f *testing.F) {
 		`{"seq":2,"time":"2026-01-01T00:00:00Z","do":"label","class":"a"}` + "\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
 		file := filepath.Join(t.TempDir(), "j")
-		if err := os.WriteFile(file, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, text, 0o600))
 		j, err := openJournal(file)
 		if err != nil {
 			return
@@ -247,9 +213,7 @@ func FuzzJournal(f *testing.F) {
 			return
 		}
 		before := len(j.lines)
-		if err := j.rewrite(j.lines, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, j.rewrite(j.lines, nil))
 		if again, err := readJournal(file); err != nil || len(again.lines) != before {
 			t.Errorf("written again: %v", err)
 		}

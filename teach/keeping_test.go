@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -18,10 +19,7 @@ func TestProbe(t *testing.T) {
 		return
 	}
 	file, _, _ := written(t)
-	before, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(os.ReadFile(file))(t)
 	j, err := openJournal(file)
 	if err != nil {
 		t.Fatal(err)
@@ -56,23 +54,17 @@ func TestProbe(t *testing.T) {
 	unkept(false)
 
 	// A disk that takes nothing away leaves half a line, after which nothing is written.
-	if _, err := j.file.WriteString("half a line"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(j.file.WriteString("half a line"))(t)
 	j.keeping.torn, j.keeping.last = true, refuse(Unkept, "full")
 	if err := j.intact(); !refused(err, Unkept) {
 		t.Errorf("with half a line at its end: %v", err)
 	}
-	if _, err := j.append(Line{Decision: Decision{Do: Label, Class: "fox", Images: []ID{{2}}}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(j.append(Line{Decision: Decision{Do: Label, Class: "fox", Images: []ID{{2}}}}))(t)
 	if s.Unkept() != nil || time.Since(j.keeping.at) > time.Hour {
 		t.Errorf("%v after a decision was kept", s.Unkept())
 	}
 	n := len(j.lines)
-	if err := j.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, j.Close())
 	if j, err = openJournal(file); err != nil || len(j.lines) != n || j.Dropped != "" {
 		t.Fatalf("%v, %d lines, want %d, dropped %q", err, len(j.lines), n, j.Dropped)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -55,13 +56,9 @@ func TestKeptFiles(t *testing.T) {
 					l.embed(id, []float32{float32(l.Seq), float32(i)})
 				}
 			}
-			if _, err := j.append(l); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(j.append(l))(t)
 		}
-		if err := j.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, j.Close())
 	}, func(version, dir string) {
 		j := openedJournal(t, filepath.Join(dir, "journal"))
 		want := keptLines()

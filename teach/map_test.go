@@ -9,14 +9,14 @@ import (
 
 	"gonum.org/v1/gonum/mat"
 	"gonum.org/v1/gonum/stat"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // mapped returns the map once it has been computed.
 func mapped(t testing.TB, s *Session) Map {
 	t.Helper()
-	if _, err := s.Map(Query{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Map(Query{}))(t)
 	s.Wait()
 	m, err := s.Map(Query{})
 	if err != nil || m.Computing {
@@ -95,9 +95,7 @@ func TestMapOfLittle(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer s.Close()
-		if err := s.Add(few.photos, few.vectors); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Add(few.photos, few.vectors))
 		m := mapped(t, s)
 		if len(m.IDs) != n || slices.ContainsFunc(slices.Concat(m.X, m.Y), func(v int) bool { return v != 0 }) {
 			t.Errorf("%s: %d photos at %v, %v", name, len(m.IDs), m.X, m.Y)
@@ -146,9 +144,7 @@ func TestMapSaysWhatIsKnown(t *testing.T) {
 		}
 	}
 	more := newWorld(3, 45)
-	if err := s.Add(more.photos[120:], more.vectors[120:]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Add(more.photos[120:], more.vectors[120:]))
 	if m := mapped(t, s); m.Version == before.Version || len(m.IDs) != 134 {
 		t.Errorf("version %d, %d photos", m.Version, len(m.IDs))
 	}

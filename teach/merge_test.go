@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -59,9 +60,7 @@ func TestMerge(t *testing.T) {
 			t.Errorf("photo %d: %+v, want %+v", i, got.Top[0], want.Top[0])
 		}
 	}
-	if _, err := one.Undo(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(one.Undo())(t)
 	if n := len(one.labels()); n != 15 {
 		t.Errorf("%d labels after undo", n)
 	}
@@ -88,9 +87,7 @@ func TestMergeConflicts(t *testing.T) {
 			!strings.Contains(text, "the project you are adding, m.model") {
 			t.Errorf("the sides of a conflict are not named: %s", text)
 		}
-		if _, err := mine.Merge(file, prefer); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(mine.Merge(file, prefer))(t)
 		if it, _ := mine.Get(w.photos[0].ID); it.Label != want || len(mine.labels()) != 3 {
 			t.Errorf("with %s: %q, %d labels", prefer, it.Label, len(mine.labels()))
 		}
@@ -110,20 +107,11 @@ func TestMergeRefuses(t *testing.T) {
 	refused(filepath.Join(dir, "m.model"), "it has no journal")
 	other := fresh(t, "ncm")
 	other.Provenance.Backbone.SHA256 = strings.Repeat("ab", 32)
-	s, err := Open(Options{Model: filepath.Join(dir, "m.model"), Fresh: other, Dim: dim, Temp: dir})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Teach([]ID{w.photos[0].ID}, w.vectors[:1], "a"); err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(Options{Model: filepath.Join(dir, "m.model"), Fresh: other, Dim: dim, Temp: dir}))(t)
+	must.Get(s.Teach([]ID{w.photos[0].ID}, w.vectors[:1], "a"))(t)
+	must.Do(t, s.Close())
 	refused(filepath.Join(dir, "m.model"), "another network")
-	if err := os.WriteFile(filepath.Join(dir, "m.model.journal"), []byte("{}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "m.model.journal"), []byte("{}\n"), 0o600))
 	refused(filepath.Join(dir, "m.model"), "m.model.journal")
 	if n := len(mine.labels()); n != 0 {
 		t.Errorf("%d labels", n)
@@ -165,10 +153,7 @@ func TestMergeCarriesEveryDecision(t *testing.T) {
 							d.Images = []ID{id}
 						}
 						do(t, theirs, d.Decision)
-						o, err := mine.Merge(theirs.options.Model, Lists)
-						if err != nil {
-							t.Fatal(err)
-						}
+						o := must.Get(mine.Merge(theirs.options.Model, Lists))(t)
 						class, who := mine.state.label(id, "")
 						want, wantBy := d.class, d.by
 						if d.left != "" {
@@ -195,9 +180,7 @@ func TestMergeCarriesEveryDecision(t *testing.T) {
 func TestMergeCountsWhatIsLost(t *testing.T) {
 	_, mine := photoOrigins()["learned"].begun(t, forgets)
 	w, theirs := photoOrigins()["learned"].begun(t, keeps)
-	if err := mine.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mine.Close())
 	none := world{vectors: w.vectors}
 	mine = none.openAt(t, filepath.Dir(mine.options.Model), "plda")
 	dir := t.TempDir() // a project that sets aside a photo that only it has seen

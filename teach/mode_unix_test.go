@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // The journal, which has embeddings of photos, stays private when photos are forgotten,
@@ -22,12 +23,8 @@ func TestPrivateFilesStayPrivate(t *testing.T) {
 	w.name(t, s, upTo(0, 20)...)
 	save(t, s)
 	const private fs.FileMode = 0o600
-	if err := os.Chmod(filepath.Join(dir, "m.model"), private); err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err := s.Forget(t.Context(), []ID{w.photos[0].ID}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(filepath.Join(dir, "m.model"), private))
+	must.Get2(s.Forget(t.Context(), []ID{w.photos[0].ID}))(t)
 	for _, name := range []string{"m.model", "m.model" + journalSuffix} {
 		info, err := os.Stat(filepath.Join(dir, name))
 		if err != nil || info.Mode().Perm() != private {
@@ -44,18 +41,12 @@ func TestBaseOfPrivateModelIsPrivate(t *testing.T) {
 	first := w.openAt(t, dir, "plda")
 	w.name(t, first, upTo(0, 20)...)
 	save(t, first)
-	if err := first.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Close())
 	file := filepath.Join(dir, "m.model")
 	for _, suffix := range []string{journalSuffix, baseSuffix} {
-		if err := os.Remove(file + suffix); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(file+suffix))
 	}
-	if err := os.Chmod(file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(file, 0o600))
 	w.openAt(t, dir, "plda")
 	info, err := os.Stat(file + baseSuffix)
 	if err != nil || info.Mode().Perm() != 0o600 {
@@ -66,9 +57,7 @@ func TestBaseOfPrivateModelIsPrivate(t *testing.T) {
 // TestOddLock: a lock that is a pipe, on which opening would wait for ever, is an error.
 func TestOddLock(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "m.model")
-	if err := syscall.Mkfifo(file+journalSuffix+lockSuffix, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(file+journalSuffix+lockSuffix, 0o600))
 	if _, err := openJournal(file + journalSuffix); !errors.Is(err, regularfile.ErrNotRegular) {
 		t.Errorf("it is opened: %v", err)
 	}

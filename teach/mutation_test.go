@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
@@ -23,9 +24,7 @@ func TestMutatedJournals(t *testing.T) {
 		lines += fmt.Sprintf(`{"seq":%d,"time":"2026-01-01T00:00:00Z","do":%s}`+"\n", seq, do)
 	}
 	sound := filepath.Join(t.TempDir(), "j")
-	if err := os.WriteFile(sound, []byte(lines), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(sound, []byte(lines), 0o600))
 	openedJournal(t, sound) // what is damaged then was right
 	dir := t.TempDir()
 	mutation.Each(t, 500, func(i int, rng *rand.Rand) error {

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -133,16 +134,12 @@ func TestListAfterRenamingBack(t *testing.T) {
 		do(t, s, Decision{Do: Rename, Class: "class 1", To: "wolves"})
 		hasSaved(t, s, "renamed")
 		do(t, s, Decision{Do: Rename, Class: "wolves", To: "class 1"})
-		if _, err := s.Import(w.batch("wolves", 0), nil, ""); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Import(w.batch("wolves", 0), nil, ""))(t)
 		if it, _ := s.Get(w.photos[0].ID); it.Label != "wolves" {
 			t.Errorf("the list's photo is %q", it.Label)
 		}
 		hasSaved(t, s, "imported")
-		if _, err := s.Undo(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Undo())(t)
 		hasSaved(t, s, "undone")
 		if it, _ := s.Get(w.photos[0].ID); it.Label != "" {
 			t.Errorf("after undo it is %q", it.Label)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -102,9 +103,7 @@ func (d *driver) open() {
 		d.Fatalf("the base model keeps its embeddings: %v", d.s.base.complete)
 	}
 	d.saveable()
-	if err := d.s.Add(d.photos, d.vectors); err != nil {
-		d.Fatal(err)
-	}
+	must.Do(d, d.s.Add(d.photos, d.vectors))
 }
 
 // saveable checks that there is a model of what was decided, and that it can be written.

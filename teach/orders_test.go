@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -214,9 +215,7 @@ func (d *driver) linked() {
 	d.s.Wait()
 	one, err1 := os.Stat(file)
 	two, err2 := os.Stat(away)
-	if err := errors.Join(err1, err2); err != nil {
-		d.Fatal(err)
-	}
+	must.Do(d, errors.Join(err1, err2))
 	if os.SameFile(one, two) {
 		err = os.Rename(away, file) // in place of a symbolic link; of two names both stay
 	}

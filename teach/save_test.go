@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -23,18 +24,12 @@ func taught(t *testing.T) (w world, s *Session, dir string) {
 
 func read(t *testing.T, file string) []byte {
 	t.Helper()
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return must.Get(os.ReadFile(file))(t)
 }
 
 func write(t *testing.T, file string, b []byte) {
 	t.Helper()
-	if err := os.WriteFile(file, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, b, 0o600))
 }
 
 // expectUnsaved compares what the status says, and saves, which has to work.
@@ -56,9 +51,7 @@ func TestSaveOutlivesItsRequest(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	_, _ = s.Save(ctx)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	if _, err := os.Stat(s.options.Model); err != nil {
 		t.Errorf("the session ended without the model: %v", err)
 	}
@@ -73,9 +66,7 @@ func TestFailedSaveIsNotSaved(t *testing.T) {
 	w, s, dir := taught(t)
 	save(t, s)
 	inTheWay := s.options.Model + ".prev" // no file can have this name now
-	if err := os.Mkdir(inTheWay, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(inTheWay, 0o700))
 	w.name(t, s, 9, 10)
 	if _, err := s.Save(t.Context()); err == nil {
 		t.Fatal("the save did not fail")
@@ -86,13 +77,9 @@ func TestFailedSaveIsNotSaved(t *testing.T) {
 	if points := s.Points(); points[len(points)-1].Do == Save {
 		t.Errorf("the history says that the model was saved: %+v", points)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	s = w.openAt(t, dir, "plda")
-	if err := os.Remove(inTheWay); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(inTheWay))
 	expectUnsaved(t, s, 2)
 }
 
@@ -104,9 +91,7 @@ func killed(t *testing.T, lines int, renamed bool) (w world, dir string) {
 	w, s, from := taught(t)
 	before := len(s.journal.lines)
 	save(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	dir = t.TempDir()
 	rows := bytes.SplitAfter(read(t, filepath.Join(from, "m.model"+journalSuffix)), []byte("\n"))
 	write(t, filepath.Join(dir, "m.model"+journalSuffix), bytes.Join(rows[:before+lines], nil))
@@ -135,10 +120,7 @@ func TestKilledWhileSaving(t *testing.T) {
 func TestSavesAtATime(t *testing.T) {
 	w, s, dir := taught(t)
 	s.fitting.Lock() // no save comes further than its first line
-	one, err := s.beginSave(false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(s.beginSave(false))(t)
 	if same, err := s.beginSave(false); same != one || err != nil {
 		t.Errorf("a second save is not the first one, %v", err)
 	}
@@ -198,9 +180,7 @@ func TestSaveKeepsWhatAnotherProgramWrote(t *testing.T) {
 			t.Fatal("the save overwrote the model")
 		}
 	}
-	if err := os.Rename(s.options.Model, filepath.Join(dir, "theirs.model")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(s.options.Model, filepath.Join(dir, "theirs.model")))
 	expectUnsaved(t, s, 1)
 }
 
@@ -208,12 +188,8 @@ func TestSaveKeepsWhatAnotherProgramWrote(t *testing.T) {
 func TestModelThatWasMovedAway(t *testing.T) {
 	w, s, dir := taught(t)
 	want := save(t, s)
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(s.options.Model, filepath.Join(dir, "moved.model")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
+	must.Do(t, os.Rename(s.options.Model, filepath.Join(dir, "moved.model")))
 	s = w.openAt(t, dir, "plda")
 	expectUnsaved(t, s, 9)
 	if !bytes.Equal(read(t, s.options.Model), want) {

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -49,19 +50,13 @@ func photoOrigins() map[string]photoOrigin {
 			do(t, s, Decision{Do: Label, Images: []ID{id}, Class: "class 0"})
 		}},
 		"taught": {unlearned, func(t *testing.T, w *world, s *Session, id ID) {
-			if _, err := s.Teach([]ID{id}, w.vectors[:1], "class 0"); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Teach([]ID{id}, w.vectors[:1], "class 0"))(t)
 		}},
 		"of a list": {unlearned, func(t *testing.T, w *world, s *Session, _ ID) {
-			if _, err := s.Import(w.batch("class 0", 0), nil, ""); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(s.Import(w.batch("class 0", 0), nil, ""))(t)
 		}},
 		"merged": {unlearned, func(t *testing.T, w *world, s *Session, id ID) {
-			if err := w.mergeFrom(t, s, Decision{Do: Label, Images: []ID{id}, Class: "class 0"}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.mergeFrom(t, s, Decision{Do: Label, Images: []ID{id}, Class: "class 0"}))
 		}},
 		"accepted": {unlearned, func(t *testing.T, _ *world, s *Session, _ ID) {
 			if _, err := s.Accept(0, ""); err != nil && !refused(err, Conflict) {
@@ -173,9 +168,7 @@ func (from photoOrigin) saveable(t *testing.T, each int, decide photoDecision) {
 	}
 	hasSaved(t, s, "decided")
 	known := s.state.summary()
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 	none := world{vectors: w.vectors}
 	s = none.openAt(t, filepath.Dir(s.options.Model), "plda")
 	if got := s.state.summary(); got != known {
@@ -185,9 +178,7 @@ func (from photoOrigin) saveable(t *testing.T, each int, decide photoDecision) {
 	if err != nil || len(s.state.lines) == lines || s.state.done == nil {
 		return
 	}
-	if _, err := s.Undo(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Undo())(t)
 	hasSaved(t, s, "undone")
 }
 
@@ -199,10 +190,7 @@ func hasSaved(t *testing.T, s *Session, when string) {
 		t.Fatalf("%s: %v", when, problem)
 	}
 	save(t, s)
-	m, err := model.Load(s.options.Model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.Load(s.options.Model))(t)
 	if want := s.state.examples(); !maps.Equal(setOf(want), setOf(samplesOf(m))) || len(want) != m.SampleCount() {
 		t.Fatalf("%s: MODEL has learned %d samples, want %d", when, m.SampleCount(), len(want))
 	}

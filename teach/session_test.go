@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -84,20 +85,12 @@ func TestReplayEqualsLive(t *testing.T) {
 	do(t, s, Decision{Do: Merge, Class: "class 2", To: "class 3"})
 	do(t, s, Decision{Do: Unlabel, Images: []ID{w.photos[0].ID}})
 	s.Wait()
-	if _, err := s.Accept(0.3, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Accept(0.3, ""))(t)
 	for range 3 {
-		if _, err := s.Undo(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Undo())(t)
 	}
-	if _, err := s.Redo(); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := s.Teach([]ID{{9}}, [][]float32{w.vectors[40]}, "class 0"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Redo())(t)
+	must.Get(s.Teach([]ID{{9}}, [][]float32{w.vectors[40]}, "class 0"))(t)
 	s.Wait()
 	want := save(t, s)
 	live := everything(t, s)
@@ -120,14 +113,9 @@ func TestReplayEqualsLive(t *testing.T) {
 		b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, s.row(ID(e.Content))...)
 		b.Labels, b.Content = append(b.Labels, e.Class), append(b.Content, e.Content)
 	}
-	trained, _, err := model.Train(context.Background(), settings("plda"), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trained, _ := must.Get2(model.Train(context.Background(), settings("plda"), b))(t)
 	file := filepath.Join(t.TempDir(), "t")
-	if err := trained.Save(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, trained.Save(file))
 	if got, _ := os.ReadFile(file); !bytes.Equal(got, want) {
 		t.Error("training on the labels gives another model")
 	}
@@ -155,30 +143,22 @@ func TestUndoOfEverything(t *testing.T) {
 		func() error { _, err := s.Teach([]ID{{1, 2, 3}}, [][]float32{w.vectors[30]}, "class 1"); return err },
 	} {
 		before := fmt.Sprint(s.Classes(), s.labels())
-		if err := make(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, make())
 		after := fmt.Sprint(s.Classes(), s.labels())
 		if after == before {
 			t.Errorf("%s changes nothing", s.Status().Undo)
 		}
-		if _, err := s.Undo(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Undo())(t)
 		if got := fmt.Sprint(s.Classes(), s.labels()); !sameCounts(got, before) {
 			t.Errorf("undo of %s:\n%s, want\n%s", s.Status().Redo, got, before)
 		}
-		if _, err := s.Redo(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Redo())(t)
 		if got := fmt.Sprint(s.Classes(), s.labels()); !sameCounts(got, after) {
 			t.Errorf("redo of %s:\n%s, want\n%s", s.Status().Undo, got, after)
 		}
 	}
 	for s.Status().Undo != "" {
-		if _, err := s.Undo(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Undo())(t)
 	}
 	if _, err := s.Undo(); !refused(err, Conflict) {
 		t.Errorf("undo of nothing: %v", err)

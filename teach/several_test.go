@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -21,9 +22,7 @@ func TestSeveral(t *testing.T) {
 	s.Wait()
 	several := []ID{w.photos[0].ID, w.photos[6].ID}
 	do(t, s, Decision{Do: Several, Images: several, Labels: []string{" owl;fox ", "bee", "owl;fox"}})
-	if _, err := s.Accept(0, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Accept(0, ""))(t)
 	for _, c := range s.Classes() {
 		if c.Name == "bee" || c.Name == "owl;fox" {
 			t.Errorf("%s is a class", c.Name)
@@ -36,10 +35,7 @@ func TestSeveral(t *testing.T) {
 	}
 	expect := func(when string, want ...string) {
 		t.Helper()
-		decided, err := Decided(s.options.Model, m)
-		if err != nil {
-			t.Fatal(err)
-		}
+		decided := must.Get(Decided(s.options.Model, m))(t)
 		for _, id := range several {
 			it, _ := s.Get(id)
 			d, ok := decided(id)
@@ -67,16 +63,12 @@ func TestSeveral(t *testing.T) {
 	do(t, s, Decision{Do: Merge, Class: "wasp", To: "owl;fox"})
 	expect("merged", "owl;fox")
 	for range 5 { // with the two names, and accepting
-		if _, err := s.Undo(); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Undo())(t)
 	}
 	if it, _ := s.Get(several[0]); it.By != label.Mixed {
 		t.Errorf("after too few undos it is by %s", it.By)
 	}
-	if _, err := s.Undo(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Undo())(t)
 	if it, _ := s.Get(several[0]); it.Label != w.truth[several[0]] || len(it.Labels) > 0 {
 		t.Errorf("after undo it is %q, %v", it.Label, it.Labels)
 	}
@@ -107,9 +99,7 @@ func TestSeveralNeedsNames(t *testing.T) {
 		}
 	}
 	j := openedJournal(t, t.TempDir()+"/j")
-	if _, err := j.append(Line{Decision: Decision{Do: Start}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(j.append(Line{Decision: Decision{Do: Start}}))(t)
 	if _, err := j.append(Line{Decision: Decision{Do: Several, Images: images}, Classes: many[:1]}); err == nil {
 		t.Error("a line with one name was written")
 	}
@@ -125,9 +115,7 @@ func TestSeveralForgotten(t *testing.T) {
 	a, b := w.photos[6].ID, w.photos[7].ID
 	class := w.truth[w.photos[0].ID]
 	do(t, s, Decision{Do: Several, Images: []ID{a, b}, Labels: []string{class, "owl"}})
-	if _, _, err := s.Forget(context.Background(), []ID{a}); err != nil {
-		t.Fatal(err)
-	}
+	must.Get2(s.Forget(context.Background(), []ID{a}))(t)
 	if it, _ := s.Get(a); it.By != "" {
 		t.Errorf("what was forgotten is by %s", it.By)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
@@ -65,10 +66,7 @@ func TestOrderOfTime(t *testing.T) {
 func (s *Session) pages(t *testing.T, q Query) (all []Item, untimed int) {
 	t.Helper()
 	for {
-		p, err := s.List(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(s.List(q))(t)
 		all = append(all, p.Items...)
 		if q.After = p.Next; q.After == "" {
 			if len(all) != p.Total {

@@ -9,6 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -55,10 +56,7 @@ func TestTaughtIsAsGoodAsTrained(t *testing.T) {
 // each class.
 func (w *world) read(t *testing.T, dir string, most int) {
 	t.Helper()
-	e, err := featdir.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(featdir.Read(dir))(t)
 	of := map[string]int{}
 	for i, sample := range e.Samples {
 		id := ID(e.Content[i])
@@ -129,14 +127,8 @@ func (w world) right(t *testing.T, s *Session, n, labels int) (live, trained flo
 	if len(have) != labels {
 		t.Fatalf("%d examples, want %d", len(have), labels)
 	}
-	b, err := batch(have, len(w.vectors[0]), s.lockedRow)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, _, err := model.Train(t.Context(), settings("plda"), b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(batch(have, len(w.vectors[0]), s.lockedRow))(t)
+	m, _ := must.Get2(model.Train(t.Context(), settings("plda"), b))(t)
 	known, total := map[string]bool{}, 0.0
 	for _, e := range have {
 		known[e.Class] = true
@@ -149,10 +141,7 @@ func (w world) right(t *testing.T, s *Session, n, labels int) (live, trained flo
 		if class, _ := s.live.predicted(n + i); class == w.truth[p.ID] {
 			live++
 		}
-		predictions, err := classifier.Predict(m.Predictor, row(w.vectors[n+i]), 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		predictions := must.Get(classifier.Predict(m.Predictor, row(w.vectors[n+i]), 1))(t)
 		if predictions[0].Label == w.truth[p.ID] {
 			trained++
 		}

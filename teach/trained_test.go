@@ -10,6 +10,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -26,13 +27,8 @@ func (w world) trainMethodAt(t *testing.T, dir, name string, rows ...int) {
 		b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, w.vectors[i]...)
 		b.Labels, b.Content = append(b.Labels, w.photos[i].Class), append(b.Content, model.Hash(w.photos[i].ID))
 	}
-	m, _, err := model.Train(t.Context(), settings(name), b)
-	if err == nil {
-		err = m.Save(filepath.Join(dir, "m.model"))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(model.Train(t.Context(), settings(name), b))(t)
+	must.Do(t, m.Save(filepath.Join(dir, "m.model")))
 }
 
 // A session corrects what a trained model has learned, whether or not that keeps its
@@ -56,19 +52,14 @@ func TestCorrectsATrainedModel(t *testing.T) {
 			w.name(t, s, 5)
 			s.Wait()
 			save(t, s)
-			saved, err := model.Load(filepath.Join(dir, "m.model"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			saved := must.Get(model.Load(filepath.Join(dir, "m.model")))(t)
 			for _, c := range saved.ClassSizes() {
 				want := each
 				if c.Samples != want {
 					t.Errorf("%s has %d examples, want %d", c.Name, c.Samples, want)
 				}
 			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, s.Close())
 			w.openAt(t, dir, "plda").Wait() // it accepts the model that it saved
 		})
 	}
@@ -84,16 +75,11 @@ func TestTheBaseIsReadOnce(t *testing.T) {
 	w.trainAt(t, dir, upTo(0, 160)...)
 	s := w.openAt(t, dir, "plda")
 	s.Wait()
-	f, err := os.OpenFile(filepath.Join(dir, "m.model"+baseSuffix), os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.OpenFile(filepath.Join(dir, "m.model"+baseSuffix), os.O_WRONLY, 0))(t)
 	if _, err := f.WriteAt(make([]byte, 64), 0); err != nil { // whoever reads it now gets an error
 		t.Fatal(err)
 	}
-	if err := f.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Close())
 	w.name(t, s, 170)
 	s.Wait()
 	save(t, s)
@@ -129,14 +115,9 @@ func TestRenamesTheClassesOfATrainedModel(t *testing.T) {
 		do(t, s, d)
 	}
 	s.Wait()
-	if problem := s.Status().Problem; problem != nil {
-		t.Fatal(problem)
-	}
+	must.Do(t, s.Status().Problem)
 	save(t, s)
-	m, err := model.Load(s.options.Model)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.Load(s.options.Model))(t)
 	sizes := map[string]int{}
 	for _, c := range m.ClassSizes() {
 		sizes[c.Name] = c.Samples
@@ -181,22 +162,13 @@ func TestRefusesAModelThatAnotherCommandChanged(t *testing.T) {
 	s := w.openAt(t, dir, "plda")
 	w.name(t, s, upTo(0, 9)...)
 	save(t, s)
-	m, err := model.Load(s.options.Model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := m.Predictor.Forget("class 0"); err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.Load(s.options.Model))(t)
+	must.Do(t, s.Close())
+	must.Do(t, m.Predictor.Forget("class 0"))
 	m.Sessions[0].Samples = slices.DeleteFunc(m.Sessions[0].Samples,
 		func(id model.SampleID) bool { return id.Class == "class 0" })
 	m.Sessions[0].NewClasses = m.Sessions[0].NewClasses[1:]
-	if err := m.Save(s.options.Model); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Save(s.options.Model))
 	if s, err := Open(s.options); err == nil {
 		s.Close()
 		t.Error("a model that was changed was accepted")

@@ -3,6 +3,8 @@ package teach
 import (
 	"runtime"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // An undo and a decision after it keep two lines, however many decisions there are.
@@ -24,10 +26,7 @@ func TestUndoCopiesNoList(t *testing.T) {
 	}
 	before := used()
 	for range undone {
-		undo, err := takeBack(Undo, s.done)
-		if err != nil {
-			t.Fatal(err)
-		}
+		undo := must.Get(takeBack(Undo, s.done))(t)
 		next(undo)
 		next(Line{Decision: Decision{Do: Label, Images: photoIDs("b"), Class: "dog"}})
 	}

@@ -3,6 +3,8 @@ package teach
 import (
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // Pages of a view are all of its photos, once.
@@ -17,10 +19,7 @@ func TestPages(t *testing.T) {
 		q.Limit = 7
 		total := 0
 		for {
-			p, err := s.List(q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p := must.Get(s.List(q))(t)
 			total = p.Total
 			for _, it := range p.Items {
 				if seen[it.ID] {
@@ -40,10 +39,7 @@ func TestPages(t *testing.T) {
 
 // Before there is any photo, every view is empty.
 func TestViewsWithoutPhotos(t *testing.T) {
-	s, err := Open(Options{Model: t.TempDir() + "/m.model", Fresh: fresh(t, "plda"), Dim: 4, Temp: t.TempDir()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(Open(Options{Model: t.TempDir() + "/m.model", Fresh: fresh(t, "plda"), Dim: 4, Temp: t.TempDir()}))(t)
 	defer s.Close()
 	for _, v := range []View{All, Check, Novel, Suspicious, Typical} {
 		if p, err := s.List(Query{View: v, Limit: 10}); err != nil || p.Total != 0 || p.Items == nil {
@@ -119,9 +115,7 @@ func TestFilesChange(t *testing.T) {
 	copied := w.photos[0]
 	copied.Path = "copy.jpg"
 	changed := Photo{ID: ID{99}, Path: w.photos[1].Path}
-	if err := s.Add([]Photo{copied, changed}, [][]float32{w.vectors[0], w.vectors[2]}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Add([]Photo{copied, changed}, [][]float32{w.vectors[0], w.vectors[2]}))
 	if it, _ := s.Get(copied.ID); it.Copies != 1 {
 		t.Errorf("%+v", it)
 	}

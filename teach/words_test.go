@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -22,11 +23,7 @@ func (w world) words(t *testing.T) *gauss.Words {
 			texts[class][j] += v
 		}
 	}
-	out, err := gauss.NewWords(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(gauss.NewWords(texts))(t)
 }
 
 // TestTeachingFromNames: a model of names labels photos before the first decision and after
@@ -35,21 +32,13 @@ func TestTeachingFromNames(t *testing.T) {
 	w := newWorld(4, 30)
 	set := settings("plda")
 	set.Words = w.words(t)
-	m, err := model.New(set)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.New(set))(t)
 	dir, clock := t.TempDir(), time.Unix(0, 0)
-	s, err := Open(Options{
+	s := must.Get(Open(Options{
 		Model: filepath.Join(dir, "m.model"), Fresh: m, Dim: dim, Temp: dir, ToolVersion: "test",
-		Now: func() time.Time { clock = clock.Add(time.Second); return clock }})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Now: func() time.Time { clock = clock.Add(time.Second); return clock }}))(t)
 	t.Cleanup(func() { s.Close() })
-	if err := s.Add(w.photos, w.vectors); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Add(w.photos, w.vectors))
 	check := func(taught int) {
 		t.Helper()
 		s.Wait()
@@ -66,9 +55,7 @@ func TestTeachingFromNames(t *testing.T) {
 		check(i + 1)
 	}
 	saved := s.base.model.SampleCount()
-	if _, err := s.Save(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Save(t.Context()))(t)
 	if saved != 0 || s.base.file == "" {
 		t.Errorf("the base model has %d photos", saved)
 	}

@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -61,38 +62,25 @@ func settings(name string) model.Settings {
 
 func fresh(t testing.TB, name string) *model.Model {
 	t.Helper()
-	m, err := model.New(settings(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(model.New(settings(name)))(t)
 }
 
 // openAt opens the session of a model in a folder, with the photos of w.
 func (w world) openAt(t testing.TB, dir, name string) *Session {
 	t.Helper()
 	clock := time.Unix(0, 0)
-	s, err := Open(Options{
+	s := must.Get(Open(Options{
 		Model: filepath.Join(dir, "m.model"), Fresh: fresh(t, name), Dim: len(w.vectors[0]), Temp: dir,
 		ToolVersion: "test",
-		Now:         func() time.Time { clock = clock.Add(time.Second); return clock }})
-	if err != nil {
-		t.Fatal(err)
-	}
+		Now:         func() time.Time { clock = clock.Add(time.Second); return clock }}))(t)
 	t.Cleanup(func() { s.Close() })
-	if err := s.Add(w.photos, w.vectors); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Add(w.photos, w.vectors))
 	return s
 }
 
 func do(t testing.TB, s *Session, d Decision) Line {
 	t.Helper()
-	l, err := s.Do(d)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(s.Do(d))(t)
 }
 
 // name labels photos, each alone, with their class.
@@ -121,14 +109,8 @@ func (w world) accuracy(t testing.TB, s *Session) float64 {
 
 func save(t testing.TB, s *Session) []byte {
 	t.Helper()
-	if _, err := s.Save(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(s.options.Model)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	must.Get(s.Save(context.Background()))(t)
+	return must.Get(os.ReadFile(s.options.Model))(t)
 }
 
 // agrees checks the scores against those of the live model.
@@ -136,10 +118,7 @@ func (w world) agrees(t *testing.T, s *Session) {
 	t.Helper()
 	for i, p := range w.photos {
 		it, _ := s.Get(p.ID)
-		want, unknown, err := s.Score(row(w.vectors[i]), topClasses)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want, unknown := must.Get2(s.Score(row(w.vectors[i]), topClasses))(t)
 		if it.Top[0].Label != want[0].Label || math.Abs(it.Top[0].Probability-want[0].Probability) > 1e-4 {
 			t.Errorf("photo %d: %+v in the list, %+v by the model", i, it.Top[0], want[0].TopK[0])
 		}
@@ -156,10 +135,7 @@ func row(v []float32) blas32.General {
 
 func everything(t *testing.T, s *Session) []Item {
 	t.Helper()
-	p, err := s.List(Query{View: Check, Limit: 1000})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(s.List(Query{View: Check, Limit: 1000}))(t)
 	return p.Items
 }
 
@@ -172,13 +148,8 @@ func names(items []Item) (out []string) {
 
 func copyFile(t *testing.T, from, to string) {
 	t.Helper()
-	b, err := os.ReadFile(from)
-	if err == nil {
-		err = os.WriteFile(to, b, 0o600)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(from))(t)
+	must.Do(t, os.WriteFile(to, b, 0o600))
 }
 
 func upTo(first, last int) (out []int) {

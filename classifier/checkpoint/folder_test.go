@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func some(values ...float64) classifier.State {
@@ -29,13 +30,9 @@ func TestFolder(t *testing.T) {
 		t.Error("a state out of nothing")
 	}
 	for _, s := range []classifier.State{some(1), some(2, 3)} {
-		if err := f.Save("k", "key", s); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, f.Save("k", "key", s))
 	}
-	if err := (&checkpoint.Folder{Dir: dir}).Save("other", "key", some(4)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (&checkpoint.Folder{Dir: dir}).Save("other", "key", some(4)))
 	later := &checkpoint.Folder{Dir: dir}
 	if s, ok := later.Load("k", "key"); !ok || !reflect.DeepEqual(s, some(2, 3)) {
 		t.Errorf("%v, %+v", ok, s)
@@ -43,18 +40,14 @@ func TestFolder(t *testing.T) {
 	if _, ok := (&checkpoint.Folder{Dir: dir, Restart: true}).Load("k", "key"); ok {
 		t.Error("it resumed although it was to start over")
 	}
-	if err := later.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, later.Close())
 	left, err := os.ReadDir(dir)
 	if err != nil || len(left) != 1 || left[0].Name() != "other.safetensors" {
 		t.Errorf("%v, %v", left, err)
 	}
 	last := &checkpoint.Folder{Dir: dir}
 	last.Load("other", "key")
-	if err := last.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, last.Close())
 	if _, err := os.Stat(dir); !os.IsNotExist(err) {
 		t.Errorf("the folder is left: %v", err)
 	}
@@ -65,14 +58,9 @@ func TestFolder(t *testing.T) {
 func TestDamaged(t *testing.T) {
 	dir := t.TempDir()
 	f := &checkpoint.Folder{Dir: dir}
-	if err := f.Save("k", "key", some(1, 2, 3)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Save("k", "key", some(1, 2, 3)))
 	file := filepath.Join(dir, "k.safetensors")
-	whole, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(file))(t)
 	altered := append([]byte{}, whole...)
 	altered[len(altered)-1] ^= 1
 	for name, damage := range map[string]func() error{
@@ -85,9 +73,7 @@ func TestDamaged(t *testing.T) {
 		},
 		"other": func() error { return f.Save("k", "another key", some(1)) },
 	} {
-		if err := damage(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, damage())
 		said := ""
 		f.Say = func(message string, args ...any) { said = message + fmt.Sprint(args...) }
 		if _, ok := f.Load("k", "key"); ok || !strings.Contains(said, "from the beginning") {
@@ -100,16 +86,12 @@ func TestDamaged(t *testing.T) {
 // but uses what it saved itself.
 func TestStartingOver(t *testing.T) {
 	dir := t.TempDir()
-	if err := (&checkpoint.Folder{Dir: dir}).Save("k", "key", some(1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, (&checkpoint.Folder{Dir: dir}).Save("k", "key", some(1)))
 	f := &checkpoint.Folder{Dir: dir, Restart: true}
 	if _, ok := f.Load("k", "key"); ok {
 		t.Error("it resumed an earlier run")
 	}
-	if err := f.Save("k", "key", some(2)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Save("k", "key", some(2)))
 	if s, ok := f.Load("k", "key"); !ok || !reflect.DeepEqual(s, some(2)) {
 		t.Errorf("%v, %+v", ok, s)
 	}
@@ -127,9 +109,7 @@ func TestPart(t *testing.T) {
 	if p.Load() != nil {
 		t.Error("a value out of nothing")
 	}
-	if err := p.Save([]int{1, 2}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Save([]int{1, 2}))
 	other := p
 	if other.Key, err = checkpoint.Key("a", 2); err != nil || other.Key == key || other.Load() != nil {
 		t.Errorf("another key has a value, %v", err)

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // data returns n overlapping examples of each of C classes in d dimensions.
@@ -42,13 +43,8 @@ func data(C, n, d int, seed uint64) (blas32.General, []string) {
 
 func learned(t *testing.T, cfg gpr.Config, x blas32.General, y []string) *gpr.GPR {
 	t.Helper()
-	h, err := gpr.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(gpr.New(cfg))(t)
+	must.Do(t, h.Learn(context.Background(), x, y))
 	return h
 }
 
@@ -121,9 +117,7 @@ func TestEqualsTheEquations(t *testing.T) {
 	p := newPlain(x, y, h.Classes())
 	q, _ := data(5, 2, 6, 2)
 	lp, variance := classifiertest.LogProb(t, h, q), make([]float64, q.Rows)
-	if err := h.Variance(variance, q); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Variance(variance, q))
 	for i := range q.Rows {
 		want, v := p.answer(dense.Row32(q, i))
 		for c := range want {
@@ -177,10 +171,7 @@ func TestTemperatureMinimisesLeaveOneOut(t *testing.T) {
 func TestCaps(t *testing.T) {
 	x, y := data(3, 40, 6, 4)
 	ctx := context.Background()
-	h, err := gpr.New(gpr.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(gpr.New(gpr.DefaultConfig()))(t)
 	var many *gpr.TooManyError
 	if err := h.Learn(ctx, x, y); !errors.As(err, &many) || many.Class != "c00" || many.Examples != 40 ||
 		!strings.Contains(err.Error(), "over_cap") {
@@ -205,10 +196,7 @@ func TestCaps(t *testing.T) {
 
 func examples(t *testing.T, h *gpr.GPR) int {
 	t.Helper()
-	s, err := h.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(h.Save())(t)
 	return len(s.Tensors["class"].I64)
 }
 
@@ -241,10 +229,7 @@ func TestHerdFollowsTheMean(t *testing.T) {
 
 func kept(t *testing.T, h *gpr.GPR) blas32.General {
 	t.Helper()
-	s, err := h.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(h.Save())(t)
 	x := s.Tensors["x"]
 	return blas32.General{Rows: x.Shape[0], Cols: x.Shape[1], Stride: x.Shape[1], Data: x.F32}
 }
@@ -381,10 +366,7 @@ func TestForgedSettings(t *testing.T) {
 		"one class more": {`"c02"`, `"c02","c03"`}, "dimension": {`"dim":4`, `"dim":3`},
 		"changes": {`"changes":0`, `"changes":-1`}, "caps": {`"max_total":5000`, `"max_total":0`},
 	} {
-		s, err := h.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(h.Save())(t)
 		forged := strings.Replace(string(s.Settings), replace[0], replace[1], 1)
 		if forged == string(s.Settings) {
 			t.Fatalf("%s: nothing to forge in %s", name, forged)

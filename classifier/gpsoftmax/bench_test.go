@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/gpsoftmax"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // clouds returns n examples of each of C classes, each around a separate
@@ -72,9 +73,7 @@ func BenchmarkLogProb(b *testing.B) {
 			queries := blas32.General{Rows: 256, Cols: x.Cols, Stride: x.Stride, Data: x.Data}
 			dst := blas64.General{Rows: 256, Cols: s.C, Stride: s.C, Data: make([]float64, 256*s.C)}
 			for b.Loop() {
-				if err := h.Score(dst, nil, queries); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, h.Score(dst, nil, queries))
 			}
 		})
 	}
@@ -82,12 +81,7 @@ func BenchmarkLogProb(b *testing.B) {
 
 func learned(b *testing.B, method string, cfg gpsoftmax.Config, x blas32.General, y []string) *gpsoftmax.Head {
 	b.Helper()
-	h, err := gpsoftmax.New(method, cfg)
-	if err != nil {
-		b.Fatal(err)
-	}
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		b.Fatal(err)
-	}
+	h := must.Get(gpsoftmax.New(method, cfg))(b)
+	must.Do(b, h.Learn(context.Background(), x, y))
 	return h
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/gpsoftmax"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestCancelled: sampling looks at its context before each decomposition, and
@@ -15,10 +16,7 @@ func TestCancelled(t *testing.T) {
 	x, y := clouds(4, 3, 5)
 	// three chains of two steps and the draws
 	for method, decompositions := range map[string]int64{gpsoftmax.LSM: 3 * 3 * 4, gpsoftmax.OVE: 3 * 3} {
-		h, err := gpsoftmax.New(method, short(func(*gpsoftmax.Config) {}))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(gpsoftmax.New(method, short(func(*gpsoftmax.Config) {})))(t)
 		for looks := range decompositions {
 			if err := h.Learn(classifiertest.CancelledAfter(looks), x, y); !errors.Is(err, context.Canceled) {
 				t.Fatalf("%s, cancelled at look %d: %v", method, looks, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/gp/polyagamma"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // dense draws f from N(Σb, Σ), Σ = P⁻¹, by the textbook method.
@@ -25,16 +26,12 @@ func denseOf(t testing.TB, precision *mat.SymDense, b []float64, rng *rand.Rand)
 		t.Fatal("the precision is not positive definite")
 	}
 	var mean, noise mat.VecDense
-	if err := chol.SolveVecTo(&mean, mat.NewVecDense(len(b), b)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chol.SolveVecTo(&mean, mat.NewVecDense(len(b), b)))
 	z := mat.NewVecDense(len(b), nil)
 	addNormals(rng, z.RawVector().Data)
 	var u mat.TriDense
 	chol.UTo(&u)
-	if err := noise.SolveVec(&u, z); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, noise.SolveVec(&u, z))
 	mean.AddVec(&mean, &noise)
 	return mean.RawVector().Data
 }
@@ -48,9 +45,7 @@ func priorPrecision(t testing.TB, d data) *mat.SymDense {
 		t.Fatal("K is singular")
 	}
 	var inv mat.SymDense
-	if err := chol.InverseTo(&inv); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chol.InverseTo(&inv))
 	p := mat.NewSymDense(n*d.classes, nil)
 	for c := range d.classes {
 		for i := range n {
@@ -170,9 +165,7 @@ func line(at ...float32) blas32.General {
 func logProbs(t testing.TB, h *Head, at ...float32) blas64.General {
 	t.Helper()
 	dst := dense.New(len(at), len(h.Classes()))
-	if err := h.Score(dst, nil, line(at...)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Score(dst, nil, line(at...)))
 	return dst
 }
 
@@ -187,13 +180,8 @@ func raw(change func(*Config)) Config {
 // far from all others, where the kernel leaves f open.
 func TestPredictionIsTheIntegral(t *testing.T) {
 	for _, method := range []string{LSM, OVE} {
-		h, err := New(method, raw(func(*Config) {}))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := h.Learn(context.Background(), line(0, 1.2), []string{"a", "b"}); err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(New(method, raw(func(*Config) {})))(t)
+		must.Do(t, h.Learn(context.Background(), line(0, 1.2), []string{"a", "b"}))
 		for _, x := range []float32{-0.5, 0.9, 40} {
 			d := world(t, rbf(3), []float64{0, float64(float32(1.2)), float64(x)}, []int{0, 1, -1}, 2)
 			want := integrated(d, likelihoodOf(method), 7).predictive[2]
@@ -208,39 +196,19 @@ func TestPredictionIsTheIntegral(t *testing.T) {
 // logistic model with kernel 2K.
 func TestTwoClassesAreBinary(t *testing.T) {
 	at, y := []float32{-2, -1, -0.3, 0.4, 1, 2}, []string{"a", "a", "b", "a", "b", "b"}
-	h, err := New(OVE, raw(func(*Config) {}))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Learn(context.Background(), line(at...), y); err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(New(OVE, raw(func(*Config) {})))(t)
+	must.Do(t, h.Learn(context.Background(), line(at...), y))
 	k, wide := rbf(6), dense.New(len(at), 1)
 	left := make([]bool, len(y))
 	for i := range at {
 		wide.Data[i], left[i] = float64(at[i]), y[i] == "a"
 	}
-	x, err := k.Points(wide)
-	if err != nil {
-		t.Fatal(err)
-	}
-	gram, err := k.Gram(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	prior, err := gp.FunctionSpace(gram)
-	if err != nil {
-		t.Fatal(err)
-	}
-	node, err := gp.FitGibbs(context.Background(), prior, left, gp.Schedule{Chains: 300, Steps: 8},
-		func(c int) *rand.Rand { return rand.New(rand.NewPCG(4, uint64(c))) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	latent, err := node.Latent(gram, []float64{6, 6, 6, 6, 6, 6})
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(k.Points(wide))(t)
+	gram := must.Get(k.Gram(x))(t)
+	prior := must.Get(gp.FunctionSpace(gram))(t)
+	node := must.Get(gp.FitGibbs(context.Background(), prior, left, gp.Schedule{Chains: 300, Steps: 8},
+		func(c int) *rand.Rand { return rand.New(rand.NewPCG(4, uint64(c))) }))(t)
+	latent := must.Get(node.Latent(gram, []float64{6, 6, 6, 6, 6, 6}))(t)
 	yes, no := make([]float64, len(at)), make([]float64, len(at))
 	latent.LogProbs(yes, no, gp.Quadrature)
 	got := logProbs(t, h, at...)
@@ -264,11 +232,8 @@ func TestTooMany(t *testing.T) {
 		{LSM, raw(func(c *Config) { c.MaxSystem = 4 }), "5 examples of 3 classes make dense systems of order n = 5"},
 		{OVE, raw(func(c *Config) { c.MaxSystem = 9 }), "order n(C−1) = 10"},
 	} {
-		h, err := New(c.method, c.cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = h.Learn(context.Background(), line(1, 2, 3, 4, 5), []string{"a", "a", "a", "b", "c"})
+		h := must.Get(New(c.method, c.cfg))(t)
+		err := h.Learn(context.Background(), line(1, 2, 3, 4, 5), []string{"a", "a", "a", "b", "c"})
 		var many *TooManyError
 		if !errors.As(err, &many) || !strings.Contains(err.Error(), c.want) || len(h.Classes()) > 0 {
 			t.Errorf("%s: %v, classes %v", c.method, err, h.Classes())
@@ -280,13 +245,8 @@ func TestTooMany(t *testing.T) {
 // underflows and counts are huge.
 func TestExtremeFunctions(t *testing.T) {
 	for _, method := range []string{LSM, OVE} {
-		h, err := New(method, raw(func(c *Config) { c.Outputscale, c.Chains = 1e6, 4 }))
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := h.Learn(context.Background(), line(0, 0, 1, 9), []string{"a", "b", "b", "c"}); err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(New(method, raw(func(c *Config) { c.Outputscale, c.Chains = 1e6, 4 })))(t)
+		must.Do(t, h.Learn(context.Background(), line(0, 0, 1, 9), []string{"a", "b", "b", "c"}))
 		for _, v := range logProbs(t, h, 0, 0.5, 100).Data {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Errorf("%s: log-probability %g", method, v)

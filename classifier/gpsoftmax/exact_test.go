@@ -11,19 +11,14 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // world returns the data that chains need, for points on a line.
 func world(t testing.TB, k kernel.Kernel, at []float64, own []int, classes int) data {
 	t.Helper()
-	x, err := k.Points(blas64.General{Rows: len(at), Cols: 1, Stride: 1, Data: at})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := newBasis(k, x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(k.Points(blas64.General{Rows: len(at), Cols: 1, Stride: 1, Data: at}))(t)
+	b := must.Get(newBasis(k, x))(t)
 	return data{b, own, classes}
 }
 
@@ -113,9 +108,7 @@ func count(digits []int, base int) bool {
 func sampled(t testing.TB, d data, l likelihood, steps int) (m, errors moments) {
 	t.Helper()
 	return averaged(t, d, l, steps, func(f, u blas64.General, rng *rand.Rand) {
-		if err := step(t.Context(), l, d, f, u, rng); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, step(t.Context(), l, d, f, u, rng))
 	})
 }
 

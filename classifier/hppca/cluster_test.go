@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/lowrank"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func drawn(t *testing.T, k int, cfg Config) *HPPCA {
@@ -29,23 +30,14 @@ func drawn(t *testing.T, k int, cfg Config) *HPPCA {
 			x.Data[i*d+j] = float32(2*own.NormFloat64() + 0.7*rng.NormFloat64())
 		}
 	}
-	h, err := New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(New(cfg))(t)
+	must.Do(t, h.Learn(context.Background(), x, y))
 	return h
 }
 
 func kl(t *testing.T, p, q lowrank.Gaussian) float64 {
 	t.Helper()
-	v, err := lowrank.KL(p, q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return v
+	return must.Get(lowrank.KL(p, q))(t)
 }
 
 // TestClustersAreAFixedPoint checks that every class is in the super-class with
@@ -69,9 +61,7 @@ func TestClustersAreAFixedPoint(t *testing.T) {
 			}
 			k := means{cfg: cfg, mul: h.Model().Backend, gs: below, weights: weights,
 				supers: make([]lowrank.Gaussian, len(nodes))}
-			if err := k.update(context.Background(), parent, dense.Range(0, len(nodes))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, k.update(context.Background(), parent, dense.Range(0, len(nodes))))
 			for s := range nodes {
 				if d := kl(t, nodes[s], k.supers[s]); d > 1e-5 {
 					t.Errorf("level %d: super-class %d is %g nats from the mixture of its own", l, s, d)
@@ -97,10 +87,7 @@ func TestNodesHaveTheMomentsOfTheirClasses(t *testing.T) {
 		for _, c := range columns {
 			members = append(members, gaussians(h.Model().Classes.Values())[c])
 		}
-		want, err := lowrank.Mixture(members, slices.Repeat([]float64{1}, len(members)), 12, h.Model().Backend)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(lowrank.Mixture(members, slices.Repeat([]float64{1}, len(members)), 12, h.Model().Backend))(t)
 		if d := kl(t, h.Model().Shared.tree.levels[0].nodes[node], want); d > 1e-4 {
 			t.Errorf("node %d is %g nats from the mixture of its %d classes", node, d, len(columns))
 		}
@@ -117,9 +104,7 @@ func TestNewClassesJoinTheNearest(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = float32(rng.NormFloat64())
 	}
-	if err := h.Learn(context.Background(), x, []string{"new2", "new1", "new2"}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Learn(context.Background(), x, []string{"new2", "new1", "new2"}))
 	if !reflect.DeepEqual(before, h.Model().Shared.tree) {
 		t.Error("the super-classes changed")
 	}
@@ -146,18 +131,10 @@ func TestUnvisitedClassesGetTheBound(t *testing.T) {
 	}
 	q := lowrank.NewQueries(lowrank.Placed(x, *h.cfg.Normalize), h.Model().Shared.scorer.centre)
 	dst := dense.New(5, 30)
-	if err := h.Score(dst, nil, x); err != nil {
-		t.Fatal(err)
-	}
-	everything, err := lowrank.NewStack(gaussians(h.Model().Classes.Values()), h.Model().Shared.scorer.centre, true,
-		lowrank.Precise, h.Model().Backend).Scores(q, dense.Range(0, 5))
-	if err != nil {
-		t.Fatal(err)
-	}
-	found, err := h.Model().Shared.scorer.find(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Score(dst, nil, x))
+	everything := must.Get(lowrank.NewStack(gaussians(h.Model().Classes.Values()), h.Model().Shared.scorer.centre, true,
+		lowrank.Precise, h.Model().Backend).Scores(q, dense.Range(0, 5)))(t)
+	found := must.Get(h.Model().Shared.scorer.find(x))(t)
 	for i, f := range found {
 		best := math.Inf(-1)
 		want := make([]float64, 30)
@@ -206,13 +183,8 @@ func TestEqualClasses(t *testing.T) {
 	for _, cluster := range []string{ClusterGaussians, ClusterRaw} {
 		cfg := DefaultConfig()
 		cfg.S, cfg.Cluster = 3, cluster
-		h, err := New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := h.Learn(context.Background(), x, []string{"a", "b", "c", "d", "e", "f"}); err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(New(cfg))(t)
+		must.Do(t, h.Learn(context.Background(), x, []string{"a", "b", "c", "d", "e", "f"}))
 		if cluster == ClusterGaussians && h.Supers() != 3 || h.Supers() < 1 {
 			t.Errorf("%s: %d super-classes", cluster, h.Supers())
 		}

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // world returns n examples of each of k classes that form groups.
@@ -44,19 +45,14 @@ func world(k, groups, n, d int, seed uint64) (blas32.General, []string) {
 
 func learned(t testing.TB, cfg hppca.Config, x blas32.General, y []string) *hppca.HPPCA {
 	t.Helper()
-	h, err := hppca.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(hppca.New(cfg))(t)
 	learn(t, h, x, y)
 	return h
 }
 
 func learn(t testing.TB, h classifier.Learner, x blas32.General, y []string) {
 	t.Helper()
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Learn(context.Background(), x, y))
 }
 
 // TestAllVisitedIsPPCA checks that with T = S every class is visited and the
@@ -68,12 +64,9 @@ func TestAllVisitedIsPPCA(t *testing.T) {
 		queries, _ := world(17, 4, 2, d, 2)
 		for _, logDet := range []bool{true, false} {
 			for _, levels := range []int{2, 3} {
-				flat, err := ppca.New(ppca.Config{
+				flat := must.Get(ppca.New(ppca.Config{
 					Preset: ppca.PresetDefault, Q: 5, Lambda: 0.01, LogDet: &logDet, Relative: true,
-				})
-				if err != nil {
-					t.Fatal(err)
-				}
+				}))(t)
 				learn(t, flat, x, y)
 				h := learned(t, config(func(c *hppca.Config) {
 					c.Q, c.S, c.T, c.Levels, c.LogDet = 5, 6, 6, levels, &logDet
@@ -85,10 +78,8 @@ func TestAllVisitedIsPPCA(t *testing.T) {
 					}
 				}
 				a, b := make([]float64, queries.Rows), make([]float64, queries.Rows)
-				if err := errors.Join(h.Score(dense.New(len(a), len(h.Classes())), a, queries),
-					flat.Score(dense.New(len(b), len(flat.Classes())), b, queries)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(h.Score(dense.New(len(a), len(h.Classes())), a, queries),
+					flat.Score(dense.New(len(b), len(flat.Classes())), b, queries)))
 				for i := range a {
 					if math.Abs(a[i]-b[i]) > tolerance*(1+math.Abs(b[i])) {
 						t.Errorf("novelty %g, flat %g", a[i], b[i])
@@ -118,10 +109,7 @@ func TestTheDecisionIsThatOfTheVisits(t *testing.T) {
 	} {
 		h := learned(t, cfg, x, y)
 		for _, q := range []blas32.General{near, far} {
-			visits, err := h.Visits(q)
-			if err != nil {
-				t.Fatal(err)
-			}
+			visits := must.Get(h.Visits(q))(t)
 			lp := classifiertest.LogProb(t, h, q)
 			for i, v := range visits {
 				row := lp.Data[i*lp.Stride : i*lp.Stride+lp.Cols]
@@ -144,16 +132,10 @@ func TestVisitsCountWhatWasScored(t *testing.T) {
 		h := learned(t, config(func(c *hppca.Config) { c.S, c.T = 4, T }), x, y)
 		size := make([]int, h.Supers())
 		for _, c := range h.Classes() {
-			s, err := h.SuperClass(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(h.SuperClass(c))(t)
 			size[s]++
 		}
-		visits, err := h.Visits(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		visits := must.Get(h.Visits(x))(t)
 		for _, v := range visits {
 			want := h.Supers()
 			for _, s := range v.Supers {
@@ -172,14 +154,8 @@ func TestGapVisitsFewerWhereItIsClear(t *testing.T) {
 	all := learned(t, config(func(c *hppca.Config) { c.S, c.T = 4, 4 }), x, y)
 	mean := func(gap float64) (supers float64) {
 		cfg := config(func(c *hppca.Config) { c.S, c.T, c.Gap = 4, 4, gap })
-		h, err := all.Regroup(context.Background(), cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
-		visits, err := h.Visits(x)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(all.Regroup(context.Background(), cfg))(t)
+		visits := must.Get(h.Visits(x))(t)
 		for _, v := range visits {
 			supers += float64(len(v.Supers)) / float64(len(visits))
 		}
@@ -199,18 +175,10 @@ func TestRefreshIsLearningAtOnce(t *testing.T) {
 	once := learned(t, cfg, x, y)
 	h := learned(t, cfg, dense.Rows32(x, 60, 108), y[60:])
 	learn(t, h, dense.Rows32(x, 0, 60), y[:60])
-	state, err := h.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := hppca.Load(state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(h.Save())(t)
+	back := must.Get(hppca.Load(state))(t)
 	for _, head := range []*hppca.HPPCA{h, back} {
-		if err := head.Refresh(context.Background()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, head.Refresh(context.Background()))
 		a, b := classifiertest.LogProb(t, head, x), classifiertest.LogProb(t, once, x)
 		for i := range a.Rows {
 			for j, c := range head.Classes() {
@@ -239,10 +207,7 @@ func TestRegroup(t *testing.T) {
 	} {
 		other := cfg
 		change(&other)
-		got, err := h.Regroup(context.Background(), other)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(h.Regroup(context.Background(), other))(t)
 		if want := learned(t, other, x, y); !slices.Equal(classifiertest.LogProb(t, got, x).Data,
 			classifiertest.LogProb(t, want, x).Data) {
 			t.Errorf("%s: differs from a head that learned with these settings", name)
@@ -272,16 +237,11 @@ func TestForgettingEmptiesASuperClass(t *testing.T) {
 		before := h.Supers()
 		alone := map[int]int{}
 		for _, c := range h.Classes() {
-			s, err := h.SuperClass(c)
-			if err != nil {
-				t.Fatal(err)
-			}
+			s := must.Get(h.SuperClass(c))(t)
 			alone[s]++
 		}
 		gone, _ := h.SuperClass(h.Classes()[0])
-		if err := h.Forget(h.Classes()[0]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Forget(h.Classes()[0]))
 		want := before
 		if alone[gone] == 1 {
 			want--
@@ -316,10 +276,7 @@ func TestHierarchyFindsTheGroups(t *testing.T) {
 			h := learned(t, cfg, x, y)
 			of := map[int]int{}
 			for i := range 24 {
-				s, err := h.SuperClass(fmt.Sprintf("c%03d", i))
-				if err != nil {
-					t.Fatal(err)
-				}
+				s := must.Get(h.SuperClass(fmt.Sprintf("c%03d", i)))(t)
 				if known, ok := of[i%4]; ok && known != s {
 					t.Errorf("seed %d, %s, %s: group %d is torn apart", seed, cfg.Cluster, cfg.SeedDistance, i%4)
 				}
@@ -370,14 +327,8 @@ func BenchmarkHPPCAScore(b *testing.B) {
 		dst := blas64.General{Rows: queries.Rows, Cols: c.k, Stride: c.k, Data: make([]float64, queries.Rows*c.k)}
 		for _, T := range []int{1, 4, h.Supers()} {
 			cfg.T = T
-			head, err := h.Regroup(context.Background(), cfg)
-			if err != nil {
-				b.Fatal(err)
-			}
-			visits, err := head.Visits(queries)
-			if err != nil {
-				b.Fatal(err)
-			}
+			head := must.Get(h.Regroup(context.Background(), cfg))(b)
+			visits := must.Get(head.Visits(queries))(b)
 			neurons := 0
 			for _, v := range visits {
 				neurons += v.Neurons
@@ -385,9 +336,7 @@ func BenchmarkHPPCAScore(b *testing.B) {
 			b.Run(fmt.Sprintf("K=%d_S=%d_T=%d_d=%d_q=%d_n=%d", c.k, h.Supers(), T, c.d, c.q, queries.Rows),
 				func(b *testing.B) {
 					for b.Loop() {
-						if err := head.Score(dst, nil, queries); err != nil {
-							b.Fatal(err)
-						}
+						must.Do(b, head.Score(dst, nil, queries))
 					}
 					b.ReportMetric(float64(neurons)/float64(len(visits)*c.k), "density")
 				})
@@ -402,9 +351,7 @@ func BenchmarkHPPCAHierarchy(b *testing.B) {
 		h := learned(b, config(func(h *hppca.Config) { h.Q, h.R, h.Statistics = c.q, c.q, false }), x, y)
 		b.Run(fmt.Sprintf("K=%d_S=%d_d=%d_q=r=%d", c.k, h.Supers(), c.d, c.q), func(b *testing.B) {
 			for b.Loop() {
-				if err := h.Refresh(context.Background()); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, h.Refresh(context.Background()))
 			}
 		})
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -41,10 +42,7 @@ func TestScale(t *testing.T) {
 	train = experiment.Labelled{}
 
 	start := time.Now()
-	m, err := model.Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.Load(path))(t)
 	note(t, "loaded", start)
 	head := bare(t, m.Predictor.Head)
 	classifier.UseBackend(head, nativetest.Open(t, native.Auto).Backend)
@@ -52,10 +50,7 @@ func TestScale(t *testing.T) {
 	right, took, density := measure(t, head, x, y)
 	cfg := hppca.DefaultConfig()
 	cfg.Statistics, cfg.T = false, head.Supers()
-	all, err := head.Regroup(context.Background(), cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(head.Regroup(context.Background(), cfg))(t)
 	allRight, allTook, _ := measure(t, all, x, y)
 	t.Logf("%d rows: accuracy %.4f in %v, density %.4f; all visited %.4f in %v", x.Rows, right, took, density, allRight,
 		allTook)
@@ -84,16 +79,11 @@ func trainAndSave(t *testing.T, train experiment.Labelled, path string) {
 	settings.Heads.WithoutStatistics, settings.Temperature.Temperature = true, 1
 	settings.Backend = nativetest.Open(t, native.Auto).Backend
 	start := time.Now()
-	m, _, err := model.Train(context.Background(), settings,
-		model.Batch{X: train.X, Labels: train.Y, Content: embed.HashRows(train.X)})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m, _ := must.Get2(model.Train(context.Background(), settings,
+		model.Batch{X: train.X, Labels: train.Y, Content: embed.HashRows(train.X)}))(t)
 	note(t, "fitted", start)
 	start = time.Now()
-	if err := m.Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Save(path))
 	note(t, "saved", start)
 }
 
@@ -120,9 +110,7 @@ func measure(t *testing.T, head *hppca.HPPCA, x blas32.General, y []string) (rig
 		rows := dense.Rows32(x, first, min(first+batch, x.Rows))
 		dst := blas64.General{Rows: rows.Rows, Cols: C, Stride: C, Data: room[:rows.Rows*C]}
 		start := time.Now()
-		if err := head.Score(dst, nil, rows); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, head.Score(dst, nil, rows))
 		took += time.Since(start)
 		for i := range rows.Rows {
 			p := dst.Data[i*C : (i+1)*C]
@@ -131,10 +119,7 @@ func measure(t *testing.T, head *hppca.HPPCA, x blas32.General, y []string) (rig
 			}
 		}
 	}
-	visits, err := head.Visits(x)
-	if err != nil {
-		t.Fatal(err)
-	}
+	visits := must.Get(head.Visits(x))(t)
 	for _, v := range visits {
 		density += float64(v.Neurons) / float64(C*len(visits))
 	}
@@ -159,9 +144,6 @@ func peakBytes(t *testing.T) int {
 	if m == nil {
 		t.Skip("/proc/self/status has no VmHWM")
 	}
-	kb, err := strconv.Atoi(string(m[1]))
-	if err != nil {
-		t.Fatal(err)
-	}
+	kb := must.Get(strconv.Atoi(string(m[1])))(t)
 	return kb << 10
 }

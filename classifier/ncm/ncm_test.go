@@ -14,17 +14,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func learned(t *testing.T, cfg ncm.Config, x blas32.General, y []string) *ncm.NCM {
 	t.Helper()
-	h, err := ncm.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(ncm.New(cfg))(t)
+	must.Do(t, h.Learn(context.Background(), x, y))
 	return h
 }
 
@@ -50,9 +46,7 @@ func TestExactValues(t *testing.T) {
 	} {
 		h := learned(t, c.cfg, square, sides)
 		dst, nov := blas64.General{Rows: 1, Cols: 2, Stride: 2, Data: make([]float64, 2)}, make([]float64, 1)
-		if err := h.Score(dst, nov, q); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Score(dst, nov, q))
 		want := []float64{c.scoreX, c.scoreY}
 		classifier.LogSoftmax(want)
 		for j := range want {
@@ -122,18 +116,12 @@ func leaveOneOut(t *testing.T, metric string, tau float64, x blas32.General, y [
 			continue
 		}
 		row, label := dense.Rows32(x, i, i+1), []string{class}
-		if err := h.ForgetSamples(row, label); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.ForgetSamples(row, label))
 		dst := blas64.General{Rows: 1, Cols: 4, Stride: 4, Data: make([]float64, 4)}
-		if err := h.Score(dst, nil, row); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Score(dst, nil, row))
 		sum -= dst.Data[class[0]-'a']
 		n++
-		if err := h.Learn(context.Background(), row, label); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Learn(context.Background(), row, label))
 	}
 	return sum / float64(n)
 }
@@ -177,20 +165,13 @@ func BenchmarkNCMScore(b *testing.B) {
 		for i := range y {
 			y[i] = fmt.Sprint(i % K)
 		}
-		h, err := ncm.New(ncm.DefaultConfig())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := h.Learn(context.Background(), x, y); err != nil {
-			b.Fatal(err)
-		}
+		h := must.Get(ncm.New(ncm.DefaultConfig()))(b)
+		must.Do(b, h.Learn(context.Background(), x, y))
 		q := dense.Rows32(x, 0, min(n, 2*K))
 		dst := blas64.General{Rows: q.Rows, Cols: K, Stride: K, Data: make([]float64, q.Rows*K)}
 		b.Run(fmt.Sprintf("K=%d_d=%d_n=%d", K, d, q.Rows), func(b *testing.B) {
 			for b.Loop() {
-				if err := h.Score(dst, nil, q); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, h.Score(dst, nil, q))
 			}
 		})
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // data returns n examples of each of C classes in d dimensions.
@@ -137,19 +138,14 @@ func (m *direct) logDensity(x []float32, c string) float64 {
 
 func learned(t *testing.T, epsilon float64, x blas32.General, y []string) *plda.PLDA {
 	t.Helper()
-	h, err := plda.New(plda.Config{Epsilon: epsilon})
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(plda.New(plda.Config{Epsilon: epsilon}))(t)
 	learn(t, h, x, y)
 	return h
 }
 
 func learn(t *testing.T, h *plda.PLDA, x blas32.General, y []string) {
 	t.Helper()
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Learn(context.Background(), x, y))
 }
 
 // TestEqualsDirectFormula covers fewer and more classes than dimensions, fewer
@@ -165,17 +161,13 @@ func TestEqualsDirectFormula(t *testing.T) {
 		}
 		learn(t, h, more, labels)
 		want.add(more, labels)
-		if err := h.Expect("c000", "expected"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Expect("c000", "expected"))
 		want.means["expected"] = want.m0
 		queries, _ := data(6, 4, c.d, 3)
 		got := blas64.General{Rows: queries.Rows, Cols: len(h.Classes()), Stride: len(h.Classes()),
 			Data: make([]float64, queries.Rows*len(h.Classes()))}
 		nov := make([]float64, queries.Rows)
-		if err := h.Score(got, nov, queries); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Score(got, nov, queries))
 		for i := range queries.Rows {
 			scores := make([]float64, got.Cols)
 			for k, class := range h.Classes() {
@@ -202,10 +194,7 @@ func TestEqualsDirectFormula(t *testing.T) {
 func TestLDAEqualsDirectFormula(t *testing.T) {
 	const d = 8
 	x, y := data(5, 20, d, 1)
-	h, err := plda.New(plda.LDA())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(plda.New(plda.LDA()))(t)
 	learn(t, h, x, y)
 	S := mat.NewSymDense(d, nil)
 	m := &direct{d: d, counts: map[string]int{}, means: map[string]*mat.VecDense{}}
@@ -228,17 +217,13 @@ func TestLDAEqualsDirectFormula(t *testing.T) {
 	m.add(one, []string{"new"})
 	queries, _ := data(6, 2, d, 3)
 	got := blas64.General{Rows: queries.Rows, Cols: 6, Stride: 6, Data: make([]float64, 6*queries.Rows)}
-	if err := h.Score(got, nil, queries); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Score(got, nil, queries))
 	for i := range queries.Rows {
 		scores := make([]float64, 6)
 		for k, c := range h.Classes() {
 			var r, w mat.VecDense
 			r.SubVec(unit(dense.Row32(queries, i)), m.means[c])
-			if err := chol.SolveVecTo(&w, &r); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, chol.SolveVecTo(&w, &r))
 			scores[k] = -mat.Dot(&r, &w) / 2
 		}
 		classifier.LogSoftmax(scores)
@@ -265,10 +250,7 @@ func TestLittleData(t *testing.T) {
 			labels[i] = fmt.Sprint("new ", i)
 		}
 		learn(t, h, more, labels)
-		predictions, err := classifier.Predict(h, more, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		predictions := must.Get(classifier.Predict(h, more, 1))(t)
 		right := 0
 		for i, p := range predictions {
 			if p.Label == labels[i] {
@@ -288,17 +270,11 @@ func TestMoreExamplesMakeSurer(t *testing.T) {
 	h := learned(t, 0.3, x, y)
 	one, _ := data(1, 1, 8, 9)
 	learn(t, h, one, []string{"new"})
-	before, err := classifier.Predict(h, one, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	before := must.Get(classifier.Predict(h, one, 1))(t)
 	for range 5 {
 		learn(t, h, one, []string{"new"})
 	}
-	after, err := classifier.Predict(h, one, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	after := must.Get(classifier.Predict(h, one, 1))(t)
 	if !(after[0].Probability > before[0].Probability) || after[0].Label != "new" {
 		t.Errorf("%g with one example, %g with six", before[0].Probability, after[0].Probability)
 	}
@@ -317,13 +293,8 @@ func BenchmarkPLDAFit(b *testing.B) {
 		x, y := data(c.C, c.n, c.d, 1)
 		b.Run(fmt.Sprintf("C=%d_n=%d_d=%d", c.C, c.C*c.n, c.d), func(b *testing.B) {
 			for b.Loop() {
-				h, err := plda.New(plda.DefaultConfig())
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := h.Learn(context.Background(), x, y); err != nil {
-					b.Fatal(err)
-				}
+				h := must.Get(plda.New(plda.DefaultConfig()))(b)
+				must.Do(b, h.Learn(context.Background(), x, y))
 			}
 		})
 	}
@@ -333,20 +304,13 @@ func BenchmarkPLDAScore(b *testing.B) {
 	const n = 256
 	for _, c := range []struct{ C, d int }{{100, 192}, {100, 1280}, {1000, 640}} {
 		x, y := data(c.C, 2, c.d, 1)
-		h, err := plda.New(plda.DefaultConfig())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := h.Learn(context.Background(), x, y); err != nil {
-			b.Fatal(err)
-		}
+		h := must.Get(plda.New(plda.DefaultConfig()))(b)
+		must.Do(b, h.Learn(context.Background(), x, y))
 		q, _ := data(n, 1, c.d, 2)
 		dst := blas64.General{Rows: n, Cols: c.C, Stride: c.C, Data: make([]float64, n*c.C)}
 		b.Run(fmt.Sprintf("C=%d_d=%d_n=%d", c.C, c.d, n), func(b *testing.B) {
 			for b.Loop() {
-				if err := h.Score(dst, nil, q); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, h.Score(dst, nil, q))
 			}
 		})
 	}
@@ -375,13 +339,8 @@ func TestLeavesOut(t *testing.T) {
 			continue
 		}
 		classes, stats := statistics(t, x, y)
-		from, err := plda.New(plda.DefaultConfig())
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := from.LearnMoments(context.Background(), classes, stats); err != nil {
-			t.Fatal(err)
-		}
+		from := must.Get(plda.New(plda.DefaultConfig()))(t)
+		must.Do(t, from.LearnMoments(context.Background(), classes, stats))
 		order := rand.New(rand.NewPCG(1, 1)).Perm(len(y))
 		labels := make([]string, len(y))
 		for i, row := range order {
@@ -403,9 +362,7 @@ func statistics(t *testing.T, x blas32.General, y []string) (classes []string, s
 	t.Helper()
 	for _, g := range classifier.GroupByClass(y) {
 		m := moments.New(x.Cols)
-		if err := m.Add(classifier.UnitRows(x, g.Rows)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Add(classifier.UnitRows(x, g.Rows)))
 		classes, stats = append(classes, g.Class), append(stats, m)
 	}
 	return classes, stats
@@ -414,10 +371,7 @@ func statistics(t *testing.T, x blas32.General, y []string) (classes []string, s
 // chooses returns a head of the default configuration that learned the examples.
 func chooses(t *testing.T, x blas32.General, y []string) *plda.PLDA {
 	t.Helper()
-	h, err := plda.New(plda.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(plda.New(plda.DefaultConfig()))(t)
 	learn(t, h, x, y)
 	return h
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // narrow returns a prior of classes that spread along the first direction only.
@@ -24,13 +25,8 @@ func narrow(d int) *gauss.Prior {
 // withPrior returns a default head that has learned from a prior.
 func withPrior(t *testing.T, p *gauss.Prior, x blas32.General, y []string) *plda.PLDA {
 	t.Helper()
-	h, err := plda.New(plda.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.UsePrior(p); err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(plda.New(plda.DefaultConfig()))(t)
+	must.Do(t, h.UsePrior(p))
 	learn(t, h, x, y)
 	return h
 }
@@ -46,9 +42,7 @@ func TestPriorDecidesWithOneExampleOfEachClass(t *testing.T) {
 	best := func(p *gauss.Prior) string {
 		h := withPrior(t, p, x, y)
 		dst, novelty := dense.New(1, 2), make([]float64, 1)
-		if err := h.Score(dst, novelty, query); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Score(dst, novelty, query))
 		if dst.Data[0] > dst.Data[1] {
 			return h.Classes()[0]
 		}
@@ -75,24 +69,11 @@ func TestWeightOfThePrior(t *testing.T) {
 		if c.chosen && h.PriorWeight() == byDefault {
 			t.Errorf("a prior that is wrong keeps its weight %g", h.PriorWeight())
 		}
-		s, err := h.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
-		loaded, err := plda.Load(s)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := loaded.UsePrior(narrow(8)); err != nil {
-			t.Fatal(err)
-		}
-		next, err := loaded.Unfitted()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := next.Learn(t.Context(), x, y); err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(h.Save())(t)
+		loaded := must.Get(plda.Load(s))(t)
+		must.Do(t, loaded.UsePrior(narrow(8)))
+		next := must.Get(loaded.Unfitted())(t)
+		must.Do(t, next.Learn(t.Context(), x, y))
 		if got := next.(*plda.PLDA).PriorWeight(); got != h.PriorWeight() {
 			t.Errorf("%d examples: weight %g after loading, %g before", c.n, got, h.PriorWeight())
 		}
@@ -130,10 +111,7 @@ func TestPriorThatIsWrongIsLeftOut(t *testing.T) {
 	if without := withPrior(t, nil, x, y); !same(h.Space().Whiten.Dense(), without.Space().Whiten.Dense()) {
 		t.Error("W is not that without it")
 	}
-	next, err := h.Unfitted()
-	if err != nil {
-		t.Fatal(err)
-	}
+	next := must.Get(h.Unfitted())(t)
 	learn(t, next.(*plda.PLDA), x, y)
 	if !same(h.Space().Whiten.Dense(), next.(*plda.PLDA).Space().Whiten.Dense()) {
 		t.Error("learned again, it uses the prior")
@@ -150,20 +128,12 @@ func same(a, b blas64.General) bool {
 }
 
 func TestPriorThatCannotBeUsed(t *testing.T) {
-	lda, err := plda.New(plda.LDA())
-	if err != nil {
-		t.Fatal(err)
-	}
+	lda := must.Get(plda.New(plda.LDA()))(t)
 	if err := lda.UsePrior(narrow(4)); !errors.Is(err, gauss.ErrPrior) {
 		t.Errorf("lda: %v", err)
 	}
-	h, err := plda.New(plda.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.UsePrior(narrow(5)); err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(plda.New(plda.DefaultConfig()))(t)
+	must.Do(t, h.UsePrior(narrow(5)))
 	x, y := data(3, 2, 4, 1)
 	if err := h.Learn(t.Context(), x, y); !errors.Is(err, gauss.ErrPrior) {
 		t.Errorf("a prior of other dimensions: %v", err)

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 const worded = 12 // values per embedding
@@ -41,17 +42,9 @@ func described(classes []string, each int) (texts map[string][]float32, x blas32
 
 func named(t *testing.T, texts map[string][]float32) (*plda.PLDA, *gauss.Words) {
 	t.Helper()
-	head, err := plda.New(plda.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	w, err := gauss.NewWords(texts)
-	if err == nil {
-		err = head.UseWords(w)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(plda.New(plda.DefaultConfig()))(t)
+	w := must.Get(gauss.NewWords(texts))(t)
+	must.Do(t, head.UseWords(w))
 	return head, w
 }
 
@@ -60,9 +53,7 @@ func weighed(t *testing.T, head *plda.PLDA) {
 	t.Helper()
 	w := *head.Words()
 	w.Count, w.Weight, w.Doubted = 2, 0.5, w.Names[:1]
-	if err := head.UseWords(&w); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, head.UseWords(&w))
 }
 
 // TestNamesAlone: without examples a head is the softmax of 100 times the cosine.
@@ -95,35 +86,21 @@ func TestWordsInEveryForm(t *testing.T) {
 	for _, i := range only {
 		labels = append(labels, y[i])
 	}
-	if err := all.Learn(t.Context(), dense.Gather32(x, only), labels); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, all.Learn(t.Context(), dense.Gather32(x, only), labels))
 	weighed(t, all)
 	if want := []string{"a", "b", "c", "d", "e"}; !all.Started() || !slices.Equal(all.Classes(), want) {
 		t.Fatalf("started %v, classes %v, want %v", all.Started(), all.Classes(), want)
 	}
 	want := classifiertest.LogProb(t, all, x)
 
-	state, err := all.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	loaded, err := plda.Load(state)
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(all.Save())(t)
+	loaded := must.Get(plda.Load(state))(t)
 	if got := classifiertest.LogProb(t, loaded, x); !slices.Equal(got.Data, want.Data) {
 		t.Error("a loaded head scores differently")
 	}
 
-	features, err := all.Features(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	weights, b, err := all.Weights(dense.Range(0, 5))
-	if err != nil {
-		t.Fatal(err)
-	}
+	features := must.Get(all.Features(x))(t)
+	weights, b := must.Get2(all.Weights(dense.Range(0, 5)))(t)
 	for i := range x.Rows {
 		scores := slices.Clone(b)
 		for c := range scores {
@@ -147,26 +124,18 @@ func TestWordsInEveryForm(t *testing.T) {
 func TestWordsFollowTheirClasses(t *testing.T) {
 	texts, x, y := described([]string{"a", "b", "c"}, 2)
 	head, _ := named(t, texts)
-	if err := head.Learn(t.Context(), x, y); err != nil {
-		t.Fatal(err)
-	}
-	if err := head.ForgetSamples(dense.Rows32(x, 0, 2), y[:2]); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, head.Learn(t.Context(), x, y))
+	must.Do(t, head.ForgetSamples(dense.Rows32(x, 0, 2), y[:2]))
 	if !slices.Contains(head.Classes(), "a") {
 		t.Errorf("without its examples class a is gone: %v", head.Classes())
 	}
 	text := slices.Clone(head.Words().ByName()["b"])
-	if err := head.Rename("b", "B"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, head.Rename("b", "B"))
 	if got := head.Words().ByName()["B"]; !slices.Equal(got, text) {
 		t.Error("the renamed class has another text")
 	}
 	for _, name := range []string{"a", "B", "c"} {
-		if err := head.Forget(name); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, head.Forget(name))
 		if slices.Contains(head.Classes(), name) || head.Words().ByName()[name] != nil {
 			t.Errorf("%s is still there: %v", name, head.Classes())
 		}
@@ -178,28 +147,14 @@ func TestWordsFollowTheirClasses(t *testing.T) {
 
 func TestWordsAreRefused(t *testing.T) {
 	texts, x, y := described([]string{"a", "b"}, 2)
-	w, err := gauss.NewWords(texts)
-	if err != nil {
-		t.Fatal(err)
-	}
-	lda, err := plda.New(plda.LDA())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(gauss.NewWords(texts))(t)
+	lda := must.Get(plda.New(plda.LDA()))(t)
 	if err := lda.UseWords(w); !errors.Is(err, gauss.ErrWords) {
 		t.Errorf("lda: %v", err)
 	}
-	head, err := plda.New(plda.DefaultConfig())
-	if err == nil {
-		err = head.Learn(t.Context(), x, y)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	other, err := gauss.NewWords(map[string][]float32{"a": {1, 2}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(plda.New(plda.DefaultConfig()))(t)
+	must.Do(t, head.Learn(t.Context(), x, y))
+	other := must.Get(gauss.NewWords(map[string][]float32{"a": {1, 2}}))(t)
 	if err := head.UseWords(other); !errors.Is(err, gauss.ErrWords) {
 		t.Errorf("texts of two values: %v", err)
 	}

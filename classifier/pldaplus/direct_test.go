@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/classifiertest"
 	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // data returns n examples of each of C classes in d dimensions, numbered from
@@ -40,19 +41,14 @@ func data(first, C, n, d int, seed uint64) (blas32.General, []string) {
 
 func learned(t *testing.T, method string, cfg pldaplus.Config, x blas32.General, y []string) *pldaplus.Head {
 	t.Helper()
-	h, err := pldaplus.New(method, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(pldaplus.New(method, cfg))(t)
 	learn(t, h, x, y)
 	return h
 }
 
 func learn(t *testing.T, h classifier.Learner, x blas32.General, y []string) {
 	t.Helper()
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Learn(context.Background(), x, y))
 }
 
 // near compares two heads with the same columns.
@@ -263,10 +259,7 @@ func (m *direct) logDensity(z *mat.VecDense, class string, nu float64) float64 {
 func (m *direct) scores(t *testing.T, h *pldaplus.Head, z *mat.VecDense) []float64 {
 	t.Helper()
 	set := h.Setting()
-	state, err := h.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
+	state := must.Get(h.Save())(t)
 	base, logits := state.Tensors["base"].I64, state.Tensors["logits"].F64
 	out := make([]float64, len(h.Classes()))
 	var own, rank []float64
@@ -309,9 +302,7 @@ func (m *direct) scores(t *testing.T, h *pldaplus.Head, z *mat.VecDense) []float
 func (m *direct) whitened(t *testing.T, s classifier.State, z *mat.VecDense) *mat.VecDense {
 	t.Helper()
 	var x, white mat.VecDense
-	if err := x.SolveVec(&m.P, z); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, x.SolveVec(&m.P, z))
 	white.MulVec(mat.NewDense(m.d, m.d, s.Tensors["whiten"].F64), &x)
 	return &white
 }
@@ -333,9 +324,7 @@ func TestEqualsDirectFormula(t *testing.T) {
 				labels := []string{"c001", "new five", "new five", "new five", "new one", "new five", "new five"}
 				learn(t, h, more, labels)
 				want.add(more, labels)
-				if err := h.Expect("c000", "expected"); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, h.Expect("c000", "expected"))
 				compare(t, fmt.Sprintf("%+v ν=%g student %v uncertain %v", c, nu, cfg.Student, cfg.Uncertain), h, want)
 			}
 		}
@@ -370,9 +359,7 @@ func TestCalibratedEqualsDirectFormula(t *testing.T) {
 	compare(t, "chosen", h, want)
 	for _, g := range []float64{0, 0.5, 2} {
 		forced := h.With(pldaplus.Setting{Nu: 100, Kappa: 30, Temperature: 4, Later: 1.5, Rerank: g}, x, y)
-		if err := forced.Expect("expected"); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, forced.Expect("expected"))
 		compare(t, fmt.Sprintf("g=%g", g), forced, want)
 	}
 }

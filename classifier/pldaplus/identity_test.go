@@ -22,6 +22,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func given(nu float64, change func(*pldaplus.Config)) pldaplus.Config {
@@ -38,10 +39,7 @@ func TestPooledIsPLDA(t *testing.T) {
 		more, _ := data(0, 7, 1, c.d, 2)
 		labels := []string{"c000", "new five", "new five", "new five", "new one", "new five", "new five"}
 		queries, _ := data(0, 6, 3, c.d, 3)
-		want, err := plda.New(plda.Config{Epsilon: 0.5, MeanLength: gauss.DefaultLength})
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(plda.New(plda.Config{Epsilon: 0.5, MeanLength: gauss.DefaultLength}))(t)
 		learn(t, want, x, y)
 		learn(t, want, more, labels)
 		for nu, tol := range map[float64]float64{pldaplus.Pooled: 1e-8, 1e11: 1e-6} {
@@ -64,26 +62,14 @@ func TestUnfittedGuessesAsTheHead(t *testing.T) {
 		labels[i] = y[r]
 	}
 	pooled := learned(t, pldaplus.PPCAEB, given(pldaplus.Pooled, nothing), x, y)
-	session, err := moments.NewSession(part, labels, 0, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	basis, err := gauss.Fit(t.Context(), nil, session, session.Totals())
-	if err != nil {
-		t.Fatal(err)
-	}
+	session := must.Get(moments.NewSession(part, labels, 0, true))(t)
+	basis := must.Get(gauss.Fit(t.Context(), nil, session, session.Totals()))(t)
 	if got := basis.Guessed(); math.Abs(got-0.2) > 1e-12 {
 		t.Fatalf("a part guesses %g on its own, want 0.2", got)
 	}
 	basis.GuessAs(new(float64))
-	want, err := basis.Space(epsilon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	two, err := plda.New(plda.Config{Epsilon: epsilon, MeanLength: gauss.DefaultLength})
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(basis.Space(epsilon))(t)
+	two := must.Get(plda.New(plda.Config{Epsilon: epsilon, MeanLength: gauss.DefaultLength}))(t)
 	learn(t, two, x, y)
 	for name, c := range map[string]struct {
 		head classifier.Saver
@@ -93,19 +79,10 @@ func TestUnfittedGuessesAsTheHead(t *testing.T) {
 		"ppca-eb": {pooled,
 			func(s classifier.State) (classifier.Unfitter, error) { return pldaplus.Load(pldaplus.PPCAEB, s) }},
 	} {
-		s, err := c.head.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
-		loaded, err := c.load(s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(c.head.Save())(t)
+		loaded := must.Get(c.load(s))(t)
 		for _, head := range []classifier.Unfitter{c.head.(classifier.Unfitter), loaded} {
-			fold, err := head.Unfitted()
-			if err != nil {
-				t.Fatal(err)
-			}
+			fold := must.Get(head.Unfitted())(t)
 			learn(t, fold, part, labels)
 			got := fold.(gauss.Spacer).Space()
 			if !floats.EqualApprox(got.Whiten.Dense().Data, want.Whiten.Dense().Data, 1e-9) ||
@@ -133,9 +110,7 @@ func TestStreamingEqualsBatch(t *testing.T) {
 		near(t, fmt.Sprintf("n=%d one by one", n), stream, batch, queries, 1e-6)
 		extra, extraLabels := data(1, 6, 5, 8, 4)
 		learn(t, batch, extra, extraLabels)
-		if err := batch.ForgetSamples(extra, extraLabels); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, batch.ForgetSamples(extra, extraLabels))
 		near(t, fmt.Sprintf("n=%d with more that was forgotten", n), batch, stream, queries, 1e-6)
 	}
 }
@@ -154,11 +129,7 @@ func fewSplits() pldaplus.Config {
 
 func saved(t *testing.T, h *pldaplus.Head) classifier.State {
 	t.Helper()
-	s, err := h.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(h.Save())(t)
 }
 
 // TestChoiceReadsTheBaseSessionOnly checks that neither later sessions nor the
@@ -191,9 +162,7 @@ func TestChoiceReadsTheBaseSessionOnly(t *testing.T) {
 		t.Error("a later session changed the choice")
 	}
 	for _, c := range slices.Clone(h.Classes()) {
-		if err := h.Forget(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Forget(c))
 	}
 	if h.Choice() != nil || h.Setting() != (pldaplus.Setting{}) {
 		t.Error("a choice outlived its classes")
@@ -225,9 +194,7 @@ func TestRerankedGoesRoundTrip(t *testing.T) {
 		t.Error("was loaded as another method")
 	}
 	for _, c := range []string{"c001", "c011"} {
-		if err := h.Forget(c); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Forget(c))
 	}
 	classifiertest.CheckExport(t, h, queries)
 	for i, l := range classifiertest.LogProb(t, h, queries).Data {
@@ -249,10 +216,7 @@ func TestLittleData(t *testing.T) {
 		}
 		more, labels := data(100, 20, 1, 10, 2)
 		learn(t, h, more, labels)
-		predictions, err := classifier.Predict(h, more, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		predictions := must.Get(classifier.Predict(h, more, 1))(t)
 		right := 0
 		for i, p := range predictions {
 			if p.Label == labels[i] {
@@ -293,13 +257,8 @@ func BenchmarkPLDAPlusFit(b *testing.B) {
 		x, y := data(0, c.C, c.n, c.d, 1)
 		b.Run(fmt.Sprintf("C=%d_n=%d_d=%d_splits=9", c.C, c.C*c.n, c.d), func(b *testing.B) {
 			for b.Loop() {
-				h, err := pldaplus.New(pldaplus.PLDAPlus, pldaplus.DefaultPLDAPlus())
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := h.Learn(context.Background(), x, y); err != nil {
-					b.Fatal(err)
-				}
+				h := must.Get(pldaplus.New(pldaplus.PLDAPlus, pldaplus.DefaultPLDAPlus()))(b)
+				must.Do(b, h.Learn(context.Background(), x, y))
 			}
 		})
 	}
@@ -309,20 +268,13 @@ func BenchmarkPPCAEBScore(b *testing.B) {
 	const n = 256
 	for _, c := range []struct{ C, d int }{{100, 192}, {100, 640}, {1000, 640}} {
 		x, y := data(0, c.C, 24, c.d, 1)
-		h, err := pldaplus.New(pldaplus.PPCAEB, given(100, func(c *pldaplus.Config) { c.Statistics = false }))
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := h.Learn(context.Background(), x, y); err != nil {
-			b.Fatal(err)
-		}
+		h := must.Get(pldaplus.New(pldaplus.PPCAEB, given(100, func(c *pldaplus.Config) { c.Statistics = false })))(b)
+		must.Do(b, h.Learn(context.Background(), x, y))
 		q, _ := data(0, n, 1, c.d, 2)
 		novelty := make([]float64, n)
 		b.Run(fmt.Sprintf("C=%d_d=%d_q=20_n=%d", c.C, c.d, n), func(b *testing.B) {
 			for b.Loop() {
-				if err := h.Score(dense.New(len(novelty), len(h.Classes())), novelty, q); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, h.Score(dense.New(len(novelty), len(h.Classes())), novelty, q))
 			}
 		})
 	}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -42,19 +43,13 @@ func TestLogisticGradient(t *testing.T) {
 	for i := range w {
 		w[i] = rng.NormFloat64() / 2
 	}
-	_, gradient, err := l.loss(context.Background(), w)
-	if err != nil {
-		t.Fatal(err)
-	}
+	_, gradient := must.Get2(l.loss(context.Background(), w))(t)
 	for i := range w {
 		const h = 1e-2 // the products are in float32
 		at := func(by float64) float64 {
 			moved := append([]float64(nil), w...)
 			moved[i] += by
-			loss, _, err := l.loss(context.Background(), moved)
-			if err != nil {
-				t.Fatal(err)
-			}
+			loss, _ := must.Get2(l.loss(context.Background(), moved))(t)
 			return loss
 		}
 		if numeric := (at(h) - at(-h)) / (2 * h); math.Abs(numeric-gradient[i]) > 1e-4 {
@@ -105,10 +100,7 @@ func TestLogisticOfUnevenClasses(t *testing.T) {
 			rows.Data, rows.Rows, classes = append(rows.Data, dense.Row(x, i)...), rows.Rows+1, append(classes, c)
 		}
 	}
-	w, err := newLogistic(linalg.Default(), rows, classes, 2).fit(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(newLogistic(linalg.Default(), rows, classes, 2).fit(context.Background()))(t)
 	var right [2]float64
 	for i := 4000; i < len(y); i++ {
 		row := dense.Row(x, i)

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // narrow returns a prior of classes that spread along the first direction only.
@@ -32,9 +33,7 @@ func fitting(d int) *gauss.Prior {
 
 func usePrior(t *testing.T, h classifier.Learner, p *gauss.Prior) {
 	t.Helper()
-	if err := h.(gauss.PriorUser).UsePrior(p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.(gauss.PriorUser).UsePrior(p))
 }
 
 // TestPriorIsThatOfPLDA: where nothing is chosen by pseudo-sessions, plda+ with a prior
@@ -43,14 +42,8 @@ func TestPriorIsThatOfPLDA(t *testing.T) {
 	for _, n := range []int{1, 3, 5} {
 		x, y := data(0, 12, n, 24, 1)
 		queries, _ := data(0, 12, 3, 24, 3)
-		want, err := plda.New(plda.DefaultConfig())
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := pldaplus.New(pldaplus.PLDAPlus, pldaplus.DefaultPLDAPlus())
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(plda.New(plda.DefaultConfig()))(t)
+		got := must.Get(pldaplus.New(pldaplus.PLDAPlus, pldaplus.DefaultPLDAPlus()))(t)
 		usePrior(t, want, fitting(24))
 		usePrior(t, got, fitting(24))
 		learn(t, want, x, y)
@@ -66,24 +59,15 @@ func TestPriorIsThatOfPLDA(t *testing.T) {
 // base session again with the weight that was chosen.
 func TestPriorInPseudoSessions(t *testing.T) {
 	without, x, y := auto(t)
-	h, err := pldaplus.New(pldaplus.PLDAPlus, fewSplits())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(pldaplus.New(pldaplus.PLDAPlus, fewSplits()))(t)
 	usePrior(t, h, narrow(6))
 	learn(t, h, x, y)
 	if reflect.DeepEqual(h.Choice().Scores, without.Choice().Scores) {
 		t.Error("pseudo-sessions do not use the prior")
 	}
-	loaded, err := pldaplus.Load(pldaplus.PLDAPlus, saved(t, h))
-	if err != nil {
-		t.Fatal(err)
-	}
+	loaded := must.Get(pldaplus.Load(pldaplus.PLDAPlus, saved(t, h)))(t)
 	usePrior(t, loaded, narrow(6))
-	again, err := loaded.Unfitted()
-	if err != nil {
-		t.Fatal(err)
-	}
+	again := must.Get(loaded.Unfitted())(t)
 	learn(t, again, x, y)
 	near(t, "learned again", again, h, x, 0)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -93,20 +94,12 @@ func TestTrialEqualsHeads(t *testing.T) {
 	draw := episodes.Draw{Base: session(0, 5, 30, d, 1), Shots: session(5, 9, 5, d, 2),
 		BaseTest: session(0, 5, 20, d, 3), NovelTest: session(5, 9, 15, d, 4)}
 	cfg := DefaultPLDAPlus()
-	got, err := chooser{Config: cfg, backend: linalg.Default()}.try(context.Background(), draw, true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(chooser{Config: cfg, backend: linalg.Default()}.try(context.Background(), draw, true))(t)
 	fixed := cfg
 	fixed.Calibrate, fixed.Nu = false, 100
-	h, err := New(PLDAPlus, fixed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(New(PLDAPlus, fixed))(t)
 	for _, s := range []episodes.Episode{draw.Base, draw.Shots} {
-		if err := h.Learn(context.Background(), s.X, s.Y); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Learn(context.Background(), s.X, s.Y))
 	}
 	for k := 0; k < len(got.candidates); k += 7 {
 		for _, b := range []float64{0, 0.7, -2} {

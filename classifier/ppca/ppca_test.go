@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
@@ -46,13 +47,8 @@ func labels(n int, class string) []string { return slices.Repeat([]string{class}
 
 func learned(t *testing.T, cfg ppca.Config, x blas32.General, y []string) *ppca.PPCA {
 	t.Helper()
-	h, err := ppca.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(ppca.New(cfg))(t)
+	must.Do(t, h.Learn(context.Background(), x, y))
 	return h
 }
 
@@ -139,9 +135,7 @@ func TestTheorem1EqualsDense(t *testing.T) {
 			h, want := learned(t, raw(q, 0.01, false), x, labels(n, "a")), denseModel(t, x, q, 0.01)
 			queries := cloud(20, d, 0.4, 1, 2)
 			got := make([]float64, 20)
-			if err := h.Score(dense.New(len(got), len(h.Classes())), got, queries); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.Score(dense.New(len(got), len(h.Classes())), got, queries))
 			for i, r := range got {
 				if w := want.r(dense.Row32(queries, i)); math.Abs(r-w) > 1e-4*w {
 					t.Errorf("n=%d q=%d: r = %.8g, denseGaussian %.8g", n, q, r, w)
@@ -161,9 +155,7 @@ func TestLogProbEqualsDense(t *testing.T) {
 		h := learned(t, raw(q, 0.05, true), x, slices.Concat(labels(50, "a"), labels(8, "b"), labels(1, "c")))
 		queries := cloud(30, d, 0.1, 1, 4)
 		got := blas64.General{Rows: 30, Cols: 3, Stride: 3, Data: make([]float64, 90)}
-		if err := h.Score(got, nil, queries); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Score(got, nil, queries))
 		models := []*denseGaussian{denseModel(t, a, q, 0.05), denseModel(t, b, q, 0.05), denseModel(t, c, q, 0.05)}
 		for i := range 30 {
 			want := make([]float64, 3)
@@ -207,9 +199,7 @@ func TestNoveltyEqualsDense(t *testing.T) {
 			cfg.Relative = true
 			h := learned(t, cfg, blas32.General{Rows: len(y), Cols: d, Stride: d, Data: data}, y)
 			got := make([]float64, queries.Rows)
-			if err := h.Score(dense.New(len(got), classes), got, queries); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.Score(dense.New(len(got), classes), got, queries))
 			for i := range got {
 				x := dense.Row32(queries, i)
 				best, far := math.Inf(-1), 0.0
@@ -255,9 +245,7 @@ func cancellation(t *testing.T, m linalg.Backend) {
 		want := denseModel(t, a, q, lambda)
 		queries := cloud(50, d, c.offset, c.wide, 3)
 		got := make([]float64, 50)
-		if err := h.Score(dense.New(len(got), len(h.Classes())), got, queries); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Score(dense.New(len(got), len(h.Classes())), got, queries))
 		other := denseModel(t, b, q, lambda)
 		worst, worstNaive := 0.0, 0.0
 		for i, r := range got {
@@ -302,10 +290,8 @@ func TestFewExamples(t *testing.T) {
 	}
 	for _, x := range []blas32.General{one, twice} {
 		got := make([]float64, 1)
-		if err := learned(t, raw(20, 0.01, false), x, labels(x.Rows, "a")).Score(dense.New(q.Rows, 1), got,
-			q); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, learned(t, raw(20, 0.01, false), x, labels(x.Rows, "a")).Score(dense.New(q.Rows, 1), got,
+			q))
 		if math.Abs(got[0]-want) > 1e-9*want {
 			t.Errorf("%d equal examples: r = %g, want ‖x−μ‖²/λ = %g", x.Rows, got[0], want)
 		}
@@ -360,13 +346,8 @@ func BenchmarkPPCAFit(b *testing.B) {
 		x, y := cloud(c.n, c.d, 0, 1, 1), labels(c.n, "a")
 		b.Run(fmt.Sprintf("n=%d_d=%d_q=20", c.n, c.d), func(b *testing.B) {
 			for b.Loop() {
-				h, err := ppca.New(ppca.DefaultConfig())
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := h.Learn(context.Background(), x, y); err != nil {
-					b.Fatal(err)
-				}
+				h := must.Get(ppca.New(ppca.DefaultConfig()))(b)
+				must.Do(b, h.Learn(context.Background(), x, y))
 			}
 		})
 	}
@@ -375,25 +356,18 @@ func BenchmarkPPCAFit(b *testing.B) {
 func BenchmarkPPCAScore(b *testing.B) {
 	const n, d = 256, 640
 	for _, K := range []int{10, 100, 1000} {
-		h, err := ppca.New(config(func(c *ppca.Config) { c.Statistics = false }))
-		if err != nil {
-			b.Fatal(err)
-		}
+		h := must.Get(ppca.New(config(func(c *ppca.Config) { c.Statistics = false })))(b)
 		x := cloud(24*K, d, 0, 1, 1)
 		y := make([]string, 24*K)
 		for i := range y {
 			y[i] = fmt.Sprint("c", i%K)
 		}
-		if err := h.Learn(context.Background(), x, y); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, h.Learn(context.Background(), x, y))
 		q := cloud(n, d, 0, 1, 2)
 		dst := blas64.General{Rows: n, Cols: K, Stride: K, Data: make([]float64, n*K)}
 		b.Run(fmt.Sprintf("K=%d_d=%d_q=20_n=%d", K, d, n), func(b *testing.B) {
 			for b.Loop() {
-				if err := h.Score(dst, nil, q); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, h.Score(dst, nil, q))
 			}
 			b.ReportMetric(2*float64(n*d*20*K)*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 		})

@@ -19,6 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline"
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // world returns n examples of each of C classes, in d dimensions; each class
@@ -52,36 +53,24 @@ func world(C, n, d int, seed uint64) (blas32.General, []string) {
 
 func learned(t *testing.T, cfg ppcaonline.Config, x blas32.General, y []string) *ppcaonline.Online {
 	t.Helper()
-	h, err := ppcaonline.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(ppcaonline.New(cfg))(t)
 	teach(t, h, x, y)
 	return h
 }
 
 func teach(t *testing.T, h classifier.Learner, x blas32.General, y []string) {
 	t.Helper()
-	if err := h.Learn(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Learn(context.Background(), x, y))
 }
 
 func saved(t *testing.T, h *ppcaonline.Online) classifier.State {
 	t.Helper()
-	s, err := h.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(h.Save())(t)
 }
 
 func right(t *testing.T, h classifier.Head, x blas32.General, y []string) float64 {
 	t.Helper()
-	p, err := classifier.Predict(h, x, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(classifier.Predict(h, x, 1))(t)
 	n := 0
 	for i := range p {
 		if p[i].Label == y[i] {
@@ -118,22 +107,17 @@ func TestScoresAreLogDensities(t *testing.T) {
 		s := saved(t, h)
 		var models []*engine.Gaussian
 		for i := range 4 {
-			g, err := engine.NewGaussian(engine.Params{
+			g := must.Get(engine.NewGaussian(engine.Params{
 				Mean:   s.Tensors["mean"].F64[i*12 : (i+1)*12],
 				W:      blas64.General{Rows: 12, Cols: 5, Stride: 5, Data: s.Tensors["w"].F64[i*60 : (i+1)*60]},
 				Sigma2: s.Tensors["sigma2"].F64[i],
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
+			}))(t)
 			models = append(models, g)
 		}
 		background := backgroundOf(models)
 		novelty := make([]float64, x.Rows)
 		got := blas64.General{Rows: x.Rows, Cols: 4, Stride: 4, Data: make([]float64, 4*x.Rows)}
-		if err := h.Score(got, novelty, x); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Score(got, novelty, x))
 		z := classifier.Placed(x, dense.Range(0, x.Rows), true)
 		for i := range x.Rows {
 			want := make([]float64, 4)
@@ -160,10 +144,7 @@ func TestOneByOneIsOneSession(t *testing.T) {
 	x, y := world(3, 12, 6, 1)
 	for policy, same := range map[string]bool{engine.None: true, engine.Step: true, engine.Class: false} {
 		cfg := config(func(c *ppcaonline.Config) { c.Policy, c.Sigma2 = policy, 0.01 })
-		h, err := ppcaonline.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(ppcaonline.New(cfg))(t)
 		for i := range y {
 			teach(t, h, dense.Rows32(x, i, i+1), y[i:i+1])
 		}
@@ -201,10 +182,7 @@ func TestOrderOfOtherClassesDoesNotMatter(t *testing.T) {
 func TestComesNearBatch(t *testing.T) {
 	x, y := world(8, 300, 24, 1)
 	test, truth := world(8, 60, 24, 2)
-	batch, err := ppca.New(ppca.Config{Preset: ppca.PresetDefault, Q: 3, Lambda: 0.01})
-	if err != nil {
-		t.Fatal(err)
-	}
+	batch := must.Get(ppca.New(ppca.Config{Preset: ppca.PresetDefault, Q: 3, Lambda: 0.01}))(t)
 	teach(t, batch, x, y)
 	want := right(t, batch, test, truth)
 	means := right(t, learned(t, config(func(c *ppcaonline.Config) { c.Q = 0 }), x, y), test, truth)
@@ -232,9 +210,7 @@ func TestOneExample(t *testing.T) {
 		s.Tensors["steps"].I64[3] != 0 {
 		t.Errorf("mean %v after %d steps", got, s.Tensors["steps"].I64[3])
 	}
-	if err := h.Forget("new"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Forget("new"))
 	if !reflect.DeepEqual(saved(t, h), saved(t, learned(t, ppcaonline.DefaultConfig(), x, y))) {
 		t.Error("forgetting a class leaves something of it")
 	}
@@ -262,13 +238,8 @@ func BenchmarkLearn(b *testing.B) {
 		x, y := world(1, 100, d, 1)
 		b.Run(fmt.Sprintf("n=100_d=%d_q=20", d), func(b *testing.B) {
 			for b.Loop() {
-				h, err := ppcaonline.New(ppcaonline.DefaultConfig())
-				if err != nil {
-					b.Fatal(err)
-				}
-				if err := h.Learn(context.Background(), x, y); err != nil {
-					b.Fatal(err)
-				}
+				h := must.Get(ppcaonline.New(ppcaonline.DefaultConfig()))(b)
+				must.Do(b, h.Learn(context.Background(), x, y))
 			}
 		})
 	}
@@ -278,20 +249,13 @@ func BenchmarkLogProb(b *testing.B) {
 	const d, n = 192, 256
 	for _, C := range []int{10, 100} {
 		x, y := world(C, 22, d, 1)
-		h, err := ppcaonline.New(ppcaonline.DefaultConfig())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if err := h.Learn(context.Background(), x, y); err != nil {
-			b.Fatal(err)
-		}
+		h := must.Get(ppcaonline.New(ppcaonline.DefaultConfig()))(b)
+		must.Do(b, h.Learn(context.Background(), x, y))
 		q, _ := world(n, 1, d, 2)
 		dst := blas64.General{Rows: n, Cols: C, Stride: C, Data: make([]float64, n*C)}
 		b.Run(fmt.Sprintf("C=%d_d=%d_q=20_n=%d", C, d, n), func(b *testing.B) {
 			for b.Loop() {
-				if err := h.Score(dst, nil, q); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, h.Score(dst, nil, q))
 			}
 		})
 	}

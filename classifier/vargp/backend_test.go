@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
@@ -28,29 +29,16 @@ func TestLoadedHeadUsesTheBackendThroughout(t *testing.T) {
 	cfg := vargp.DefaultConfig()
 	cfg.Steps = 5
 	nativetest.Each(t, func(t *testing.T, backend linalg.Backend) {
-		h, err := vargp.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(vargp.New(cfg))(t)
 		h.UseBackend(backend)
-		if err := h.Learn(context.Background(), x, y); err != nil {
-			t.Fatal(err)
-		}
-		state, err := h.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
-		back, err := vargp.Load(state)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Learn(context.Background(), x, y))
+		state := must.Get(h.Save())(t)
+		back := must.Get(vargp.Load(state))(t)
 		back.UseBackend(backend)
 		var scores [2][]float64
 		for i, head := range []*vargp.VARGP{h, back} {
 			dst := dense.New(n, 3)
-			if err := head.Score(dst, nil, x); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, head.Score(dst, nil, x))
 			scores[i] = dst.Data
 		}
 		if !slices.Equal(scores[0], scores[1]) {

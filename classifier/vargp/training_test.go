@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // memory is a checkpoint that fails at one of its saves.
@@ -52,11 +53,7 @@ func copyOf(s classifier.State) classifier.State {
 
 func state(t *testing.T, h *vargp.VARGP) classifier.State {
 	t.Helper()
-	s, err := h.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(h.Save())(t)
 }
 
 // TestGoesOnWhereItWasStopped stops training at any save of either session; a
@@ -66,10 +63,7 @@ func TestGoesOnWhereItWasStopped(t *testing.T) {
 	cfg := short(func(c *vargp.Config) { c.Epochs = 50 })
 	sessions := [][]string{{"a", "b"}, {"c"}}
 	follow := func(j classifier.Checkpoint) (*vargp.VARGP, error) {
-		h, err := vargp.New(cfg)
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(vargp.New(cfg))(t)
 		if j != nil {
 			h.UseCheckpoint(j)
 		}
@@ -81,10 +75,7 @@ func TestGoesOnWhereItWasStopped(t *testing.T) {
 		}
 		return h, nil
 	}
-	plain, err := follow(nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(follow(nil))(t)
 	want := state(t, plain)
 	whole := &memory{kept: map[string]classifier.State{}}
 	if _, err := follow(whole); err != nil || whole.saves < 4 || len(whole.kept) != 2 {
@@ -114,15 +105,10 @@ func TestKeysKeepTrainingsApart(t *testing.T) {
 		seed uint64
 		n    int
 	}{{1, 12}, {1, 12}, {2, 12}, {1, 11}} {
-		h, err := vargp.New(short(func(v *vargp.Config) { v.Seed, v.Epochs = c.seed, 2 }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(vargp.New(short(func(v *vargp.Config) { v.Seed, v.Epochs = c.seed, 2 })))(t)
 		h.UseCheckpoint(j)
 		x, y := blobs(c.n, "a", "b")
-		if err := h.Learn(context.Background(), x, y); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Learn(context.Background(), x, y))
 		if want := []int{1, 1, 2, 3}[i]; len(j.kept) != want {
 			t.Errorf("%d training runs are stored, want %d", len(j.kept), want)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 	gp "github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // short returns settings that run fast.
@@ -62,10 +63,7 @@ func blobs(n int, classes ...string) (x blas32.General, y []string) {
 
 func right(t *testing.T, h classifier.Head, x blas32.General, y []string) float64 {
 	t.Helper()
-	p, err := classifier.Predict(h, x, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(classifier.Predict(h, x, 1))(t)
 	n := 0.0
 	for i := range p {
 		if p[i].Label == y[i] {
@@ -78,15 +76,10 @@ func right(t *testing.T, h classifier.Head, x blas32.General, y []string) float6
 // TestSessions learns classes in two sessions, then more examples of an old
 // one; examples of a class that was never learned are novel.
 func TestSessions(t *testing.T) {
-	h, err := vargp.New(short(func(c *vargp.Config) { c.Epochs, c.Rate, c.Patience = 60, 0.05, 60 }))
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(vargp.New(short(func(c *vargp.Config) { c.Epochs, c.Rate, c.Patience = 60, 0.05, 60 })))(t)
 	for _, classes := range [][]string{{"a", "b"}, {"c", "d"}, {"a"}} {
 		x, y := blobs(20, classes...)
-		if err := h.Learn(context.Background(), x, y); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Learn(context.Background(), x, y))
 	}
 	x, y := blobs(11, "a", "b", "c", "d")
 	if a := right(t, h, x, y); a < 0.9 {
@@ -94,12 +87,8 @@ func TestSessions(t *testing.T) {
 	}
 	odd, _ := blobs(11, "f")
 	known, strange := make([]float64, x.Rows), make([]float64, odd.Rows)
-	if err := h.Score(dense.New(len(known), len(h.Classes())), known, x); err != nil {
-		t.Fatal(err)
-	}
-	if err := h.Score(dense.New(len(strange), len(h.Classes())), strange, odd); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Score(dense.New(len(known), len(h.Classes())), known, x))
+	must.Do(t, h.Score(dense.New(len(strange), len(h.Classes())), strange, odd))
 	if a, b := mean(known), mean(strange); a >= b {
 		t.Errorf("novelty of known classes %g, of another %g", a, b)
 	}
@@ -127,21 +116,14 @@ func TestFewCountAsMany(t *testing.T) {
 	recognised, sure := map[int]float64{}, map[int]float64{} // by count_as
 	for _, as := range []int{100, 0} {
 		for seed := range uint64(seeds) {
-			h, err := vargp.New(short(func(c *vargp.Config) {
+			h := must.Get(vargp.New(short(func(c *vargp.Config) {
 				c.CountAs, c.Epochs, c.Rate, c.Seed = as, 60, 0.05, seed
-			}))
-			if err != nil {
-				t.Fatal(err)
-			}
+			})))(t)
 			x, y := blobs(80, "a", "b", "c", "d")
-			if err := h.Learn(context.Background(), x, y); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.Learn(context.Background(), x, y))
 			old := right(t, h, x, y)
 			few, of := blobs(3, "e")
-			if err := h.Learn(context.Background(), few, of); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, h.Learn(context.Background(), few, of))
 			if now := right(t, h, x, y); now < old-0.1 {
 				t.Errorf("seed %d, count_as %d: old classes %g, before %g", seed, as, now, old)
 			}
@@ -187,13 +169,8 @@ func TestFirstSessionOfFew(t *testing.T) {
 		c := vargp.DefaultConfig()
 		c.CountAs, c.HyperSamples, c.FunctionSamples, c.PredictHypers, c.PredictFunctions, c.MaxInducing, c.Steps = as,
 			1, 3, 1, 4, 20, 80
-		h, err := vargp.New(c)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := h.Learn(context.Background(), x, y); err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(vargp.New(c))(t)
+		must.Do(t, h.Learn(context.Background(), x, y))
 		if r := right(t, h, test, of); as > 0 && r < 0.6 || as == 0 && r > 0.1 {
 			t.Errorf("count_as %d: accuracy %g", as, r)
 		}
@@ -209,9 +186,7 @@ func TestConfigRefuses(t *testing.T) {
 		"max_inducing": func(c *vargp.Config) { c.MaxInducing = 1 << 20 }, "rate": func(c *vargp.Config) { c.Rate = 0 },
 	} {
 		c := vargp.DefaultConfig()
-		if err := c.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Validate())
 		if change(&c); c.Validate() == nil {
 			t.Errorf("%s was accepted", name)
 		}
@@ -222,23 +197,15 @@ func TestConfigRefuses(t *testing.T) {
 // classes.
 func TestOneExampleOfEachClass(t *testing.T) {
 	for _, classes := range []int{1, 3, 6, 7, 10, 13, 49} {
-		h, err := vargp.New(short(func(c *vargp.Config) { c.Inducing, c.MaxInducing, c.Epochs = 1, 5, 1 }))
-		if err != nil {
-			t.Fatal(err)
-		}
+		h := must.Get(vargp.New(short(func(c *vargp.Config) { c.Inducing, c.MaxInducing, c.Epochs = 1, 5, 1 })))(t)
 		x := dense.New32(classes, 3)
 		y := make([]string, classes)
 		for i := range y {
 			copy(dense.Row32(x, i), []float32{1, float32(i), 2})
 			y[i] = fmt.Sprint("class ", i)
 		}
-		if err := h.Learn(context.Background(), x, y); err != nil {
-			t.Fatal(err)
-		}
-		s, err := h.Save()
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, h.Learn(context.Background(), x, y))
+		s := must.Get(h.Save())(t)
 		if _, err := vargp.Load(s); err != nil {
 			t.Errorf("%d classes: %v", classes, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset/idx"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // file returns an IDX file of the given shape whose values count up.
@@ -33,12 +34,8 @@ func zipped(t testing.TB, b []byte) []byte {
 	t.Helper()
 	var buf bytes.Buffer
 	w := gzip.NewWriter(&buf)
-	if _, err := w.Write(b); err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(w.Write(b))(t)
+	must.Do(t, w.Close())
 	return buf.Bytes()
 }
 
@@ -80,9 +77,7 @@ func TestLoad(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name string, b []byte) {
 		t.Helper()
-		if err := os.WriteFile(filepath.Join(dir, name), b, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), b, 0o644))
 	}
 	if _, err := idx.Load(dir, idx.Train); !errors.Is(err, fs.ErrNotExist) ||
 		!strings.Contains(err.Error(), "train-images-idx3-ubyte") {

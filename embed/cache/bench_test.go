@@ -8,6 +8,8 @@ import (
 	"runtime"
 	"testing"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // BenchmarkCache writes and reads photos, and reports the size of what is on disk.
@@ -48,33 +50,21 @@ func benchPath(i int) (string, FileState) {
 
 func writePhotos(b *testing.B, dir string, n, d int) {
 	b.Helper()
-	c, err := Open(dir, fakeNamespace(), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := must.Get(Open(dir, fakeNamespace(), nil))(b)
 	v := make([]float32, d)
 	for i := range n {
 		v[0] = float32(i)
 		path, state := benchPath(i)
-		if err := c.Record(path, state, benchKey(i)); err != nil {
-			b.Fatal(err)
-		}
-		if err := c.Put(benchKey(i), v); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, c.Record(path, state, benchKey(i)))
+		must.Do(b, c.Put(benchKey(i), v))
 	}
-	if err := c.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, c.Close())
 }
 
 func readPhotos(b *testing.B, dir string, n int) {
 	b.Helper()
 	began := time.Now()
-	c, err := Open(dir, fakeNamespace(), nil)
-	if err != nil {
-		b.Fatal(err)
-	}
+	c := must.Get(Open(dir, fakeNamespace(), nil))(b)
 	b.ReportMetric(float64(time.Since(began).Milliseconds()), "ms_to_open")
 	for i := range n {
 		path, state := benchPath(i)
@@ -88,14 +78,12 @@ func readPhotos(b *testing.B, dir string, n int) {
 	var memory runtime.MemStats
 	runtime.ReadMemStats(&memory)
 	b.ReportMetric(float64(memory.HeapAlloc)/1e6, "MB_of_memory")
-	if err := c.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, c.Close())
 }
 
 func bytesOf(b *testing.B, dir string) (bytes int64) {
 	b.Helper()
-	err := filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
+	must.Do(b, filepath.WalkDir(dir, func(_ string, e fs.DirEntry, err error) error {
 		if err != nil || !e.Type().IsRegular() {
 			return err
 		}
@@ -104,9 +92,6 @@ func bytesOf(b *testing.B, dir string) (bytes int64) {
 			bytes += info.Size()
 		}
 		return err
-	})
-	if err != nil {
-		b.Fatal(err)
-	}
+	}))
 	return bytes
 }

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestRoundTrip(t *testing.T) {
@@ -22,10 +24,7 @@ func TestRoundTrip(t *testing.T) {
 	mustClose(t, c)
 	fill(t, dir, 5, 15) // 5…9 are stored already
 	wantAll(t, "two processes", mustOpen(t, dir, nil), 15)
-	other, err := Open(dir, Namespace{Extractor: "e", Preprocess: "other"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(Open(dir, Namespace{Extractor: "e", Preprocess: "other"}, nil))(t)
 	if rows, paths := hits(t, other, 15); rows != 0 || paths != 15 {
 		t.Errorf("other pixels: %d rows and %d paths", rows, paths)
 	}
@@ -55,9 +54,7 @@ func TestChangedFilesAreNotTrusted(t *testing.T) {
 			t.Errorf("changed %s: still trusted", name)
 		}
 	}
-	if err := c.Record(pathNo(3), stateNo(7), key(7)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Record(pathNo(3), stateNo(7), key(7)))
 	for round := range 2 {
 		if h, ok := c.Lookup(pathNo(3), stateNo(7)); !ok || h != key(7) {
 			t.Errorf("round %d: the new state is not known", round)
@@ -80,9 +77,7 @@ func TestRacilyClean(t *testing.T) {
 	}
 	c := mustOpen(t, t.TempDir(), nil)
 	state := FileState{MtimeNs: time.Now().Add(time.Hour).UnixNano()}
-	if err := c.Record("/p", state, key(0)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Record("/p", state, key(0)))
 	if _, ok := c.Lookup("/p", state); ok {
 		t.Error("a file of the future is trusted")
 	}
@@ -91,9 +86,7 @@ func TestRacilyClean(t *testing.T) {
 // TestNotFinite: a row that is not finite is a miss.
 func TestNotFinite(t *testing.T) {
 	c := mustOpen(t, t.TempDir(), nil)
-	if err := c.Put(key(0), []float32{1, 2, float32(math.NaN()), 4, 5}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Put(key(0), []float32{1, 2, float32(math.NaN()), 4, 5}))
 	if v, hit := c.Get(key(0)); hit {
 		t.Fatalf("hit: %v", v)
 	}
@@ -108,18 +101,14 @@ func TestTwoAtOnce(t *testing.T) {
 	both.Go(func() { put(t, a, 0, 60) })
 	both.Go(func() { put(t, b, 40, 100) })
 	both.Wait()
-	if err := errors.Join(a.Flush(), b.Flush()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(a.Flush(), b.Flush()))
 	if n := len(databases(t, dir)); n != 2 {
 		t.Errorf("%d files", n)
 	}
 	wantAll(t, "the second", b, 100)
 	wantAll(t, "a third", mustOpen(t, dir, nil), 100)
 	put(t, a, 100, 110)
-	if err := a.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.Flush())
 	wantAll(t, "the first", a, 110)
 }
 
@@ -148,9 +137,7 @@ func writeNow(t testing.TB, c *Cache) {
 	t.Helper()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err := c.write(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.write())
 }
 
 // TestMerge: however many processes store how little, there are few files, and what each
@@ -161,9 +148,7 @@ func TestMerge(t *testing.T) {
 	for i := range n {
 		c := mustOpen(t, dir, nil)
 		put(t, c, i, i+1)
-		if err := c.Record("/same", stateNo(i), key(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Record("/same", stateNo(i), key(i)))
 		mustClose(t, c)
 		if files := len(databases(t, dir)); files >= mergeFrom {
 			t.Fatalf("%d files after %d processes", files, i+1)
@@ -218,9 +203,7 @@ func TestMergeBesideOthers(t *testing.T) {
 func TestSaysOnce(t *testing.T) {
 	dir := t.TempDir()
 	fill(t, dir, 0, 1)
-	if err := os.WriteFile(databases(t, dir)[0], []byte("dear diary"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(databases(t, dir)[0], []byte("dear diary"), 0o600))
 	said := logged(t, dir, func(c *Cache) {
 		for i := range 3 {
 			put(t, c, i, i+1)
@@ -254,13 +237,8 @@ func TestMergeableLeavesTheLarge(t *testing.T) {
 // TestKilledBeforeItWrote: its file says nothing and goes.
 func TestKilledBeforeItWrote(t *testing.T) {
 	dir := t.TempDir()
-	killed, err := create(filepath.Join(dir, "embeddings"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := killed.close(); err != nil {
-		t.Fatal(err)
-	}
+	killed := must.Get(create(filepath.Join(dir, "embeddings")))(t)
+	must.Do(t, killed.close())
 	if said := remember(t, dir, 0, 1); said != "" || len(databases(t, dir)) != 1 {
 		t.Errorf("%d files, %q", len(databases(t, dir)), said)
 	}

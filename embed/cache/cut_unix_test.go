@@ -5,6 +5,8 @@ package cache
 import (
 	"os"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestCutWhileItIsOpen: a file that is cut while it is mapped has missing rows, where the
@@ -14,9 +16,7 @@ func TestCutWhileItIsOpen(t *testing.T) {
 		dir := t.TempDir()
 		fill(t, dir, 0, damagePhotos)
 		c := mustOpen(t, dir, nil)
-		if err := os.Truncate(databases(t, dir)[0], size); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Truncate(databases(t, dir)[0], size))
 		if rows, _ := hits(t, c, damagePhotos); rows == damagePhotos {
 			t.Fatal("nothing is missing")
 		}
@@ -33,9 +33,7 @@ func TestCutWhileItIsWritten(t *testing.T) {
 		c := mustOpen(t, dir, nil)
 		put(t, c, 0, damagePhotos)
 		writeNow(t, c)
-		if err := os.Truncate(databases(t, dir)[0], size); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Truncate(databases(t, dir)[0], size))
 		put(t, c, damagePhotos, damagePhotos+50)
 		mustClose(t, c)
 		c = mustOpen(t, dir, nil)

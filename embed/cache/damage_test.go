@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // damagePhotos are enough for all tables to have several pages.
@@ -19,10 +21,7 @@ func wholeFile(t testing.TB) []byte {
 	t.Helper()
 	dir := t.TempDir()
 	fill(t, dir, 0, damagePhotos)
-	b, err := os.ReadFile(databases(t, dir)[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(databases(t, dir)[0]))(t)
 	kinds := map[uint16]int{}
 	for page := range len(b) / pageBytes {
 		kinds[binary.NativeEndian.Uint16(b[page*pageBytes+8:])]++
@@ -52,22 +51,15 @@ func survive(t testing.TB, content []byte) {
 func place(t testing.TB, dir string, content []byte) {
 	t.Helper()
 	file := filepath.Join(dir, "embeddings", "1"+extension)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(file), 0o700))
+	must.Do(t, os.WriteFile(file, content, 0o600))
 }
 
 // read opens a cache, looks up some photos of each page, and copies all of it. Nothing that is
 // found is wrong.
 func read(t testing.TB, dir, what string) {
 	t.Helper()
-	c, err := Open(dir, fakeNamespace(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Open(dir, fakeNamespace(), nil))(t)
 	for i := 0; i < damagePhotos; i += 25 {
 		if v, ok := c.Get(key(i)); ok && !slices.Equal(v, row(i)) {
 			t.Errorf("%s: wrong values", what)
@@ -101,9 +93,7 @@ func overwrite(t testing.TB, dir string, at int, by []byte) {
 	if err == nil {
 		_, err = f.WriteAt(by, int64(at))
 	}
-	if err := errors.Join(err, f.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, f.Close()))
 }
 
 // used lists the pages that are or were in use.

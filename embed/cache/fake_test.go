@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 const fakeDim = 5
@@ -37,10 +39,7 @@ func fakeNamespace() Namespace { return Namespace{Extractor: "e", Preprocess: "p
 
 func mustOpen(t testing.TB, dir string, log *slog.Logger) *Cache {
 	t.Helper()
-	c, err := Open(dir, fakeNamespace(), log)
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Open(dir, fakeNamespace(), log))(t)
 	t.Cleanup(func() { c.Close() })
 	return c
 }
@@ -49,12 +48,8 @@ func mustOpen(t testing.TB, dir string, log *slog.Logger) *Cache {
 func put(t testing.TB, c *Cache, from, to int) {
 	t.Helper()
 	for i := from; i < to; i++ {
-		if err := c.Put(key(i), row(i)); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Record(pathNo(i), stateNo(i), key(i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Put(key(i), row(i)))
+		must.Do(t, c.Record(pathNo(i), stateNo(i), key(i)))
 	}
 }
 
@@ -68,16 +63,12 @@ func fill(t testing.TB, dir string, from, to int) {
 
 func mustClose(t testing.TB, c *Cache) {
 	t.Helper()
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Close())
 }
 
 func mustFlush(t testing.TB, c *Cache) {
 	t.Helper()
-	if err := c.Flush(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, c.Flush())
 }
 
 // hits counts the photos 0…n-1 whose rows are stored, and those whose paths are; what is
@@ -112,11 +103,7 @@ func wantAll(t testing.TB, what string, c *Cache, n int) {
 // databases lists the files of a cache.
 func databases(t testing.TB, dir string) []string {
 	t.Helper()
-	found, err := filepath.Glob(filepath.Join(dir, "embeddings", "*"+extension))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return found
+	return must.Get(filepath.Glob(filepath.Join(dir, "embeddings", "*"+extension)))(t)
 }
 
 // logged uses a cache and returns what it logs.

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -61,9 +62,7 @@ func TestUnwritableCacheIsNotFatal(t *testing.T) {
 	c := mustOpen(t, "/sys/pipeline-test", slog.New(slog.NewTextHandler(&text, nil)))
 	for i := range 3 {
 		put(t, c, i, i+1)
-		if err := c.Flush(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Flush())
 	}
 	if n := strings.Count(text.String(), "continuing read-only"); n != 1 {
 		t.Errorf("logged %d times, want once: %s", n, &text)

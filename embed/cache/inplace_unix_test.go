@@ -10,6 +10,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestWhatStandsInPlaceOfAFile: a pipe, a device, a folder or a link where the cache had a
@@ -29,19 +31,11 @@ func TestWhatStandsInPlaceOfAFile(t *testing.T) {
 		remember(t, origin, 0, 3)
 		for _, file := range filesIn(t, origin) {
 			dir := t.TempDir()
-			if err := os.CopyFS(dir, os.DirFS(origin)); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.WriteFile(letter, []byte(precious), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(dir, os.DirFS(origin)))
+			must.Do(t, os.WriteFile(letter, []byte(precious), 0o600))
 			place := filepath.Join(dir, file)
-			if err := os.Remove(place); err != nil {
-				t.Fatal(err)
-			}
-			if err := put(place); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Remove(place))
+			must.Do(t, put(place))
 			said := inTime(t, what+" at "+file, func() string { return remember(t, dir, 0, 4) })
 			if !strings.Contains(said, filepath.Base(file)) {
 				t.Errorf("a %s at %s is not named: %q", what, file, said)

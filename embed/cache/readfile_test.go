@@ -5,17 +5,14 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestReadStableSeesGrowth(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "x")
-	if err := os.WriteFile(path, []byte("12345678"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("12345678"), 0o644))
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
 	for _, claimed := range []int64{7, 9} {
 		if _, err := readSize(f, nil, claimed); !errors.Is(err, ErrFileChanged) {

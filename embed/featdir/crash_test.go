@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // childEnv lets the test binary replace a feature folder again and again; its
@@ -57,22 +58,13 @@ func TestWriterKilled(t *testing.T) {
 		cmd := exec.Command(os.Args[0])
 		cmd.Env = append(os.Environ(), childEnv+"="+path)
 		cmd.Stderr = os.Stderr
-		out, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		out := must.Get(cmd.StdoutPipe())(t)
+		must.Do(t, cmd.Start())
 		lines := bufio.NewReader(out)
 		for range 1 + random.IntN(3) {
-			if _, err := lines.ReadString('\n'); err != nil {
-				t.Fatal(err)
-			}
+			must.Get(lines.ReadString('\n'))(t)
 		}
-		if err := cmd.Process.Kill(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Process.Kill())
 		_ = cmd.Wait() // killed
 		wantWholeVersion(t, path)
 	}
@@ -84,10 +76,7 @@ func TestWriterKilled(t *testing.T) {
 
 func wantWholeVersion(t *testing.T, path string) {
 	t.Helper()
-	f, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Read(path))(t)
 	v := int(f.X.Data[0])
 	if f.X.Rows != v%7+1 || f.Samples[0].Path != fmt.Sprint(v) {
 		t.Fatalf("version %d with %d rows, %+v", v, f.X.Rows, f.Samples)

@@ -12,49 +12,37 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // featureFolder writes n rows of d values; row i, value j is i + j/1024.
 func featureFolder(t *testing.T, n, d int) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "features")
-	w, err := NewWriter(dir, embed.Provenance{Dim: d})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(NewWriter(dir, embed.Provenance{Dim: d}))(t)
 	defer w.Abort()
 	row := make([]float32, d)
 	for i := range n {
 		for j := range row {
 			row[j] = float32(i) + float32(j)/1024
 		}
-		if err := w.Write(dataset.Sample{Path: fmt.Sprintf("%d.png", i), Label: "x"}, row); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(dataset.Sample{Path: fmt.Sprintf("%d.png", i), Label: "x"}, row))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return dir
 }
 
 func TestEachIsRead(t *testing.T) {
 	for _, n := range []int{1, 5, 2500} { // a dimension of 1000 makes two and a half chunks of 2500 rows
 		dir := featureFolder(t, n, 1000)
-		want, err := Read(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r, err := Open(dir)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want := must.Get(Read(dir))(t)
+		r := must.Get(Open(dir))(t)
 		defer r.Close()
 		if r.Provenance().Dim != 1000 || len(r.Samples) != n {
 			t.Errorf("%+v, %d samples", r.Provenance(), len(r.Samples))
 		}
 		i := 0
-		_, err = r.Each(context.Background(), func(item embed.Item) error {
+		_, err := r.Each(context.Background(), func(item embed.Item) error {
 			if item.Sample != want.Samples[i] || item.Hash != want.Content[i] ||
 				!slices.Equal(item.Vector, want.X.Data[i*1000:(i+1)*1000]) {
 				t.Fatalf("row %d differs", i)
@@ -88,14 +76,9 @@ func TestEachStopsAndRefuses(t *testing.T) {
 		t.Errorf("%v after %d rows", err, calls)
 	}
 	file := filepath.Join(dir, "embeddings.npy")
-	raw, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile(file))(t)
 	copy(raw[len(raw)-4:], []byte{0, 0, 0xc0, 0x7f}) // NaN
-	if err := os.WriteFile(file, raw, 0o666); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, raw, 0o666))
 	err = each(dir, func(embed.Item) error { return nil })
 	if err == nil || !strings.Contains(err.Error(), "row 4 of 4 (3.png), value 3") {
 		t.Errorf("NaN: %v", err)

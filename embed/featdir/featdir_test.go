@@ -17,6 +17,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
@@ -25,20 +26,14 @@ func foreign(t *testing.T, npy, samples string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, content := range map[string]string{embeddingsName: npy, samplesName: samples} {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(content), 0o644))
 	}
 	return dir
 }
 
 func golden(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(filepath.Join("testdata", name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return string(must.Get(os.ReadFile(filepath.Join("testdata", name)))(t))
 }
 
 func TestReadForeign(t *testing.T) {
@@ -137,9 +132,7 @@ func TestReadMetaErrors(t *testing.T) {
 		strings.Repeat(" ", maxMetaBytes+1): "too long",
 	} {
 		dir := foreign(t, golden(t, "f4.npy"), "path,label\na,k\nb,k\n")
-		if err := os.WriteFile(filepath.Join(dir, metaName), []byte(meta), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, metaName), []byte(meta), 0o644))
 		if _, err := Read(dir); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%.20q: %v, want %q", meta, err, want)
 		}
@@ -159,31 +152,21 @@ func oddSamples() []dataset.Sample {
 
 func writeFeatures(t *testing.T, path string, samples []dataset.Sample, from embed.Provenance) {
 	t.Helper()
-	w, err := NewWriter(path, from)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(NewWriter(path, from))(t)
 	defer w.Abort()
 	row := make([]float32, from.Dim)
 	for i, s := range samples {
 		for j := range row {
 			row[j] = float32(i) + float32(j)/8
 		}
-		if err := w.Write(s, row); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.Write(s, row))
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 }
 
 func TestWriterRoundTrip(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feat")
-	spec, err := preprocess.Preset("imagenet")
-	if err != nil {
-		t.Fatal(err)
-	}
+	spec := must.Get(preprocess.Preset("imagenet"))(t)
 	meta := embed.Provenance{
 		ToolVersion: "1", Backbone: embed.Backbone{Name: "b", SHA256: "ab"}, ExtractorFingerprint: "ef",
 		Extractor: []byte(`{"token":1}`), Dim: 5,
@@ -191,10 +174,7 @@ func TestWriterRoundTrip(t *testing.T) {
 	}
 	writeFeatures(t, path, []dataset.Sample{{Path: "old"}}, meta)
 	writeFeatures(t, path, oddSamples(), meta) // replaces
-	f, err := Read(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Read(path))(t)
 	if want := oddSamples(); !slices.Equal(f.Samples, want) {
 		t.Errorf("samples %+v, want %+v", f.Samples, want)
 	}
@@ -213,9 +193,7 @@ func TestWriterRoundTrip(t *testing.T) {
 func TestWriterRefusals(t *testing.T) {
 	meta := embed.Provenance{Dim: 2}
 	photos := t.TempDir()
-	if err := os.WriteFile(filepath.Join(photos, "a.jpg"), nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(photos, "a.jpg"), nil, 0o644))
 	if _, err := NewWriter(photos, meta); err == nil || !strings.Contains(err.Error(), "a.jpg") {
 		t.Errorf("folder of photos in its place: %v", err)
 	}
@@ -228,10 +206,7 @@ func TestWriterRefusals(t *testing.T) {
 	for name, row := range map[string][]float32{"size": {1}, "NaN": {1, float32(math.NaN())},
 		"Inf": {1, float32(math.Inf(1))}} {
 		path := filepath.Join(t.TempDir(), "feat")
-		w, err := NewWriter(path, meta)
-		if err != nil {
-			t.Fatal(err)
-		}
+		w := must.Get(NewWriter(path, meta))(t)
 		if err := w.Write(dataset.Sample{Path: "x"}, row); err == nil {
 			t.Errorf("%s accepted", name)
 		}
@@ -247,13 +222,8 @@ func TestWriterRefusals(t *testing.T) {
 func TestWriterAbortKeepsTheOld(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feat")
 	writeFeatures(t, path, []dataset.Sample{{Path: "old"}}, embed.Provenance{Dim: 1})
-	w, err := NewWriter(path, embed.Provenance{Dim: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := w.Write(dataset.Sample{Path: "new"}, []float32{1}); err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(NewWriter(path, embed.Provenance{Dim: 1}))(t)
+	must.Do(t, w.Write(dataset.Sample{Path: "new"}, []float32{1}))
 	w.Abort()
 	f, err := Read(path)
 	if err != nil || f.Samples[0].Path != "old" {
@@ -264,29 +234,18 @@ func TestWriterAbortKeepsTheOld(t *testing.T) {
 func TestWriterCompanions(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "feat")
 	for range 2 { // the second replaces the first, errors.csv included
-		w, err := NewWriter(path, embed.Provenance{Dim: 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		err = errors.Join(
+		w := must.Get(NewWriter(path, embed.Provenance{Dim: 1}))(t)
+		must.Do(t, errors.Join(
 			os.WriteFile(filepath.Join(w.TempDir(), "errors.csv"), []byte("path,error\n"), 0o644),
 			w.Write(dataset.Sample{Path: "a"}, []float32{1}),
-			w.Close())
-		if err != nil {
-			t.Fatal(err)
-		}
+			w.Close()))
 	}
-	if _, err := os.Stat(filepath.Join(path, "errors.csv")); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(os.Stat(filepath.Join(path, "errors.csv")))(t)
 }
 
 func FuzzRead(f *testing.F) {
 	for _, name := range []string{"f4.npy", "f2.npy", "f8.npy", "one_dimension.npy"} {
-		b, err := os.ReadFile(filepath.Join("testdata", name))
-		if err != nil {
-			f.Fatal(err)
-		}
+		b := must.Get(os.ReadFile(filepath.Join("testdata", name)))(f)
 		f.Add(b, []byte("path,label\na,k\nb,k\n"), []byte(`{"format":1,"dimension":3}`))
 	}
 	f.Add(formatNpyHeader(1<<31-1, 1<<31-1), []byte("label,path\n\"\"\"\",%FF\r\n"), []byte("{}"))
@@ -316,25 +275,16 @@ func FuzzRead(f *testing.F) {
 func BenchmarkRead(b *testing.B) {
 	const n, d = 10_000, 640
 	path := filepath.Join(b.TempDir(), "feat")
-	w, err := NewWriter(path, embed.Provenance{Dim: d})
-	if err != nil {
-		b.Fatal(err)
-	}
+	w := must.Get(NewWriter(path, embed.Provenance{Dim: d}))(b)
 	row := make([]float32, d)
 	for i := range n {
-		if err := w.Write(dataset.Sample{Path: fmt.Sprintf("c/%d.jpg", i)}, row); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, w.Write(dataset.Sample{Path: fmt.Sprintf("c/%d.jpg", i)}, row))
 	}
-	if err := w.Close(); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, w.Close())
 	b.Run("n=10000_d=640", func(b *testing.B) {
 		b.SetBytes(4 * n * d)
 		for b.Loop() {
-			if _, err := Read(path); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(Read(path))(b)
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestOnlyFeaturesAreReplaced: something else with the name of a feature file is
@@ -16,12 +17,8 @@ func TestOnlyFeaturesAreReplaced(t *testing.T) {
 	base := t.TempDir()
 	in := func(name string) string { return filepath.Join(base, name) }
 	photo := filepath.Join(in("feat"), metaName, "a.jpg")
-	if err := os.MkdirAll(filepath.Dir(photo), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(photo, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(photo), 0o755))
+	must.Do(t, os.WriteFile(photo, nil, 0o644))
 	for link, target := range map[string]string{"lost": "unmounted", "link": "real"} {
 		if err := os.Symlink(target, in(link)); err != nil {
 			t.Skip(err)
@@ -42,9 +39,7 @@ func TestOnlyFeaturesAreReplaced(t *testing.T) {
 	if target, err := os.Readlink(in("lost")); err != nil || target != "unmounted" {
 		t.Errorf("%q, %v", target, err)
 	}
-	if err := os.Mkdir(in("real"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(in("real"), 0o755))
 	for range 2 {
 		writeFeatures(t, in("link"), []dataset.Sample{{Path: "a"}}, embed.Provenance{Dim: 1})
 	}

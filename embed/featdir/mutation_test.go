@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 )
 
@@ -35,11 +36,11 @@ func TestMutatedFolders(t *testing.T) {
 	files := map[string][][]byte{}
 	for _, name := range names {
 		for _, folder := range folders {
-			files[name] = append(files[name], must(os.ReadFile(filepath.Join(folder, name)))(t))
+			files[name] = append(files[name], must.Get(os.ReadFile(filepath.Join(folder, name)))(t))
 		}
 	}
 	for _, name := range []string{"f4.npy", "f2.npy"} { // two rows each
-		files[embeddingsName] = append(files[embeddingsName], must(os.ReadFile(filepath.Join("testdata", name)))(t))
+		files[embeddingsName] = append(files[embeddingsName], must.Get(os.ReadFile(filepath.Join("testdata", name)))(t))
 		files[samplesName] = append(files[samplesName], []byte("path,label\na,k\nb,k\n"))
 		files[metaName] = append(files[metaName], []byte("{}"))
 	}
@@ -89,14 +90,4 @@ func same(dir string) (ok bool, err error) {
 		return false, fmt.Errorf("Read: %d rows, %v; Open: %d rows, %v", whole.X.Rows, wholeErr, rows, err)
 	}
 	return err == nil, nil
-}
-
-func must[T any](v T, err error) func(t *testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }

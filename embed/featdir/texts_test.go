@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // textFolder writes a folder of n texts of two values.
@@ -19,9 +21,7 @@ func textFolder(t *testing.T, classes string, values ...float32) string {
 		data = binary.LittleEndian.AppendUint32(data, math.Float32bits(v))
 	}
 	for name, content := range map[string][]byte{textsName: data, classesName: []byte(classes)} {
-		if err := os.WriteFile(filepath.Join(dir, name), content, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), content, 0o644))
 	}
 	return dir
 }
@@ -30,17 +30,11 @@ func textFolder(t *testing.T, classes string, values ...float32) string {
 // texts.
 func TestTexts(t *testing.T) {
 	classes := "text,class\n\"a dog, asleep\",dog\na cat,cat\nhound,dog\n"
-	texts, err := ReadTexts(textFolder(t, classes, 5, 0, 0, 1, 0, 2))
-	if err != nil {
-		t.Fatal(err)
-	}
+	texts := must.Get(ReadTexts(textFolder(t, classes, 5, 0, 0, 1, 0, 2)))(t)
 	if want := []string{"dog", "cat", "dog"}; !slices.Equal(texts.Classes, want) {
 		t.Errorf("classes %v, want %v", texts.Classes, want)
 	}
-	got, err := texts.ByClass()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(texts.ByClass())(t)
 	h := float32(math.Sqrt(0.5))
 	if len(got) != 2 || !slices.Equal(got["cat"], []float32{0, 1}) || !slices.Equal(got["dog"], []float32{h, h}) {
 		t.Errorf("%v", got)
@@ -72,10 +66,7 @@ func TestTextsThatAreRefused(t *testing.T) {
 		t.Error("a folder that is not there was read")
 	}
 	for _, values := range [][]float32{{0, 0, 1, 0}, {1, 0, -1, 0}} {
-		texts, err := ReadTexts(textFolder(t, "class,text\na,x\na,y\n", values...))
-		if err != nil {
-			t.Fatal(err)
-		}
+		texts := must.Get(ReadTexts(textFolder(t, "class,text\na,x\na,y\n", values...)))(t)
 		if got, err := texts.ByClass(); err == nil {
 			t.Errorf("%v: %v", values, got)
 		}

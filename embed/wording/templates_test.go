@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestName(t *testing.T) {
@@ -49,11 +50,8 @@ func TestName(t *testing.T) {
 }
 
 func TestSentences(t *testing.T) {
-	classes, texts, err := Templates{"a {}.", "the {}"}.Sentences(
-		[]dataset.Description{{Class: "red_fox"}, {Class: "cat", Text: "a kitten"}, {Class: "{}"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes, texts := must.Get2(Templates{"a {}.", "the {}"}.Sentences(
+		[]dataset.Description{{Class: "red_fox"}, {Class: "cat", Text: "a kitten"}, {Class: "{}"}}))(t)
 	if want := []string{"red_fox", "red_fox", "cat", "{}", "{}"}; !slices.Equal(classes, want) {
 		t.Errorf("classes %q, want %q", classes, want)
 	}

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/wording"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
 )
 
@@ -32,25 +33,15 @@ func pair(t *testing.T) (embed.Provenance, embed.Options) {
 // TestDescribe: what is written into a folder is read back, and says what computed it.
 func TestDescribe(t *testing.T) {
 	photos, o := pair(t)
-	side, err := wording.Open(wording.DefaultConfig(), photos, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	side := must.Get(wording.Open(wording.DefaultConfig(), photos, o))(t)
 	described := []dataset.Description{{Class: "blue"}, {Class: "warm", Text: "red"}}
 	texts, err := side.Describe(t.Context(), described, photos)
-	if err := errors.Join(err, side.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(err, side.Close()))
 	dir := filepath.Join(t.TempDir(), "texts")
 	for range 2 { // the second replaces the first
-		if err := texts.Write(dir); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, texts.Write(dir))
 	}
-	read, err := featdir.ReadTexts(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	read := must.Get(featdir.ReadTexts(dir))(t)
 	if !slices.Equal(read.Classes, texts.Classes) || !slices.Equal(read.Texts, texts.Texts) || len(read.Texts) != 8 {
 		t.Errorf("%q, %q", read.Classes, read.Texts)
 	}
@@ -75,14 +66,9 @@ func TestOpen(t *testing.T) {
 	photos, o := pair(t)
 	dir := filepath.Dir(photos.Backbone.Path)
 	settings := filepath.Join(dir, "tokenizer_config.json")
-	if err := os.WriteFile(settings, []byte(`{"model_max_length": 9}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings, []byte(`{"model_max_length": 9}`), 0o644))
 	lengths := func(c wording.Config) int {
-		side, err := wording.Open(c, photos, o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		side := must.Get(wording.Open(c, photos, o))(t)
 		defer side.Close()
 		return side.Source().Length
 	}
@@ -101,9 +87,7 @@ func TestOpen(t *testing.T) {
 	if c.Output = "none"; !fails(c, photos, o, `"none"`) {
 		t.Error("an output that is not there is read")
 	}
-	if err := os.WriteFile(settings, []byte(`{"pad_token": "none"}`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(settings, []byte(`{"pad_token": "none"}`), 0o644))
 	if !fails(wording.DefaultConfig(), photos, o, "pad_token") {
 		t.Error("a padding token that is not there is used")
 	}
@@ -128,10 +112,7 @@ func TestHas(t *testing.T) {
 		ref  string
 		want bool
 	}{{photos.Backbone.Path, true}, {"", false}} {
-		file, err := backbone.Resolve(c.ref, backbone.Dirs{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(backbone.Resolve(c.ref, backbone.Dirs{}))(t)
 		if got := wording.Has(wording.DefaultConfig(), file, o); got != c.want {
 			t.Errorf("%s: %v", c.ref, got)
 		}

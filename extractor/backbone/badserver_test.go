@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // public is an address for documentation, outside every local network.
@@ -127,15 +129,11 @@ func TestPullOfflineByHand(t *testing.T) {
 			t.Errorf("error %v, want %q in it", err, want)
 		}
 	}
-	if err := os.WriteFile(path, bytes.Repeat([]byte("x"), len(content())), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, bytes.Repeat([]byte("x"), len(content())), 0o644))
 	if _, err := pullInto(t, dir, e); err == nil {
 		t.Error("a wrong file was taken")
 	}
-	if err := os.WriteFile(path, content(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, content(), 0o644))
 	got, err := pullInto(t, dir, e)
 	checkPulled(t, got, err)
 }

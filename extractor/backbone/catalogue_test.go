@@ -11,14 +11,12 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/models"
 )
 
 func TestCatalogueIsSound(t *testing.T) {
-	entries, err := Catalogue()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(Catalogue())(t)
 	pullable := 0
 	for _, e := range entries {
 		if e.Pullable() {
@@ -58,10 +56,7 @@ func TestDefaultNetwork(t *testing.T) {
 	if err != nil || f.Source != BuiltIn || f.Name != OfNewModels {
 		t.Errorf("%s, %s, %v", f.Name, f.Source, err)
 	}
-	old, err := Lookup(formerDefault)
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Get(Lookup(formerDefault))(t)
 	if _, err = FindByHash(old.SHA256, "", "default", Dirs{}); !errors.Is(err, ErrNotPulled) {
 		t.Errorf("of a model of 0.2: %v", err)
 	}
@@ -74,10 +69,7 @@ func TestDefaultNetwork(t *testing.T) {
 // they describe themselves.
 func TestOwnNetworks(t *testing.T) {
 	for name, file := range map[string]string{"default-0.2": "default.onnx", "default-0.1": "default-0.1.onnx"} {
-		f, err := Resolve("../../models/"+file, Dirs{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(Resolve("../../models/"+file, Dirs{}))(t)
 		e, err := Lookup(name)
 		if err != nil || f.Entry == nil || f.Entry.Name != e.Name || *f.Preprocess != e.Preprocess ||
 			e.TrainedOn != MiniImageNetBase || e.Bytes != int64(len(f.Bytes())) {
@@ -147,10 +139,7 @@ func FuzzParseCatalogue(f *testing.F) {
 // TestEveryEntryFromAMirror pulls a stand-in for each file that the catalogue has an address of
 // from a server of this machine, under the published paths, first addresses being gone.
 func TestEveryEntryFromAMirror(t *testing.T) {
-	entries, err := Catalogue()
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(Catalogue())(t)
 	files, gone, asked := map[string][]byte{}, map[string]bool{}, map[string]bool{}
 	var mu sync.Mutex
 	s := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -167,10 +156,7 @@ func TestEveryEntryFromAMirror(t *testing.T) {
 		content := tinyONNX(name, "")
 		mirrored := make([]string, len(urls))
 		for i, address := range urls {
-			u, err := url.Parse(address)
-			if err != nil {
-				t.Fatal(err)
-			}
+			u := must.Get(url.Parse(address))(t)
 			files[u.Path], gone[u.Path] = content, i < len(urls)-1
 			mirrored[i] = s.URL + u.Path
 		}

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // content is long enough to be truncated in the middle of a body.
@@ -183,9 +185,7 @@ func TestPullOfUnstatedSize(t *testing.T) {
 	checkPulled(t, path, err)
 
 	writeFile(t, path+".part", content()) // complete, but Pull cannot know: the server answers 416
-	if err := os.Remove(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(path))
 	e.URLs = []string{serve(t, whole).URL}
 	path, err = pullInto(t, dir, e)
 	checkPulled(t, path, err)
@@ -322,14 +322,11 @@ func TestPullStopsWhenTheDiskIsFull(t *testing.T) {
 	if _, err := os.Stat(full); err != nil {
 		t.Skip("no /dev/full on this system")
 	}
-	file, err := os.OpenFile(full, os.O_WRONLY, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.OpenFile(full, os.O_WRONLY, 0))(t)
 	defer file.Close()
 	d := transfer{entry: entry()}
 	response := &http.Response{Body: io.NopCloser(bytes.NewReader(content()))}
-	err = d.copy(context.Background(), func(error) {}, file, response, 0)
+	err := d.copy(context.Background(), func(error) {}, file, response, 0)
 	var local *fs.PathError
 	var broken *brokenError
 	if !errors.As(err, &local) || errors.As(err, &broken) || !strings.Contains(err.Error(), "no space left") {
@@ -342,9 +339,7 @@ func TestPullThroughALink(t *testing.T) {
 	dir := t.TempDir()
 	theirs, part := filepath.Join(dir, "theirs"), Dirs{Cache: dir}.CachePath(entry())+".part"
 	writeFile(t, theirs, []byte("theirs"))
-	if err := os.Symlink(theirs, part); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(theirs, part))
 	if _, err := pullInto(t, dir, entry(serve(t, whole).URL)); err == nil || !strings.Contains(err.Error(), part) {
 		t.Errorf("error %v", err)
 	}

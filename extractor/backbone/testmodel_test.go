@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 const specJSON = `{"resize":"shorter","size":92,"crop":84,"interpolation":"bicubic",` +
@@ -37,11 +39,7 @@ func message(pairs ...any) []byte {
 
 func writeFile(t *testing.T, path string, data []byte) string {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, data, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, data, 0o644))
 	return path
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
 )
@@ -39,17 +40,11 @@ func TestPullPair(t *testing.T) {
 		}
 		last, total = done, of
 	}}
-	path, err := Pull(t.Context(), e, opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path := must.Get(Pull(t.Context(), e, opts))(t)
 	if path != dirs.CachePath(e) || !dirs.Pulled(e) || last != e.AllBytes() || total != last {
 		t.Errorf("%s, %d of %d bytes", path, last, total)
 	}
-	side, err := e.text("", dirs)
-	if err != nil {
-		t.Fatal(err)
-	}
+	side := must.Get(e.text("", dirs))(t)
 	if !bytes.Equal(side.Network, files["/text"]) || !bytes.Equal(side.Tokenizer, files["/tokenizer"]) ||
 		side.Config.Length != 7 || filepath.Ext(side.TokenizerPath) != ".json" {
 		t.Errorf("%s, %s, %+v", side.Path, side.TokenizerPath, side.Config)
@@ -57,9 +52,7 @@ func TestPullPair(t *testing.T) {
 	if _, err := Pull(t.Context(), e, opts); err != nil || len(s.ranges) != 3 {
 		t.Errorf("%d requests, error %v", len(s.ranges), err)
 	}
-	if err := os.WriteFile(side.Path, []byte("other"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(side.Path, []byte("other"), 0o644))
 	if _, err := e.text("", dirs); err == nil || !strings.Contains(err.Error(), "pipeline backbones pull pair") {
 		t.Errorf("error %v for a damaged file", err)
 	}
@@ -74,21 +67,15 @@ func TestFindText(t *testing.T) {
 	}
 	// The tokenizer may lie in the folder above, or anywhere.
 	below := filepath.Join(dir, "onnx")
-	if err := os.Mkdir(below, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(below, 0o755))
 	moved := filepath.Join(below, "net.onnx")
-	if err := os.Rename(filepath.Join(dir, textencodertest.Text), moved); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(dir, textencodertest.Text), moved))
 	if side, err = FindText(photos, moved, "", Dirs{}); err != nil ||
 		side.TokenizerPath != filepath.Join(dir, textencodertest.Tokenizer) {
 		t.Errorf("%s, error %v", side.TokenizerPath, err)
 	}
 	other := filepath.Join(t.TempDir(), "other.json")
-	if err := os.Rename(filepath.Join(dir, textencodertest.Tokenizer), other); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(dir, textencodertest.Tokenizer), other))
 	_, err = FindText(photos, moved, "", Dirs{})
 	if err == nil || !strings.Contains(err.Error(), "with tokenizer FILE") {
 		t.Errorf("error %v without a tokenizer", err)
@@ -118,9 +105,7 @@ func TestFindText(t *testing.T) {
 func TestFindBoth(t *testing.T) {
 	path := shared.Path(t, "cases/26-clip-combined/clip_combined.onnx")
 	vocabulary := filepath.Join(t.TempDir(), "tokenizer.json")
-	if err := os.WriteFile(vocabulary, textencodertest.Vocabulary(t), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(vocabulary, textencodertest.Vocabulary(t), 0o644))
 	side, err := FindText(Photos{Path: path}, "", vocabulary, Dirs{})
 	if err != nil || side.Path != path {
 		t.Errorf("%s, error %v", side.Path, err)

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
@@ -41,19 +42,13 @@ func part(m blas64.General, first, rows int) blas64.General {
 
 func benchNew(b *testing.B, method gpr.Method) *gpr.Regression {
 	b.Helper()
-	r, err := gpr.New(gpr.RBF{Lengthscale: 0.7, Outputscale: 1}, gpr.Config{Method: method, Noise: 0.03})
-	if err != nil {
-		b.Fatal(err)
-	}
-	return r
+	return must.Get(gpr.New(gpr.RBF{Lengthscale: 0.7, Outputscale: 1}, gpr.Config{Method: method, Noise: 0.03}))(b)
 }
 
 func benchFit(b *testing.B, method gpr.Method, x, t blas64.General) *gpr.Regression {
 	b.Helper()
 	r := benchNew(b, method)
-	if err := r.Add(context.Background(), x, t); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, r.Add(context.Background(), x, t))
 	return r
 }
 
@@ -68,9 +63,7 @@ func BenchmarkBatch(b *testing.B) {
 					for b.Loop() {
 						r := benchNew(b, gpr.Cholesky)
 						r.UseBackend(products)
-						if err := r.Add(context.Background(), x, t); err != nil {
-							b.Fatal(err)
-						}
+						must.Do(b, r.Add(context.Background(), x, t))
 					}
 				})
 			}
@@ -94,9 +87,7 @@ func BenchmarkAdd(b *testing.B) {
 							r = base.Clone()
 							b.StartTimer()
 						}
-						if err := r.Add(context.Background(), part(x, r.Len(), k), part(t, r.Len(), k)); err != nil {
-							b.Fatal(err)
-						}
+						must.Do(b, r.Add(context.Background(), part(x, r.Len(), k), part(t, r.Len(), k)))
 					}
 				})
 			}
@@ -121,9 +112,7 @@ func BenchmarkAddByClasses(b *testing.B) {
 							r = base.Clone()
 							b.StartTimer()
 						}
-						if err := r.Add(context.Background(), part(x, r.Len(), k), part(t, r.Len(), k)); err != nil {
-							b.Fatal(err)
-						}
+						must.Do(b, r.Add(context.Background(), part(x, r.Len(), k), part(t, r.Len(), k)))
 					}
 				})
 			}
@@ -141,16 +130,12 @@ func BenchmarkChange(b *testing.B) {
 			next := func() int { i = (i + 37) % n; return i }
 			b.Run(fmt.Sprintf("%s/n=%d/input", method, n), func(b *testing.B) {
 				for b.Loop() {
-					if err := r.SetInputs(context.Background(), []int{next()}, part(x, n+i%100, 1)); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, r.SetInputs(context.Background(), []int{next()}, part(x, n+i%100, 1)))
 				}
 			})
 			b.Run(fmt.Sprintf("%s/n=%d/label", method, n), func(b *testing.B) {
 				for b.Loop() {
-					if err := r.SetTargets(context.Background(), []int{next()}, part(t, n+i%100, 1)); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, r.SetTargets(context.Background(), []int{next()}, part(t, n+i%100, 1)))
 				}
 			})
 			b.Run(fmt.Sprintf("%s/n=%d/remove", method, n), func(b *testing.B) {
@@ -160,9 +145,7 @@ func BenchmarkChange(b *testing.B) {
 						r = benchFit(b, method, part(x, 0, n), part(t, 0, n))
 						b.StartTimer()
 					}
-					if err := r.Remove(context.Background(), []int{next() % r.Len()}); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, r.Remove(context.Background(), []int{next() % r.Len()}))
 				}
 			})
 		}
@@ -178,16 +161,12 @@ func BenchmarkPredict(b *testing.B) {
 			mean, variance := part(t, 0, 256), make([]float64, 256)
 			b.Run(fmt.Sprintf("mean/%s/n=%d/m=256", method, n), func(b *testing.B) {
 				for b.Loop() {
-					if err := r.Mean(mean, part(x, n, 256)); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, r.Mean(mean, part(x, n, 256)))
 				}
 			})
 			b.Run(fmt.Sprintf("variance/%s/n=%d/m=256", method, n), func(b *testing.B) {
 				for b.Loop() {
-					if err := r.Variance(variance, part(x, n, 256)); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, r.Variance(variance, part(x, n, 256)))
 				}
 			})
 		}

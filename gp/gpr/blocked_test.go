@@ -10,6 +10,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
@@ -20,14 +21,10 @@ func TestFactorOnEveryBackend(t *testing.T) {
 	for _, n := range []int{leastBlocked, leastBlocked + 1, leastBlocked + side - 1, leastBlocked + side, leastBlocked +
 		side + 7, 6 * block} {
 		want := drawnGram(t, linalg.Default(), n, 0.03)
-		if err := factor(context.Background(), want); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, factor(context.Background(), want))
 		nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 			got := drawnGram(t, m, n, 0.03)
-			if err := factorOn(context.Background(), m.Raw(), got); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, factorOn(context.Background(), m.Raw(), got))
 			for i := range n {
 				for j, v := range got.wide(i) {
 					if w := want.wide(i)[j]; math.Abs(v-w) > 1e-12*(1+math.Abs(w)) {
@@ -72,9 +69,7 @@ func TestFitOnEveryBackend(t *testing.T) {
 				t.Fatalf("weight %d is %.17g, want %.17g", i, v, w)
 			}
 		}
-		if err := got.Add(context.Background(), rowsOf(x, n, 5), rowsOf(y, n, 5)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, got.Add(context.Background(), rowsOf(x, n, 5), rowsOf(y, n, 5)))
 		if drift, err := got.Drift(context.Background()); err != nil || drift > 1e-9 {
 			t.Errorf("drift %g, %v", drift, err)
 		}
@@ -89,9 +84,7 @@ func TestAddManyBeginsAnew(t *testing.T) {
 	want := fittedOn(t, linalg.Default(), x, y, n+k)
 	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		got := fittedOn(t, m, x, y, n)
-		if err := got.Add(context.Background(), rowsOf(x, n, k), rowsOf(y, n, k)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, got.Add(context.Background(), rowsOf(x, n, k), rowsOf(y, n, k)))
 		for i := range C {
 			for j, v := range dense.Row(got.Alpha(), i) {
 				if w := dense.Row(want.Alpha(), i)[j]; math.Abs(v-w) > 1e-10*(1+math.Abs(w)) {
@@ -114,16 +107,10 @@ func TestUpdatesOnEveryBackend(t *testing.T) {
 		for _, method := range []Method{Iterative, Direct, Cholesky} {
 			r := fittedBy(t, method, m, x, y, n)
 			for i := range more {
-				if err := r.Add(context.Background(), rowsOf(x, n+i, 1), rowsOf(y, n+i, 1)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, r.Add(context.Background(), rowsOf(x, n+i, 1), rowsOf(y, n+i, 1)))
 			}
-			if err := r.SetInputs(context.Background(), []int{3, n, 90}, halved(rowsOf(x, 5, 3))); err != nil {
-				t.Fatal(err)
-			}
-			if err := r.Remove(context.Background(), []int{0, 64, n + 1}); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, r.SetInputs(context.Background(), []int{3, n, 90}, halved(rowsOf(x, 5, 3))))
+			must.Do(t, r.Remove(context.Background(), []int{0, 64, n + 1}))
 			if drift, err := r.Drift(context.Background()); err != nil || drift > 1e-8 {
 				t.Errorf("%s: drift %g, %v", method, drift, err)
 			}
@@ -138,14 +125,9 @@ func fittedOn(t *testing.T, m linalg.Backend, x, y blas64.General, n int) *Regre
 
 func fittedBy(t *testing.T, method Method, m linalg.Backend, x, y blas64.General, n int) *Regression {
 	t.Helper()
-	r, err := New(RBF{Lengthscale: 2, Outputscale: 1}, Config{Method: method, Noise: 0.03})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(New(RBF{Lengthscale: 2, Outputscale: 1}, Config{Method: method, Noise: 0.03}))(t)
 	r.UseBackend(m)
-	if err := r.Add(context.Background(), rowsOf(x, 0, n), rowsOf(y, 0, n)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Add(context.Background(), rowsOf(x, 0, n), rowsOf(y, 0, n)))
 	return r
 }
 
@@ -175,9 +157,7 @@ func drawnGram(t *testing.T, m linalg.Backend, n int, noise float64) *triangle {
 	t.Helper()
 	x, _ := drawnExamples(n, 24, 1)
 	g := newTriangle(n)
-	if err := gram(context.Background(), m, g, RBF{Lengthscale: 2, Outputscale: 1}, measured(x), noise); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, gram(context.Background(), m, g, RBF{Lengthscale: 2, Outputscale: 1}, measured(x), noise))
 	return g
 }
 

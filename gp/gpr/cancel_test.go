@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
@@ -81,10 +82,7 @@ func TestCancelledFit(t *testing.T) {
 	x, y := drawnExamples(n, 5, 40)
 	for _, method := range []Method{Cholesky, Direct} {
 		everywhere(t, func(t *testing.T, m linalg.Backend) {
-			empty, err := New(RBF{Lengthscale: 2, Outputscale: 1}, Config{Method: method, Noise: 0.03})
-			if err != nil {
-				t.Fatal(err)
-			}
+			empty := must.Get(New(RBF{Lengthscale: 2, Outputscale: 1}, Config{Method: method, Noise: 0.03}))(t)
 			empty.UseBackend(m)
 			cancelledAnywhere(t, string(method), n/side, empty,
 				func(ctx context.Context, r *Regression) error { return r.Add(ctx, x, y) })
@@ -104,9 +102,7 @@ func cancelledAnywhere(t *testing.T, what string, least int64, r *Regression,
 	t.Helper()
 	const plenty = 1 << 40
 	whole := after(plenty)
-	if err := do(whole, r.Clone()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, do(whole, r.Clone()))
 	looks, before := plenty-whole.left.Load(), r.Clone().Snapshot()
 	if looks < least {
 		t.Errorf("%s: %d looks at the context, want %d", what, looks, least)

@@ -7,16 +7,14 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestDriftIsFoundAndEnds: damage to the inverse, which stands for drift, is
 // detected in the examples that are checked, and a fresh fit removes it.
 func TestDriftIsFoundAndEnds(t *testing.T) {
 	for _, method := range []Method{Cholesky, Direct, Iterative} {
-		r, err := New(RBF{Lengthscale: 1, Outputscale: 1}, Config{Method: method, Noise: 0.1})
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(New(RBF{Lengthscale: 1, Outputscale: 1}, Config{Method: method, Noise: 0.1}))(t)
 		rng := rand.New(rand.NewPCG(1, 2))
 		x, y := dense.New(90, 3), dense.New(90, 2)
 		for _, m := range [][]float64{x.Data, y.Data} {
@@ -24,9 +22,7 @@ func TestDriftIsFoundAndEnds(t *testing.T) {
 				m[i] = rng.NormFloat64()
 			}
 		}
-		if err := r.Add(context.Background(), x, y); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Add(context.Background(), x, y))
 		for _, part := range []func(){func() { damage(r.solver) }, func() { r.alpha.Data[0] += 1e-6 }} {
 			part()
 			before := r.Refreshes()
@@ -34,9 +30,7 @@ func TestDriftIsFoundAndEnds(t *testing.T) {
 				t.Fatalf("%s: drift %g, %v", method, d, err)
 			}
 			for range 90 * lookEvery { // at least every example is looked at
-				if err := r.SetTargets(context.Background(), []int{3}, rowsOf(y, 3, 1)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, r.SetTargets(context.Background(), []int{3}, rowsOf(y, 3, 1)))
 			}
 			if d, err := r.Drift(context.Background()); err != nil || d > 1e-12 || r.Refreshes() != before+1 {
 				t.Errorf("%s: drift %g after %d refreshes, %v", method, d, r.Refreshes(), err)
@@ -56,10 +50,7 @@ func damage(s solver) {
 
 // TestNoEndlessRefreshing: if a fresh fit is no better, there is only one.
 func TestNoEndlessRefreshing(t *testing.T) {
-	r, err := New(Linear{Outputscale: 1e8}, Config{Method: Cholesky, Noise: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(New(Linear{Outputscale: 1e8}, Config{Method: Cholesky, Noise: 1}))(t)
 	x, y := dense.New(20, 3), dense.New(20, 1)
 	for i := range x.Data {
 		x.Data[i] = math.Sin(float64(i * i))
@@ -67,13 +58,9 @@ func TestNoEndlessRefreshing(t *testing.T) {
 	for i := range y.Data {
 		y.Data[i] = 1e6 * float64(i%3)
 	}
-	if err := r.Add(context.Background(), x, y); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Add(context.Background(), x, y))
 	for range 10 * lookEvery {
-		if err := r.SetTargets(context.Background(), []int{3}, rowsOf(y, 3, 1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.SetTargets(context.Background(), []int{3}, rowsOf(y, 3, 1)))
 	}
 	if r.Refreshes() > 2 {
 		t.Errorf("%d refreshes", r.Refreshes())

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestEquation9: with both inputs new in the halved terms, Woodbury's formula
@@ -30,10 +32,8 @@ func TestEquation9(t *testing.T) {
 	}
 	for _, method := range methods() {
 		r := fresh(t, method, before)
-		if err := r.SetInputs(context.Background(), changed,
-			denseOf([][]float64{after.x[2], after.x[5], after.x[9]})); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.SetInputs(context.Background(), changed,
+			denseOf([][]float64{after.x[2], after.x[5], after.x[9]})))
 		after.same(t, string(method), r, 1e-10)
 	}
 }
@@ -71,9 +71,7 @@ func woodburyByEquation6(t *testing.T, before, after *model, changed []int, prin
 		middle.Set(i, i, 1+middle.At(i, i))
 	}
 	var solved mat.Dense
-	if err := solved.Solve(&middle, &right); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, solved.Solve(&middle, &right))
 	out.Mul(&left, &solved)
 	out.Sub(inv, &out)
 	return &out

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
@@ -49,10 +50,7 @@ func TestSquaredLengthsFollowTheInputs(t *testing.T) {
 			}
 			sameBits(t, r.x.squares, squares(r.x.General))
 		}
-		restored, err := Restore(r.kernel, r.cfg, dense.Clone(r.x.General), dense.Transposed(r.t), r.Snapshot())
-		if err != nil {
-			t.Fatal(err)
-		}
+		restored := must.Get(Restore(r.kernel, r.cfg, dense.Clone(r.x.General), dense.Transposed(r.t), r.Snapshot()))(t)
 		sameBits(t, restored.x.squares, r.x.squares)
 	}
 }
@@ -79,23 +77,13 @@ func TestKernelRowsAreThoseOfBlock(t *testing.T) {
 	const n, noise = 1100, 0.03 // two tasks for a row
 	x, y := drawnExamples(n, 24, 1)
 	for _, kernel := range []Kernel{RBF{Lengthscale: 2, Outputscale: 1.5}, Linear{Outputscale: 1.5, Bias: 0.5}} {
-		r, err := New(kernel, Config{Method: Cholesky, Noise: noise})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := r.Add(context.Background(), x, y); err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(New(kernel, Config{Method: Cholesky, Noise: noise}))(t)
+		must.Do(t, r.Add(context.Background(), x, y))
 		examples := []int{0, 3, 1023, 1024, n - 1}
-		got, err := r.kernelRows(context.Background(), r.x, examples)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(r.kernelRows(context.Background(), r.x, examples))(t)
 		for i, e := range examples {
 			want := dense.New(1, n)
-			if err := kernel.block(linalg.Default(), want, measured(rowsOf(x, e, 1)), measured(x)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, kernel.block(linalg.Default(), want, measured(rowsOf(x, e, 1)), measured(x)))
 			want.Data[e] += noise
 			sameBits(t, dense.Row(got, i), want.Data)
 		}
@@ -112,10 +100,8 @@ func TestGramIsThatOfPlainLengths(t *testing.T) {
 		for p := range got.panels {
 			first, rows := p*side, got.rowsIn(p)
 			want := dense.New(rows, first+rows)
-			if err := k.block(m, want, measured(rowsOf(x, first, rows)),
-				measured(rowsOf(x, 0, first+rows))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, k.block(m, want, measured(rowsOf(x, first, rows)),
+				measured(rowsOf(x, 0, first+rows))))
 			for i := range rows {
 				sameBits(t, got.row(first+i), dense.Row(want, i)[:first+i+1])
 			}

@@ -11,6 +11,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func methods() []gpr.Method {
@@ -70,9 +71,7 @@ func (m *model) inverse(t *testing.T) (*mat.SymDense, float64) {
 		t.Fatal("the reference is not positive definite")
 	}
 	var inv mat.SymDense
-	if err := chol.InverseTo(&inv); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, chol.InverseTo(&inv))
 	return &inv, chol.LogDet()
 }
 
@@ -118,9 +117,7 @@ func (m *model) sameAnswers(t *testing.T, what string, r *gpr.Regression, inv *m
 	C := len(m.t[0])
 	mean := blas64.General{Rows: 5, Cols: C, Stride: max(1, C), Data: make([]float64, 5*C)}
 	variance := make([]float64, 5)
-	if err := errors.Join(r.Mean(mean, denseOf(q)), r.Variance(variance, denseOf(q))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(r.Mean(mean, denseOf(q)), r.Variance(variance, denseOf(q))))
 	for i, x := range q {
 		k, w := mat.NewVecDense(len(m.x), nil), mat.NewVecDense(len(m.x), nil)
 		for a := range m.x {
@@ -140,14 +137,9 @@ func (m *model) sameAnswers(t *testing.T, what string, r *gpr.Regression, inv *m
 
 func fresh(t *testing.T, method gpr.Method, m *model) *gpr.Regression {
 	t.Helper()
-	r, err := gpr.New(m.kernel, gpr.Config{Method: method, Noise: m.noise})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(gpr.New(m.kernel, gpr.Config{Method: method, Noise: m.noise}))(t)
 	if len(m.x) > 0 {
-		if err := r.Add(context.Background(), denseOf(m.x), denseOf(m.t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Add(context.Background(), denseOf(m.x), denseOf(m.t)))
 	}
 	return r
 }
@@ -160,9 +152,5 @@ func newModel(seed uint64, n, d, C int) *model {
 
 func leaveOneOut(t *testing.T, r *gpr.Regression) blas64.General {
 	t.Helper()
-	loo, err := r.LeaveOneOut(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loo
+	return must.Get(r.LeaveOneOut(context.Background()))(t)
 }

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/gpr"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // step does one random operation on both.
@@ -117,26 +118,18 @@ func TestEveryOperationAtTileBorders(t *testing.T) {
 				m.same(t, fmt.Sprintf("%s: %d", method, n), r, 1e-9)
 				rng := rand.New(rand.NewPCG(1, uint64(k)))
 				x, y := random(rng, k, 2), random(rng, k, 2)
-				if err := r.SetInputs(context.Background(), rng.Perm(n)[:0],
-					blas64.General{Cols: 2, Stride: 2}); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, r.SetInputs(context.Background(), rng.Perm(n)[:0],
+					blas64.General{Cols: 2, Stride: 2}))
 				some := rng.Perm(n)[:k]
 				for i, e := range some {
 					m.x[e] = x[i]
 				}
-				if err := r.SetInputs(context.Background(), some, denseOf(x)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, r.SetInputs(context.Background(), some, denseOf(x)))
 				m.same(t, fmt.Sprintf("%s: %d of %d changed", method, k, n), r, 1e-9)
 				m.x, m.t = append(m.x, x...), append(m.t, y...)
-				if err := r.Add(context.Background(), denseOf(x), denseOf(y)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, r.Add(context.Background(), denseOf(x), denseOf(y)))
 				m.same(t, fmt.Sprintf("%s: %d added to %d", method, k, n), r, 1e-9)
-				if err := r.Remove(context.Background(), dense.Range(0, n)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, r.Remove(context.Background(), dense.Range(0, n)))
 				m.x, m.t = m.x[n:], m.t[n:]
 				m.same(t, fmt.Sprintf("%s: %d removed", method, n), r, 1e-9)
 			}
@@ -149,18 +142,14 @@ func TestEveryOperationAtTileBorders(t *testing.T) {
 func TestRemovingAll(t *testing.T) {
 	for _, method := range methods() {
 		r := fresh(t, method, newModel(1, 5, 2, 2))
-		if err := r.Remove(context.Background(), []int{4, 0, 2, 1, 3}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Remove(context.Background(), []int{4, 0, 2, 1, 3}))
 		v := make([]float64, 1)
 		if err := r.Variance(v, denseOf([][]float64{{1, 2}})); err != nil || v[0] != 1.75 || r.Len()+r.Dim()+
 			r.Outputs() != 0 {
 			t.Errorf("%s: variance %v, %d examples, %v", method, v, r.Len(), err)
 		}
 		m := newModel(2, 7, 4, 1)
-		if err := r.Add(context.Background(), denseOf(m.x), denseOf(m.t)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Add(context.Background(), denseOf(m.x), denseOf(m.t)))
 		m.same(t, string(method), r, 1e-9)
 	}
 }
@@ -175,9 +164,7 @@ func TestDuplicates(t *testing.T) {
 		r := fresh(t, method, m)
 		m.same(t, string(method), r, 1e-9)
 		m.x, m.t = append(m.x, m.x[0], m.x[0]), append(m.t, []float64{1}, []float64{-1})
-		if err := r.Add(context.Background(), denseOf(m.x[40:]), denseOf(m.t[40:])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Add(context.Background(), denseOf(m.x[40:]), denseOf(m.t[40:])))
 		m.same(t, string(method), r, 1e-9)
 	}
 }
@@ -189,9 +176,7 @@ func TestTinyNoiseIsRefused(t *testing.T) {
 		m := newModel(1, 70, 30, 1)
 		m.noise = 1e-14
 		r := fresh(t, method, m)
-		if err := r.SetInputs(context.Background(), []int{3}, denseOf(m.x[3:4])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.SetInputs(context.Background(), []int{3}, denseOf(m.x[3:4])))
 		before, loo := slices.Clone(r.Alpha().Data), leaveOneOut(t, r)
 		var bad *gpr.NotPSDError
 		others := random(rand.New(rand.NewPCG(8, 8)), 30, 30)
@@ -285,9 +270,7 @@ func TestCoresAndBatchesMakeNoDifference(t *testing.T) {
 		}
 		q := denseOf(random(rand.New(rand.NewPCG(9, 9)), 70, 3))
 		all, one := make([]float64, 70), make([]float64, 1)
-		if err := r.Variance(all, q); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Variance(all, q))
 		for _, i := range []int{0, 31, 32, 69} {
 			row := blas64.General{Rows: 1, Cols: 3, Stride: 3, Data: q.Data[3*i : 3*i+3]}
 			if err := r.Variance(one, row); err != nil || one[0] != all[i] {
@@ -302,9 +285,7 @@ func TestCloneIsApart(t *testing.T) {
 	for _, method := range methods() {
 		m := newModel(1, 20, 2, 2)
 		r := fresh(t, method, m)
-		if err := r.Add(context.Background(), denseOf(m.x[:2]), denseOf(m.t[:2])); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Add(context.Background(), denseOf(m.x[:2]), denseOf(m.t[:2])))
 		before := slices.Clone(r.Alpha().Data)
 		c := r.Clone()
 		if err := errors.Join(c.Remove(context.Background(), []int{0, 1}), c.Add(context.Background(), denseOf(m.x[:9]),
@@ -331,10 +312,7 @@ func TestRestore(t *testing.T) {
 		}
 		r.Fold()
 		cfg := gpr.Config{Method: method, Noise: m.noise}
-		back, err := gpr.Restore(m.kernel, cfg, denseOf(m.x), denseOf(m.t), r.Snapshot())
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must.Get(gpr.Restore(m.kernel, cfg, denseOf(m.x), denseOf(m.t), r.Snapshot()))(t)
 		other := &model{m.kernel, m.noise, slices.Clone(m.x), slices.Clone(m.t)}
 		one, two := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(1, 1))
 		for range 20 {
@@ -379,13 +357,8 @@ func TestMemoryIsAsStated(t *testing.T) {
 func TestLinearKernel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	x, y := random(rng, 50, 3), random(rng, 50, 1)
-	r, err := gpr.New(gpr.Linear{Outputscale: 1}, gpr.Config{Method: gpr.Direct, Noise: 0.3})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Add(context.Background(), denseOf(x), denseOf(y)); err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(gpr.New(gpr.Linear{Outputscale: 1}, gpr.Config{Method: gpr.Direct, Noise: 0.3}))(t)
+	must.Do(t, r.Add(context.Background(), denseOf(x), denseOf(y)))
 	X := mat.NewDense(50, 3, denseOf(x).Data)
 	var gram, right, w mat.Dense
 	gram.Mul(X.T(), X)
@@ -393,22 +366,14 @@ func TestLinearKernel(t *testing.T) {
 		gram.Set(j, j, gram.At(j, j)+0.3)
 	}
 	right.Mul(X.T(), mat.NewDense(50, 1, denseOf(y).Data))
-	if err := w.Solve(&gram, &right); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Solve(&gram, &right))
 	got := blas64.General{Rows: 1, Cols: 1, Stride: 1, Data: make([]float64, 1)}
-	if err := r.Mean(got, denseOf([][]float64{{1, 2, 3}})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Mean(got, denseOf([][]float64{{1, 2, 3}})))
 	near(t, "mean", got.Data[0], w.At(0, 0)+2*w.At(1, 0)+3*w.At(2, 0), 1e-10)
 	v := make([]float64, 1)
-	if err := r.Variance(v, denseOf([][]float64{{1, 2, 3}})); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Variance(v, denseOf([][]float64{{1, 2, 3}})))
 	var inv mat.Dense
-	if err := inv.Inverse(&gram); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, inv.Inverse(&gram))
 	q := mat.NewVecDense(3, []float64{1, 2, 3})
 	near(t, "variance", v[0], 0.3*mat.Inner(q, &inv, q)+0.3, 1e-10)
 }

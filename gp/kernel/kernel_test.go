@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -34,29 +35,19 @@ func at(m blas64.General, i int) []float64 { return m.Data[i*m.Stride : i*m.Stri
 
 func points(t testing.TB, k kernel.Kernel, x blas64.General) kernel.Points {
 	t.Helper()
-	p, err := k.Points(x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(k.Points(x))(t)
 }
 
 func cross(t testing.TB, k kernel.Kernel, x, z blas64.General) blas64.General {
 	t.Helper()
 	out := dense.New(x.Rows, z.Rows)
-	if err := k.Cross(out, points(t, k, x), points(t, k, z)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, k.Cross(out, points(t, k, x), points(t, k, z)))
 	return out
 }
 
 func gram(t testing.TB, k kernel.Kernel, x blas64.General) blas64.General {
 	t.Helper()
-	g, err := k.Gram(points(t, k, x))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(k.Gram(points(t, k, x)))(t)
 }
 
 // each runs a test for every kind, on raw inputs and on inputs of length 1.
@@ -133,9 +124,7 @@ func TestRowsStandAlone(t *testing.T) {
 		whole := cross(t, k, x, z)
 		p := points(t, k, x).Pick([]int{299, 7})
 		some := dense.New(2, z.Rows)
-		if err := k.Cross(some, p, points(t, k, z)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, k.Cross(some, p, points(t, k, z)))
 		if !slices.Equal(at(some, 0), at(whole, 299)) || !slices.Equal(at(some, 1), at(whole, 7)) {
 			t.Error("picked rows differ")
 		}
@@ -165,14 +154,8 @@ func TestGradients(t *testing.T) {
 			}
 			return sum
 		}
-		a, err := gradient(t, k, G, points(t, k, x), points(t, k, z))
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := k.DiagonalGradient(g, points(t, k, x))
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(gradient(t, k, G, points(t, k, x), points(t, k, z)))(t)
+		b := must.Get(k.DiagonalGradient(g, points(t, k, x)))(t)
 		check := func(what string, got float64, v *float64) {
 			t.Helper()
 			const h = 1e-5
@@ -203,10 +186,7 @@ func TestGramGradient(t *testing.T) {
 	x, G := random(5, 3, 1), random(5, 5, 3)
 	each(t, func(t *testing.T, k kernel.Kernel) {
 		p := points(t, k, x)
-		g, err := gradient(t, k, G, p, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(gradient(t, k, G, p, p))(t)
 		loss := func() (sum float64) {
 			for i, v := range gram(t, k, x).Data {
 				sum += v * G.Data[i]
@@ -235,10 +215,7 @@ func TestExtremeInputsStayFinite(t *testing.T) {
 	}
 	each(t, func(t *testing.T, k kernel.Kernel) {
 		p, G := points(t, k, x), gram(t, k, x)
-		g, err := gradient(t, k, random(6, 6, 2), p, p)
-		if err != nil {
-			t.Fatal(err)
-		}
+		g := must.Get(gradient(t, k, random(6, 6, 2), p, p))(t)
 		for _, v := range slices.Concat(G.Data, g.X.Data) {
 			if math.IsNaN(v) || math.IsInf(v, 0) {
 				t.Fatalf("%g", v)
@@ -287,9 +264,7 @@ func BenchmarkGram(b *testing.B) {
 			k.Kind = kind
 			p := points(b, k, random(600, 512, 1))
 			for b.Loop() {
-				if _, err := k.Gram(p); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(k.Gram(p))(b)
 			}
 		})
 	}
@@ -298,9 +273,6 @@ func BenchmarkGram(b *testing.B) {
 // gradient is that of g where K = Cross(x, z).
 func gradient(t *testing.T, k kernel.Kernel, g blas64.General, x, z kernel.Points) (kernel.Gradient, error) {
 	t.Helper()
-	p, err := kernel.NewPair(linalg.Default(), x, z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(kernel.NewPair(linalg.Default(), x, z))(t)
 	return k.Gradient(p, k.Values(p), g)
 }

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -15,10 +16,7 @@ import (
 func TestPairs(t *testing.T) {
 	x, z := random(9, 5, 1), random(40, 5, 2)
 	each(t, func(t *testing.T, k kernel.Kernel) {
-		p, err := kernel.NewPair(linalg.Default(), points(t, k, x), points(t, k, z))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(kernel.NewPair(linalg.Default(), points(t, k, x), points(t, k, z)))(t)
 		sameMatrix(t, "values", k.Values(p), cross(t, k, x, z))
 	})
 }
@@ -31,19 +29,10 @@ func TestSelfPairs(t *testing.T) {
 		}
 	}
 	each(t, func(t *testing.T, k kernel.Kernel) {
-		p, err := kernel.NewSelfPair(linalg.Default(), points(t, k, x))
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(kernel.NewSelfPair(linalg.Default(), points(t, k, x)))(t)
 		sameMatrix(t, "values", k.Values(p), gram(t, k, x))
-		got, err := k.Gradient(p, k.Values(p), g)
-		if err != nil {
-			t.Fatal(err)
-		}
-		want, err := gradient(t, k, g, points(t, k, x), points(t, k, x))
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(k.Gradient(p, k.Values(p), g))(t)
+		want := must.Get(gradient(t, k, g, points(t, k, x), points(t, k, x)))(t)
 		for i, v := range want.Z.Data {
 			want.X.Data[i] += v
 		}
@@ -81,13 +70,8 @@ func BenchmarkPair(b *testing.B) {
 	x, z, g := points(b, k, random(128, 512, 1)), points(b, k, random(300, 512, 2)), random(128, 300, 3)
 	b.Run(fmt.Sprintf("rbf/n=%d/m=%d/d=%d", 128, 300, 512), func(b *testing.B) {
 		for b.Loop() {
-			p, err := kernel.NewPair(linalg.Default(), x, z)
-			if err != nil {
-				b.Fatal(err)
-			}
-			if _, err := k.Gradient(p, k.Values(p), g); err != nil {
-				b.Fatal(err)
-			}
+			p := must.Get(kernel.NewPair(linalg.Default(), x, z))(b)
+			must.Get(k.Gradient(p, k.Values(p), g))(b)
 		}
 	})
 }

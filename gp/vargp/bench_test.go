@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
@@ -26,16 +27,11 @@ func sized(b *testing.B, v Variant, s size) (*Model, *Model) {
 	b.Helper()
 	c := DefaultConfig()
 	c.Variant = v
-	m, err := New(c, s.d, s.heads, 5)
-	if err != nil {
-		b.Fatal(err)
-	}
+	m := must.Get(New(c, s.d, s.heads, 5))(b)
 	var old *Model
 	for t := range s.tasks {
 		old = m.Clone()
-		if err := m.extend([]blas64.General{normals(s.m, s.d, 1, uint64(t))}); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, m.extend([]blas64.General{normals(s.m, s.d, 1, uint64(t))}))
 		first := len(m.groups[0].blocks) - 1
 		p := m.pack(first)
 		for i, v := range normals(1, len(p), 0.01, uint64(100+t)).Data {
@@ -56,10 +52,8 @@ func benchmarkStep(b *testing.B, v Variant, s size) {
 		data.y[i] = i % s.heads
 	}
 	for b.Loop() {
-		if _, _, err := p.evaluate(context.Background(), data,
-			func(s int) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(s))) }); err != nil {
-			b.Fatal(err)
-		}
+		must.Get2(p.evaluate(context.Background(), data,
+			func(s int) *rand.Rand { return rand.New(rand.NewPCG(1, uint64(s))) }))(b)
 	}
 }
 
@@ -94,15 +88,10 @@ func BenchmarkPredict(b *testing.B) {
 		b.Run(s.name(), func(b *testing.B) {
 			m, _ := sized(b, Full, s)
 			m.tasks++
-			q, err := m.On(nativetest.Open(b, native.Auto)).Predictor()
-			if err != nil {
-				b.Fatal(err)
-			}
+			q := must.Get(m.On(nativetest.Open(b, native.Auto)).Predictor())(b)
 			x, lp := normals(s.batch, s.d, 1, 98), dense.New(s.batch, s.heads)
 			for b.Loop() {
-				if err := q.LogProb(lp, x); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, q.LogProb(lp, x))
 			}
 		})
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/gp/vargp/internal/autodiff"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func normals(rows, cols int, scale float64, seed uint64) blas64.General {
@@ -35,19 +36,14 @@ func learned(t testing.TB, c Config) (m, old *Model) { return learnedTasks(t, c,
 
 func learnedTasks(t testing.TB, c Config, tasks int) (m, old *Model) {
 	t.Helper()
-	m, err := New(c, 2, 3, 0.9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m = must.Get(New(c, 2, 3, 0.9))(t)
 	for task := range tasks {
 		old = m.Clone()
 		var inputs []blas64.General
 		for g := range m.groups {
 			inputs = append(inputs, normals(4-task%2, 2, 1, uint64(10*task+g)))
 		}
-		if err := m.extend(inputs); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.extend(inputs))
 		first := len(m.groups[0].blocks) - 1
 		p := m.pack(first)
 		for i, v := range normals(1, len(p), 0.3, uint64(50+task)).Data {
@@ -105,10 +101,7 @@ func checkGradients(t *testing.T, c Config) {
 	at := m.pack(p.first)
 	loss := func() float64 {
 		m.unpack(at, p.first)
-		terms, _, err := p.evaluate(context.Background(), someBatch, fixed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		terms, _ := must.Get2(p.evaluate(context.Background(), someBatch, fixed))(t)
 		if c.Variant == RetrainPublished {
 			terms.Correction = 0
 		}
@@ -150,10 +143,7 @@ func TestTemperature(t *testing.T) {
 			p.temperature = temperature
 			b := someBatch
 			b.scale *= copies
-			_, g, err := p.evaluate(context.Background(), b, fixed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			_, g := must.Get2(p.evaluate(context.Background(), b, fixed))(t)
 			return g
 		}
 		cold, copied := gradient(1.0/w, 1, 1.7), gradient(1, w, 1.7*w)
@@ -270,16 +260,11 @@ func (d denseHead) at(theta []float64, x blas64.General, jitter float64) (*mat.V
 func TestMarginals(t *testing.T) {
 	each(t, func(t *testing.T, c Config) {
 		m, _ := learned(t, c)
-		q, err := m.predictor(1, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must.Get(m.predictor(1, 1))(t)
 		x := normals(6, 2, 1.2, 4)
 		theta := q.draws[0].theta
 		mean, v := dense.New(6, 3), dense.New(6, 3)
-		if err := q.marginals(mean, v, x, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, q.marginals(mean, v, x, 0))
 		graphMean, graphVar := graphMarginals(t, m, theta, x)
 		for h := range 3 {
 			wantMean, wantCov := denseOf(m, h, theta).at(theta, x, 0)
@@ -305,11 +290,8 @@ func graphMarginals(t *testing.T, m *Model, theta []float64, x blas64.General) (
 	p := newProblem(m, m)
 	var means, variances []*autodiff.Var
 	for g := range m.groups {
-		s, err := newHeadGroup(gr, m.cfg, autodiff.Constant(blas64.General{Rows: 1, Cols: len(theta),
-			Stride: len(theta), Data: theta}), p.leaves(g, p.view(x).z[g], p.trainedRows()[g]), p.whole[g])
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(newHeadGroup(gr, m.cfg, autodiff.Constant(blas64.General{Rows: 1, Cols: len(theta),
+			Stride: len(theta), Data: theta}), p.leaves(g, p.view(x).z[g], p.trainedRows()[g]), p.whole[g]))(t)
 		a, b := s.marginals(pointsAt(s.theta, autodiff.Constant(x)))
 		means, variances = append(means, a), append(variances, b)
 	}
@@ -376,10 +358,7 @@ func TestBoundAgainstMonteCarlo(t *testing.T) {
 			m.logVar[i] = -60 // one θ
 		}
 		p := newProblem(m, old)
-		terms, _, err := p.evaluate(context.Background(), someBatch, fixed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		terms, _ := must.Get2(p.evaluate(context.Background(), someBatch, fixed))(t)
 		mc := monteCarlo(t, p, old)
 		for what, v := range map[string][2]float64{
 			"inducing":   {terms.Inducing, 0},
@@ -485,10 +464,7 @@ func TestHypersDivergence(t *testing.T) {
 	m, old := learned(t, testConfig(Full, false))
 	old.mean[1], old.logVar[1] = 0.4, -2
 	p := newProblem(m, old)
-	terms, _, err := p.evaluate(context.Background(), someBatch, fixed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	terms, _ := must.Get2(p.evaluate(context.Background(), someBatch, fixed))(t)
 	want := 0.0
 	for i, mu := range m.mean {
 		sd, sd0 := math.Exp(m.logVar[i]/2), math.Exp(old.logVar[i]/2)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/gp/vargp/internal/autodiff"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestPublished: the authors' estimate of the last term of eq. 19 is the same
@@ -20,14 +21,8 @@ func TestPublished(t *testing.T) {
 		theta := autodiff.Variable(row(m.mean))
 		gr, s, leaves := headGroupOf(t, m, old, theta)
 		a := anchorOf(old.groups[0], old.headsOf()[0])
-		exact, err := s.correction(a)
-		if err != nil {
-			t.Fatal(err)
-		}
-		got, err := s.published(a)
-		if err != nil {
-			t.Fatal(err)
-		}
+		exact := must.Get(s.correction(a))(t)
+		got := must.Get(s.published(a))(t)
 		if math.Abs(got.Number()-exact.Number()) > 1e-9*math.Abs(exact.Number()) {
 			t.Errorf("own %v: %.12g, in closed form %.12g", own, got.Number(), exact.Number())
 		}
@@ -65,10 +60,7 @@ func headGroupOf(t *testing.T, m, old *Model, theta *autodiff.Var) (*autodiff.Gr
 	t.Helper()
 	gr, p := &autodiff.Graph{}, newProblem(m, old)
 	leaves := p.leaves(0, p.view(someBatch.x).z[0], p.trainedRows()[0])
-	s, err := newHeadGroup(gr, m.cfg, theta, leaves, p.whole[0])
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(newHeadGroup(gr, m.cfg, theta, leaves, p.whole[0]))(t)
 	return gr, s, leaves
 }
 

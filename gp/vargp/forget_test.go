@@ -1,16 +1,17 @@
 package vargp
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
+)
 
 // TestWhatRemembers: after two tasks VAR-GP still knows the first; Re-VAR-GP
 // too with the gradient of its bound, but not with that of the authors' program.
 func TestWhatRemembers(t *testing.T) {
 	known := map[Variant]float64{}
 	for _, v := range []Variant{Full, Retrain, RetrainPublished} {
-		m, err := New(quick(v, false), 2, 4, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(New(quick(v, false), 2, 4, 1))(t)
 		learn(t, m, task(m, 20, 8, 0, 1))
 		k := task(m, 20, 8, 2, 3)
 		learn(t, m, k)

@@ -9,6 +9,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -19,15 +20,9 @@ func TestNetworkIsAMapOfInputs(t *testing.T) {
 		m, old := learned(t, c)
 		plain, before := withoutNetwork(t, m), withoutNetwork(t, old)
 		b := someBatch
-		want, _, err := newProblem(m, old).evaluate(context.Background(), b, fixed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		want, _ := must.Get2(newProblem(m, old).evaluate(context.Background(), b, fixed))(t)
 		b.x = mapped(t, m, b.x)
-		got, _, err := newProblem(plain, before).evaluate(context.Background(), b, fixed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got, _ := must.Get2(newProblem(plain, before).evaluate(context.Background(), b, fixed))(t)
 		if d := math.Abs(got.loss(1) - want.loss(1)); d > 1e-9*math.Abs(want.loss(1)) {
 			t.Errorf("bound %+v, with inputs from the network %+v", want, got)
 		}
@@ -39,11 +34,7 @@ func TestNetworkIsAMapOfInputs(t *testing.T) {
 
 func mapped(t *testing.T, m *Model, x blas64.General) blas64.General {
 	t.Helper()
-	z, err := m.net.apply(linalg.Default(), x)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return z
+	return must.Get(m.net.apply(linalg.Default(), x))(t)
 }
 
 func withoutNetwork(t *testing.T, m *Model) *Model {
@@ -64,14 +55,9 @@ func withoutNetwork(t *testing.T, m *Model) *Model {
 func TestNetworkLearns(t *testing.T) {
 	c := quick(Full, false)
 	c.Network = []int{8, 4}
-	m, err := New(c, 2, 4, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(New(c, 2, 4, 1))(t)
 	first := task(m, 20, 8, 0, 1)
-	if err := m.StartAtSpread(first.X); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.StartAtSpread(first.X))
 	if want := math.Log(linalg.Spread64(mapped(t, m, first.X))); m.mean[1] != want || len(m.mean) != 5 {
 		t.Errorf("log length-scales %v, want %g", m.mean[1:], want)
 	}
@@ -106,10 +92,7 @@ func TestNetworkLearns(t *testing.T) {
 	if !reflect.DeepEqual(m.Snapshot(), resumed.Snapshot()) || reflect.DeepEqual(between, m.Snapshot().Network) {
 		t.Error("a resumed training differs, or the network did not learn the second task")
 	}
-	restored, err := Restore(c, 2, m.Snapshot())
-	if err != nil {
-		t.Fatal(err)
-	}
+	restored := must.Get(Restore(c, 2, m.Snapshot()))(t)
 	if off, _ := distance(logProb(t, restored, first.X).Data, logProb(t, m, first.X).Data); off != 0 {
 		t.Errorf("restored, log-probabilities are off by %g", off)
 	}

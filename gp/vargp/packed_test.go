@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
 )
@@ -16,10 +17,7 @@ import (
 // some came later than the first task, and the one before.
 func grown(t testing.TB, c Config, M, d int) (m, old *Model) {
 	t.Helper()
-	m, err := New(c, d, 1, 3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m = must.Get(New(c, d, 1, 3))(t)
 	for task := range 3 {
 		for range 5 {
 			m.Split(0)
@@ -29,9 +27,7 @@ func grown(t testing.TB, c Config, M, d int) (m, old *Model) {
 		for g := range m.groups {
 			inputs = append(inputs, normals(M, d, 1, uint64(10*task+g)))
 		}
-		if err := m.extend(inputs); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.extend(inputs))
 		first := len(m.groups[0].blocks) - 1
 		p := m.pack(first)
 		for i, v := range normals(1, len(p), 0.05, uint64(50+task)).Data {
@@ -59,16 +55,10 @@ func TestBackendsAgree(t *testing.T) {
 		t.Run(string(v), func(t *testing.T) {
 			m, old := grown(t, testConfig(v, false), M, 40)
 			b := manyExamples(70, 40, m.Heads())
-			want, wantGradient, err := newProblem(m, old).evaluate(context.Background(), b, fixed)
-			if err != nil {
-				t.Fatal(err)
-			}
+			want, wantGradient := must.Get2(newProblem(m, old).evaluate(context.Background(), b, fixed))(t)
 			lp := logProb(t, done(m), b.x)
 			nativetest.Each(t, func(t *testing.T, on linalg.Backend) {
-				got, gradient, err := newProblem(m.On(on), old).evaluate(context.Background(), b, fixed)
-				if err != nil {
-					t.Fatal(err)
-				}
+				got, gradient := must.Get2(newProblem(m.On(on), old).evaluate(context.Background(), b, fixed))(t)
 				if a, b := got.loss(1), want.loss(1); math.Abs(a-b) > 1e-9*math.Abs(b) {
 					t.Errorf("bound %g, gonum %g", a, b)
 				}
@@ -115,9 +105,7 @@ func TestPackIsEachHeadOnItsOwn(t *testing.T) {
 	}
 	for h, l := range chol {
 		half := dense.New(6, 4)
-		if err := linalg.MulTrans64(half, b, dense.Transposed(l)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, linalg.MulTrans64(half, b, dense.Transposed(l)))
 		for r, want := range squares(half) {
 			if got := out.Data[r*7+h]; math.Abs(got-want) > 1e-12*want {
 				t.Errorf("head %d, row %d: %g, want %g", h, r, got, want)
@@ -143,10 +131,7 @@ func TestProbabilitiesOrTheirLogarithms(t *testing.T) {
 			t.Errorf("function %d: %g by probabilities, %g by logarithms", h, math.Log(p[h]), lp[h])
 		}
 	}
-	m, err := New(quick(Full, false), 2, 2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(New(quick(Full, false), 2, 2, 1))(t)
 	learn(t, m, task(m, 10, 5, 0, 1))
 	for i := range m.groups[0].blocks[0].mean.Data {
 		m.groups[0].blocks[0].mean.Data[i] *= 1e4

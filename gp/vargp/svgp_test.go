@@ -8,6 +8,8 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/mat"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // svgp is the bound of a sparse variational GP (Hensman et al. 2015) with a
@@ -121,10 +123,7 @@ func TestFirstTaskIsSVGP(t *testing.T) {
 	for _, v := range Variants() {
 		m, old := oneTask(t, v)
 		c := m.cfg
-		terms, _, err := newProblem(m, old).evaluate(context.Background(), someBatch, fixed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		terms, _ := must.Get2(newProblem(m, old).evaluate(context.Background(), someBatch, fixed))(t)
 		s := newSVGP(m, someBatch.x)
 		if kl := s.divergence(); math.Abs(terms.Inducing-kl) > 1e-8*kl || terms.Correction != 0 {
 			t.Errorf("%s: %+v, the divergence of a sparse variational GP is %g", v, terms, kl)
@@ -139,10 +138,7 @@ func TestFirstTaskIsSVGP(t *testing.T) {
 func TestFirstTaskLikelihoodByQuadrature(t *testing.T) {
 	m, old := oneTask(t, Full)
 	m.cfg.FunctionSamples = 1000
-	terms, _, err := newProblem(m, old).evaluate(context.Background(), someBatch, fixed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	terms, _ := must.Get2(newProblem(m, old).evaluate(context.Background(), someBatch, fixed))(t)
 	want := someBatch.scale * newSVGP(m, someBatch.x).nll(someBatch.y, grid)
 	if math.Abs(terms.NLL-want) > 0.02*want {
 		t.Errorf("NLL %g by 1000 draws, %g by quadrature", terms.NLL, want)
@@ -155,14 +151,9 @@ func oneTask(t *testing.T, v Variant) (m, old *Model) {
 	t.Helper()
 	c := testConfig(v, false)
 	c.HyperSamples = 1
-	m, err := New(c, 2, 3, 0.9)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m = must.Get(New(c, 2, 3, 0.9))(t)
 	old = m.Clone()
-	if err := m.extend([]blas64.General{normals(4, 2, 1, 3)}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.extend([]blas64.General{normals(4, 2, 1, 3)}))
 	at := m.pack(0)
 	for i, v := range normals(1, len(at), 0.3, 4).Data {
 		at[i] += v

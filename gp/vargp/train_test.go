@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -51,11 +52,7 @@ func task(m *Model, n, M int, classes ...int) Task {
 
 func learn(t testing.TB, m *Model, task Task) Trace {
 	t.Helper()
-	trace, err := m.Learn(context.Background(), task)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return trace
+	return must.Get(m.Learn(context.Background(), task))(t)
 }
 
 func accuracy(t testing.TB, m *Model, classes ...int) float64 {
@@ -73,23 +70,15 @@ func accuracy(t testing.TB, m *Model, classes ...int) float64 {
 
 func logProb(t testing.TB, m *Model, x blas64.General) blas64.General {
 	t.Helper()
-	p, err := m.Predictor()
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(m.Predictor())(t)
 	lp := dense.New(x.Rows, m.Heads())
-	if err := p.LogProb(lp, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.LogProb(lp, x))
 	return lp
 }
 
 func TestLearnsTwoTasks(t *testing.T) {
 	for _, own := range []bool{false, true} {
-		m, err := New(quick(Full, own), 2, 4, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(New(quick(Full, own), 2, 4, 1))(t)
 		first := learn(t, m, task(m, 20, 8, 0, 1))
 		if a := accuracy(t, m, 0, 1); a < 0.95 {
 			t.Errorf("own %v: first task %g", own, a)
@@ -117,15 +106,10 @@ func TestSplitHeadIsItsTwin(t *testing.T) {
 		m, _ := learned(t, c)
 		m.tasks++
 		twin := m.Split(1)
-		q, err := m.predictor(1, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		q := must.Get(m.predictor(1, 1))(t)
 		x := normals(5, 2, 1, 8)
 		mean, v := dense.New(5, 4), dense.New(5, 4)
-		if err := q.marginals(mean, v, x, 0); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, q.marginals(mean, v, x, 0))
 		for i := range 5 {
 			if a, b := dense.Row(mean, i), dense.Row(v, i); a[1] != a[twin] || b[1] != b[twin] {
 				t.Errorf("input %d: %v, %v", i, a, b)
@@ -148,10 +132,7 @@ func TestSnapshotGoesRoundTrip(t *testing.T) {
 	each(t, func(t *testing.T, c Config) {
 		m, _ := learned(t, c)
 		m.tasks++
-		back, err := Restore(c, 2, m.Snapshot())
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must.Get(Restore(c, 2, m.Snapshot()))(t)
 		x := normals(4, 2, 1, 8)
 		if !reflect.DeepEqual(back.Snapshot(), m.Snapshot()) ||
 			!slices.Equal(logProb(t, back, x).Data, logProb(t, m, x).Data) {
@@ -180,10 +161,7 @@ func TestSnapshotGoesRoundTrip(t *testing.T) {
 
 func TestSameBitsOnAnyNumberOfCores(t *testing.T) {
 	run := func() Snapshot {
-		m, err := New(quick(Full, false), 2, 4, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(New(quick(Full, false), 2, 4, 1))(t)
 		k := task(m, 20, 8, 0, 1)
 		k.ValidX, k.ValidY = corners(5, 4, 0, 1)
 		learn(t, m, k)
@@ -200,10 +178,7 @@ func TestEarlyStopping(t *testing.T) {
 	for _, s := range []Stopping{Best, AsPaper} {
 		c := quick(Full, false)
 		c.Stopping, c.Patience, c.Epochs, c.Tolerance = s, 5, 200, 0.3
-		m, err := New(c, 2, 2, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(New(c, 2, 2, 1))(t)
 		k := task(m, 20, 8, 0, 1)
 		k.ValidX, k.ValidY = corners(10, 4, 0, 1)
 		told := 0
@@ -219,10 +194,7 @@ func TestEarlyStopping(t *testing.T) {
 	}
 	c := quick(Full, false)
 	c.Steps, c.Batch = 7, 8
-	m, err := New(c, 2, 2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(New(c, 2, 2, 1))(t)
 	if trace := learn(t, m, task(m, 20, 8, 0, 1)); len(trace.Epochs) != 2 || trace.Kept != 2 {
 		t.Errorf("7 steps of 5 an epoch: %d epochs", len(trace.Epochs))
 	}
@@ -234,10 +206,7 @@ func TestResumes(t *testing.T) {
 		fresh := func() (*Model, Task) {
 			c := quick(v, false)
 			c.Epochs, c.Patience = 14, 6
-			m, err := New(c, 2, 4, 1)
-			if err != nil {
-				t.Fatal(err)
-			}
+			m := must.Get(New(c, 2, 4, 1))(t)
 			learn(t, m, task(m, 10, 5, 0, 1))
 			k := task(m, 10, 5, 2, 3)
 			k.ValidX, k.ValidY = corners(5, 4, 2, 3)
@@ -256,9 +225,7 @@ func TestResumes(t *testing.T) {
 		}
 		for _, text := range kept {
 			var c Checkpoint
-			if err := json.Unmarshal(text, &c); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, json.Unmarshal(text, &c))
 			m, k := fresh()
 			k.Resume = &c
 			if got := learn(t, m, k); !reflect.DeepEqual(got, trace) ||
@@ -282,10 +249,7 @@ func TestResumes(t *testing.T) {
 		}
 	}
 	m, k := func() (*Model, Task) {
-		m, err := New(quick(Full, false), 2, 2, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(New(quick(Full, false), 2, 2, 1))(t)
 		return m, task(m, 10, 5, 0, 1)
 	}()
 	full := errors.New("disk full")
@@ -296,10 +260,7 @@ func TestResumes(t *testing.T) {
 }
 
 func TestRefuses(t *testing.T) {
-	m, err := New(quick(Full, true), 2, 2, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(New(quick(Full, true), 2, 2, 1))(t)
 	if _, err := m.Predictor(); err == nil {
 		t.Error("a model without a task predicts")
 	}
@@ -331,9 +292,7 @@ func TestRefuses(t *testing.T) {
 	}
 	large := quick(Full, false)
 	large.PredictHypers = 100
-	if m, err = New(large, 1, 1, 1); err != nil {
-		t.Fatal(err)
-	}
+	m = must.Get(New(large, 1, 1, 1))(t)
 	for _, n := range []int{maxInputs + 1, 2000} {
 		m.groups[0].blocks = []block{{z: dense.New(n, 1)}}
 		if m.fits() == nil {
@@ -348,9 +307,7 @@ func TestRefuses(t *testing.T) {
 		"batch": func(c *Config) { c.Batch = 0 }, "patience": func(c *Config) { c.Patience = 0 },
 	} {
 		c := DefaultConfig()
-		if err := c.Validate(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Validate())
 		if change(&c); c.Validate() == nil {
 			t.Errorf("%s was accepted", name)
 		}
@@ -443,10 +400,7 @@ func TestInterruptedSaves(t *testing.T) {
 		raw.left.Store(products)
 		c := quick(Full, false)
 		c.Epochs = 3
-		m, err := New(c, 2, 4, 1)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(New(c, 2, 4, 1))(t)
 		m = m.On(linalg.Until(ctx, linalg.On(linalg.Gonum{}, raw)))
 		k := task(m, 60, 60, 0, 1, 2, 3)
 		k.ValidX, k.ValidY = corners(40, 2, 0, 1, 2, 3)

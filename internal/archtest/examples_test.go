@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // own is what the page of a package says that programs have no use for.
@@ -66,11 +68,8 @@ func publicPackages(t *testing.T) map[string]string {
 			parts[0] == "research" || slices.Contains(parts, "internal") {
 			continue
 		}
-		parsed, err := parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil,
-			parser.PackageClauseOnly|parser.ParseComments)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(parser.ParseFile(token.NewFileSet(), filepath.Join(root, file), nil,
+			parser.PackageClauseOnly|parser.ParseComments))(t)
 		if parsed.Name.Name != "main" {
 			all[folder] += parsed.Doc.Text()
 		}

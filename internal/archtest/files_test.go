@@ -13,6 +13,8 @@ import (
 	"strings"
 	"testing"
 	"unicode"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 const (
@@ -27,10 +29,7 @@ func TestFunctionsAndFilesStaySmall(t *testing.T) {
 			continue
 		}
 		fset := token.NewFileSet()
-		parsed, err := parser.ParseFile(fset, filepath.Join(root, file), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(parser.ParseFile(fset, filepath.Join(root, file), nil, 0))(t)
 		if n := fset.File(parsed.FileStart).LineCount(); n > maxFileLines {
 			t.Errorf("%s has %d lines, more than %d", file, n, maxFileLines)
 		}
@@ -93,10 +92,7 @@ func TestBookHasEveryPage(t *testing.T) {
 // document reads a Markdown file without its fenced blocks.
 func document(t *testing.T, file string) string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	return fenced.ReplaceAllString(string(text), "")
 }
 
@@ -131,10 +127,7 @@ func anchors(text string) (names []string) {
 func TestOnlyOnePlaceSkipsForWantOfShared(t *testing.T) {
 	words := "needs " + "../shared"
 	for _, file := range goFiles(t) {
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(root, file)))(t)
 		if strings.Contains(string(text), words) && !strings.HasPrefix(file, "internal/testing/shared/") {
 			t.Errorf("%s skips by itself; call shared.Path, which fails in CI", file)
 		}
@@ -148,7 +141,7 @@ func goFiles(t *testing.T) []string { return files(t, ".go") }
 func files(t *testing.T, ending string) []string {
 	t.Helper()
 	var found []string
-	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 		if err != nil {
 			return err
 		}
@@ -166,9 +159,6 @@ func files(t *testing.T, ending string) []string {
 			return err
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // flagsNamed are the files outside the command line whose texts may name flags.
@@ -29,10 +31,7 @@ func TestOnlyCommandsNameFlags(t *testing.T) {
 			continue
 		}
 		set := token.NewFileSet()
-		parsed, err := parser.ParseFile(set, filepath.Join(root, file), nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		parsed := must.Get(parser.ParseFile(set, filepath.Join(root, file), nil, 0))(t)
 		ast.Inspect(parsed, func(n ast.Node) bool {
 			text, ok := n.(*ast.BasicLit)
 			if !ok || text.Kind != token.STRING || !flagName.MatchString(text.Value) {

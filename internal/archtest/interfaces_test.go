@@ -15,6 +15,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // abilities are the interfaces that only types of higher layers implement, with the reason.
@@ -91,10 +93,7 @@ func checkedPackages(t *testing.T) (all []*types.Package) {
 	t.Helper()
 	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,GoFiles,Export,Module", "./...")
 	list.Dir, list.Stderr = root, os.Stderr
-	out, err := list.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(list.Output())(t)
 	exports, own, set := map[string]string{}, map[string]*types.Package{}, token.NewFileSet()
 	others := importer.ForCompiler(set, "gc", func(path string) (io.ReadCloser, error) {
 		return os.Open(exports[path])
@@ -125,16 +124,10 @@ func checkedPackages(t *testing.T) (all []*types.Package) {
 		}
 		var parsed []*ast.File
 		for _, name := range p.GoFiles {
-			file, err := parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution)
-			if err != nil {
-				t.Fatal(err)
-			}
+			file := must.Get(parser.ParseFile(set, filepath.Join(p.Dir, name), nil, parser.SkipObjectResolution))(t)
 			parsed = append(parsed, file)
 		}
-		checked, err := config.Check(p.ImportPath, set, parsed, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		checked := must.Get(config.Check(p.ImportPath, set, parsed, nil))(t)
 		own[p.ImportPath], all = checked, append(all, checked)
 	}
 }

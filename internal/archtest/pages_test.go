@@ -10,6 +10,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```")
@@ -51,9 +53,7 @@ func TestProgramsInPages(t *testing.T) {
 				continue
 			}
 			program := filepath.Join(t.TempDir(), "main.go")
-			if err := os.WriteFile(program, []byte(block[1]), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(program, []byte(block[1]), 0o644))
 			for _, f := range programFunctions(t, block[1]) {
 				if !strings.Contains(examples, "\n"+f+"\n") {
 					t.Errorf("%s: a function of a program is in no file of examples, so nothing runs it:\n%s", file, f)
@@ -75,10 +75,7 @@ func TestProgramsInPages(t *testing.T) {
 func programFunctions(t *testing.T, program string) (text []string) {
 	t.Helper()
 	fset := token.NewFileSet()
-	parsed, err := parser.ParseFile(fset, "", program, parser.SkipObjectResolution)
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(parser.ParseFile(fset, "", program, parser.SkipObjectResolution))(t)
 	for _, decl := range parsed.Decls {
 		if f, ok := decl.(*ast.FuncDecl); ok && f.Name.Name != "main" {
 			text = append(text, program[fset.Position(f.Pos()).Offset:fset.Position(f.End()).Offset])

@@ -6,14 +6,13 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestThreatsHaveTests: the tests that the table of threats names exist.
 func TestThreatsHaveTests(t *testing.T) {
-	page, err := os.ReadFile(filepath.Join(root, ".github", "SECURITY.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	page := must.Get(os.ReadFile(filepath.Join(root, ".github", "SECURITY.md")))(t)
 	named := map[string]bool{}
 	for _, m := range regexp.MustCompile("`((?:Test|Fuzz)[A-Za-z]+)`").FindAllStringSubmatch(string(page), -1) {
 		named[m[1]] = true
@@ -26,10 +25,7 @@ func TestThreatsHaveTests(t *testing.T) {
 		if !strings.HasSuffix(file, "_test.go") {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(root, file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(root, file)))(t)
 		for _, m := range function.FindAllStringSubmatch(string(text), -1) {
 			delete(named, m[1])
 		}

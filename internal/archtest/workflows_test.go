@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A workflow is what a file of .github/workflows says, as far as it is checked.
@@ -34,10 +36,7 @@ func TestWorkflowsTrustLittle(t *testing.T) {
 		t.Fatalf("workflows %q, %v", files, err)
 	}
 	for _, file := range files {
-		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(file))(t)
 		for line := range strings.Lines(string(text)) {
 			line = strings.TrimRight(line, "\n")
 			if strings.Contains(line, "uses:") && !pinnedAction.MatchString(line) {

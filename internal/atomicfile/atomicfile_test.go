@@ -8,14 +8,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func names(t *testing.T, dir string) []string {
 	t.Helper()
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(t)
 	var out []string
 	for _, e := range entries {
 		out = append(out, e.Name())
@@ -25,38 +24,25 @@ func names(t *testing.T, dir string) []string {
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 }
 
 func content(t *testing.T, path string) string {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return string(must.Get(os.ReadFile(path))(t))
 }
 
 func TestOldContentUntilCommit(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "labels.csv")
 	write(t, path, "old")
-	f, err := Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Create(path))(t)
 	defer f.Abort()
-	if _, err := f.WriteString("new"); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(f.WriteString("new"))(t)
 	if got := content(t, path); got != "old" {
 		t.Fatalf("before Commit: %q", got)
 	}
-	if err := f.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, f.Commit())
 	if got := content(t, path); got != "new" {
 		t.Fatalf("after Commit: %q", got)
 	}
@@ -70,10 +56,7 @@ func TestOldContentUntilCommit(t *testing.T) {
 
 func TestAbortLeavesNothing(t *testing.T) {
 	dir := t.TempDir()
-	f, err := Create(filepath.Join(dir, "x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(Create(filepath.Join(dir, "x")))(t)
 	f.Abort()
 	f.Abort()
 	if got := names(t, dir); len(got) != 0 {
@@ -89,9 +72,7 @@ func TestCreateKeepsLinkAndRefusesOddTargets(t *testing.T) {
 	if err := os.Symlink("real", link); err != nil {
 		t.Skip(err)
 	}
-	if err := WriteFile(link, []byte("2")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteFile(link, []byte("2")))
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 {
 		t.Fatalf("the link was replaced: %v %v", info, err)
 	}
@@ -106,9 +87,7 @@ func TestCreateKeepsLinkAndRefusesOddTargets(t *testing.T) {
 func TestLongAndOddNames(t *testing.T) {
 	dir := t.TempDir()
 	name := strings.Repeat("é", 120) // 240 bytes
-	if err := WriteFile(filepath.Join(dir, name), []byte("x")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteFile(filepath.Join(dir, name), []byte("x")))
 	if !IsTemp(tempName("a\xffb")) || IsTemp("a.tmp-1") || IsTemp(".a.tmp-12ab") {
 		t.Fatal("IsTemp")
 	}
@@ -116,25 +95,13 @@ func TestLongAndOddNames(t *testing.T) {
 
 func TestRemoveStaleSparesTheLiving(t *testing.T) {
 	dir := t.TempDir()
-	alive, err := Create(filepath.Join(dir, "alive"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	alive := must.Get(Create(filepath.Join(dir, "alive")))(t)
 	defer alive.Abort()
-	aliveDir, err := CreateDir(filepath.Join(dir, "aliveDir"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	aliveDir := must.Get(CreateDir(filepath.Join(dir, "aliveDir"), nil))(t)
 	defer aliveDir.Abort()
-	dead, err := Create(filepath.Join(dir, "dead"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	dead := must.Get(Create(filepath.Join(dir, "dead")))(t)
 	dead.File.Close() // as the system does when a process is killed
-	deadDir, err := CreateDir(filepath.Join(dir, "deadDir"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	deadDir := must.Get(CreateDir(filepath.Join(dir, "deadDir"), nil))(t)
 	write(t, filepath.Join(deadDir.Path(), "part"), "x")
 	deadDir.held.Close()
 	write(t, filepath.Join(dir, "user.tmp-1"), "not ours")
@@ -142,9 +109,7 @@ func TestRemoveStaleSparesTheLiving(t *testing.T) {
 	if err != nil || n != 2 {
 		t.Fatalf("removed %d (%v), want 2; left %q", n, err, names(t, dir))
 	}
-	if err := errors.Join(alive.Commit(), aliveDir.Commit()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(alive.Commit(), aliveDir.Commit()))
 	if got := names(t, dir); len(got) != 3 {
 		t.Fatalf("left %q", got)
 	}
@@ -190,22 +155,14 @@ func TestRecoverDir(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "feat")
 	old := filepath.Join(dir, ".feat.replaced-old") // as version 0.1 called it
-	if err := os.Mkdir(old, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(old, 0o755))
 	write(t, filepath.Join(old, "v"), "old")
-	if err := recoverDir(path, all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, recoverDir(path, all))
 	if got := content(t, filepath.Join(path, "v")); got != "old" {
 		t.Fatal(got)
 	}
-	if err := os.Mkdir(old, 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := recoverDir(path, all); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(old, 0o755))
+	must.Do(t, recoverDir(path, all))
 	if got := names(t, dir); len(got) != 1 || got[0] != "feat" {
 		t.Fatalf("left %q", got)
 	}
@@ -224,9 +181,7 @@ func TestWriteFileConcurrently(t *testing.T) {
 			done <- err
 		}()
 	}
-	if err := errors.Join(<-done, <-done); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(<-done, <-done))
 	got := []byte(content(t, path))
 	if !bytes.Equal(got, versions[0]) && !bytes.Equal(got, versions[1]) {
 		t.Fatal("mixed content")

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // named takes the files called so for ours.
@@ -17,9 +19,7 @@ func named(names ...string) Ours {
 
 func mkdir(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o755))
 }
 
 func fill(t *testing.T, dir string, files map[string]string) {
@@ -34,7 +34,7 @@ func fill(t *testing.T, dir string, files map[string]string) {
 func wantFiles(t *testing.T, dir string, want map[string]string) {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || name == dir {
 			return err
 		}
@@ -45,10 +45,7 @@ func wantFiles(t *testing.T, dir string, want map[string]string) {
 			found[place+"/"] = ""
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	for name := range want {
 		if got, ok := found[name]; !ok || got != want[name] {
 			t.Errorf("%s is %q (%t), want %q", name, got, ok, want[name])
@@ -120,10 +117,7 @@ func TestRecoverKeepsWhatIsNotOurs(t *testing.T) {
 			fill(t, asideName(path), c.aside)
 			mine := filepath.Join(dir, ".another.replaced-1")
 			fill(t, mine, old)
-			d, err := CreateDir(path, named("ours"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(CreateDir(path, named("ours")))(t)
 			d.Abort()
 			wantFiles(t, path, map[string]string{"ours": c.want, "a/mine": "1"})
 			wantFiles(t, mine, old)
@@ -135,21 +129,13 @@ func TestRecoverKeepsWhatIsNotOurs(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "feat")
 	fill(t, path, old)
-	alive, err := CreateDir(path, named("ours"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	alive := must.Get(CreateDir(path, named("ours")))(t)
 	defer alive.Abort()
 	fill(t, alive.Path(), new)
 	aside := asideName(path)
-	if err := os.Rename(alive.Path(), aside); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(alive.Path(), aside))
 	alive.tmp = aside
-	another, err := CreateDir(path, named("ours"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	another := must.Get(CreateDir(path, named("ours")))(t)
 	another.Abort()
 	wantFiles(t, aside, new)
 }
@@ -176,24 +162,14 @@ func TestCreateDirRefusesWhatIsNoFolder(t *testing.T) {
 		}
 	}
 	fill(t, filepath.Join(dir, "real"), map[string]string{"a": "1"})
-	d, err := CreateDir(filepath.Join(dir, "to a folder"), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d := must.Get(CreateDir(filepath.Join(dir, "to a folder"), all))(t)
 	fill(t, d.Path(), map[string]string{"a": "2"})
-	if err := d.Commit(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Commit())
 	wantFiles(t, filepath.Join(dir, "real"), map[string]string{"a": "2"})
-	d, err = CreateDir(filepath.Join(dir, "real"), all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	d = must.Get(CreateDir(filepath.Join(dir, "real"), all))(t)
 	defer d.Abort()
 	real := filepath.Join(dir, "real")
-	if err := errors.Join(os.Rename(real, filepath.Join(dir, "other")), os.Symlink("other", real)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Rename(real, filepath.Join(dir, "other")), os.Symlink("other", real)))
 	if err := d.Commit(); err == nil || !strings.Contains(err.Error(), "not a folder any more") {
 		t.Error(err)
 	}

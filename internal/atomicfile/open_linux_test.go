@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestOpenFilesKeepTheirNames: what is open, or holds what is open, is not renamed,
@@ -15,25 +17,14 @@ func TestOpenFilesKeepTheirNames(t *testing.T) {
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
 	for _, folder := range []string{"in", "other"} {
-		if err := os.Mkdir(at(folder), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(at(folder), 0o755))
 	}
 	for _, file := range []string{"in/open", "free", "other/free"} {
-		if err := os.WriteFile(at(file), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(at(file), nil, 0o644))
 	}
-	if err := os.Symlink(dir, at("other/way")); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Link(at("in/open"), at("other/link")); err != nil {
-		t.Fatal(err)
-	}
-	f, err := os.Open(at("other/way/in/open"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(dir, at("other/way")))
+	must.Do(t, os.Link(at("in/open"), at("other/link")))
+	f := must.Get(os.Open(at("other/way/in/open")))(t)
 	hidden := map[string]func() error{
 		"renamed":          func() error { return Rename(at("in/open"), at("new")) },
 		"replaced":         func() error { return Rename(at("free"), at("in/open")) },

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestRemoveStaleLeavesWhatIsOpen: what a killed run left goes, unless it was written
@@ -17,25 +19,15 @@ func TestRemoveStaleLeavesWhatIsOpen(t *testing.T) {
 	t.Cleanup(func() { _ = RemoveAll(dir) })
 	made := func(name string) string { return filepath.Join(dir, "."+name+".tmp-pipeline-1a") }
 	for _, name := range []string{"old", "new", "open"} {
-		if err := os.WriteFile(made(name), nil, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(made(name), nil, 0o644))
 	}
-	f, err := os.Open(made("open"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(made("open")))(t)
 	defer f.Close()
-	writer, err := CreateDir(filepath.Join(dir, "folder"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	writer := must.Get(CreateDir(filepath.Join(dir, "folder"), nil))(t)
 	defer writer.Abort()
 	long := time.Now().Add(-time.Hour)
 	for _, name := range []string{made("old"), made("open"), writer.Path()} {
-		if err := os.Chtimes(name, long, long); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(name, long, long))
 	}
 	if n, err := RemoveStale(dir); n != 1 || err != nil {
 		t.Errorf("%d removed, %v", n, err)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -20,23 +21,16 @@ func TestUnreadableFolder(t *testing.T) {
 			dir := filepath.Join(base, mode.String())
 			path := filepath.Join(dir, "feat")
 			atomicfile.Fill(t, path, map[string]string{"ours": "1", "private/mine": "1"})
-			d, err := atomicfile.CreateDir(path, atomicfile.Named("ours"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			d := must.Get(atomicfile.CreateDir(path, atomicfile.Named("ours")))(t)
 			atomicfile.Fill(t, d.Path(), map[string]string{"ours": "2"})
 			private := filepath.Join(path, "private")
-			if err := os.Chmod(private, mode); err != nil {
-				t.Fatal(err)
-			}
-			err = d.Commit()
+			must.Do(t, os.Chmod(private, mode))
+			err := d.Commit()
 			d.Abort()
 			if err == nil || !strings.Contains(err.Error(), private+": permission denied") {
 				t.Errorf("%v: %v", mode, err)
 			}
-			if err := os.Chmod(private, 0o755); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chmod(private, 0o755))
 			atomicfile.WantFiles(t, dir, map[string]string{"feat/ours": "1", "feat/private/mine": "1"})
 		})
 	}

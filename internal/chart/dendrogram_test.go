@@ -7,6 +7,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // parsed returns the number of elements of each name, and all text, of a
@@ -36,9 +38,7 @@ func parsed(t *testing.T, b []byte) (map[string]int, string) {
 func dendrogramOf(t *testing.T, title string, b Branch) []byte {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Dendrogram(&out, title, b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Dendrogram(&out, title, b))
 	return out.Bytes()
 }
 

@@ -1,13 +1,15 @@
 package demo
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
+)
 
 func BenchmarkPicture19Classes(b *testing.B) {
 	for b.Loop() {
 		for _, c := range allClasses() {
-			if _, err := c.render(1, "bench"); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(c.render(1, "bench"))(b)
 		}
 	}
 }

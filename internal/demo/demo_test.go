@@ -9,6 +9,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 const testSeed = 1
@@ -17,17 +19,14 @@ const testSeed = 1
 func contents(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
 	files := map[string][]byte{}
-	err := filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(p string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		rel, _ := filepath.Rel(dir, p)
 		files[filepath.ToSlash(rel)], err = os.ReadFile(p)
 		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -36,10 +35,7 @@ func TestGenerate(t *testing.T) {
 		t.Skip("the example draws all pictures already")
 	}
 	dir := t.TempDir()
-	set, err := Generate(t.Context(), dir, testSeed)
-	if err != nil {
-		t.Fatal(err)
-	}
+	set := must.Get(Generate(t.Context(), dir, testSeed))(t)
 	files := contents(t, dir)
 	t.Run("counts", func(t *testing.T) { checkCounts(t, set, files) })
 	t.Run("pictures", func(t *testing.T) { checkPictures(t, files) })
@@ -135,10 +131,7 @@ func checkTruth(t *testing.T, set Set, files map[string][]byte) {
 func checkOrderFree(t *testing.T, files map[string][]byte) {
 	planned, _ := plan(testSeed)
 	for i := len(planned) - 1; i >= 0; i -= 37 {
-		data, err := planned[i].bytes(testSeed)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(planned[i].bytes(testSeed))(t)
 		if !bytes.Equal(data, files[planned[i].path]) {
 			t.Errorf("%s depends on the order of work", planned[i].path)
 		}
@@ -148,10 +141,7 @@ func checkOrderFree(t *testing.T, files map[string][]byte) {
 func TestPictureDependsOnSeedNameAndClass(t *testing.T) {
 	seen := map[[32]byte]string{}
 	record := func(what string, c class, seed uint64, name string) {
-		data, err := c.render(seed, name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		data := must.Get(c.render(seed, name))(t)
 		if other, twice := seen[sha256.Sum256(data)]; twice {
 			t.Errorf("%s of %s equals %s", what, c.name, other)
 		}
@@ -179,14 +169,8 @@ func TestClassNamesAreSortedAndUnique(t *testing.T) {
 func TestWriteIfChanged(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "sub", "a.jpg")
 	write := func(text string) os.FileInfo {
-		if err := writeIfChanged(file, []byte(text)); err != nil {
-			t.Fatal(err)
-		}
-		info, err := os.Stat(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return info
+		must.Do(t, writeIfChanged(file, []byte(text)))
+		return must.Get(os.Stat(file))(t)
 	}
 	first, again, other := write("one"), write("one"), write("two")
 	if !os.SameFile(first, again) {
@@ -203,9 +187,7 @@ func TestWriteIfChanged(t *testing.T) {
 
 func TestGenerateSaysWhereItFailed(t *testing.T) {
 	blocked := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(blocked, nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(blocked, nil, 0o600))
 	if _, err := Generate(t.Context(), blocked, testSeed); err == nil || !strings.Contains(err.Error(), blocked) {
 		t.Errorf("error %v does not name %s", err, blocked)
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"git.sr.ht/~sbinet/gg"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func knownClasses() []class { return slices.Concat(baseClasses, newClasses) }
@@ -18,14 +20,8 @@ func allClasses() []class { return append(knownClasses(), unknownClasses...) }
 func TestEveryClassDrawsEverySeed(t *testing.T) {
 	for _, c := range allClasses() {
 		for seed := range uint64(3) {
-			data, err := c.render(seed, "probe")
-			if err != nil {
-				t.Fatal(err)
-			}
-			img, err := jpeg.Decode(bytes.NewReader(data))
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(c.render(seed, "probe"))(t)
+			img := must.Get(jpeg.Decode(bytes.NewReader(data)))(t)
 			colours := map[color.Color]bool{}
 			for x := range img.Bounds().Dx() {
 				for y := range img.Bounds().Dy() {

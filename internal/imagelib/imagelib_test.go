@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -25,9 +26,7 @@ func TestFind(t *testing.T) {
 			testenv.Missing(t, "needs %s as pipeline setup fetches it: run make test-setup", c.of.Name)
 		}
 		file := filepath.Join(c.of.cacheDir(), filepath.Base(installed[0]))
-		if err := errors.Join(os.MkdirAll(c.of.cacheDir(), 0o755), os.Symlink(installed[0], file)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(c.of.cacheDir(), 0o755), os.Symlink(installed[0], file)))
 		if c.of.Name == "libheif" {
 			if _, _, err := c.of.Find(); err == nil || !strings.Contains(err.Error(), "libde265") {
 				t.Errorf("without libde265: %v", err)
@@ -36,9 +35,7 @@ func TestFind(t *testing.T) {
 			if err != nil || len(beside) != 1 {
 				t.Fatal(beside, err)
 			}
-			if err := os.Symlink(beside[0], filepath.Join(c.of.cacheDir(), filepath.Base(beside[0]))); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Symlink(beside[0], filepath.Join(c.of.cacheDir(), filepath.Base(beside[0]))))
 		}
 		path, version, err := c.of.Find()
 		if err != nil || path != file || !strings.HasPrefix(version, c.version) {

@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // listening returns a contact, and what its process was given to open its page.
@@ -83,9 +85,7 @@ func TestFile(t *testing.T) {
 	}
 	want := New("127.0.0.1:1")
 	want.Page, want.Tickets = "http://127.0.0.1:1/?token=x", true
-	if err := want.Write(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, want.Write(path))
 	if got, err := Read(path); got != want || err != nil {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
@@ -95,25 +95,17 @@ func TestFile(t *testing.T) {
 	if who := Holder(path+"2", path); who != want.String() {
 		t.Errorf("it is held by %q", who)
 	}
-	if err := os.Chmod(path, 0o640); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(path, 0o640))
 	if _, err := Read(path); !errors.Is(err, ErrForeign) {
 		t.Error(err)
 	}
-	if err := os.WriteFile(path, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Chmod(path, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("{"), 0o600))
+	must.Do(t, os.Chmod(path, 0o600))
 	if _, err := Read(path); err == nil {
 		t.Error("half a contact was read")
 	}
 	if os.Geteuid() == 0 {
-		if err := os.Chown(path, 65534, 65534); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chown(path, 65534, 65534))
 		if who := Holder(path); !strings.Contains(who, "nobody") && who != "user 65534" {
 			t.Errorf("it is held by %q", who)
 		}
@@ -125,9 +117,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"Address":"127.0.0.1:1","Key":"k","Page":"http://127.0.0.1:2/","PID":3}`))
 	path := filepath.Join(f.TempDir(), "contact.json")
 	f.Fuzz(func(t *testing.T, text []byte) {
-		if err := os.WriteFile(path, text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, text, 0o600))
 		if c, err := Read(path); err == nil && len(c.String()) == 0 {
 			t.Error("a contact without a name")
 		}

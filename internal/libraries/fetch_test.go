@@ -9,6 +9,8 @@ import (
 	"slices"
 	"sync"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // standIn puts a program into PATH: a script, which finds a package in $PACKAGE.
@@ -27,11 +29,7 @@ func standIn(t *testing.T, program, script string, pack []byte) {
 func pip(t *testing.T, script string, pack []byte) Pip {
 	t.Helper()
 	standIn(t, "pip3", `[ "$1" != --version ] || exit 0`+"\n"+script, pack)
-	command, err := FindPip()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return command
+	return must.Get(FindPip())(t)
 }
 
 // TestPip: pip is asked for the wheel of the platform that is wanted, whatever Python it has.

@@ -20,6 +20,8 @@ import (
 	"testing"
 
 	"github.com/ulikunitz/xz"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 const (
@@ -67,17 +69,10 @@ func wheel(t *testing.T, files ...string) []byte {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for i := 0; i < len(files); i += 2 {
-		f, err := w.Create(files[i])
-		if err == nil {
-			_, err = f.Write([]byte(files[i+1]))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(w.Create(files[i]))(t)
+		must.Get(f.Write([]byte(files[i+1])))(t)
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	return b.Bytes()
 }
 
@@ -85,23 +80,13 @@ func wheel(t *testing.T, files ...string) []byte {
 func release(t *testing.T, files ...string) []byte {
 	t.Helper()
 	var b bytes.Buffer
-	z, err := xz.NewWriter(&b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(xz.NewWriter(&b))(t)
 	w := tar.NewWriter(z)
 	for i := 0; i < len(files); i += 2 {
-		err := w.WriteHeader(&tar.Header{Name: files[i], Size: int64(len(files[i+1])), Mode: 0o755})
-		if err == nil {
-			_, err = w.Write([]byte(files[i+1]))
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, w.WriteHeader(&tar.Header{Name: files[i], Size: int64(len(files[i+1])), Mode: 0o755}))
+		must.Get(w.Write([]byte(files[i+1])))(t)
 	}
-	if err := errors.Join(w.Close(), z.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(w.Close(), z.Close()))
 	return b.Bytes()
 }
 
@@ -121,24 +106,19 @@ func changed(b []byte, i int) []byte {
 
 func write(t *testing.T, path string, content []byte) string {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o755)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, content, 0o755)))
 	return path
 }
 
 // files lists what is below a folder.
 func files(t *testing.T, dir string) (found []string) {
 	t.Helper()
-	err := filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
 		if err == nil && !d.IsDir() {
 			found = append(found, d.Name())
 		}
 		return nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 

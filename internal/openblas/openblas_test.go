@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // here returns the machine's library, or skips the test without one.
@@ -24,9 +26,7 @@ func TestLocateRefuses(t *testing.T) {
 	dir := t.TempDir()
 	text, empty := filepath.Join(dir, "libopenblas.so.0"), filepath.Join(dir, "empty")
 	for path, content := range map[string]string{text: "not a library\n", empty: ""} {
-		if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 	}
 	for path, says := range map[string]string{
 		text: "not a shared library", empty: "empty file", dir: "folder", filepath.Join(dir, "none"): "no such file",
@@ -54,9 +54,7 @@ func TestSearch(t *testing.T) {
 		t.Errorf("nothing there: %v", err)
 	}
 	broken := filepath.Join(dir, "broken.so")
-	if err := os.WriteFile(broken, []byte("\x7fELF"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(broken, []byte("\x7fELF"), 0o644))
 	if _, err := locate("", []string{none, broken}); !errors.Is(err, ErrNoLibrary) ||
 		!strings.Contains(err.Error(), broken) {
 		t.Errorf("a broken one: %v", err)
@@ -70,15 +68,10 @@ func TestSearch(t *testing.T) {
 // TestOpenTruncated: a library that would kill the process that loads it is an
 // error.
 func TestOpenTruncated(t *testing.T) {
-	whole, err := os.ReadFile(here(t).Path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(here(t).Path))(t)
 	for _, size := range []int{0, 64, 4096, len(whole) / 2, len(whole) - 4096} {
 		path := filepath.Join(t.TempDir(), "cut.so")
-		if err := os.WriteFile(path, whole[:size], 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, whole[:size], 0o644))
 		if b, err := Open(Library{Path: path}); err == nil {
 			t.Errorf("%d of %d bytes: opens, version %s", size, len(whole), b.Version())
 		}
@@ -87,10 +80,7 @@ func TestOpenTruncated(t *testing.T) {
 
 func TestOpen(t *testing.T) {
 	before, was := os.LookupEnv("OPENBLAS_NUM_THREADS")
-	b, err := Open(here(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(Open(here(t)))(t)
 	if b.Version() == "" || b.Library().Path == "" {
 		t.Errorf("version %q, library %v", b.Version(), b.Library())
 	}

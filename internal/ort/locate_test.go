@@ -9,6 +9,8 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // fakeLibrary compiles a shared library whose headers look like ONNX Runtime of
@@ -28,9 +30,7 @@ func fakeLibrary(t *testing.T, path, version string) {
 	}
 	write(t, source, code)
 	write(t, script, versions)
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	out, err := exec.Command(cc, "-shared", "-fPIC", "-nostdlib", "-o", path, source, "-Wl,--version-script="+
 		script).CombinedOutput()
 	if err != nil {
@@ -40,12 +40,8 @@ func fakeLibrary(t *testing.T, path, version string) {
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	must.Do(t, os.WriteFile(path, []byte(content), 0o644))
 }
 
 // emptyMachine returns a machine with its own home, program and system folders.
@@ -146,10 +142,7 @@ func TestInspectRefuses(t *testing.T) {
 	dir := t.TempDir()
 	good := filepath.Join(dir, "good.so")
 	fakeLibrary(t, good, "1.30.0")
-	b, err := os.ReadFile(good)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(os.ReadFile(good))(t)
 	if v, err := inspect(good); v != "1.30.0" || err != nil {
 		t.Fatalf("%q, %v", v, err)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/hostmem"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
@@ -22,11 +23,7 @@ const models = "../../extractor/testdata" // made by make_models.py there
 
 func readModel(tb testing.TB, name string) []byte {
 	tb.Helper()
-	b, err := os.ReadFile(filepath.Join(models, name+".onnx"))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
+	return must.Get(os.ReadFile(filepath.Join(models, name+".onnx")))(tb)
 }
 
 func TestOpenIsOnePerProcess(t *testing.T) {
@@ -49,10 +46,7 @@ func TestOpenIsOnePerProcess(t *testing.T) {
 
 func TestVersion(t *testing.T) {
 	rt := orttest.Open(t)
-	located, _, err := ort.Locate("")
-	if err != nil {
-		t.Fatal(err)
-	}
+	located, _ := must.Get2(ort.Locate(""))(t)
 	if located.Version != "" && located.Version != rt.Version() {
 		t.Errorf("the header says %s, the library %s", located.Version, rt.Version())
 	}
@@ -63,10 +57,7 @@ func TestVersion(t *testing.T) {
 
 func TestSessionRuns(t *testing.T) {
 	rt := orttest.Open(t)
-	s, err := rt.NewSession(readModel(t, "nchw"), []string{"input"}, []string{"features"}, ort.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(rt.NewSession(readModel(t, "nchw"), []string{"input"}, []string{"features"}, ort.CPU))(t)
 	defer s.Close()
 	in := newTensor(t, rt, 2, 3, 4, 4)
 	for i := range in.Data() {
@@ -77,9 +68,7 @@ func TestSessionRuns(t *testing.T) {
 		t.Fatalf("shape %v, %v", shape, err)
 	}
 	out := newTensor(t, rt, 2, 4)
-	if err := s.Run([]*ort.Tensor{in}, []*ort.Tensor{out}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Run([]*ort.Tensor{in}, []*ort.Tensor{out}))
 	if got := fmt.Sprint(out.Data()); got != "[0 1 2 10 3 4 5 31]" {
 		t.Errorf("%s", got)
 	}
@@ -91,10 +80,7 @@ func TestSessionRuns(t *testing.T) {
 
 func newTensor(t *testing.T, rt *ort.Runtime, shape ...int64) *ort.Tensor {
 	t.Helper()
-	x, err := rt.NewTensor(shape...)
-	if err != nil {
-		t.Fatal(err)
-	}
+	x := must.Get(rt.NewTensor(shape...))(t)
 	t.Cleanup(func() {
 		if err := x.Close(); err != nil {
 			t.Error(err)
@@ -143,10 +129,7 @@ func TestSessionErrors(t *testing.T) {
 func TestProviders(t *testing.T) {
 	rt := orttest.Open(t)
 	for _, name := range ort.Providers() {
-		p, err := ort.ParseProvider(name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		p := must.Get(ort.ParseProvider(name))(t)
 		s, err := rt.NewSession(readModel(t, "nchw"), []string{"input"}, []string{"features"}, p)
 		if err == nil {
 			if err := s.Close(); err != nil {
@@ -269,22 +252,12 @@ func TestOpenDamagedLibrary(t *testing.T) {
 
 func truncatedCopy(t *testing.T, whole string, size int64) string {
 	t.Helper()
-	in, err := os.Open(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(os.Open(whole))(t)
 	defer in.Close()
 	path := filepath.Join(t.TempDir(), "libonnxruntime.so")
-	out, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := io.CopyN(out, in, size); err != nil {
-		t.Fatal(err)
-	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(os.Create(path))(t)
+	must.Get(io.CopyN(out, in, size))(t)
+	must.Do(t, out.Close())
 	return path
 }
 
@@ -298,19 +271,10 @@ func TestNetworkThatTakesTheMachine(t *testing.T) {
 	g := onnx.NewGraph("")
 	x := g.Node("ReduceMax", []string{g.Input("x", onnx.Float32, 4)}, onnx.Int("keepdims", 1))
 	g.Output("y", g.Op("Expand", x, g.Int64s(total/4, 2)), onnx.Float32, onnx.Free, 2)
-	model, err := g.Model("test", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	model := must.Get(g.Model("test", nil))(t)
 	rt := orttest.Open(t)
-	s, err := rt.NewSession(model, []string{"x"}, []string{"y"}, ort.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := rt.NewTensor(4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(rt.NewSession(model, []string{"x"}, []string{"y"}, ort.CPU))(t)
+	in := must.Get(rt.NewTensor(4))(t)
 	if _, err := s.Shape(in); err == nil || !strings.Contains(err.Error(), "three quarters of the memory") {
 		t.Error(err)
 	}

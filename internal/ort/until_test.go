@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -18,20 +19,11 @@ func TestEndlessNetwork(t *testing.T) {
 	if err != nil {
 		testenv.Missing(t, "needs ONNX Runtime: run make setup: %v", err)
 	}
-	rt, err := Open(library)
-	if err != nil {
-		t.Fatal(err)
-	}
-	network, err := os.ReadFile("../../extractor/testdata/endless.onnx")
-	if err != nil {
-		t.Fatal(err)
-	}
+	rt := must.Get(Open(library))(t)
+	network := must.Get(os.ReadFile("../../extractor/testdata/endless.onnx"))(t)
 	ctx, cancel := context.WithCancel(t.Context())
 	cancelled, limited := rt.Until(ctx), rt.Until(t.Context())
-	in, err := rt.NewTensor(1, 3, 4, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	in := must.Get(rt.NewTensor(1, 3, 4, 4))(t)
 	open := func(rt *Runtime) (*Session, error) {
 		return rt.NewSession(network, []string{"input"}, []string{"features"}, CPU)
 	}

@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestFileOfAnotherProgram: what a program has for itself is waited for, and said.
@@ -18,17 +20,9 @@ func TestFileOfAnotherProgram(t *testing.T) {
 	}
 	path := filepath.Join(dir, "file")
 	defer func() { _ = errors.Join(os.Remove(path), os.Remove(dir)) }()
-	if err := os.WriteFile(path, []byte("x"), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	name, err := windows.UTF16PtrFromString(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	held, err := windows.CreateFile(name, windows.GENERIC_READ, 0, nil, windows.OPEN_EXISTING, 0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, []byte("x"), 0o644))
+	name := must.Get(windows.UTF16PtrFromString(path))(t)
+	held := must.Get(windows.CreateFile(name, windows.GENERIC_READ, 0, nil, windows.OPEN_EXISTING, 0, 0))(t)
 	if _, _, err := Open(path); !errors.Is(err, windows.ERROR_SHARING_VIOLATION) ||
 		!strings.Contains(err.Error(), path+": another program has it open") {
 		t.Errorf("a file that is held: %v", err)

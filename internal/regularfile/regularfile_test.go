@@ -11,13 +11,13 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestRead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
-	if err := os.WriteFile(file, []byte("abc"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte("abc"), 0o644))
 	if data, err := Read(file, 3); string(data) != "abc" || err != nil {
 		t.Errorf("%q, %v", data, err)
 	}
@@ -37,10 +37,7 @@ func TestRead(t *testing.T) {
 func TestEdit(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	for _, want := range []string{"", "abc"} {
-		f, err := Edit(file, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(Edit(file, 0o600))(t)
 		info, err := f.Stat()
 		if err != nil || info.Mode() != 0o600 {
 			t.Errorf("%v, %v", info.Mode(), err)
@@ -59,9 +56,7 @@ func TestEdit(t *testing.T) {
 func TestOthersAreRefused(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o644))
 	for _, path := range []string{pipe, dir, "/dev/zero"} {
 		if _, err := Read(path, 1<<20); !errors.Is(err, ErrNotRegular) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
@@ -76,10 +71,8 @@ func TestOthersAreRefused(t *testing.T) {
 func TestOwnFiles(t *testing.T) {
 	dir := t.TempDir()
 	theirs, link, gone := filepath.Join(dir, "theirs"), filepath.Join(dir, "link"), filepath.Join(dir, "gone")
-	if err := errors.Join(os.WriteFile(theirs, []byte("abc"), 0o600), os.Symlink(theirs, link),
-		os.Symlink(filepath.Join(dir, "nothing"), gone)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.WriteFile(theirs, []byte("abc"), 0o600), os.Symlink(theirs, link),
+		os.Symlink(filepath.Join(dir, "nothing"), gone)))
 	for _, path := range []string{link, gone} {
 		if f, err := EditOwn(path, 0o600); !errors.Is(err, ErrNotRegular) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s is opened: %v, %v", path, f, err)
@@ -89,10 +82,7 @@ func TestOwnFiles(t *testing.T) {
 		t.Errorf("a file was made at the end of a link: %v", err)
 	}
 	for _, path := range []string{theirs, filepath.Join(dir, "new")} {
-		f, err := EditOwn(path, 0o600)
-		if err != nil {
-			t.Fatal(err)
-		}
+		f := must.Get(EditOwn(path, 0o600))(t)
 		f.Close()
 	}
 }
@@ -101,25 +91,17 @@ func TestOwnFiles(t *testing.T) {
 func TestLockOfAPipe(t *testing.T) {
 	dir := t.TempDir()
 	pipe := filepath.Join(dir, "pipe")
-	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o644))
 	for _, path := range []string{pipe, dir} {
 		if _, err := Lock(path); !errors.Is(err, ErrNotRegular) || !strings.Contains(err.Error(), path) {
 			t.Errorf("%s: %v", path, err)
 		}
 	}
-	one, err := Lock(filepath.Join(dir, "lock"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	one := must.Get(Lock(filepath.Join(dir, "lock")))(t)
 	if held, err := one.TryLock(); !held || err != nil {
 		t.Fatal(held, err)
 	}
-	other, err := Lock(one.Path())
-	if err != nil {
-		t.Fatal(err)
-	}
+	other := must.Get(Lock(one.Path()))(t)
 	if held, err := other.TryLock(); held || err != nil {
 		t.Errorf("a lock is held twice: %t, %v", held, err)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/rowfile"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestNothingIsLeftInTemp: what killed programs left is removed, what others have put there stays, and a
@@ -14,18 +15,11 @@ import (
 func TestNothingIsLeftInTemp(t *testing.T) {
 	temp := filepath.Join(t.TempDir(), "temp")
 	left := filepath.Join(temp, ".teach.tmp-pipeline-1a2b")
-	if err := os.MkdirAll(left, 0o700); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(left, 0o700))
 	for _, name := range []string{left + "/base", left + "3", temp + "/teach-mine"} {
-		if err := os.WriteFile(name, []byte("x"), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(name, []byte("x"), 0o600))
 	}
-	m, err := rowfile.New[float32](temp, "teach", "embeddings", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(rowfile.New[float32](temp, "teach", "embeddings", 2))(t)
 	if err := m.Write(0, []float32{1, 2}); err != nil {
 		t.Error(err)
 	}
@@ -40,15 +34,10 @@ func TestNothingIsLeftInTemp(t *testing.T) {
 
 // TestRows: rows of both sizes come back from anywhere, into the buffer where it is large enough.
 func TestRows(t *testing.T) {
-	m, err := rowfile.New[float64](t.TempDir(), "label", "scores", 2)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(rowfile.New[float64](t.TempDir(), "label", "scores", 2))(t)
 	defer m.Close()
 	for row, v := range [][]float64{{1, 2}, {3, 4, 5, 6}} {
-		if err := m.Write(row, v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Write(row, v))
 	}
 	buf := make([]float64, 4)
 	got, err := m.Read(1, 3, buf)

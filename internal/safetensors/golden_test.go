@@ -7,6 +7,8 @@ import (
 	"os"
 	"reflect"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 var update = flag.Bool("update", false, "rewrite testdata/go.safetensors")
@@ -17,9 +19,7 @@ func TestGoldenBytes(t *testing.T) {
 	tensors, metadata := sample()
 	raw, _ := encode(t, tensors, metadata)
 	if *update {
-		if err := os.WriteFile("testdata/go.safetensors", raw, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile("testdata/go.safetensors", raw, 0o644))
 	}
 	want, err := os.ReadFile("testdata/go.safetensors")
 	if err != nil || !bytes.Equal(raw, want) {
@@ -28,14 +28,8 @@ func TestGoldenBytes(t *testing.T) {
 }
 
 func TestReadsReferenceFile(t *testing.T) {
-	raw, err := os.ReadFile("testdata/python.safetensors")
-	if err != nil {
-		t.Fatal(err)
-	}
-	f, err := open(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/python.safetensors"))(t)
+	f := must.Get(open(raw))(t)
 	want := map[string]Tensor{
 		"single":  {Shape: []int{2, 3}, F32: []float32{0, 0.25, 0.5, 0.75, 1, 1.25}},
 		"double":  {Shape: []int{3}, F64: []float64{1e300, -1e-300, math.Pi}},

@@ -11,6 +11,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func sample() (map[string]Tensor, map[string]string) {
@@ -29,10 +31,7 @@ func sample() (map[string]Tensor, map[string]string) {
 func encode(t testing.TB, tensors map[string]Tensor, metadata map[string]string) ([]byte, Written) {
 	t.Helper()
 	var b bytes.Buffer
-	done, err := Write(&b, tensors, metadata)
-	if err != nil {
-		t.Fatal(err)
-	}
+	done := must.Get(Write(&b, tensors, metadata))(t)
 	return b.Bytes(), done
 }
 
@@ -41,10 +40,7 @@ func open(raw []byte) (*File, error) { return Open(bytes.NewReader(raw), int64(l
 func TestRoundTrip(t *testing.T) {
 	tensors, metadata := sample()
 	raw, done := encode(t, tensors, metadata)
-	f, err := open(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(open(raw))(t)
 	if !reflect.DeepEqual(f.Metadata(), metadata) {
 		t.Errorf("metadata %q", f.Metadata())
 	}
@@ -74,10 +70,7 @@ func TestRoundTripAcrossChunks(t *testing.T) {
 		want.F32[i] = float32(i)
 	}
 	raw, _ := encode(t, map[string]Tensor{"x": want}, nil)
-	f, err := open(raw)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(open(raw))(t)
 	if got, err := f.Read("x"); err != nil || !reflect.DeepEqual(got, want) {
 		t.Fatalf("differs (%v)", err)
 	}
@@ -258,26 +251,17 @@ func BenchmarkWrite16MiB(b *testing.B) {
 	x := Tensor{Shape: []int{1 << 22}, F32: make([]float32, 1<<22)}
 	b.SetBytes(1 << 24)
 	for b.Loop() {
-		if _, err := Write(io.Discard, map[string]Tensor{"x": x}, nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Get(Write(io.Discard, map[string]Tensor{"x": x}, nil))(b)
 	}
 }
 
 func BenchmarkRead16MiB(b *testing.B) {
 	var raw bytes.Buffer
 	x := Tensor{Shape: []int{1 << 22}, F32: make([]float32, 1<<22)}
-	if _, err := Write(&raw, map[string]Tensor{"x": x}, nil); err != nil {
-		b.Fatal(err)
-	}
+	must.Get(Write(&raw, map[string]Tensor{"x": x}, nil))(b)
 	b.SetBytes(1 << 24)
 	for b.Loop() {
-		f, err := open(raw.Bytes())
-		if err != nil {
-			b.Fatal(err)
-		}
-		if _, err := f.Read("x"); err != nil {
-			b.Fatal(err)
-		}
+		f := must.Get(open(raw.Bytes()))(b)
+		must.Get(f.Read("x"))(b)
 	}
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -67,24 +68,15 @@ func draw(stream uint64, n, first, last int) folder {
 
 func train(t *testing.T, name string, f folder) *model.Model {
 	t.Helper()
-	images, err := embed.Collect(t.Context(), f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m, _, err := model.Train(t.Context(),
-		model.Settings{Method: name, Heads: method.DefaultConfig(), Provenance: f.Provenance()}, model.NewBatch(images))
-	if err != nil {
-		t.Fatal(err)
-	}
+	images := must.Get(embed.Collect(t.Context(), f))(t)
+	settings := model.Settings{Method: name, Heads: method.DefaultConfig(), Provenance: f.Provenance()}
+	m, _ := must.Get2(model.Train(t.Context(), settings, model.NewBatch(images)))(t)
 	return m
 }
 
 func fit(t *testing.T, m *model.Model, by label.Scorer, f folder) (*adapt.Head, *label.Kept) {
 	t.Helper()
-	h, kept, err := adapt.Fit(t.Context(), m, by, f, t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	h, kept := must.Get2(adapt.Fit(t.Context(), m, by, f, t.TempDir()))(t)
 	t.Cleanup(kept.Close)
 	return h, kept
 }
@@ -92,10 +84,7 @@ func fit(t *testing.T, m *model.Model, by label.Scorer, f folder) (*adapt.Head, 
 // answers returns the log-probabilities and novelty of the first n kept rows.
 func answers(t *testing.T, kept *label.Kept, n int) (blas64.General, []float64) {
 	t.Helper()
-	logProb, novelty, err := kept.Scores(dense.Range(0, n))
-	if err != nil {
-		t.Fatal(err)
-	}
+	logProb, novelty := must.Get2(kept.Scores(dense.Range(0, n)))(t)
 	return logProb, novelty
 }
 
@@ -116,9 +105,7 @@ func scores(t *testing.T, h classifier.Head, f folder) (logProb, novelty []float
 		x.Data = append(x.Data, item.Vector...)
 	}
 	dst, novelty := dense.New(len(f), len(h.Classes())), make([]float64, len(f))
-	if err := h.Score(dst, novelty, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, h.Score(dst, novelty, x))
 	for i, item := range f {
 		if classifier.FromLogProb(h.Classes(), dense.Row(dst, i), 1).Label == item.Sample.Label {
 			right++

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -46,22 +47,13 @@ func (f manyPhotos) Each(_ context.Context, emit func(embed.Item) error) (o embe
 // BenchmarkFit labels a folder as a whole, and says how much longer that is than asking the head (share) and
 // what the heap grew to.
 func BenchmarkFit(b *testing.B) {
-	shown, err := embed.Collect(b.Context(), manyPhotos{400, 1})
-	if err != nil {
-		b.Fatal(err)
-	}
-	m, _, err := model.Train(b.Context(), model.Settings{Method: "plda", Heads: method.DefaultConfig()},
-		model.NewBatch(shown))
-	if err != nil {
-		b.Fatal(err)
-	}
+	shown := must.Get(embed.Collect(b.Context(), manyPhotos{400, 1}))(b)
+	m, _ := must.Get2(model.Train(b.Context(), model.Settings{Method: "plda", Heads: method.DefaultConfig()},
+		model.NewBatch(shown)))(b)
 	for _, n := range []int{1000, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				_, kept, err := adapt.Fit(b.Context(), m, label.Scorer{}, manyPhotos{n, 2}, b.TempDir())
-				if err != nil {
-					b.Fatal(err)
-				}
+				_, kept := must.Get2(adapt.Fit(b.Context(), m, label.Scorer{}, manyPhotos{n, 2}, b.TempDir()))(b)
 				var memory runtime.MemStats
 				runtime.ReadMemStats(&memory)
 				b.ReportMetric(float64(memory.HeapSys)/(1<<20), "heap-MiB")
@@ -71,10 +63,7 @@ func BenchmarkFit(b *testing.B) {
 		b.Run(fmt.Sprint(n, "/scored"), func(b *testing.B) {
 			for b.Loop() {
 				by := label.Scorer{Head: model.Untempered{Predictor: m.Predictor}}
-				kept, err := label.Keep(b.Context(), by, manyPhotos{n, 2}, b.TempDir(), true)
-				if err != nil {
-					b.Fatal(err)
-				}
+				kept := must.Get(label.Keep(b.Context(), by, manyPhotos{n, 2}, b.TempDir(), true))(b)
 				kept.Close()
 			}
 		})

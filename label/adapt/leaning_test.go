@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -36,10 +37,7 @@ func drawn(t *testing.T, n, classes int) (graph, [][]float64) {
 		classifier.LogSoftmax(b)
 		logProb = append(logProb, b)
 	}
-	g, err := newGraph(t.Context(), linalg.Default(), x, func(i, j int) bool { return i+j == 3 })
-	if err != nil {
-		t.Fatal(err)
-	}
+	g := must.Get(newGraph(t.Context(), linalg.Default(), x, func(i, j int) bool { return i+j == 3 }))(t)
 	return g, logProb
 }
 
@@ -71,9 +69,7 @@ func TestLean(t *testing.T) {
 			l.set(i, b[i], map[bool]int{true: 1, false: -1}[i%9 == 0])
 		}
 		const lambda = 1.7
-		if err := l.lean(t.Context(), lambda); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, l.lean(t.Context(), lambda))
 		want := formula(g, b, lambda)
 		worst := 0.0
 		for i := range b {

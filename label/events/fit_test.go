@@ -21,6 +21,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
 )
@@ -85,9 +86,7 @@ func told(t *testing.T, added float64, decided map[string]label.Decision, x map[
 	paths := slices.Sorted(maps.Keys(x))
 	var photos []events.Photo
 	for _, path := range paths {
-		if err := os.WriteFile(filepath.Join(root, path), exifPhoto("2025:06:14 10:11:12", "", ""), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(root, path), exifPhoto("2025:06:14 10:11:12", "", ""), 0o644))
 		photos = append(photos, events.Photo{Path: path, Rows: 1})
 	}
 	g, err := events.Group(t.Context(), root, slices.Values(photos), events.Options{Gap: time.Minute})
@@ -105,15 +104,10 @@ func told(t *testing.T, added float64, decided map[string]label.Decision, x map[
 		return label.Decision{}, false
 	}
 	rows := fixedRows{paths, x}
-	fitted, err := g.Fit(t.Context(), scorer, rows, added)
-	if err != nil {
-		t.Fatal(err)
-	}
+	fitted := must.Get(g.Fit(t.Context(), scorer, rows, added))(t)
 	scorer.Events = fitted.Of
 	sink := &rowSink{}
-	if _, err := (label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{sink}}).Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get((label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{sink}}).Run(t.Context()))(t)
 	for _, e := range sink.events {
 		each = append(each, strings.TrimSpace(fmt.Sprintf("%s %.3f", e.Label, e.Probability)))
 	}

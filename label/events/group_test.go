@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label/events"
 )
 
@@ -49,26 +50,17 @@ func grouped(t *testing.T, opts events.Options, photos ...string) (sets []string
 	for _, p := range photos {
 		part := append(strings.Split(p, "|"), "", "", "")
 		file := filepath.Join(root, part[0])
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
 		taken := ""
 		if part[3] == "list" {
 			taken, part[1], part[3] = part[1], "", ""
 		}
-		if err := os.WriteFile(file, exifPhoto(part[1], part[2], part[3]), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, exifPhoto(part[1], part[2], part[3]), 0o644))
 		at := time.Date(2024, 1, 2, 3, 4, 5, 0, time.UTC)
-		if err := os.Chtimes(file, at, at); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Chtimes(file, at, at))
 		list = append(list, events.Photo{Path: part[0], Rows: 1, Taken: taken})
 	}
-	g, err := events.Group(t.Context(), root, slices.Values(list), opts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	g = must.Get(events.Group(t.Context(), root, slices.Values(list), opts))(t)
 	members := map[string][]string{}
 	for _, p := range list {
 		name := g.EventOf(p.Path).Name

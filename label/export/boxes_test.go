@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/export"
 )
@@ -88,11 +89,9 @@ func TestPicturesOfBoxes(t *testing.T) {
 		t.Errorf("metadata.jsonl has %s", text)
 	}
 	edited := filepath.Join(dir, "imagefolder/cat/b.jpg.10.jpg")
-	if err := errors.Join(os.WriteFile(edited, []byte("edited"), 0o644),
+	must.Do(t, errors.Join(os.WriteFile(edited, []byte("edited"), 0o644),
 		os.Chtimes(edited, time.Unix(1, 0), time.Unix(1, 0)),
-		os.WriteFile(filepath.Join(dir, "summary.json"), []byte("{}"), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+		os.WriteFile(filepath.Join(dir, "summary.json"), []byte("{}"), 0o644)))
 	version = 2
 	rows[0].Prediction.Label = "dog"
 	run(t, o, []string{"imagefolder"}, rows...)
@@ -102,10 +101,7 @@ func TestPicturesOfBoxes(t *testing.T) {
 	}
 	failing := errors.New("too large")
 	o.Crop = func(string, *dataset.Box) ([]byte, error) { return nil, failing }
-	sinks, err := export.Sinks([]string{"imagefolder"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sinks := must.Get(export.Sinks([]string{"imagefolder"}, o))(t)
 	defer sinks[0].Abort()
 	if item := (*label.ItemError)(nil); !errors.As(sinks[0].Put(rows[0]), &item) || !errors.Is(item, failing) {
 		t.Error("a box that cannot be cut out is no problem of it alone")

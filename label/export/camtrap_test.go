@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/export"
 )
@@ -18,14 +19,8 @@ import (
 // table reads a CSV file by its header.
 func table(t *testing.T, file string) (rows []map[string]string) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	cells, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
+	cells := must.Get(csv.NewReader(bytes.NewReader(text)).ReadAll())(t)
 	for _, record := range cells[1:] {
 		row := map[string]string{}
 		for i, cell := range record {
@@ -54,10 +49,7 @@ func TestCamtrap(t *testing.T) {
 	rows[4].By, rows[4].Rejected = "", true
 	rows[7].By, rows[7].Prediction.Probability = "", 0.875
 	o := options(root, dir)
-	sinks, err := export.Sinks([]string{"camtrap-dp"}, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sinks := must.Get(export.Sinks([]string{"camtrap-dp"}, o))(t)
 	for _, r := range rows {
 		err := sinks[0].Put(r)
 		var item *label.ItemError
@@ -65,9 +57,7 @@ func TestCamtrap(t *testing.T) {
 			t.Errorf("%s: %v", r.Sample.Path, err)
 		}
 	}
-	if err := sinks[0].Commit(embed.Outcome{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sinks[0].Commit(embed.Outcome{}))
 	deployments := map[string]map[string]string{}
 	for _, d := range table(t, filepath.Join(dir, "camtrap-dp/deployments.csv")) {
 		deployments[d["deploymentID"]] = d
@@ -110,10 +100,7 @@ func TestCamtrap(t *testing.T) {
 func TestNoTimeAtAll(t *testing.T) {
 	root, dir := t.TempDir(), t.TempDir()
 	write(t, root, "undated.jpg")
-	sinks, err := export.Sinks([]string{"camtrap-dp"}, options(root, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sinks := must.Get(export.Sinks([]string{"camtrap-dp"}, options(root, dir)))(t)
 	defer sinks[0].Abort()
 	_ = sinks[0].Put(row("undated.jpg", "cat"))
 	if err := sinks[0].Commit(embed.Outcome{}); err == nil || !strings.Contains(err.Error(), "leave out camtrap-dp") {

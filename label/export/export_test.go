@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/export"
 	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
@@ -36,11 +37,7 @@ func TestFormats(t *testing.T) {
 		t.Errorf("label.Formats has %q, the tests here %q", label.Formats(), want)
 	}
 	text := func(file string) string {
-		b, err := os.ReadFile(filepath.FromSlash(file))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return string(b)
+		return string(must.Get(os.ReadFile(filepath.FromSlash(file)))(t))
 	}
 	page := text("../../docs/formats-results.md")
 	for _, place := range []string{
@@ -82,10 +79,7 @@ func write(t *testing.T, root string, names ...string) {
 	t.Helper()
 	for _, name := range names {
 		file := filepath.Join(root, filepath.FromSlash(name))
-		err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(name), 0o644))
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(name), 0o644)))
 	}
 }
 
@@ -105,19 +99,14 @@ func options(root, dir string, splits ...string) export.Options {
 // run exports rows.
 func run(t *testing.T, o export.Options, formats []string, rows ...label.Scored) {
 	t.Helper()
-	sinks, err := export.Sinks(formats, o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sinks := must.Get(export.Sinks(formats, o))(t)
 	for i, s := range sinks {
 		for _, r := range rows {
 			if err := s.Put(r); err != nil {
 				t.Fatalf("%s: %s: %v", formats[i], r.Sample.Path, err)
 			}
 		}
-		if err := s.Commit(embed.Outcome{}); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Commit(embed.Outcome{}))
 		s.Abort()
 		for _, name := range s.(label.Lister).Files() {
 			if info, err := os.Lstat(filepath.Join(o.Dir, name)); err != nil || !info.Mode().IsRegular() {
@@ -125,18 +114,13 @@ func run(t *testing.T, o export.Options, formats []string, rows ...label.Scored)
 			}
 		}
 	}
-	if err := os.WriteFile(filepath.Join(o.Dir, "summary.json"), []byte("{}"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(o.Dir, "summary.json"), []byte("{}"), 0o644))
 }
 
 // read returns the classes in a list by the content of the photos, which is their name.
 func read(t *testing.T, list, root string) map[string]string {
 	t.Helper()
-	l, err := dataset.ReadList(list, root, dataset.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	l := must.Get(dataset.ReadList(list, root, dataset.ListOptions{}))(t)
 	if len(l.Problems) > 0 {
 		t.Errorf("%s: %v", list, l.Problems)
 	}
@@ -313,10 +297,7 @@ func TestFoldersOfClasses(t *testing.T) {
 
 func object(t *testing.T, file string, to any) {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	if err := json.Unmarshal(text, to); err != nil {
 		t.Fatalf("%s: %v", file, err)
 	}
@@ -337,14 +318,9 @@ func TestAgain(t *testing.T) {
 	}
 	write(t, dir, "coco/mine.json", "imagefolder/cat/mine.jpg", "label-studio/notes.txt")
 
-	sinks, err := export.Sinks(all, options(root, dir))
-	if err != nil {
-		t.Fatal(err)
-	}
+	sinks := must.Get(export.Sinks(all, options(root, dir)))(t)
 	for _, s := range sinks {
-		if err := s.Put(a); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Put(a))
 		s.Abort()
 	}
 	mine := map[string]string{}
@@ -381,7 +357,7 @@ func TestAgain(t *testing.T) {
 func tree(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -389,10 +365,7 @@ func tree(t *testing.T, dir string) map[string]string {
 		rel, relErr := filepath.Rel(dir, name)
 		found[filepath.ToSlash(rel)] = string(text)
 		return errors.Join(err, relErr)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 

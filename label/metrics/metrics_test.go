@@ -12,6 +12,8 @@ import (
 	"testing"
 
 	"gonum.org/v1/gonum/blas/blas64"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func logs(cols int, p ...float64) blas64.General {
@@ -39,10 +41,7 @@ func TestEvaluateByHand(t *testing.T) {
 		0.5, 0.5, 0, // c taken for a: tie goes to the first; p(c) = 0
 		0.9, 0.05, 0.05,
 		0.9, 0.05, 0.05)
-	r, err := Evaluate([]string{"a", "b", "c"}, truth, p, []float64{1, 2, 3, 5, 3, 9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Evaluate([]string{"a", "b", "c"}, truth, p, []float64{1, 2, 3, 5, 3, 9}))(t)
 	if r.N != 4 || r.NUnknown != 1 || r.NUnlabelled != 1 {
 		t.Errorf("counts %d %d %d", r.N, r.NUnknown, r.NUnlabelled)
 	}
@@ -77,14 +76,9 @@ func TestBinEdges(t *testing.T) {
 }
 
 func TestJSONContract(t *testing.T) {
-	r, err := Evaluate([]string{"a", "b"}, []string{"a"}, logs(2, 0.75, 0.25), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Evaluate([]string{"a", "b"}, []string{"a"}, logs(2, 0.75, 0.25), nil))(t)
 	var b bytes.Buffer
-	if err := r.WriteJSON(&b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.WriteJSON(&b))
 	want := `{"n":1,"accuracy":1,"balanced_accuracy":1,"nll":0.2876820724517809,"ece":0.25,"novelty_auroc":null,` +
 		`"new_ece":null,"per_class":[{"class":"a","n":1,"accuracy":1},{"class":"b","n":0,"accuracy":null}],` +
 		`"confusion":[[1,0],[0,0]],"classes":["a","b"],"n_unknown":0,"n_unlabelled":0}` + "\n"
@@ -107,24 +101,16 @@ type golden struct {
 
 func readGolden(t *testing.T) (golden, blas64.General) {
 	t.Helper()
-	raw, err := os.ReadFile("testdata/golden.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	raw := must.Get(os.ReadFile("testdata/golden.json"))(t)
 	var g golden
-	if err := json.Unmarshal(raw, &g); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(raw, &g))
 	return g, blas64.General{Rows: len(g.LogProb), Cols: len(g.Classes), Stride: len(g.Classes),
 		Data: slices.Concat(g.LogProb...)}
 }
 
 func TestScikitLearnGolden(t *testing.T) {
 	g, logProb := readGolden(t)
-	r, err := Evaluate(g.Classes, g.Truth, logProb, g.Novelty)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := must.Get(Evaluate(g.Classes, g.Truth, logProb, g.Novelty))(t)
 	near(t, "accuracy", r.Accuracy, g.Accuracy, 1e-15)
 	near(t, "balanced accuracy", r.BalancedAccuracy, g.BalancedAccuracy, 1e-15)
 	near(t, "nll", r.NLLNats, g.NLL, 1e-12)
@@ -141,21 +127,13 @@ func TestScikitLearnGolden(t *testing.T) {
 // Splitting the samples into batches must not change a bit.
 func TestBatchesDoNotMatter(t *testing.T) {
 	g, p := readGolden(t)
-	want, err := Evaluate(g.Classes, g.Truth, p, g.Novelty)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(Evaluate(g.Classes, g.Truth, p, g.Novelty))(t)
 	for _, size := range []int{1, 7, 64} {
-		a, err := NewAccumulator(g.Classes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(NewAccumulator(g.Classes))(t)
 		for i := 0; i < p.Rows; i += size {
 			n := min(size, p.Rows-i)
 			part := blas64.General{Rows: n, Cols: p.Cols, Stride: p.Stride, Data: p.Data[i*p.Stride:]}
-			if err := a.Add(g.Truth[i:i+n], part, g.Novelty[i:i+n]); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, a.Add(g.Truth[i:i+n], part, g.Novelty[i:i+n]))
 		}
 		if got, err := a.Report(); err != nil || !reflect.DeepEqual(got, want) {
 			t.Errorf("batches of %d differ (%v)", size, err)
@@ -235,9 +213,7 @@ func TestRefusals(t *testing.T) {
 		}
 	}
 	a, _ := NewAccumulator(ab)
-	if err := a.Add([]string{"a"}, good, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, a.Add([]string{"a"}, good, nil))
 	if err := a.Add([]string{"a"}, good, []float64{1}); err == nil {
 		t.Error("novelty in some batches only: no error")
 	}
@@ -255,21 +231,14 @@ func BenchmarkAccumulator256x1000(b *testing.B) {
 	p := blas64.General{Rows: n, Cols: c, Stride: c, Data: make([]float64, n*c)}
 	a, _ := NewAccumulator(classes)
 	for b.Loop() {
-		if err := a.Add(truth, p, nil); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, a.Add(truth, p, nil))
 	}
 }
 
 // The calibration error of being new is the mean distance of probability and share in bins.
 func TestErrorOfBeingNew(t *testing.T) {
-	a, err := NewAccumulator([]string{"a"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := a.Add([]string{"a", "a", "x", "y"}, logs(1, 1, 1, 1, 1), []float64{0, 0, 1, 1}); err != nil {
-		t.Fatal(err)
-	}
+	a := must.Get(NewAccumulator([]string{"a"}))(t)
+	must.Do(t, a.Add([]string{"a", "a", "x", "y"}, logs(1, 1, 1, 1, 1), []float64{0, 0, 1, 1}))
 	a.AddNew(0.25, false)
 	a.AddNew(0.75, false)
 	a.AddNew(0.75, true)

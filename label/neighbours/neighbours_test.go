@@ -15,6 +15,7 @@ import (
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label/neighbours"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
@@ -65,11 +66,7 @@ func found(x blas32.General, g neighbours.Graph, k int) float64 {
 
 func find(t testing.TB, x blas32.General, k int) neighbours.Graph {
 	t.Helper()
-	g, err := neighbours.Find(context.Background(), linalg.Default(), x, k, 1, silent)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(neighbours.Find(context.Background(), linalg.Default(), x, k, 1, silent))(t)
 }
 
 // Few rows have exactly their nearest rows, and many nearly all of them; always k different
@@ -157,11 +154,7 @@ func TestLayoutKeepsNeighbours(t *testing.T) {
 	from := principal(t, x)
 	g := find(t, x, 15)
 	layout := func() []float32 {
-		places, err := g.Layout(context.Background(), from, 1, silent)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return places
+		return must.Get(g.Layout(context.Background(), from, 1, silent))(t)
 	}
 	places := layout()
 	before, after := trust(x, plane(from), 10), trust(x, plane(places), 10)
@@ -211,9 +204,7 @@ func BenchmarkLayout(b *testing.B) {
 				g := find(b, x, 15)
 				b.ReportMetric(time.Since(begun).Seconds(), "s/graph")
 				begun = time.Now()
-				if _, err := g.Layout(context.Background(), from, 1, silent); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(g.Layout(context.Background(), from, 1, silent))(b)
 				b.ReportMetric(time.Since(begun).Seconds(), "s/layout")
 			}
 		})

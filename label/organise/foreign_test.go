@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestLinkInPlaceOfTheTree: a link is neither followed nor replaced, whatever it
@@ -95,15 +96,11 @@ func testForgedTree(t *testing.T, finished bool) {
 	if err := os.Link(filepath.Join(root, "linked.jpg"), filepath.Join(tree, "cat/linked.jpg")); err != nil {
 		t.Skip(err)
 	}
-	if err := os.Remove(filepath.Join(root, "self.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(root, "self.jpg")))
 	link(t, filepath.Join(tree, "cat/self.jpg"), filepath.Join(root, "self.jpg"))
 	for _, dir := range []string{root, filepath.Join(tree, "cat")} {
 		for _, file := range []string{"equal.jpg", "edited.jpg", "linked.jpg", "self.jpg"} {
-			if err := os.Chtimes(filepath.Join(dir, file), at, at); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chtimes(filepath.Join(dir, file), at, at))
 		}
 	}
 	link(t, filepath.Join(root, "2024"), filepath.Join(tree, "cat/2024"))
@@ -137,27 +134,18 @@ func TestAddedWhileLabelling(t *testing.T) {
 	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "by-class")
 	write(t, filepath.Join(root, "a.jpg"), "a")
 	build(t, Links, root, dir, labelled("a.jpg", "cat", false))
-	tree, err := NewTree(Links, root, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(NewTree(Links, root, dir))(t)
 	defer tree.Abort()
-	if err := tree.Put(labelled("a.jpg", "cat", false)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tree.Put(labelled("a.jpg", "cat", false)))
 	write(t, filepath.Join(dir, "cat/late.txt"), "late")
 	write(t, filepath.Join(dir, "new/late.txt"), "late")
-	if err := tree.Commit(embed.Outcome{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tree.Commit(embed.Outcome{}))
 	wantTree(t, dir, map[string]string{"cat/a.jpg": "a", "cat/late.txt": "late", "new/late.txt": "late"})
 }
 
 func link(t *testing.T, target, name string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(name), 0o755))
 	if err := os.Symlink(target, name); err != nil {
 		t.Skip(err)
 	}

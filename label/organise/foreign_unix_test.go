@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"syscall"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestForeignFoldersStay with their modes, also empty ones, and so do names that are
@@ -19,18 +21,12 @@ func TestForeignFoldersStay(t *testing.T) {
 	for dir, mode := range map[string]fs.FileMode{
 		"": 0o750, "cat": 0o711, "cat/later": 0o700, "private/empty": 0o700, "dog": 0o710,
 	} {
-		if err := os.MkdirAll(filepath.Join(tree, dir), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Chmod(filepath.Join(tree, dir), mode); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(tree, dir), 0o755))
+		must.Do(t, os.Chmod(filepath.Join(tree, dir), mode))
 	}
 	write(t, filepath.Join(tree, "bird"), "a file with the name of a class")
 	write(t, filepath.Join(tree, "eel/a.jpg/mine.txt"), "a folder with the name of a photo")
-	if err := syscall.Mkfifo(filepath.Join(tree, "cat/pipe"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(filepath.Join(tree, "cat/pipe"), 0o644))
 	for _, class := range []string{"dog", "bird", "eel"} {
 		build(t, Links, root, tree, labelled("a.jpg", class, false))
 	}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"unicode/utf8"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestSidecarsAreXML: a sidecar is valid XML whatever the classes are called, and has all names that XML
@@ -15,10 +17,7 @@ func TestSidecarsAreXML(t *testing.T) {
 		"\x1b[31mred", "nul\x00", "\u009b", "\xff", "\ufffe", `<rdf:li>"&amp;`, "]]>", "--><!--", "<?xpacket?>",
 		"tab\t", "new\nline", "\U0001f98a",
 	}
-	text, err := sidecar(names)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(sidecar(names))(t)
 	if !written(text) {
 		t.Error("it is not known again")
 	}

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -18,15 +19,9 @@ import (
 // ever, or fill the disk.
 func TestPhotosThatBecomePipes(t *testing.T) {
 	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "by-class")
-	err := errors.Join(syscall.Mkfifo(filepath.Join(root, "pipe.jpg"), 0o600),
-		os.Symlink("/dev/zero", filepath.Join(root, "device.jpg")))
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := NewTree(Copies, root, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(syscall.Mkfifo(filepath.Join(root, "pipe.jpg"), 0o600),
+		os.Symlink("/dev/zero", filepath.Join(root, "device.jpg"))))
+	tree := must.Get(NewTree(Copies, root, dir))(t)
 	defer tree.Abort()
 	for _, name := range []string{"pipe.jpg", "device.jpg"} {
 		var item *label.ItemError

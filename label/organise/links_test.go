@@ -4,6 +4,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestLinksIn: whether there are symbolic links is found out without a trace; without
@@ -21,9 +23,7 @@ func TestLinksIn(t *testing.T) {
 		t.Errorf("%q where none can be made", how)
 	}
 	photo, to := filepath.Join(dir, "photo"), filepath.Join(dir, "to")
-	if err := os.WriteFile(photo, []byte("photo"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(photo, []byte("photo"), 0o644))
 	if err := how.Place(photo, to, ""); err != nil || !sameFile(photo, to) {
 		t.Errorf("no further name: %v", err)
 	}

@@ -15,14 +15,13 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(file), 0o755), os.WriteFile(file, []byte(text), 0o644)))
 }
 
 func labelled(path, class string, rejected bool) label.Scored {
@@ -33,19 +32,12 @@ func labelled(path, class string, rejected bool) label.Scored {
 // build creates a tree of the images and commits it, as a job that finishes.
 func build(t *testing.T, how How, root, dir string, images ...label.Scored) {
 	t.Helper()
-	tree, err := NewTree(how, root, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(NewTree(how, root, dir))(t)
 	defer tree.Abort()
 	for _, image := range images {
-		if err := tree.Put(image); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, tree.Put(image))
 	}
-	if err := tree.Commit(embed.Outcome{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, tree.Commit(embed.Outcome{}))
 	write(t, filepath.Join(filepath.Dir(dir), "summary.json"), "{}")
 }
 
@@ -53,7 +45,7 @@ func build(t *testing.T, how How, root, dir string, images ...label.Scored) {
 func contents(t *testing.T, dir string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+	must.Do(t, filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
 		if err != nil || e.IsDir() {
 			return err
 		}
@@ -64,10 +56,7 @@ func contents(t *testing.T, dir string) map[string]string {
 		rel, relErr := filepath.Rel(dir, name)
 		found[filepath.ToSlash(rel)] = string(text)
 		return relErr
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return found
 }
 
@@ -124,9 +113,7 @@ func TestLastCopyStays(t *testing.T) {
 	write(t, filepath.Join(root, "a.jpg"), "a")
 	write(t, filepath.Join(root, "b.jpg"), "b")
 	build(t, Copies, root, dir, labelled("a.jpg", "cat", false), labelled("b.jpg", "cat", false))
-	if err := os.Remove(filepath.Join(root, "a.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(root, "a.jpg")))
 	write(t, filepath.Join(root, "b.jpg"), "edited")
 	for range 2 {
 		build(t, Copies, root, dir, labelled("b.jpg", "cat", false))
@@ -140,9 +127,7 @@ func TestCopiesAreReused(t *testing.T) {
 	file := filepath.Join(root, "a.jpg")
 	write(t, file, "a")
 	old := time.Now().Add(-time.Hour).Truncate(time.Second)
-	if err := os.Chtimes(file, old, old); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chtimes(file, old, old))
 	build(t, Copies, root, dir, labelled("a.jpg", "cat", false))
 	before, err := os.Stat(filepath.Join(dir, "cat", "a.jpg"))
 	if err != nil || !before.ModTime().Equal(old) {
@@ -160,10 +145,7 @@ func TestAbortLeavesTheOldTree(t *testing.T) {
 	root, dir := t.TempDir(), filepath.Join(t.TempDir(), "by-class")
 	write(t, filepath.Join(root, "a.jpg"), "a")
 	build(t, Links, root, dir, labelled("a.jpg", "cat", false))
-	tree, err := NewTree(Copies, root, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(NewTree(Copies, root, dir))(t)
 	var item *label.ItemError
 	if err := tree.Put(labelled("gone.jpg", "cat", false)); !errors.As(err, &item) {
 		t.Errorf("a photo that was removed: %v", err)
@@ -227,24 +209,18 @@ func TestSidecars(t *testing.T) {
 	s := NewSidecars(root, nil)
 	side := filepath.Join(root, "a.jpg.xmp")
 	for _, class := range []string{"cat <&> \"co\"", "dog", "dog"} {
-		if err := s.Put(labelled("a.jpg", class, false)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Put(labelled("a.jpg", class, false)))
 		if got := subjects(t, side); len(got) != 1 || got[0] != class {
 			t.Errorf("dc:subject is %q, want %q", got, class)
 		}
 	}
 	several := labelled("a.jpg", "", false)
 	several.By, several.Labels = label.Person, []string{"a<b", "c"}
-	if err := s.Put(several); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Put(several))
 	if got := subjects(t, side); !slices.Equal(got, several.Labels) {
 		t.Errorf("of several things dc:subject is %q", got)
 	}
-	if err := s.Put(labelled("a.jpg", "dog", true)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Put(labelled("a.jpg", "dog", true)))
 	if _, err := os.Lstat(side); !errors.Is(err, fs.ErrNotExist) {
 		t.Error("a rejected image keeps its sidecar")
 	}
@@ -270,10 +246,7 @@ func TestSidecars(t *testing.T) {
 // TestEditedSidecars: what another program or a person has changed stays as it is, whatever it is, and the
 // photo is reported.
 func TestEditedSidecars(t *testing.T) {
-	made, err := sidecar([]string{"cat"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	made := must.Get(sidecar([]string{"cat"}))(t)
 	for what, edit := range map[string][2]string{
 		"rating":  {` xmp:CreatorTool`, ` xmp:Rating="4" xmp:CreatorTool`},
 		"keyword": {"</rdf:Bag>", "<rdf:li>mine</rdf:li></rdf:Bag>"},
@@ -311,9 +284,7 @@ func TestEditedSidecars(t *testing.T) {
 func TestSidecarsOfBoxes(t *testing.T) {
 	root := t.TempDir()
 	for _, name := range []string{"empty.jpg", "new.jpg"} { // of earlier runs
-		if err := NewSidecars(root, nil).Put(labelled(name, "fox", false)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, NewSidecars(root, nil).Put(labelled(name, "fox", false)))
 	}
 	s := NewSidecars(root, &dataset.BoxesFound{Photos: []dataset.BoxedPhoto{{Path: "a.jpg", Boxes: 3},
 		{Path: "new.jpg", Boxes: 1}, {Path: "half.jpg", Boxes: 2}, {Path: "broken.jpg", Boxes: 1},
@@ -327,15 +298,11 @@ func TestSidecarsOfBoxes(t *testing.T) {
 		if !gone("a.jpg") {
 			t.Error("a sidecar before the last box")
 		}
-		if err := s.Put(ofBox(labelled("a.jpg", class, false), i+1)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Put(ofBox(labelled("a.jpg", class, false), i+1)))
 	}
 	for _, row := range []label.Scored{ofBox(labelled("new.jpg", "owl", true), 1),
 		ofBox(labelled("half.jpg", "elk", false), 2)} {
-		if err := s.Put(row); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Put(row))
 	}
 	write(t, side("theirs.jpg"), "<x/>")
 	var refused label.Refused
@@ -364,10 +331,7 @@ func ofBox(row label.Scored, number int) label.Scored {
 
 func subjects(t *testing.T, file string) []string {
 	t.Helper()
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
 	var meta struct {
 		Subjects []string `xml:"RDF>Description>subject>Bag>li"`
 	}

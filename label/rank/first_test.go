@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // stored are embeddings in memory as embed.Rows.
@@ -57,11 +58,7 @@ func drawnRows(seed uint64, d, k int) *stored {
 
 func first(t *testing.T, rows embed.Rows, n int, seed uint64) Selection {
 	t.Helper()
-	s, err := DefaultConfig().First(context.Background(), rows, n, seed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return must.Get(DefaultConfig().First(context.Background(), rows, n, seed))(t)
 }
 
 // TestFirstFindsEveryGroup, however small, the largest first.
@@ -133,10 +130,7 @@ func TestFirstDoesNotDependOnOrder(t *testing.T) {
 	}
 	c := DefaultConfig()
 	c.ClusterImages = 40
-	sample, err := c.First(context.Background(), e, 10, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sample := must.Get(c.First(context.Background(), e, 10, 1))(t)
 	other, err := c.First(context.Background(), shuffled(e, 6), 10, 1)
 	if err != nil || !reflect.DeepEqual(other, sample) || sample.Images != 165 || sample.Compared != 40 {
 		t.Errorf("of a sample: %v, %d of %d images, %d entries", err, sample.Compared, sample.Images,

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -38,20 +39,14 @@ func blobs(tb testing.TB, seed uint64, n, d, k int, noise float64) (*gauss.Space
 		}
 	}
 	sp := gauss.Isotropic(x)
-	white, err := sp.Whitened(x)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	white := must.Get(sp.Whitened(x))(tb)
 	return sp, white
 }
 
 func TestGroupsAreFound(t *testing.T) {
 	for _, k := range []int{1, 2, 5, 12, 20} {
 		sp, z := blobs(t, uint64(k), 240, 32, k, 0.3)
-		groups, err := Groups(context.Background(), sp, z)
-		if err != nil {
-			t.Fatal(err)
-		}
+		groups := must.Get(Groups(context.Background(), sp, z))(t)
 		if k > 1 && len(groups) != k { // the variance of one class alone is taken for that of several
 			t.Errorf("%d groups of %d", len(groups), k)
 		}
@@ -105,10 +100,7 @@ func slowGroups(sp *gauss.Space, z blas64.General) [][]int {
 func TestGroupsAreTheDefinition(t *testing.T) {
 	for seed := range uint64(60) {
 		sp, z := blobs(t, seed, 24, 5, 6, 0.8)
-		got, err := Groups(context.Background(), sp, z)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(Groups(context.Background(), sp, z))(t)
 		want := slowGroups(sp, z)
 		for _, g := range want {
 			slices.Sort(g)
@@ -200,10 +192,7 @@ func TestNovelImagesAreGrouped(t *testing.T) {
 	c := DefaultConfig()
 	c.Top = 20
 	r := ranked(t, corner(t), c, 0.5, items...)
-	groups, err := r.Group(context.Background(), corner(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	groups := must.Get(r.Group(context.Background(), corner(t)))(t)
 	if r.Novel != 15 || len(groups) != 2 || len(groups[0]) != 7 || len(groups[1]) != 6 {
 		t.Fatalf("%d novel: %v", r.Novel, groups)
 	}
@@ -263,15 +252,9 @@ func TestLinkGroups(t *testing.T) {
 func TestLinkGroupsAmongOthers(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "groups")
 	mine := filepath.Join(dir, "group-001", "mine.txt")
-	if err := os.MkdirAll(filepath.Dir(mine), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(mine, nil, 0o644); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := LinkGroups([][]Member{{{Path: "a.jpg"}}}, "/photos", dir, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(filepath.Dir(mine), 0o755))
+	must.Do(t, os.WriteFile(mine, nil, 0o644))
+	must.Get(LinkGroups([][]Member{{{Path: "a.jpg"}}}, "/photos", dir, nil))(t)
 	for _, name := range []string{mine, filepath.Join(dir, "group-001", "0001-a.jpg")} {
 		if _, err := os.Lstat(name); err != nil {
 			t.Error(err)
@@ -284,9 +267,7 @@ func BenchmarkGroups(b *testing.B) {
 		sp, z := blobs(b, 1, n, 192, 40, 1)
 		b.Run(fmt.Sprintf("n=%d/d=192", n), func(b *testing.B) {
 			for b.Loop() {
-				if _, err := Groups(context.Background(), sp, z); err != nil {
-					b.Fatal(err)
-				}
+				must.Get(Groups(context.Background(), sp, z))(b)
 			}
 		})
 	}
@@ -296,8 +277,6 @@ func BenchmarkDuplicates(b *testing.B) {
 	_, z := blobs(b, 1, 5000, 192, 40, 1)
 	x := blas32.General{Rows: z.Rows, Cols: z.Cols, Stride: z.Stride, Data: dense.Narrowed(z.Data)}
 	for b.Loop() {
-		if _, _, err := Duplicates(context.Background(), x); err != nil {
-			b.Fatal(err)
-		}
+		must.Get2(Duplicates(context.Background(), x))(b)
 	}
 }

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -58,22 +59,14 @@ func suspects(t *testing.T, m *model.Model, top int, items rows, judged ...embed
 	t.Helper()
 	c := DefaultConfig()
 	c.By, c.Top = LabelError, top
-	scorer, err := c.Scorer(m.Predictor, math.NaN())
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := New(c, m.Classes())
-	if err != nil {
-		t.Fatal(err)
-	}
+	scorer := must.Get(c.Scorer(m.Predictor, math.NaN()))(t)
+	r := must.Get(New(c, m.Classes()))(t)
 	r.SetAside(m)
 	for _, item := range judged {
 		r.Judged(item.Hash, item.Vector)
 	}
 	pass := label.Pass{Scorer: scorer, Rows: items, Sinks: []label.Sink{r}}
-	if _, err := pass.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(pass.Run(context.Background()))(t)
 	n, err := r.LeaveOut(context.Background(), m, math.NaN())
 	return r, n, err
 }
@@ -111,10 +104,7 @@ func TestLeaveOutFindsWhatAModelDefends(t *testing.T) {
 // is: of the same photos under their right names.
 func TestNumberOfWrongLabels(t *testing.T) {
 	m, items := mislabelled(t, 6, 10, 20)
-	r, _, err := suspects(t, m, 0, items)
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, _ := must.Get2(suspects(t, m, 0, items))(t)
 	if w := r.Wrong(); w.Of != 60 || math.Abs(w.Expected-6) > 2 || w.Low > 6 || w.High < 6 {
 		t.Errorf("%.1f of %d labels are claimed to be wrong, %.1f to %.1f; 6 of 60 are", w.Expected, w.Of, w.Low,
 			w.High)
@@ -122,9 +112,7 @@ func TestNumberOfWrongLabels(t *testing.T) {
 	right := slices.DeleteFunc(slices.Clone(items), func(it embed.Item) bool {
 		return strings.HasSuffix(it.Sample.Path, "wrong")
 	})
-	if r, _, err = suspects(t, trainedOn(t, right), 0, right); err != nil {
-		t.Fatal(err)
-	}
+	r, _ = must.Get2(suspects(t, trainedOn(t, right), 0, right))(t)
 	if w := r.Wrong(); w.Of != 54 || w.Expected > 0.6 {
 		t.Errorf("%.1f of %d right labels are claimed to be wrong", w.Expected, w.Of)
 	}

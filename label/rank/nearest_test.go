@@ -7,6 +7,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestNearest compares with sorting all rows; equal rows come in the order of their paths,
@@ -31,10 +33,7 @@ func TestNearest(t *testing.T) {
 	}
 	slices.SortFunc(all, better)
 	for _, most := range []int{0, 1, 50, 500} {
-		n, err := NewNearest(query, most)
-		if err != nil {
-			t.Fatal(err)
-		}
+		n := must.Get(NewNearest(query, most))(t)
 		n.Add("zero.jpg", make([]float32, 3))
 		for path, row := range rows {
 			n.Add(path, row)
@@ -55,9 +54,7 @@ func TestNearest(t *testing.T) {
 
 func TestWriteMatches(t *testing.T) {
 	var b bytes.Buffer
-	if err := WriteMatches(&b, []Match{{"=1+1.jpg", 0.5}, {"\xff.jpg", -0.25}}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, WriteMatches(&b, []Match{{"=1+1.jpg", 0.5}, {"\xff.jpg", -0.25}}))
 	if want := "path,score\n'=1+1.jpg,0.5\n%FF.jpg,-0.25\n"; b.String() != want {
 		t.Errorf("%q, want %q", b.String(), want)
 	}

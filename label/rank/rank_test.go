@@ -21,20 +21,16 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // line is a head with left at −1 and right at 1.
 func line(tb testing.TB) *model.Predictor {
-	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
-	if err == nil {
-		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}},
-			[]string{"left", "right"})
-	}
-	if err != nil {
-		tb.Fatal(err)
-	}
+	head := must.Get(ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1}))(tb)
+	must.Do(tb, head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}},
+		[]string{"left", "right"}))
 	return &model.Predictor{Head: head}
 }
 
@@ -45,18 +41,10 @@ func item(path, given string, x ...float32) embed.Item {
 // ranked adds the items to a new ranking of p and finishes it.
 func ranked(t *testing.T, p *model.Predictor, c Config, threshold float64, items ...embed.Item) *Ranking {
 	t.Helper()
-	scorer, err := c.Scorer(p, threshold)
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := New(c, scorer.Head.Classes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := (label.Pass{Scorer: scorer, Rows: rows(items),
-		Sinks: []label.Sink{r}}).Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	scorer := must.Get(c.Scorer(p, threshold))(t)
+	r := must.Get(New(c, scorer.Head.Classes()))(t)
+	must.Get((label.Pass{Scorer: scorer, Rows: rows(items),
+		Sinks: []label.Sink{r}}).Run(context.Background()))(t)
 	return r
 }
 
@@ -176,17 +164,11 @@ func TestRefusals(t *testing.T) {
 	if _, err := c.Scorer(line(t), math.NaN()); !errors.Is(err, ErrCannot) {
 		t.Errorf("variance of ncm: %v", err)
 	}
-	head, err := gpr.New(gpr.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(gpr.New(gpr.DefaultConfig()))(t)
 	if _, err := c.Scorer(&model.Predictor{Head: head}, math.NaN()); err != nil {
 		t.Errorf("variance of gpr: %v", err)
 	}
-	tree, err := gptree.New(gptree.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	tree := must.Get(gptree.New(gptree.DefaultConfig()))(t)
 	if _, err := c.Scorer(&model.Predictor{Head: tree}, math.NaN()); err != nil {
 		t.Errorf("variance of gptree: %v", err)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -60,14 +61,9 @@ func TestManyPicturesInBrowser(t *testing.T) {
 func browse(t *testing.T, p Page) map[string]string {
 	t.Helper()
 	dir := t.TempDir()
-	driver, err := os.ReadFile("testdata/browser.html")
-	if err != nil {
-		t.Fatal(err)
-	}
+	driver := must.Get(os.ReadFile("testdata/browser.html"))(t)
 	for name, data := range map[string][]byte{"browser.html": driver, "page.html": []byte(render(t, p))} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), data, 0o600))
 	}
 	return readLog(testenv.Visit(t, "file://"+filepath.Join(dir, "browser.html")))
 }

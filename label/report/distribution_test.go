@@ -5,6 +5,8 @@ import (
 	"math"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestDistributions: every prediction is in the plots, and the coverage at an
@@ -21,10 +23,7 @@ func TestDistributions(t *testing.T) {
 		p.Predictions = append(p.Predictions, q)
 	}
 	limit := 150.0
-	v, err := newView(Page{Classes: p.Classes, Predictions: p.Predictions, Threshold: &limit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(newView(Page{Classes: p.Classes, Predictions: p.Predictions, Threshold: &limit}))(t)
 	if got := fmt.Sprint(v.Confidence.Choices); got != "[{90.0% 88.0% 12.5%} {95.0% 84.0% 16.5%} {98.0% 81.0% 19.5%} "+
 		"{99.9% 80.0% 20.5%}]" {
 		t.Error(got)

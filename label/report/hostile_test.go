@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
@@ -81,9 +82,7 @@ func TestHostileNamesInABrowser(t *testing.T) {
 		all.Settings = append(all.Settings, one.Settings...)
 	}
 	file := filepath.Join(t.TempDir(), "report.html")
-	if err := os.WriteFile(file, []byte(render(t, all)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(render(t, all)), 0o600))
 	p := testenv.Open(t, "file://"+filepath.ToSlash(file))
 	for _, width := range []int{1280, 390} {
 		p.View(width, 844, false)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
 
@@ -60,9 +61,7 @@ func sample(path, predicted, truth string, p float64, rejected bool) Prediction 
 func render(t testing.TB, p Page) string {
 	t.Helper()
 	var b bytes.Buffer
-	if err := Write(&b, p); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, Write(&b, p))
 	return b.String()
 }
 

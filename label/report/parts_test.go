@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 )
 
@@ -166,9 +167,7 @@ func TestSelectionIsThePage(t *testing.T) {
 		for _, q := range p.Predictions {
 			s.add(q)
 		}
-		if err := s.fill(&p, func([]Prediction) error { return nil }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.fill(&p, func([]Prediction) error { return nil }))
 		if len(p.Predictions) > c.limit {
 			t.Errorf("%+v: %d predictions retained", c, len(p.Predictions))
 		}

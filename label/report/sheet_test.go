@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -20,23 +21,18 @@ func sampleSheet(t *testing.T) *Sheet {
 		{Path: `<script>document.title="ran"</script>` + "\u202e.jpg", Lines: []string{"<b>", "{{.}}"}},
 		{Path: strings.Repeat("long", 100) + ".jpg"},
 	}}
-	err := s.Fill(context.Background(), "/photos", 2, func(of dataset.Sample) ([]byte, error) {
+	must.Do(t, s.Fill(context.Background(), "/photos", 2, func(of dataset.Sample) ([]byte, error) {
 		if strings.HasPrefix(of.Path, "long") {
 			return nil, errors.New("open /photos/" + of.Path[:8] + ": permission denied")
 		}
 		return samplePage().Predictions[0].Thumbnail, nil
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return s
 }
 
 func TestSheet(t *testing.T) {
 	var text bytes.Buffer
-	if err := sampleSheet(t).Write(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sampleSheet(t).Write(&text))
 	for _, want := range []string{"Ranked by margin", "given as dog", `open longlong: permission denied`, `\u202e`,
 		"&lt;script&gt;", "{{.}}"} {
 		if !strings.Contains(text.String(), want) {
@@ -66,13 +62,9 @@ func TestSheetInBrowser(t *testing.T) {
 		t.Skip("starts a browser")
 	}
 	var text bytes.Buffer
-	if err := sampleSheet(t).Write(&text); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sampleSheet(t).Write(&text))
 	file := filepath.Join(t.TempDir(), "sheet.html")
-	if err := os.WriteFile(file, text.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, text.Bytes(), 0o644))
 	p := testenv.Open(t, "file://"+filepath.ToSlash(file))
 	for _, width := range []int{1280, 390} {
 		p.View(width, 900, false)

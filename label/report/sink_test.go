@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/rank"
@@ -36,14 +37,9 @@ func (c *counter) Score(dst blas64.General, novelty []float64, x blas32.General)
 
 func newCounter(t *testing.T) *counter {
 	t.Helper()
-	head, err := ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1})
-	if err == nil {
-		err = head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}},
-			[]string{"left", "right"})
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(ncm.New(ncm.Config{Metric: ncm.Euclidean, Temperature: 1}))(t)
+	must.Do(t, head.Learn(context.Background(), blas32.General{Rows: 2, Cols: 1, Stride: 1, Data: []float32{-1, 1}},
+		[]string{"left", "right"}))
 	return &counter{Head: head}
 }
 
@@ -67,20 +63,11 @@ func (n many) Each(_ context.Context, emit func(embed.Item) error) (embed.Outcom
 func TestARowIsScoredOnce(t *testing.T) {
 	const n, padded = 2500, 2560
 	head, out := newCounter(t), t.TempDir()
-	evaluation, err := label.NewEvaluation(head.Classes(), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	evaluation := must.Get(label.NewEvaluation(head.Classes(), false))(t)
 	c := rank.DefaultConfig()
 	c.By = rank.LabelError
-	ranking, err := rank.New(c, head.Classes())
-	if err != nil {
-		t.Fatal(err)
-	}
-	tree, err := organise.NewTree(organise.Links, out, filepath.Join(out, "by-class"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	ranking := must.Get(rank.New(c, head.Classes()))(t)
+	tree := must.Get(organise.NewTree(organise.Links, out, filepath.Join(out, "by-class")))(t)
 	page := report.NewSink(context.Background(), report.Page{Classes: []report.Class{{Name: "left"}, {Name: "right"}}})
 	page.File, page.Evaluation, page.Threads = filepath.Join(out, "report.html"), evaluation, 2
 	// many of the most confident images are missing; others of their group replace them
@@ -90,14 +77,11 @@ func TestARowIsScoredOnce(t *testing.T) {
 		}
 		return []byte(s.Path), nil
 	}
-	summary, err := label.Job{
+	summary := must.Get(label.Job{
 		Config: label.DefaultConfig(), Head: head, Images: many(n),
 		Out:   filepath.Join(out, "labels"),
 		Sinks: []label.Sink{tree, evaluation, ranking, page},
-	}.Run(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	}.Run(context.Background()))(t)
 	if got := head.rows.Load(); got != padded {
 		t.Errorf("%d rows scored for %d images, want %d", got, n, padded)
 	}
@@ -106,10 +90,7 @@ func TestARowIsScoredOnce(t *testing.T) {
 		t.Errorf("%d labelled, %+v known, %+v unknown, %d ranked", summary.Labelled, evaluation.Known,
 			evaluation.Unknown, len(ranking.Entries))
 	}
-	html, err := os.ReadFile(page.File)
-	if err != nil {
-		t.Fatal(err)
-	}
+	html := must.Get(os.ReadFile(page.File))(t)
 	tiles, pictures := strings.Count(string(html), `<li class="card`),
 		strings.Count(string(html), `src="data:image/jpeg;base64,`)
 	if tiles != 2000 || pictures != tiles {
@@ -121,18 +102,13 @@ func TestARowIsScoredOnce(t *testing.T) {
 // why it has no picture.
 func TestTileWithoutPicture(t *testing.T) {
 	head := newCounter(t)
-	evaluation, err := label.NewEvaluation(head.Classes(), true)
-	if err != nil {
-		t.Fatal(err)
-	}
+	evaluation := must.Get(label.NewEvaluation(head.Classes(), true))(t)
 	page := report.NewSink(context.Background(), report.Page{})
 	page.File, page.Evaluation = filepath.Join(t.TempDir(), "new", "report.html"), evaluation
 	page.Picture = func(dataset.Sample) ([]byte, error) { return nil, errors.New("the file is gone") }
 	pass := label.Pass{Scorer: label.Scorer{Head: head}, Rows: many(3),
 		Sinks: []label.Sink{evaluation, page}}
-	if _, err := pass.Run(context.Background()); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(pass.Run(context.Background()))(t)
 	html, err := os.ReadFile(page.File)
 	if err != nil || strings.Count(string(html), `<span class="blank">the file is gone</span>`) != 3 {
 		t.Errorf("%v\n%s", err, html)

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -61,13 +62,9 @@ func near(s label.Scored, i int) label.Scored {
 func deal(t *testing.T, d *dealer, shares Shares, seed uint64, rows []label.Scored) *Plan {
 	t.Helper()
 	for _, r := range rows {
-		if err := d.Put(r); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, d.Put(r))
 	}
-	if err := d.Commit(embed.Outcome{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, d.Commit(embed.Outcome{}))
 	return d.plan(shares, seed)
 }
 

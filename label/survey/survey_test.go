@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/chart/charttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/label/export"
@@ -47,14 +48,8 @@ func text(rows [][]string) string {
 func places(t *testing.T, table string) export.Deployments {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "places.csv")
-	if err := os.WriteFile(file, []byte(table), 0o644); err != nil {
-		t.Fatal(err)
-	}
-	d, err := export.ReadDeployments(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return d
+	must.Do(t, os.WriteFile(file, []byte(table), 0o644))
+	return must.Get(export.ReadDeployments(file))(t)
 }
 
 func TestSurvey(t *testing.T) {
@@ -131,9 +126,7 @@ func TestNothingIsLost(t *testing.T) {
 	}
 	dir := t.TempDir()
 	sink := Sink{New(all, nil), dir}
-	if err := sink.Commit(embed.Outcome{}); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sink.Commit(embed.Outcome{}))
 	got := sums(t, filepath.Join(dir, label.SpeciesName))
 	for name, n := range want {
 		if got[name] != n {
@@ -153,15 +146,9 @@ func TestNothingIsLost(t *testing.T) {
 // sums adds up the columns of numbers.
 func sums(t *testing.T, file string) map[string]int {
 	t.Helper()
-	f, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(file))(t)
 	defer f.Close()
-	rows, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(csv.NewReader(f).ReadAll())(t)
 	out := map[string]int{}
 	for _, row := range rows[1:] {
 		for i, cell := range row {

@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // An echo embeds a path as its length; names that begin with "bad" and those
@@ -61,14 +62,11 @@ func answers(t *testing.T, in string) (string, Outcome, error) {
 }
 
 func TestAnswersKeepOrderAndID(t *testing.T) {
-	got, outcome, err := answers(t, strings.Join([]string{
+	got, outcome := must.Get2(answers(t, strings.Join([]string{
 		"a.jpg", "", `{"path":"<b&>.jpg","id":{"row":7,"s":"<"}}`, "bad.jpg", `{"path":"caf%E9.jpg","id":null}`,
 		"d\xe9.jpg\r",
 		`{"path":""}`, `{"id":3}`, `{"path":1,"id":4}`, `{"file":"x"}`, `{"path":"x"} {}`, "{", "last",
-	}, "\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, "\n")))(t)
 	want := []string{
 		`{"path":"a.jpg","length":5}`, `{"id":{"row":7,"s":"<"},"path":"<b&>.jpg","length":8}`,
 		`{"path":"bad.jpg","error":"no picture"}`, `{"id":null,"path":"caf%E9.jpg","length":8}`,
@@ -103,9 +101,7 @@ func TestAnswersDoNotWait(t *testing.T) {
 	scan := bufio.NewScanner(replies)
 	for i := range 200 {
 		name := strings.Repeat("x", i+1)
-		if _, err := fmt.Fprintln(requests, name); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(fmt.Fprintln(requests, name))(t)
 		if !scan.Scan() || scan.Text() != fmt.Sprintf(`{"path":%q,"length":%d}`, name, i+1) {
 			t.Fatalf("answer %d: %s (%v)", i, scan.Text(), scan.Err())
 		}

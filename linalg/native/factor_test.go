@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
@@ -43,7 +44,7 @@ func TestFactorize(t *testing.T) {
 				t.Fatalf("%d: not positive definite", n)
 			}
 			x := blas64.General{Rows: n, Cols: n, Stride: a.Stride, Data: append([]float64(nil), l.Data...)}
-			must(t, linalg.InvertLower(m.Raw(), x))
+			must.Do(t, linalg.InvertLower(m.Raw(), x))
 			for _, i := range []int{0, n / 3, n - 1} {
 				for _, j := range []int{0, i / 2, i} {
 					var product, one float64

@@ -12,6 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
 	"github.com/seed-90d10d51/pipeline/linalg/native/nativetest"
@@ -84,7 +85,7 @@ func TestRawColumnsDoNotDependOnTheirPlace(t *testing.T) {
 				}
 				copy(b.Data[place*stride:place*stride+s[1]], row.Data)
 				dst := dense.New32(s[0], 16)
-				must(t, m.Raw().Mul32(dst, x, b))
+				must.Do(t, m.Raw().Mul32(dst, x, b))
 				var got []float32
 				for i := range s[0] {
 					got = append(got, dst.Data[i*16+place])
@@ -113,9 +114,7 @@ func turned(m blas64.General) blas64.General {
 func check64(t *testing.T, mul func(dst, a, b blas64.General) error, a, b blas64.General, stride int) {
 	t.Helper()
 	dst := random64(a.Rows, b.Rows, stride, 3)
-	if err := mul(dst, a, b); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mul(dst, a, b))
 	worst := 0.0
 	eachElement(a, b, func(i, j int, want, scale float64) {
 		worst = max(worst, math.Abs(dst.Data[i*stride+j]-want)/scale)
@@ -130,9 +129,7 @@ func check32(t *testing.T, mul func(dst, a, b blas32.General) error, a, b blas64
 	t.Helper()
 	a32, b32 := random32(a.Rows, a.Cols, a.Stride, 1), random32(b.Rows, b.Cols, b.Stride, 2)
 	dst := random32(a.Rows, b.Rows, stride, 3)
-	if err := mul(dst, a32, b32); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, mul(dst, a32, b32))
 	worst := 0.0
 	eachElement(a, b, func(i, j int, want, scale float64) {
 		worst = max(worst, math.Abs(float64(dst.Data[i*stride+j])-want)/scale)
@@ -177,8 +174,8 @@ func TestRowsDoNotDependOnTheirCompany(t *testing.T) {
 			a64, b64 := random64(s[0], s[2], s[2], 1), random64(s[1], s[2], s[2], 2)
 			whole, whole64 := dense.New32(s[0], s[1]), dense.New(s[0], s[1])
 			runtime.GOMAXPROCS(2)
-			must(t, m.MulTrans(whole, a, b))
-			must(t, m.MulTrans64(whole64, a64, b64))
+			must.Do(t, m.MulTrans(whole, a, b))
+			must.Do(t, m.MulTrans64(whole64, a64, b64))
 			runtime.GOMAXPROCS(1)
 			for _, part := range [][2]int{{0, 1}, {7, 8}, {127, 128}, {299, 300}, {3, 20}, {100, 229}, {0, 300}} {
 				n := part[1] - part[0]
@@ -186,8 +183,8 @@ func TestRowsDoNotDependOnTheirCompany(t *testing.T) {
 				rows, rows64 := a, a64
 				rows.Rows, rows.Data = n, a.Data[part[0]*s[2]:part[1]*s[2]]
 				rows64.Rows, rows64.Data = n, a64.Data[part[0]*s[2]:part[1]*s[2]]
-				must(t, m.MulTrans(got, rows, b))
-				must(t, m.MulTrans64(got64, rows64, b64))
+				must.Do(t, m.MulTrans(got, rows, b))
+				must.Do(t, m.MulTrans64(got64, rows64, b64))
 				if !slices.Equal(got.Data, whole.Data[part[0]*s[1]:part[1]*s[1]]) {
 					t.Errorf("%v float32: rows %v alone differ", s, part)
 				}
@@ -197,13 +194,6 @@ func TestRowsDoNotDependOnTheirCompany(t *testing.T) {
 			}
 		}
 	})
-}
-
-func must(t *testing.T, err error) {
-	t.Helper()
-	if err != nil {
-		t.Fatal(err)
-	}
 }
 
 func BenchmarkProduct(b *testing.B) {
@@ -226,9 +216,7 @@ func BenchmarkProduct(b *testing.B) {
 // report states GFLOP/s of one core.
 func report(b *testing.B, s [3]int, mul func() error) {
 	for b.Loop() {
-		if err := mul(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, mul())
 	}
 	b.ReportMetric(2*float64(s[0])*float64(s[1])*float64(s[2])*float64(b.N)/b.Elapsed().Seconds()/1e9, "GFLOP/s")
 }

@@ -124,8 +124,8 @@ func Trained(m *model.Model) []string {
 	}
 	lines := []string{a.likeThese(m)}
 	if e := a.Expected; e.Corrected != nil {
-		lines = append(lines, fmt.Sprintf("about %.0f of %d labels look wrong: once they are corrected, expect %.0f "+
-			"%%; see pipeline rank --by label-error", a.Wrong.Expected, a.Wrong.Of, 100**e.Corrected))
+		lines = append(lines, fmt.Sprintf("about %.0f of %d labels look wrong (rank by label-error shows them): once "+
+			"they are corrected, expect %.0f %%", a.Wrong.Expected, a.Wrong.Of, 100**e.Corrected))
 	}
 	if c.Elsewhere > 0 {
 		lines = append(lines,

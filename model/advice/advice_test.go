@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/advice"
@@ -32,12 +33,9 @@ func learned(t *testing.T, found calibration.Calibration, sizes ...int) *model.M
 		}
 	}
 	b.X.Rows = len(b.Labels)
-	m, _, err := model.Train(context.Background(), model.Settings{
+	m, _ := must.Get2(model.Train(context.Background(), model.Settings{
 		Method: "ncm", Heads: method.DefaultConfig(), Temperature: temperature.Config{Temperature: 1},
-	}, b)
-	if err != nil {
-		t.Fatal(err)
-	}
+	}, b))(t)
 	m.Predictor.Calibration = found
 	return m
 }

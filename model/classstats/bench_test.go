@@ -1,6 +1,10 @@
 package classstats
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
+)
 
 func BenchmarkStatsAdd20000x640Of20Classes(b *testing.B) {
 	const rows, d = 20000, 640
@@ -14,12 +18,8 @@ func BenchmarkStatsAdd20000x640Of20Classes(b *testing.B) {
 			v := x[i*d : (i+1)*d]
 			id := SampleID{Class: string(rune('a' + i%20))}
 			id.Content[0], id.Content[1], id.Content[2] = byte(i), byte(i>>8), byte(i>>16)
-			if _, err := s.Add(id, v); err != nil {
-				b.Fatal(err)
-			}
+			must.Get(s.Add(id, v))(b)
 		}
-		if err := s.settle(); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, s.settle())
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -35,29 +36,18 @@ func saved(tb testing.TB) []byte {
 			row[len(class)+i%2]++
 			id := classstats.SampleID{Class: class}
 			copy(id.Content[:], fmt.Sprint(class, i))
-			if _, err := s.Add(id, row); err != nil {
-				tb.Fatal(err)
-			}
+			must.Get(s.Add(id, row))(tb)
 		}
 	}
 	path := filepath.Join(tb.TempDir(), "s.stats")
-	if err := s.Save(path); err != nil {
-		tb.Fatal(err)
-	}
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return raw
+	must.Do(tb, s.Save(path))
+	return must.Get(os.ReadFile(path))(tb)
 }
 
 // TestMutatedStatistics damages statistics, half of them behind the checksum: they are refused, or can be merged,
 // saved and learned from.
 func TestMutatedStatistics(t *testing.T) {
-	f, err := mutation.Unseal(saved(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(mutation.Unseal(saved(t)))(t)
 	documents := [][]byte{[]byte(f.Metadata[container.DocumentKey])}
 	var read atomic.Int64
 	mutation.Each(t, 300, func(i int, rng *rand.Rand) error {
@@ -75,10 +65,7 @@ func TestMutatedStatistics(t *testing.T) {
 // learned from, or an error.
 func FuzzLoad(f *testing.F) {
 	raw := saved(f)
-	file, err := safetensors.Open(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	file := must.Get(safetensors.Open(bytes.NewReader(raw), int64(len(raw))))(f)
 	document := file.Metadata()[container.DocumentKey]
 	f.Add(raw, document, 0, 0.0)
 	f.Add(raw[:50], `{"dim":6,"unit":true,"classes":[{"name":"a","n":1}]}`, 3, math.NaN())
@@ -91,10 +78,7 @@ func FuzzLoad(f *testing.F) {
 			if info.Name == safetensors.DigestName {
 				continue
 			}
-			x, err := file.Read(info.Name)
-			if err != nil {
-				t.Fatal(err)
-			}
+			x := must.Get(file.Read(info.Name))(t)
 			x.F64 = slices.Clone(x.F64)
 			if len(x.F64) > 0 && at >= 0 {
 				x.F64[at%len(x.F64)] = value
@@ -109,9 +93,7 @@ func FuzzLoad(f *testing.F) {
 }
 
 func try(t *testing.T, raw []byte) {
-	if _, err := usable(raw); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(usable(raw))(t)
 }
 
 // usable merges, encodes and learns from the statistics in a file, unless it is refused.

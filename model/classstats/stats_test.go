@@ -20,6 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -69,11 +70,7 @@ func spec() *preprocess.Spec {
 
 func contents(t testing.TB, path string) []byte {
 	t.Helper()
-	raw, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return raw
+	return must.Get(os.ReadFile(path))(t)
 }
 
 // collected returns statistics of some rows of a batch.
@@ -81,42 +78,28 @@ func collected(t testing.TB, b batch, rows []int) *Stats {
 	t.Helper()
 	s := New(statsDim, true)
 	for _, i := range rows {
-		if _, err := s.Add(SampleID{b.Content[i], b.Labels[i]}, dense.Row32(b.X, i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Add(SampleID{b.Content[i], b.Labels[i]}, dense.Row32(b.X, i)))(t)
 	}
 	return s
 }
 
 func merged(t *testing.T, a, b *Stats) int {
 	t.Helper()
-	n, err := a.Merge(b)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return n
+	return must.Get(a.Merge(b))(t)
 }
 
 // sameStats compares samples exactly, and mean and covariance to 1e-8.
 func sameStats(t *testing.T, what string, got, want *Stats) {
 	t.Helper()
-	if err := errors.Join(got.settle(), want.settle()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(got.settle(), want.settle()))
 	if !slices.Equal(got.Samples(), want.Samples()) {
 		t.Fatalf("%s: %d samples, want %d, or others", what, got.SampleCount(), want.SampleCount())
 	}
 	for name, c := range want.classes {
 		g := got.classes[name].stats
 		near(t, what+" mean of "+name, g.Mean(), c.stats.Mean())
-		a, err := g.Covariance()
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := c.stats.Covariance()
-		if err != nil {
-			t.Fatal(err)
-		}
+		a := must.Get(g.Covariance())(t)
+		b := must.Get(c.stats.Covariance())(t)
 		near(t, what+" covariance of "+name, a.Data, b.Data)
 	}
 }
@@ -161,14 +144,8 @@ func TestMachinesAgreeWithOne(t *testing.T) {
 func reloaded(t *testing.T, s *Stats) *Stats {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "s.stats")
-	if err := s.Save(path); err != nil {
-		t.Fatal(err)
-	}
-	back, err := Load(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return back
+	must.Do(t, s.Save(path))
+	return must.Get(Load(path))(t)
 }
 
 // A sample that both have counts once while one of them has examples, and is
@@ -217,9 +194,7 @@ func TestOneImageOfTwoClasses(t *testing.T) {
 	s := New(statsDim, false)
 	v := []float32{1, 2, 3, 4, 5, 6}
 	for _, class := range []string{"a", "b", "a"} {
-		if _, err := s.Add(SampleID{hashRow(v), class}, v); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Add(SampleID{hashRow(v), class}, v))(t)
 	}
 	if s.SampleCount() != 2 || !s.Has(SampleID{hashRow(v), "a"}) || s.Has(SampleID{hashRow(v), "c"}) {
 		t.Errorf("%v", s.Samples())
@@ -233,13 +208,8 @@ func TestStatsFileDoesNotShowTheOrder(t *testing.T) {
 	var files [][]byte
 	for i, order := range [][]int{dense.Range(0, 10), {9, 3, 7, 1, 5, 0, 2, 8, 6, 4}} {
 		path := filepath.Join(dir, fmt.Sprint(i))
-		if err := collected(t, b, order).Save(path); err != nil {
-			t.Fatal(err)
-		}
-		raw, err := os.ReadFile(path)
-		if err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, collected(t, b, order).Save(path))
+		raw := must.Get(os.ReadFile(path))(t)
 		files = append(files, raw)
 	}
 	if !bytes.Equal(files[0], files[1]) {
@@ -321,17 +291,13 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 func TestLoadSaysWhatIsWrong(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "s.stats")
-	if err := collected(t, crowd(1, 5, "ant", "bee"), dense.Range(0, 10)).Save(path); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, collected(t, crowd(1, 5, "ant", "bee"), dense.Range(0, 10)).Save(path))
 	raw := contents(t, path)
 	flipped := bytes.Clone(raw)
 	flipped[len(flipped)-100] ^= 1
 	modelPath := filepath.Join(dir, "m.model")
-	if err := container.New(container.Format{Name: "pipeline-model", Version: 1}, "{}").Write(modelPath,
-		nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, container.New(container.Format{Name: "pipeline-model", Version: 1}, "{}").Write(modelPath,
+		nil))
 	for name, c := range map[string]struct {
 		raw  []byte
 		want error
@@ -341,9 +307,7 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		"a model":   {contents(t, modelPath), ErrNotStats},
 		"a text":    {[]byte("this is a text and no file of statistics"), ErrNotStats},
 	} {
-		if err := os.WriteFile(path, c.raw, 0o666); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, c.raw, 0o666))
 		if _, err := Load(path); !errors.Is(err, c.want) {
 			t.Errorf("%s: %v", name, err)
 		}

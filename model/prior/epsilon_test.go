@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/random"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
@@ -48,17 +49,11 @@ func chosen(t *testing.T, samples []sample) *Prior {
 	s, examples := classstats.New(len(samples[0].row), true), &Examples{}
 	for _, x := range samples {
 		examples.See(x.id.Class, x.id.Content, x.row)
-		if _, err := s.Add(x.id, x.row); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Add(x.id, x.row))(t)
 	}
 	p := &Prior{}
-	if err := p.Add(t.Context(), nil, s, examples); err != nil {
-		t.Fatal(err)
-	}
-	if err := p.ChooseEpsilon(t.Context(), nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Add(t.Context(), nil, s, examples))
+	must.Do(t, p.ChooseEpsilon(t.Context(), nil))
 	return p
 }
 
@@ -85,9 +80,7 @@ func TestEpsilonDoesNotDependOnTheOrder(t *testing.T) {
 func TestEpsilonIsSaved(t *testing.T) {
 	p := chosen(t, spread(12, 6, true))
 	file := filepath.Join(t.TempDir(), "p.prior")
-	if err := p.Save(file); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Save(file))
 	back, err := Load(file)
 	if err != nil || back.Epsilon != p.Epsilon || back.Head().Epsilon != p.Epsilon || p.Epsilon == 0 {
 		t.Errorf("ε = %g, loaded %+v, %v", p.Epsilon, back, err)

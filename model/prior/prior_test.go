@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
@@ -34,9 +35,7 @@ func set(t testing.TB, name string, n int, classes ...string) *classstats.Stats 
 		for j := range row {
 			row[j] = float32(len(class)%3) + float32(rng.NormFloat64())/float32(1+j)
 		}
-		if _, err := s.Add(id(name, class, i), row); err != nil {
-			t.Fatal(err)
-		}
+		must.Get(s.Add(id(name, class, i), row))(t)
 	}
 	for _, class := range classes {
 		for i := range n {
@@ -57,9 +56,7 @@ func made(t testing.TB, sets ...*classstats.Stats) *Prior {
 	t.Helper()
 	p := &Prior{}
 	for _, s := range sets {
-		if err := p.Add(t.Context(), nil, s, nil); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Add(t.Context(), nil, s, nil))
 	}
 	return p
 }
@@ -74,18 +71,12 @@ func TestPriorPoolsTheClassesOfAllSets(t *testing.T) {
 	}
 	want := make([]float64, d*d)
 	for _, s := range sets {
-		classes, err := s.Except(func(classstats.SampleID) bool { return false })
-		if err != nil {
-			t.Fatal(err)
-		}
+		classes := must.Get(s.Except(func(classstats.SampleID) bool { return false }))(t)
 		for _, c := range classes {
 			if c.Moments.N() < 2 {
 				continue
 			}
-			cov, err := covariance(c.Moments)
-			if err != nil {
-				t.Fatal(err)
-			}
+			cov := must.Get(covariance(c.Moments))(t)
 			for i, v := range cov {
 				want[i] += v * float64(c.Moments.N()-1) / float64(p.Degrees)
 			}
@@ -140,9 +131,7 @@ func TestPriorRefuses(t *testing.T) {
 	}
 	p := made(t, set(t, "one", 4, "a"))
 	other := classstats.New(d+1, true)
-	if _, err := other.Add(id("x", "a", 0), make([]float32, d+1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(other.Add(id("x", "a", 0), make([]float32, d+1)))(t)
 	if err := p.Add(t.Context(), nil, other, nil); !errors.Is(err, embed.ErrOtherBackbone) {
 		t.Error(err)
 	}
@@ -155,34 +144,23 @@ func TestPriorFile(t *testing.T) {
 	p := made(t, set(t, "one", 4, "a", "bb"), set(t, "two", 3, "a"))
 	p.ToolVersion = "test"
 	file := filepath.Join(t.TempDir(), "p.prior")
-	if err := p.Save(file); err != nil {
-		t.Fatal(err)
-	}
-	back, err := Load(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, p.Save(file))
+	back := must.Get(Load(file))(t)
 	if back.Description.Degrees != p.Degrees || back.ToolVersion != "test" || back.Samples() != p.Samples() {
 		t.Errorf("%+v", back.Description)
 	}
 	again := filepath.Join(t.TempDir(), "p.prior")
-	if err := back.Save(again); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, back.Save(again))
 	a, b := read(t, file), read(t, again)
 	if !bytes.Equal(a, b) {
 		t.Error("saved again, the file differs")
 	}
-	if err := os.WriteFile(again, a[:len(a)-7], 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(again, a[:len(a)-7], 0o600))
 	if _, err := Load(again); !errors.Is(err, safetensors.ErrTooShort) {
 		t.Errorf("a truncated file: %v", err)
 	}
 	stats := filepath.Join(t.TempDir(), "s.stats")
-	if err := set(t, "one", 4, "a").Save(stats); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, set(t, "one", 4, "a").Save(stats))
 	if _, err := Load(stats); !errors.Is(err, ErrNotPrior) || !strings.Contains(err.Error(), "class statistics") {
 		t.Errorf("statistics: %v", err)
 	}
@@ -193,23 +171,14 @@ func TestPriorFile(t *testing.T) {
 
 func read(t testing.TB, file string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(file))(t)
 }
 
 // TestMutatedPriors damages a prior, half of the time behind its checksum: it is refused, or a covariance.
 func TestMutatedPriors(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "p.prior")
-	if err := made(t, set(t, "one", 4, "a", "bb")).Save(file); err != nil {
-		t.Fatal(err)
-	}
-	f, err := mutation.Unseal(read(t, file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, made(t, set(t, "one", 4, "a", "bb")).Save(file))
+	f := must.Get(mutation.Unseal(read(t, file)))(t)
 	documents := [][]byte{[]byte(f.Metadata[container.DocumentKey])}
 	var loaded atomic.Int64
 	mutation.Each(t, 1000, func(i int, rng *rand.Rand) error {
@@ -235,14 +204,9 @@ func TestMutatedPriors(t *testing.T) {
 func FuzzLoad(f *testing.F) {
 	p := made(f, set(f, "one", 4, "a", "bb"))
 	file := filepath.Join(f.TempDir(), "p.prior")
-	if err := p.Save(file); err != nil {
-		f.Fatal(err)
-	}
+	must.Do(f, p.Save(file))
 	raw := read(f, file)
-	original, err := safetensors.Open(bytes.NewReader(raw), int64(len(raw)))
-	if err != nil {
-		f.Fatal(err)
-	}
+	original := must.Get(safetensors.Open(bytes.NewReader(raw), int64(len(raw))))(f)
 	document := original.Metadata()["model"]
 	f.Add(document, 0, float32(1), 0)
 	f.Add(strings.Replace(document, `"dim":5`, `"dim":2147483647`, 1), 3, float32(math.NaN()), 40)
@@ -276,8 +240,6 @@ func (p *Prior) bytes(t testing.TB, document string) []byte {
 	c := container.New(format, document)
 	p.Encode(c)
 	var b bytes.Buffer
-	if _, err := safetensors.Write(&b, c.Tensors, c.Metadata); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(safetensors.Write(&b, c.Tensors, c.Metadata))(t)
 	return b.Bytes()
 }

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"testing"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestShotsOfPillow: what Pillow writes (testdata/shots.py) is read from every format.
@@ -20,10 +22,7 @@ func TestShotsOfPillow(t *testing.T) {
 		"placed": {Camera: "HC600", Placed: true, Latitude: -(33 + 51/60. + 35.9/3600), Longitude: 151.21},
 	} {
 		for _, name := range []string{"a.jpg", "a.png", "a.webp"} {
-			got, err := ReadShot(filepath.Join("testdata", kind+"-"+name))
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(ReadShot(filepath.Join("testdata", kind+"-"+name)))(t)
 			if !got.Time.Equal(want.Time) || got.Zoned != want.Zoned || got.Camera != want.Camera ||
 				got.Serial != want.Serial || got.Placed != want.Placed ||
 				math.Abs(got.Latitude-want.Latitude)+math.Abs(got.Longitude-want.Longitude) > 1e-7 {
@@ -142,9 +141,7 @@ func TestShotsAnywhere(t *testing.T) {
 	}
 	for name, file := range files {
 		path := filepath.Join(t.TempDir(), "photo")
-		if err := os.WriteFile(path, file, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(path, file, 0o600))
 		s, err := ReadShot(path)
 		if whole := name != "HEIC, cut"; err != nil || (s.Serial == "serial 7") != whole || s.Time.IsZero() == whole {
 			t.Errorf("%s: %+v, %v", name, s, err)

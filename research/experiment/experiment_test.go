@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/internal/chart"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/grid"
 	"github.com/seed-90d10d51/pipeline/research/table"
@@ -59,18 +60,11 @@ func TestPartIsComputedOnce(t *testing.T) {
 	s.BackendName = "gonum"
 	check("other backend", s, "l", true)
 	for _, damage := range []string{"", "{", `{"of":3}`, "null"} {
-		if err := os.WriteFile(file, []byte(damage), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, []byte(damage), 0o644))
 		check("damaged", s, "l", true)
 	}
-	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, bytes.Replace(text, []byte(`{"x":`), []byte(`["x",`), 1), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(file))(t)
+	must.Do(t, os.WriteFile(file, bytes.Replace(text, []byte(`{"x":`), []byte(`["x",`), 1), 0o644))
 	check("half a part", s, "l", true)
 }
 
@@ -137,11 +131,7 @@ func TestMeasure(t *testing.T) {
 func TestDraft(t *testing.T) {
 	s := experiment.Env{Dir: t.TempDir(), Seed: 1}
 	draft := func(of any) checkpoint.Part[[]int] {
-		d, err := experiment.Draft[[]int](s, "one", of)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return d
+		return must.Get(experiment.Draft[[]int](s, "one", of))(t)
 	}
 	read := func(of any) []int {
 		v := draft(of).Load()
@@ -154,9 +144,7 @@ func TestDraft(t *testing.T) {
 		t.Error("a draft from nowhere")
 	}
 	for _, v := range [][]int{{1}, {1, 2}} {
-		if err := draft("a").Save(v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, draft("a").Save(v))
 		if got := read("a"); len(got) != len(v) || read("b") != nil {
 			t.Errorf("%v, %v", got, read("b"))
 		}
@@ -189,9 +177,7 @@ func outcome(t *testing.T) experiment.Outcome {
 
 func TestWrite(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new")
-	if err := outcome(t).Write(dir, []byte("seed: 0\n")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, outcome(t).Write(dir, []byte("seed: 0\n")))
 	for name, want := range map[string]string{
 		"results.json": `{
   "kind": "k",

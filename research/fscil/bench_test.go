@@ -9,14 +9,15 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func run(t *testing.T, s *scene) (*Bench, Run) {
 	t.Helper()
-	p := must(New(s.sessions))(t)
-	e := must(NewEmbeddings(s.x, s.paths, s.content))(t)
-	b := must(p.Bind(e))(t)
-	r := must(b.Run(context.Background(), newOracle, nil))(t)
+	p := must.Get(New(s.sessions))(t)
+	e := must.Get(NewEmbeddings(s.x, s.paths, s.content))(t)
+	b := must.Get(p.Bind(e))(t)
+	r := must.Get(b.Run(context.Background(), newOracle, nil))(t)
 	return b, r
 }
 
@@ -74,7 +75,7 @@ func TestSummaryByHand(t *testing.T) {
 	s := threeSessions()
 	s.x.Data[2*2] = 1 // a/8 is taken for b from now on
 	_, second := run(t, s)
-	r := must(Summarise(Info{Dataset: "d", Method: "m", Backbone: "b", Track: Foundation}, []Run{first, second}))(t)
+	r := must.Get(Summarise(Info{Dataset: "d", Method: "m", Backbone: "b", Track: Foundation}, []Run{first, second}))(t)
 	// Accuracies 3/4, 1/2, 4/7 and 2/4, 2/6, 3/7.
 	wants := []float64{(3./4 + 2./4) / 2, (1./2 + 2./6) / 2, (4./7 + 3./7) / 2}
 	for i, want := range wants {
@@ -119,13 +120,11 @@ func TestForgettingByHand(t *testing.T) {
 // never a test row.
 func TestHeadSeesOneSessionAtATime(t *testing.T) {
 	s := threeSessions()
-	p := must(New(s.sessions))(t)
-	e := must(NewEmbeddings(s.x, s.paths, s.content))(t)
-	b := must(p.Bind(e))(t)
+	p := must.Get(New(s.sessions))(t)
+	e := must.Get(NewEmbeddings(s.x, s.paths, s.content))(t)
+	b := must.Get(p.Bind(e))(t)
 	head := &oracle{}
-	if _, err := b.Run(context.Background(), func() (classifier.Learner, error) { return head, nil }, nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(b.Run(context.Background(), func() (classifier.Learner, error) { return head, nil }, nil))(t)
 	if want := [][]float32{{0, 1}, {6}, {9}}; !reflect.DeepEqual(head.taught, want) {
 		t.Errorf("taught rows %v, want %v", head.taught, want)
 	}
@@ -141,9 +140,9 @@ func TestHeadSeesOneSessionAtATime(t *testing.T) {
 
 func TestBindNamesWhatIsMissing(t *testing.T) {
 	s := threeSessions()
-	p := must(New(s.sessions))(t)
+	p := must.Get(New(s.sessions))(t)
 	s.x.Rows = 5
-	e := must(NewEmbeddings(s.x, s.paths[:5], s.content[:5]))(t)
+	e := must.Get(NewEmbeddings(s.x, s.paths[:5], s.content[:5]))(t)
 	var missing *MissingError
 	if _, err := p.Bind(e); !errors.As(err, &missing) || missing.Path != s.paths[5] || missing.Count != len(s.paths)-5 {
 		t.Errorf("error %v", err)
@@ -155,7 +154,7 @@ func TestEmbeddingsAreFoundByTheEndOfTheirPath(t *testing.T) {
 	for _, p := range []string{"/root/train/x/1.jpg", "/root/test/x/1.jpg", "y/2.jpg"} {
 		s.put(p, 0)
 	}
-	e := must(NewEmbeddings(s.x, s.paths, s.content))(t)
+	e := must.Get(NewEmbeddings(s.x, s.paths, s.content))(t)
 	for path, want := range map[string]int{"train/x/1.jpg": 0, "root/test/x/1.jpg": 1, "y/2.jpg": 2, "2.jpg": 2,
 		"/root/train/x/1.jpg": 0} {
 		if got, err := e.find(path); err != nil || got != want {

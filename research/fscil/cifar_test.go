@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // names returns class0 to class(n−1), one a line.
@@ -42,9 +44,7 @@ func files(t *testing.T, of map[string][]byte) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, data := range of {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 	}
 	return dir
 }
@@ -72,21 +72,19 @@ func TestCIFAR(t *testing.T) {
 }
 
 func testCIFAR(t *testing.T, name, from string) {
-	c := must(ReadCIFAR(from))(t)
+	c := must.Get(ReadCIFAR(from))(t)
 	if c.Name != name {
 		t.Errorf("it is %s", c.Name)
 	}
 	l := &Lists{sessions: []listed{{[]string{"0", "2"}, []string{"1"}}, {[]string{"1"}, []string{"0"}}}}
-	p := must(l.Protocol(c.Locate))(t)
+	p := must.Get(l.Protocol(c.Locate))(t)
 	dir := t.TempDir()
 	for range 2 { // the second time everything is there
-		if err := c.Extract(dir, p.Samples()); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, c.Extract(dir, p.Samples()))
 	}
-	f := must(os.Open(filepath.Join(dir, "test", "class9", "00000.png")))(t)
+	f := must.Get(os.Open(filepath.Join(dir, "test", "class9", "00000.png")))(t)
 	defer f.Close()
-	img := must(png.Decode(f))(t)
+	img := must.Get(png.Decode(f))(t)
 	if r, g, b, _ := img.At(5, 3).RGBA(); r>>8 != 9 || g>>8 != 3 || b>>8 != 5 {
 		t.Errorf("pixel (5, 3) is %d %d %d", r>>8, g>>8, b>>8)
 	}
@@ -101,9 +99,7 @@ func TestCIFARMistakes(t *testing.T) {
 	for name, archive := range map[string]string{"batches.meta": "cifar-10-binary.tar.gz",
 		"meta": "cifar-100-binary.tar.gz"} {
 		dir := t.TempDir()
-		if err := os.WriteFile(filepath.Join(dir, name), []byte{0x80}, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte{0x80}, 0o644))
 		if _, err := ReadCIFAR(dir); err == nil || !strings.Contains(err.Error(), "Python version") ||
 			!strings.Contains(err.Error(), archive) {
 			t.Errorf("pickled %s: %v, want %s", name, err, archive)
@@ -117,9 +113,7 @@ func TestCIFARMistakes(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	dir := cifar(t, []byte{1}, []byte{2})
-	if err := os.WriteFile(filepath.Join(dir, "test.bin"), make([]byte, cifarPicture+1), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "test.bin"), make([]byte, cifarPicture+1), 0o644))
 	if _, err := ReadCIFAR(dir); err == nil || !strings.Contains(err.Error(), "test.bin") {
 		t.Errorf("error %v", err)
 	}
@@ -128,9 +122,7 @@ func TestCIFARMistakes(t *testing.T) {
 		t.Errorf("error %v", err)
 	}
 	dir = cifar10(t, []byte{1, 2, 3, 4, 5}, []byte{0})
-	if err := os.Remove(filepath.Join(dir, "data_batch_3.bin")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, "data_batch_3.bin")))
 	if _, err := ReadCIFAR(dir); err == nil || !strings.Contains(err.Error(), "data_batch_3.bin") {
 		t.Errorf("error %v", err)
 	}
@@ -148,7 +140,7 @@ func FuzzCIFAR(f *testing.F) {
 		}
 		c := &CIFAR{train: data, names: strings.Fields(string(names(l.classes))), labels: l.labels}
 		for i := range c.count(data) {
-			s := must(c.Locate(strconv.Itoa(i), false))(t)
+			s := must.Get(c.Locate(strconv.Itoa(i), false))(t)
 			if err := c.extract(filepath.Join(t.TempDir(), "x.png"), s.Path); err != nil {
 				t.Error(err)
 			}

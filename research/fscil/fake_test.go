@@ -4,7 +4,6 @@ import (
 	"context"
 	"math"
 	"slices"
-	"testing"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -102,15 +101,4 @@ func threeSessions() *scene {
 	s.train(2, "d/1")
 	s.test(2, "d/8", 3)
 	return s
-}
-
-// must returns the value, and ends the test at an error.
-func must[T any](v T, err error) func(testing.TB) T {
-	return func(t testing.TB) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestLeaksAreErrors covers every way in which a head could see what it must
@@ -83,13 +85,13 @@ func TestCopiesLeakToo(t *testing.T) {
 					s.content[i] = s.content[indexOf(s.paths, c.like)]
 				}
 			}
-			e := must(NewEmbeddings(s.x, s.paths, s.content))(t)
-			drawn := must(New(s.sessions))(t)
+			e := must.Get(NewEmbeddings(s.x, s.paths, s.content))(t)
+			drawn := must.Get(New(s.sessions))(t)
 			var leak *LeakError
 			if _, err := drawn.Bind(e); errors.As(err, &leak) != c.leak || c.leak && leak.Path != c.path {
 				t.Errorf("drawn: error %v", err)
 			}
-			published := must(given(s.sessions))(t)
+			published := must.Get(given(s.sessions))(t)
 			b, err := published.Bind(e)
 			if err != nil || b.Duplicates() != c.want {
 				t.Errorf("published: %+v, %v; want %+v", b.Duplicates(), err, c.want)
@@ -111,7 +113,7 @@ func indexOf(paths []string, path string) int {
 // protocol.
 func TestProtocolIsFrozen(t *testing.T) {
 	s := threeSessions()
-	p := must(New(s.sessions))(t)
+	p := must.Get(New(s.sessions))(t)
 	s.sessions[0].Train[0] = Sample{"d/8", "d"}
 	p.Classes(0)[0] = "x"
 	p.Samples()[0] = Sample{}

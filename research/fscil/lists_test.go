@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
@@ -16,15 +17,13 @@ func writeLists(t *testing.T, lists map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range lists {
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
 	return dir
 }
 
 func TestReadLists(t *testing.T) {
-	l := must(ReadLists(writeLists(t, map[string]string{
+	l := must.Get(ReadLists(writeLists(t, map[string]string{
 		"session_1.txt": "R/images/001.Duck/a.jpg\r\n\nR/images/002.Owl/b.jpg",
 		"test_1.txt":    "R/images/001.Duck/c.jpg\nR/images/002.Owl/d.jpg\n",
 		"session_2.txt": "R/images/003.Emu/e.jpg\n", "test_2.txt": "R/images/003.Emu/f.jpg\n",
@@ -42,7 +41,7 @@ func TestReadLists(t *testing.T) {
 		!strings.Contains(err.Error(), "001.Duck/a.jpg") {
 		t.Errorf("error %v does not name the image", err)
 	}
-	p := must(l.Protocol(Stripped(1)))(t)
+	p := must.Get(l.Protocol(Stripped(1)))(t)
 	if got, want := p.Samples()[1], (Sample{"images/002.Owl/b.jpg", "002.Owl"}); got != want || p.Sessions() != 2 ||
 		l.Numbered() {
 		t.Errorf("sample %v, want %v", got, want)
@@ -101,8 +100,8 @@ func TestOfficialLists(t *testing.T) {
 	}{
 		{"mini_imagenet", 9, 60, 5, 5, 6000}, {"cub200", 11, 100, 10, 5, 2864},
 	} {
-		l := must(ReadLists(shared.Path(t, "data", "fscil_index_lists", c.name)))(t)
-		p := must(l.Protocol(Stripped(0)))(t)
+		l := must.Get(ReadLists(shared.Path(t, "data", "fscil_index_lists", c.name)))(t)
+		p := must.Get(l.Protocol(Stripped(0)))(t)
 		if p.Sessions() != c.sessions || len(p.Classes(0)) != c.base || len(p.sessions[0].Test) != c.testing {
 			t.Errorf("%s: %d sessions, %d base classes, %d test images", c.name, p.Sessions(), len(p.Classes(0)),
 				len(p.sessions[0].Test))
@@ -127,7 +126,7 @@ func TestRecorded(t *testing.T) {
 		{Path: "a/2", Label: "a", Split: "test", Session: "1"}, {Path: "c/2", Label: "c", Split: "test", Session: "2"},
 		{Path: "x/1", Label: "x"},
 	}
-	p := must(Recorded(rows))(t)
+	p := must.Get(Recorded(rows))(t)
 	want := []Sample{{"a/1", "a"}, {"a/2", "a"}, {"c/1", "c"}, {"c/2", "c"}}
 	if got := p.Samples(); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // folder returns classes of n images each.
@@ -23,8 +24,8 @@ func folder(classes, n int) []dataset.Sample {
 }
 
 func TestFewShotDraw(t *testing.T) {
-	pool := must(NewPool(folder(11, 12), 4, nil))(t)
-	p := must(pool.FewShot(4, 3, 5, 1, 0))(t)
+	pool := must.Get(NewPool(folder(11, 12), 4, nil))(t)
+	p := must.Get(pool.FewShot(4, 3, 5, 1, 0))(t)
 	var sizes [][3]int
 	for s, session := range p.sessions {
 		sizes = append(sizes, [3]int{len(p.Classes(s)), len(session.Train), len(session.Test)})
@@ -33,8 +34,8 @@ func TestFewShotDraw(t *testing.T) {
 		t.Errorf("classes, training and test images %v, want %v", sizes, want)
 	}
 	draw := func(samples []dataset.Sample, seed uint64, run int) []Sample {
-		pool := must(NewPool(samples, 4, nil))(t)
-		p := must(pool.FewShot(4, 3, 5, seed, run))(t)
+		pool := must.Get(NewPool(samples, 4, nil))(t)
+		p := must.Get(pool.FewShot(4, 3, 5, seed, run))(t)
 		return p.Samples()
 	}
 	backwards := folder(11, 12)
@@ -53,8 +54,8 @@ func TestClassIncrementalDraw(t *testing.T) {
 		samples = append(samples, dataset.Sample{Path: "train/" + s.Path, Label: "train"},
 			dataset.Sample{Path: "val/" + s.Path, Label: "val"})
 	}
-	pool := must(NewPool(samples, 0, nil))(t)
-	p := must(pool.ClassIncremental(4, 0, 0))(t)
+	pool := must.Get(NewPool(samples, 0, nil))(t)
+	p := must.Get(pool.ClassIncremental(4, 0, 0))(t)
 	var classes []int
 	for s := range p.Sessions() {
 		classes = append(classes, len(p.Classes(s)))
@@ -77,8 +78,8 @@ func TestClassIncrementalDraw(t *testing.T) {
 func TestCopiesAreDrawnOnce(t *testing.T) {
 	samples := folder(4, 8)
 	same := func(i int) [32]byte { return [32]byte{byte(i / 2)} } // pairs
-	pool := must(NewPool(samples, 2, same))(t)
-	p := must(pool.FewShot(2, 1, 2, 0, 0))(t)
+	pool := must.Get(NewPool(samples, 2, same))(t)
+	p := must.Get(pool.FewShot(2, 1, 2, 0, 0))(t)
 	seen := map[string]bool{}
 	for _, x := range p.Samples() {
 		i := slices.IndexFunc(samples, func(s dataset.Sample) bool { return s.Path == x.Path })
@@ -128,9 +129,7 @@ func fewShot(samples []dataset.Sample, testPerClass, base, ways, shots int) erro
 }
 
 func TestConfigNamesTheField(t *testing.T) {
-	if err := DefaultConfig().Validate(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, DefaultConfig().Validate())
 	for want, change := range map[string]func(*Config){
 		"dataset:": func(c *Config) { c.Dataset = "" }, "protocol:": func(c *Config) { c.Protocol = "fewshot" },
 		"track:": func(c *Config) { c.Track = "imagenet" }, "strip:": func(c *Config) { c.Strip = -2 },

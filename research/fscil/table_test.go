@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
@@ -25,13 +26,13 @@ func two(t *testing.T, method, track string, runs int) Result {
 				Forgetting: 0.25},
 		}})
 	}
-	r := must(Summarise(Info{Dataset: "mini_imagenet", Method: method, Backbone: "net", Track: track}, all))(t)
+	r := must.Get(Summarise(Info{Dataset: "mini_imagenet", Method: method, Backbone: "net", Track: track}, all))(t)
 	return r
 }
 
 func TestTableOfOurs(t *testing.T) {
-	table := must(NewTable([]Result{two(t, "a|b", Foundation, 1), two(t, "c", Foundation, 2)}))(t)
-	csv := must(table.CSV())(t)
+	table := must.Get(NewTable([]Result{two(t, "a|b", Foundation, 1), two(t, "c", Foundation, 2)}))(t)
+	csv := must.Get(table.CSV())(t)
 	const want = `method,backbone,source,1,2,average,final,drop,base,novel,harmonic mean,forgetting
 a|b,net,this run,75.00,50.00,62.50,50.00,25.00,50.00,25.00,33.33,25.00
 c,net,"these 2 runs, ± SEM",75.00 ± 1.00,50.00 ± 1.00,62.50,50.00,25.00,50.00,25.00,33.33,25.00
@@ -51,7 +52,7 @@ c,net,"these 2 runs, ± SEM",75.00 ± 1.00,50.00 ± 1.00,62.50,50.00,25.00,50.00
 // TestTracksNeverMeet: published rows only appear with results of their own
 // track, and results of two tracks cannot share a table.
 func TestTracksNeverMeet(t *testing.T) {
-	table := must(NewTable([]Result{two(t, "a", BaseOnly, 1)}))(t)
+	table := must.Get(NewTable([]Result{two(t, "a", BaseOnly, 1)}))(t)
 	if len(table.Rows) != 1+12 {
 		t.Fatalf("%d published rows", len(table.Rows)-1)
 	}
@@ -75,7 +76,7 @@ func TestTracksNeverMeet(t *testing.T) {
 }
 
 func TestPublishedRows(t *testing.T) {
-	rows := must(Published("mini_imagenet", BaseOnly))(t)
+	rows := must.Get(Published("mini_imagenet", BaseOnly))(t)
 	i := slices.IndexFunc(rows, func(r PublishedRow) bool { return r.Method == "TOPIC" })
 	if i < 0 || rows[i].Accuracy[8] != 24.42 || len(rows[i].Accuracy) != 9 {
 		t.Fatalf("TOPIC: %+v", rows)
@@ -100,13 +101,13 @@ func TestPublishedRows(t *testing.T) {
 // TestPublishedNumbersAreThePapers: every number in published.yaml is in the
 // collection of the papers' numbers.
 func TestPublishedNumbersAreThePapers(t *testing.T) {
-	text := must(os.ReadFile(shared.Path(t, "spec", "paper_tables.yaml")))(t)
+	text := must.Get(os.ReadFile(shared.Path(t, "spec", "paper_tables.yaml")))(t)
 	printed := map[float64]bool{}
 	for _, n := range regexp.MustCompile(`\d+\.\d+`).FindAllString(string(text), -1) {
-		v := must(strconv.ParseFloat(n, 64))(t)
+		v := must.Get(strconv.ParseFloat(n, 64))(t)
 		printed[v] = true
 	}
-	rows := must(parsePublished(publishedYAML))(t)
+	rows := must.Get(parsePublished(publishedYAML))(t)
 	for _, r := range rows {
 		for _, v := range append(slices.Clone(r.Accuracy), thoseGiven(r.First, r.Last, r.Average)...) {
 			if !printed[v] {
@@ -118,7 +119,7 @@ func TestPublishedNumbersAreThePapers(t *testing.T) {
 
 // TestResultJSON pins the contract of results.json.
 func TestResultJSON(t *testing.T) {
-	text := must(json.Marshal(two(t, "a|b", Foundation, 1)))(t)
+	text := must.Get(json.Marshal(two(t, "a|b", Foundation, 1)))(t)
 	const want = `{"dataset":"mini_imagenet","method":"a|b","backbone":"net","track":"foundation","runs":1,` +
 		`"sessions":[` +
 		`{"session":1,"classes":60,"accuracy":0.75,"accuracy_sem":null,"base_accuracy":0.75,"novel_accuracy":null,` +

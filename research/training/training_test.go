@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/research/training"
 )
@@ -31,26 +32,17 @@ func trainer(t testing.TB, seed uint64) *dkl.Trainer {
 	}
 	cfg := dkl.DefaultTraining()
 	cfg.Dim, cfg.Epochs, cfg.Pretrain, cfg.Steps, cfg.Batch, cfg.Inducing, cfg.Seed = 6, 5, 2, 0, 16, 2, seed
-	tr, err := dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tr
+	return must.Get(dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Default()))(t)
 }
 
 func job(dir string) training.Job { return training.Job{Folder: &checkpoint.Folder{Dir: dir}} }
 
 func files(t *testing.T, dir string) map[string][]byte {
 	t.Helper()
-	list, err := os.ReadDir(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	list := must.Get(os.ReadDir(dir))(t)
 	out := make(map[string][]byte)
 	for _, f := range list {
-		if out[f.Name()], err = os.ReadFile(filepath.Join(dir, f.Name())); err != nil {
-			t.Fatal(err)
-		}
+		out[f.Name()] = must.Get(os.ReadFile(filepath.Join(dir, f.Name())))(t)
 	}
 	return out
 }
@@ -60,9 +52,7 @@ func files(t *testing.T, dir string) map[string][]byte {
 // uninterrupted one.
 func TestStoppedTrainingEndsWithTheSameBytes(t *testing.T) {
 	whole, cut := t.TempDir(), t.TempDir()
-	if err := job(whole).Train(context.Background(), trainer(t, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, job(whole).Train(context.Background(), trainer(t, 1)))
 	for epochs := 1; epochs <= 5; epochs++ {
 		ctx, cancel := context.WithCancel(context.Background())
 		seen := 0
@@ -77,14 +67,10 @@ func TestStoppedTrainingEndsWithTheSameBytes(t *testing.T) {
 		if (err == nil) != (epochs == 5) || seen != 1 {
 			t.Fatalf("run %d: %d epochs, %v", epochs, seen, err)
 		}
-		if err := os.WriteFile(filepath.Join(cut, ".checkpoint.safetensors.tmp-pipeline-0"), []byte("half"),
-			0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(cut, ".checkpoint.safetensors.tmp-pipeline-0"), []byte("half"),
+			0o600))
 	}
-	if err := job(cut).Train(context.Background(), trainer(t, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, job(cut).Train(context.Background(), trainer(t, 1)))
 	want, got := files(t, whole), files(t, cut)
 	for name, b := range want {
 		if !bytes.Equal(got[name], b) {
@@ -105,23 +91,16 @@ func TestStoppedTrainingEndsWithTheSameBytes(t *testing.T) {
 
 func TestCheckpointsThatDoNotFit(t *testing.T) {
 	dir := t.TempDir()
-	if err := job(dir).Train(context.Background(), trainer(t, 1)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, job(dir).Train(context.Background(), trainer(t, 1)))
 	file := filepath.Join(dir, "checkpoint.safetensors")
-	whole, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	whole := must.Get(os.ReadFile(file))(t)
 	reason := func(f *checkpoint.Folder, seed uint64) (first string) {
 		f.Dir, f.Say = dir, func(message string, args ...any) {
 			if first == "" {
 				first = fmt.Sprint(message, args)
 			}
 		}
-		if err := (training.Job{Folder: f}).Train(context.Background(), trainer(t, seed)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, (training.Job{Folder: f}).Train(context.Background(), trainer(t, seed)))
 		return first
 	}
 	if r := reason(&checkpoint.Folder{}, 1); !strings.Contains(r, "goes on") {
@@ -135,9 +114,7 @@ func TestCheckpointsThatDoNotFit(t *testing.T) {
 	}
 	for name, b := range map[string][]byte{"cut": whole[:len(whole)/2],
 		"altered": append(append([]byte{}, whole[:len(whole)-50]...), make([]byte, 50)...), "empty": nil} {
-		if err := os.WriteFile(file, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(file, b, 0o600))
 		if r := reason(&checkpoint.Folder{}, 1); !strings.Contains(r, "from the beginning") {
 			t.Errorf("%s: %s", name, r)
 		}
@@ -155,9 +132,7 @@ func TestStatesOfTrainings(t *testing.T) {
 	env := training.Env(dir, false, false, func(message string, _ ...any) { said = append(said, message) })
 	for range 2 {
 		for _, run := range []func(context.Context, *dkl.Trainer) error{env.Try, env.Train} {
-			if err := run(context.Background(), trainer(t, 1)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, run(context.Background(), trainer(t, 1)))
 		}
 	}
 	if n := strings.Count(strings.Join(said, "\n"), "training goes on"); n != 1 {
@@ -167,9 +142,7 @@ func TestStatesOfTrainings(t *testing.T) {
 	if err != nil || len(tried) != 1 {
 		t.Errorf("trainings to compare: %q, %v", tried, err)
 	}
-	if err := training.Finish(dir); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, training.Finish(dir))
 	left := files(t, dir)
 	if left["checkpoint.safetensors"] != nil || left["training.csv"] == nil || len(left) != 5 {
 		t.Errorf("left %d files", len(left))
@@ -179,10 +152,8 @@ func TestStatesOfTrainings(t *testing.T) {
 func TestKeyedFoldersKeepApart(t *testing.T) {
 	dir := t.TempDir()
 	for _, seed := range []uint64{1, 2, 1} {
-		if err := (training.Job{Folder: &checkpoint.Folder{Dir: dir}, Keyed: true}).Train(context.Background(),
-			trainer(t, seed)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, (training.Job{Folder: &checkpoint.Folder{Dir: dir}, Keyed: true}).Train(context.Background(),
+			trainer(t, seed)))
 	}
 	list, err := os.ReadDir(dir)
 	if err != nil || len(list) != 2 {

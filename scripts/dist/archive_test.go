@@ -20,6 +20,8 @@ import (
 	"testing"
 
 	"github.com/ulikunitz/xz"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // oldest is the glibc that everything in the archive runs on, and largest its size
@@ -41,15 +43,9 @@ func archive(t *testing.T) (path string, files map[string][]byte) {
 	if path == "" {
 		t.Skip("make dist-test sets PIPELINE_ARCHIVE")
 	}
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(os.Open(path))(t)
 	defer f.Close()
-	unpacked, err := xz.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
+	unpacked := must.Get(xz.NewReader(f))(t)
 	files = map[string][]byte{}
 	root := strings.TrimSuffix(filepath.Base(path), ".tar.xz") + "/"
 	for r := tar.NewReader(unpacked); ; {
@@ -65,9 +61,7 @@ func archive(t *testing.T) (path string, files map[string][]byte) {
 			t.Errorf("%s: mode %o, owner %d:%d", h.Name, h.Mode, h.Uid, h.Gid)
 		}
 		if h.Typeflag == tar.TypeReg {
-			if files[name], err = io.ReadAll(r); err != nil {
-				t.Fatal(err)
-			}
+			files[name] = must.Get(io.ReadAll(r))(t)
 		}
 	}
 }
@@ -175,10 +169,7 @@ func runsAnywhere(file []byte, files map[string][]byte, processor elf.Machine) e
 // testSBOM: the list of contents has the hash of the program and of every library, and
 // the Go modules whose licences are in the archive.
 func testSBOM(t *testing.T, path string, files map[string][]byte) {
-	text, err := os.ReadFile(strings.TrimSuffix(path, ".tar.xz") + ".cdx.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(strings.TrimSuffix(path, ".tar.xz") + ".cdx.json"))(t)
 	if !bytes.Equal(text, files["sbom.cdx.json"]) {
 		t.Error("the list of contents in the archive is another one")
 	}

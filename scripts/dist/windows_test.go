@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -29,13 +30,8 @@ func TestStartPageOfWindows(t *testing.T) {
 	cmd := exec.Command(os.Getenv("WINE"), exe, "start", "--no-browser")
 	cmd.Env = slices.DeleteFunc(os.Environ(), func(s string) bool { return strings.HasPrefix(s, "PIPELINE_") })
 	cmd.Stderr = os.Stderr
-	out, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(t)
+	must.Do(t, cmd.Start())
 	defer cmd.Process.Kill()
 	began := time.Now()
 	line, err := bufio.NewReader(out).ReadString('\n')
@@ -45,10 +41,7 @@ func TestStartPageOfWindows(t *testing.T) {
 	page := testenv.Open(t, strings.Fields(line)[1])
 	page.Wait("document.querySelector('#networks input:checked') !== null")
 	for id, path := range map[string]string{"images": "demo/images/photos", "dir": "desk.project"} {
-		path, err := json.Marshal(onDrive(path))
-		if err != nil {
-			t.Fatal(err)
-		}
+		path := must.Get(json.Marshal(onDrive(path)))(t)
 		page.Eval(fmt.Sprintf(`(() => { const field = document.getElementById(%q);
 			field.value = %s; field.dispatchEvent(new Event("change")); })()`, id, path), nil)
 	}
@@ -74,10 +67,7 @@ func TestStartPageOfWindows(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Error(err)
 	}
-	file, err := os.Open(filepath.Join(work, "desk.project", "exports", "labels.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Open(filepath.Join(work, "desk.project", "exports", "labels.csv")))(t)
 	defer file.Close()
 	rows, err := csv.NewReader(file).ReadAll()
 	if err != nil || len(rows) < 100 || !slices.Contains(rows[0], "label") {

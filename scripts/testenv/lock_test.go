@@ -9,6 +9,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // folders have a package-lock.json and a requirements.txt.
@@ -19,11 +21,7 @@ var others = []string{"../book/requirements.txt", "../dist/compiler.txt"}
 
 func read(t *testing.T, name string) string {
 	t.Helper()
-	b, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(b)
+	return string(must.Get(os.ReadFile(name))(t))
 }
 
 // TestLock: every npm package is pinned by a strong hash and not by a URL, so
@@ -43,9 +41,7 @@ func checkLock(t *testing.T, file string) {
 	var lock struct {
 		Packages map[string]struct{ Version, Integrity string }
 	}
-	if err := json.Unmarshal([]byte(text), &lock); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(text), &lock))
 	for name, p := range lock.Packages {
 		if name != "" && (p.Version == "" || !strings.HasPrefix(p.Integrity, "sha512-")) {
 			t.Errorf("%s: %s: version %q, integrity %q", file, name, p.Version, p.Integrity)

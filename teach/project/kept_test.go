@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -16,20 +17,13 @@ func TestKeptFiles(t *testing.T) {
 		p := made(t, Project{
 			Dir: filepath.Join(dir, "p.project"), Images: filepath.Join(dir, "photos"), Network: "default",
 		})
-		text, err := os.ReadFile(filepath.Join(p.Dir, fileName))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(p.Dir, fileName)))(t)
 		text = bytes.ReplaceAll(text, []byte(dir), []byte("/nowhere"))
-		if err := os.WriteFile(filepath.Join(kept, fileName), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(kept, fileName), text, 0o644))
 	}, func(version, kept string) {
 		dir := folders(t, "photos")
 		copied := filepath.Join(dir, "p.project")
-		if err := os.CopyFS(copied, os.DirFS(kept)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(copied, os.DirFS(kept)))
 		want := Project{Dir: copied, Images: filepath.Join(dir, "photos"), Network: "default"}
 		if p, err := Open(copied); err != nil || p != want {
 			t.Errorf("%s: %+v, %v, want %+v", version, p, err, want)

@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // folders makes folders below a new one, and returns that.
@@ -13,19 +15,14 @@ func folders(t *testing.T, names ...string) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range names {
-		if err := os.MkdirAll(filepath.Join(dir, name), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Join(dir, name), 0o755))
 	}
 	return dir
 }
 
 func made(t *testing.T, p Project) Project {
 	t.Helper()
-	p, err := Create(p)
-	if err != nil {
-		t.Fatal(err)
-	}
+	p = must.Get(Create(p))(t)
 	return p
 }
 
@@ -54,9 +51,7 @@ func TestNoFolderIsTaken(t *testing.T) {
 	}
 	made(t, at("empty"))
 	again := made(t, at("empty")) // as nothing was learned
-	if err := os.WriteFile(again.Model(), nil, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(again.Model(), nil, 0o600))
 	for _, c := range []struct{ name, words string }{
 		{"empty", "is a project already"}, {"full", "other files in it"},
 	} {
@@ -86,9 +81,7 @@ func TestProjectMoves(t *testing.T) {
 		if c.images != "old/photos" {
 			from = filepath.Join(dir, "gone", "p.project")
 		}
-		if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(to, os.DirFS(from)))
 		got, err := Open(to)
 		if c.images == "" {
 			if !errors.Is(err, ErrNoPhotos) || got.Dir != to {
@@ -116,29 +109,19 @@ func TestRecent(t *testing.T) {
 	}
 	expect(0, "")
 	for i := range maxRecent + 5 {
-		if err := r.Add(filepath.Join("/p", strings.Repeat("x", i+1)+"\xff")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, r.Add(filepath.Join("/p", strings.Repeat("x", i+1)+"\xff")))
 	}
 	expect(maxRecent, filepath.Join("/p", strings.Repeat("x", maxRecent+5)+"\xff"))
 	again := filepath.Join("/p", strings.Repeat("x", maxRecent)+"\xff")
-	if err := r.Add(again); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Add(again))
 	expect(maxRecent, again)
-	if err := r.Remove(again); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Remove(again))
 	expect(maxRecent-1, filepath.Join("/p", strings.Repeat("x", maxRecent+5)+"\xff"))
-	if err := os.WriteFile(r.File, []byte("{"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(r.File, []byte("{"), 0o600))
 	if _, err := r.List(); err == nil {
 		t.Error("a damaged list was read")
 	}
-	if err := r.Add("/q"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.Add("/q"))
 	expect(1, "/q")
 }
 

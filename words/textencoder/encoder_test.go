@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 	"github.com/seed-90d10d51/pipeline/words/textencoder"
 	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
@@ -15,11 +16,7 @@ import (
 
 func words(t testing.TB) *tokenizer.Tokenizer {
 	t.Helper()
-	tok, err := tokenizer.Parse(textencodertest.Vocabulary(t))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tok
+	return must.Get(tokenizer.Parse(textencodertest.Vocabulary(t)))(t)
 }
 
 func TestEmbed(t *testing.T) {
@@ -27,10 +24,7 @@ func TestEmbed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	rows, err := e.Embed(t.Context(), []string{"a photo of a RED fox.", "red", "blue"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	rows := must.Get(e.Embed(t.Context(), []string{"a photo of a RED fox.", "red", "blue"}))(t)
 	for i, colour := range []int{0, 0, 2} {
 		if rows[i][colour] < 0.99 {
 			t.Errorf("row %d: %v", i, rows[i])
@@ -58,11 +52,7 @@ func TestRefused(t *testing.T) {
 	build := func(make func(g *onnx.Graph)) []byte {
 		g := onnx.NewGraph("t:")
 		make(g)
-		data, err := g.Model("test", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return data
+		return must.Get(g.Model("test", nil))(t)
 	}
 	sum := func(g *onnx.Graph, ids string, axis int64) string {
 		return g.Node("ReduceSum", []string{g.Cast(ids, onnx.Float32), g.Int64s(axis)}, onnx.Int("keepdims", 1))

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/words/textencoder"
 	"github.com/seed-90d10d51/pipeline/words/tokenizer"
@@ -28,21 +29,13 @@ func TestLikePython(t *testing.T) {
 		Length int
 		Rows   map[string][][]float64
 	}
-	if err := json.Unmarshal(read(t, filepath.Join(dir, "results.json")), &want); err != nil {
-		t.Fatal(err)
-	}
-	tok, err := tokenizer.Parse(read(t, filepath.Join(dir, "tokenizer.json")))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(read(t, filepath.Join(dir, "results.json")), &want))
+	tok := must.Get(tokenizer.Parse(read(t, filepath.Join(dir, "tokenizer.json"))))(t)
 	padded := map[string]bool{"all": true, "fixed": true}
 	for kind, rows := range want.Rows {
 		t.Run(kind, func(t *testing.T) {
-			e, err := textencoder.Open(rt, read(t, filepath.Join(dir, kind+".onnx")), kind, tok,
-				textencoder.Config{Length: want.Length})
-			if err != nil {
-				t.Fatal(err)
-			}
+			e := must.Get(textencoder.Open(rt, read(t, filepath.Join(dir, kind+".onnx")), kind, tok,
+				textencoder.Config{Length: want.Length}))(t)
 			defer func() {
 				if err := e.Close(); err != nil {
 					t.Error(err)
@@ -51,10 +44,7 @@ func TestLikePython(t *testing.T) {
 			if e.Padded() != padded[kind] || e.Length() != want.Length || e.Dim() != len(rows[0]) {
 				t.Errorf("padded %v, length %d, d %d", e.Padded(), e.Length(), e.Dim())
 			}
-			got, err := e.Embed(t.Context(), want.Texts)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(e.Embed(t.Context(), want.Texts))(t)
 			for i, row := range rows {
 				for j, v := range row {
 					if math.Abs(float64(got[i][j])-v) > tolerance(kind) {
@@ -75,9 +65,5 @@ func tolerance(kind string) float64 {
 
 func read(t testing.TB, file string) []byte {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(file))(t)
 }

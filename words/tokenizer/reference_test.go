@@ -9,6 +9,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/words/tokenizer"
 )
@@ -35,14 +36,8 @@ func TestLikePython(t *testing.T) {
 	for _, name := range made {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			data, err := os.ReadFile(filepath.Join(dir, name+".json"))
-			if err != nil {
-				t.Fatal(err)
-			}
-			tok, err := tokenizer.Parse(data)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := must.Get(os.ReadFile(filepath.Join(dir, name+".json")))(t)
+			tok := must.Get(tokenizer.Parse(data))(t)
 			wrong := 0
 			for i, want := range decode[[][]int32](t, filepath.Join(dir, name+".ids.json")) {
 				got := tok.Encode(lines[i], tok.Length())
@@ -65,12 +60,7 @@ func TestLikePython(t *testing.T) {
 
 func decode[T any](t *testing.T, file string) (v T) {
 	t.Helper()
-	data, err := os.ReadFile(file)
-	if err == nil {
-		err = json.Unmarshal(data, &v)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := must.Get(os.ReadFile(file))(t)
+	must.Do(t, json.Unmarshal(data, &v))
 	return v
 }

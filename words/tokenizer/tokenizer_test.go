@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/words/tokenizer"
 )
 
@@ -26,11 +27,7 @@ const small = `{
 
 func parsed(t testing.TB, text string) *tokenizer.Tokenizer {
 	t.Helper()
-	tok, err := tokenizer.Parse([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return tok
+	return must.Get(tokenizer.Parse([]byte(text)))(t)
 }
 
 func TestEncode(t *testing.T) {

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // world draws sessions of a Gaussian mixture: class means of variance 1, within
@@ -61,14 +62,9 @@ func fresh() (classifier.Learner, error) { return plda.New(plda.Config{Epsilon: 
 // taught returns a head that has learned the sessions.
 func taught(t *testing.T, sessions ...episodes.Episode) classifier.Learner {
 	t.Helper()
-	head, err := fresh()
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(fresh())(t)
 	for _, s := range sessions {
-		if err := head.Learn(context.Background(), s.X, s.Y); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, head.Learn(context.Background(), s.X, s.Y))
 	}
 	return head
 }
@@ -79,7 +75,7 @@ func test(t *testing.T, head classifier.Head, s episodes.Episode, T, threshold f
 	rejected float64) {
 	t.Helper()
 	n := float64(len(s.Y))
-	err := episodes.Answers(head, s, func(_ int, a episodes.Answer) {
+	must.Do(t, episodes.Answers(head, s, func(_ int, a episodes.Answer) {
 		row := slices.Clone(a.LogProb)
 		for j := range row {
 			row[j] /= T
@@ -92,10 +88,7 @@ func test(t *testing.T, head classifier.Head, s episodes.Episode, T, threshold f
 		if a.Novelty > threshold {
 			rejected += 1 / n
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return accuracy, nll, rejected
 }
 
@@ -122,10 +115,7 @@ func TestWhatIsAnnouncedHolds(t *testing.T) {
 			if err != nil || found.Source != LeftOut || found.Samples != c.classes*c.n {
 				t.Fatalf("%d examples: %+v, %v", c.n, found, err)
 			}
-			threshold, err := found.Threshold(0.2, 0)
-			if err != nil {
-				t.Fatal(err)
-			}
+			threshold := must.Get(found.Threshold(0.2, 0))(t)
 			queries := w.session(0, c.classes, 20)
 			accuracy, nll, rejected := test(t, head, queries, v.T, threshold)
 			best := math.Inf(1)
@@ -156,15 +146,10 @@ func TestShareOfAFewExamples(t *testing.T) {
 			for seed := range uint64(draws) {
 				w := newWorld(seed, 24, 1)
 				s, queries := w.session(0, 60, n), w.session(0, 60, 20)
-				_, c, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s}, Fresh: nearest})
-				if err != nil {
-					t.Fatal(err)
-				}
+				_, c := must.Get2(Fit(context.Background(), Task{Sessions: []episodes.Episode{s}, Fresh: nearest}))(t)
 				threshold, err := c.Threshold(want, 0)
 				head, _ := nearest()
-				if err := errors.Join(err, head.Learn(context.Background(), s.X, s.Y)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, errors.Join(err, head.Learn(context.Background(), s.X, s.Y)))
 				_, _, rejected := test(t, head, queries, 1, threshold)
 				share += rejected / draws
 			}
@@ -214,10 +199,7 @@ func sizesOf(out, rest episodes.Episode) map[string][2]int {
 func TestLeavesEverythingOut(t *testing.T) {
 	w := newWorld(1, 4, 1)
 	sessions := []episodes.Episode{w.session(0, 3, 7), w.session(2, 5, 2), w.session(5, 6, 1)}
-	deal, _, err := Task{Sessions: sessions, Fresh: fresh}.splits()
-	if err != nil {
-		t.Fatal(err)
-	}
+	deal, _ := must.Get2(Task{Sessions: sessions, Fresh: fresh}.splits())(t)
 	held := deal.held
 	if held[2][0] != -1 {
 		t.Errorf("a single example in fold %d", held[2][0])
@@ -234,10 +216,7 @@ func TestLeavesEverythingOut(t *testing.T) {
 	}
 	order := w.rng.Perm(21)
 	sessions = []episodes.Episode{sessions[0].Pick(order), sessions[1], sessions[2]}
-	mixed, _, err := Task{Sessions: sessions, Fresh: fresh}.splits()
-	if err != nil {
-		t.Fatal(err)
-	}
+	mixed, _ := must.Get2(Task{Sessions: sessions, Fresh: fresh}.splits())(t)
 	for i, j := range order {
 		if mixed.held[0][i] != held[0][j] {
 			t.Fatal("the folds depend on the order of the examples")
@@ -317,20 +296,13 @@ func TestTemperatureFollowsLaterClasses(t *testing.T) {
 	if err != nil || c.Source != PseudoSessions {
 		t.Fatalf("%+v, %v", c, err)
 	}
-	head, err := made()
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(made())(t)
 	for i, s := range []episodes.Episode{base, later} {
-		if err := head.Learn(context.Background(), s.X, s.Y); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, head.Learn(context.Background(), s.X, s.Y))
 		queries := w.session(0, len(head.Classes()), 20)
 		var l temperature.Likelihood
-		if err := episodes.Answers(head, queries,
-			func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) }); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, episodes.Answers(head, queries,
+			func(_ int, a episodes.Answer) { l.Add(a.LogProb, a.Own) }))
 		used, best := v.With(float64(i)*13/33), l.Minimum()
 		if _, nll, _ := test(t, head, queries, used.T, 0); nll > best.After+0.02 {
 			t.Errorf("session %d: NLL %.3f at T = %.3g, %.3f at %.3g", i+1, nll, used.T, best.After, best.T)
@@ -484,10 +456,7 @@ func TestBurstsAreHeldOutWhole(t *testing.T) {
 		w := newWorld(21, 40, 6)
 		learned, other := w.bursts(30, c.bursts, c.photos, c.within), w.bursts(30, 40, 1, 0)
 		same := w.again(learned, c.within)
-		v, got, err := Fit(ctx, Task{Sessions: []episodes.Episode{learned}, Fresh: fresh})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v, got := must.Get2(Fit(ctx, Task{Sessions: []episodes.Episode{learned}, Fresh: fresh}))(t)
 		head := taught(t, learned)
 		elsewhere := accuracyOf(t, head, other)
 		t.Logf("%d bursts of %d: like these %.3f, elsewhere %.3f (true %.3f), T %.2f",
@@ -501,10 +470,7 @@ func TestBurstsAreHeldOutWhole(t *testing.T) {
 		if math.Abs(got.Elsewhere-elsewhere) > c.off {
 			t.Errorf("elsewhere %.3f, in truth %.3f", got.Elsewhere, elsewhere)
 		}
-		threshold, err := got.Threshold(0.1, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+		threshold := must.Get(got.Threshold(0.1, 0))(t)
 		away := exceeding(asked(t, head, other), threshold)
 		if said, ok := got.Novelty.Elsewhere(threshold); !ok || said < 0.15 || math.Abs(said-away) > c.off {
 			t.Errorf("of another occasion %.3f are turned away, in truth %.3f", said, away)
@@ -526,15 +492,12 @@ func TestBurstsAreHeldOutWhole(t *testing.T) {
 func expected(t *testing.T, head classifier.Head, temp float64, c Calibration, s episodes.Episode) float64 {
 	t.Helper()
 	f := NewFolder(c)
-	err := episodes.Answers(head, s, func(_ int, a episodes.Answer) {
+	must.Do(t, episodes.Answers(head, s, func(_ int, a episodes.Answer) {
 		row := slices.Clone(a.LogProb)
 		floats.Scale(1/temp, row)
 		classifier.LogSoftmax(row)
 		f.Add(math.Exp(slices.Max(row)), a.Novelty)
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	share, _, _, ok := f.Expect()
 	if !ok {
 		t.Fatal("nothing is expected")
@@ -581,13 +544,10 @@ func (w *world) again(s episodes.Episode, within float64) episodes.Episode {
 func accuracyOf(t *testing.T, head classifier.Head, s episodes.Episode) float64 {
 	t.Helper()
 	right := 0
-	err := episodes.Answers(head, s, func(_ int, a episodes.Answer) {
+	must.Do(t, episodes.Answers(head, s, func(_ int, a episodes.Answer) {
 		if floats.MaxIdx(a.LogProb) == a.Own {
 			right++
 		}
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))
 	return float64(right) / float64(len(s.Y))
 }

@@ -3,6 +3,8 @@ package calibration
 import (
 	"math"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestQuantileIsNumpys(t *testing.T) {
@@ -46,10 +48,7 @@ func TestMixedThreshold(t *testing.T) {
 	for _, few := range []float64{0.01, 0.25, 0.5, 1} {
 		last := math.Inf(1)
 		for _, p := range []float64{0.001, 0.01, 0.05, 0.3, 0.7} {
-			v, err := c.Threshold(p, few)
-			if err != nil {
-				t.Fatal(err)
-			}
+			v := must.Get(c.Threshold(p, few))(t)
 			share := (1-few)*above(c.Quantiles, v) + few*above(c.Few, v)
 			if math.Abs(share-p) > 1e-9 && !(few == p) || v > last {
 				t.Errorf("few %v, p %v: threshold %v leaves %v above", few, p, v, share)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // daily returns a session with the times of its photos: each burst of so many is of a day of
@@ -34,10 +35,7 @@ func TestOccasionsAreHeldOutTogether(t *testing.T) {
 		w := newWorld(21, 40, 6)
 		learned, other := w.bursts(30, c.bursts, c.photos, c.within), w.bursts(30, 40, 1, 0)
 		elsewhere := accuracyOf(t, taught(t, learned), other)
-		_, without, err := Fit(ctx, Task{Sessions: []episodes.Episode{learned}, Fresh: fresh})
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, without := must.Get2(Fit(ctx, Task{Sessions: []episodes.Episode{learned}, Fresh: fresh}))(t)
 		_, with, err := Fit(ctx, Task{Sessions: []episodes.Episode{daily(learned, c.photos, false)}, Fresh: fresh})
 		if err != nil {
 			t.Fatal(err)

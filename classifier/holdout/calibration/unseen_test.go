@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // Of the examples that are new with probability p, a share p is of classes that were not
@@ -75,11 +76,7 @@ func TestPartsOfClasses(t *testing.T) {
 
 func asked(t *testing.T, head classifier.Head, s episodes.Episode) []float64 {
 	t.Helper()
-	out, err := episodes.Novelties(head, s.X)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return out
+	return must.Get(episodes.Novelties(head, s.X))(t)
 }
 
 // calibrationError is the mean difference, in ten bins, of probability and share.

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A wrong label among classes that are never confused is in some folds and not in others, or
@@ -21,9 +22,7 @@ func TestOneWrongLabel(t *testing.T) {
 			s, queries := w.session(0, 6, n), w.session(0, 6, 20)
 			s.Y[int(seed)%n] = s.Y[len(s.Y)-1]
 			for name, head := range heads(t) {
-				if err := head.Learn(context.Background(), s.X, s.Y); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, head.Learn(context.Background(), s.X, s.Y))
 				v, _, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s}, Fresh: head.Unfitted})
 				if err != nil {
 					t.Fatal(err)
@@ -46,14 +45,8 @@ type learner interface {
 // heads returns unfitted heads that fit a temperature of their own.
 func heads(t *testing.T) map[string]learner {
 	t.Helper()
-	n, err := ncm.New(ncm.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, err := gpr.New(gpr.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	n := must.Get(ncm.New(ncm.DefaultConfig()))(t)
+	g := must.Get(gpr.New(gpr.DefaultConfig()))(t)
 	return map[string]learner{"ncm": n, "gpr": g}
 }
 
@@ -66,11 +59,8 @@ func TestTemperatureOfTrueLabels(t *testing.T) {
 			s.Y[i] = s.Y[(i+7*n)%len(s.Y)]
 		}
 		head := taught(t, s)
-		v, _, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s},
-			Fresh: head.(classifier.Unfitter).Unfitted})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v, _ := must.Get2(Fit(context.Background(), Task{Sessions: []episodes.Episode{s},
+			Fresh: head.(classifier.Unfitter).Unfitted}))(t)
 		_, nll, _ := test(t, head, queries, v.T, 0)
 		best := math.Inf(1)
 		for logT := -3.0; logT < 4; logT += 0.1 {
@@ -88,11 +78,8 @@ func TestTemperatureOfTrueLabels(t *testing.T) {
 func TestLaterClassesAreNotWrong(t *testing.T) {
 	for seed := range uint64(4) {
 		s := newWorld(seed, 128, 12).session(0, 30, 40)
-		v, _, err := Fit(context.Background(), Task{Sessions: []episodes.Episode{s},
-			Fresh: func() (classifier.Learner, error) { return plda.New(plda.LDA()) }})
-		if err != nil {
-			t.Fatal(err)
-		}
+		v, _ := must.Get2(Fit(context.Background(), Task{Sessions: []episodes.Episode{s},
+			Fresh: func() (classifier.Learner, error) { return plda.New(plda.LDA()) }}))(t)
 		if v.Wrong > 0 {
 			t.Errorf("seed %d: %g of the labels look wrong: %+v", seed, v.Wrong, v)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // rote recognises the examples it learned by their number (the first value) and
@@ -108,10 +109,7 @@ func TestNothingHeldOutIsLearned(t *testing.T) {
 		}}, nil
 	}
 	cfg := episodes.DefaultConfig()
-	c, err := episodes.Choose(context.Background(), wide, y, cfg, []int{0, 1, 2}, fresh(unfitted))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(episodes.Choose(context.Background(), wide, y, cfg, []int{0, 1, 2}, fresh(unfitted)))(t)
 	want := map[string]int{}
 	for _, s := range plan(t, x, y, cfg).Splits {
 		want["learn"] += 3 * len(slices.Concat(s.Base, s.Shots))
@@ -174,14 +172,11 @@ func chooseBiased(t *testing.T, candidates ...biased) episodes.Choice[int] {
 	for i := range candidates {
 		order = append(order, i)
 	}
-	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), order,
+	c := must.Get(episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), order,
 		fresh(func(i int) (classifier.Learner, error) {
 			head := candidates[i]
 			return &head, nil
-		}))
-	if err != nil {
-		t.Fatal(err)
-	}
+		})))(t)
 	return c
 }
 
@@ -271,13 +266,10 @@ func (h *shrunk) Score(dst blas64.General, _ []float64, x blas32.General) error 
 
 func chooseShrunk(t *testing.T, x blas32.General, y []string) episodes.Choice[float64] {
 	t.Helper()
-	c, err := episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []float64{0, 1, 100, 10000},
+	c := must.Get(episodes.Choose(context.Background(), x, y, episodes.DefaultConfig(), []float64{0, 1, 100, 10000},
 		fresh(func(share float64) (classifier.Learner, error) {
 			return &shrunk{share: share}, nil
-		}))
-	if err != nil {
-		t.Fatal(err)
-	}
+		})))(t)
 	return c
 }
 

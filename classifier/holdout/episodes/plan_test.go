@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // classes returns sizes[c] examples of class c; the first value of an example
@@ -32,11 +33,7 @@ func classes(sizes ...int) (blas32.General, []string) {
 
 func plan(t *testing.T, x blas32.General, y []string, cfg episodes.Config) *episodes.Plan {
 	t.Helper()
-	p, err := episodes.NewPlan(episodes.Episode{X: x, Y: y}, cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return must.Get(episodes.NewPlan(episodes.Episode{X: x, Y: y}, cfg))(t)
 }
 
 // count returns how many of the rows each class has.

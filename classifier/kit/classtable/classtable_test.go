@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/classtable"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // Toy heads use the minimum that a method must supply: a class is its mean, the
@@ -88,14 +89,8 @@ func TestToyKeepsTheContract(t *testing.T) {
 
 // TestLoadRefusesAnotherMethod also checks a state without a method.
 func TestLoadRefusesAnotherMethod(t *testing.T) {
-	h, err := newSummed(struct{}{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := h.Save()
-	if err != nil {
-		t.Fatal(err)
-	}
+	h := must.Get(newSummed(struct{}{}))(t)
+	s := must.Get(h.Save())(t)
 	if _, err := classtable.Load("other", s, newSummed); err == nil ||
 		err.Error() != "other: load: the head belongs to method toy" {
 		t.Error(err)

@@ -8,6 +8,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestEvidenceIsTheMarginalLikelihood compares with dense Gaussians of all rows
@@ -43,15 +44,10 @@ func TestEvidenceIsTheMarginalLikelihood(t *testing.T) {
 			t.Fatal("not positive definite")
 		}
 		x, solved := mat.NewVecDense(n*d, white.Data), mat.NewVecDense(n*d, nil)
-		if err := chol.SolveVecTo(solved, x); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, chol.SolveVecTo(solved, x))
 		want := (mat.Dot(x, x) - mat.Dot(x, solved) - chol.LogDet()) / 2
 
-		coordinates, err := sp.Coordinates(white)
-		if err != nil {
-			t.Fatal(err)
-		}
+		coordinates := must.Get(sp.Coordinates(white))(t)
 		weights, c := sp.Evidence(float64(n))
 		got := -c
 		for j, w := range weights {
@@ -76,10 +72,7 @@ func TestIsotropic(t *testing.T) {
 		x.Data[i] = 1 + 0.3*rng.NormFloat64()
 	}
 	sp := Isotropic(x)
-	white, err := sp.Whitened(dense.Clone(x))
-	if err != nil {
-		t.Fatal(err)
-	}
+	white := must.Get(sp.Whitened(dense.Clone(x)))(t)
 	if total := dense.SumSquares(white.Data) / float64(len(white.Data)); math.Abs(total-(1+sp.Rest)) > 1e-9 {
 		t.Errorf("variance %v, want 1 + %v", total, sp.Rest)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // fitted returns the space of a base session of C classes.
@@ -27,14 +28,8 @@ func fitted(t *testing.T, C, n, d int) (*Basis, *Space) {
 			x.Data[i*d+j] = float32(rng.NormFloat64() + float64((i%C+j)%3))
 		}
 	}
-	b, err := basisOf(x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sp, err := b.Space(0.5)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(basisOf(x, y))(t)
+	sp := must.Get(b.Space(0.5))(t)
 	return b, sp
 }
 
@@ -90,10 +85,7 @@ func TestCancellation(t *testing.T) {
 			c.Vectors[i*d+j] = []float32{0.25, -0.25}[j>>i&1]
 		}
 	}
-	p, err := sp.Densities([]Class{c})
-	if err != nil {
-		t.Fatal(err)
-	}
+	p := must.Get(sp.Densities([]Class{c}))(t)
 	rng := rand.New(rand.NewPCG(5, 6))
 	white := dense.New(40, d)
 	want := make([]float64, white.Rows)
@@ -116,10 +108,7 @@ func TestCancellation(t *testing.T) {
 		}
 		want[i] += rest / noise
 	}
-	got, err := sp.Stack(p).LogDensities(white)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(sp.Stack(p).LogDensities(white))(t)
 	logDet := (d-k)*math.Log(noise) + k*math.Log(wide+noise)
 	for i, w := range want {
 		if r := -2*dense.Row(got, i)[0] - logDet; math.Abs(r-w) > 1e-4*w+1e-6 {
@@ -133,17 +122,11 @@ func TestStudentTendsToGaussian(t *testing.T) {
 	_, sp := fitted(t, 4, 6, 9)
 	mean := make([]float64, 9)
 	mean[2] = 1
-	densities, err := sp.Densities([]Class{{N: 3, Mean: mean, Noise: 1}, {N: 3, Mean: mean, Noise: 1, Degrees: 1e8},
-		{N: 3, Mean: mean, Noise: 1, Degrees: 4}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	densities := must.Get(sp.Densities([]Class{{N: 3, Mean: mean, Noise: 1}, {N: 3, Mean: mean, Noise: 1, Degrees: 1e8},
+		{N: 3, Mean: mean, Noise: 1, Degrees: 4}}))(t)
 	far := dense.New(1, 9)
 	far.Data[0] = 20
-	got, err := sp.Stack(densities).LogDensities(far)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(sp.Stack(densities).LogDensities(far))(t)
 	if math.Abs(got.Data[0]-got.Data[1]) > 1e-3 || !(got.Data[2] > got.Data[0]+10) {
 		t.Errorf("Gaussian, t with many and with few degrees of freedom: %.4f", got.Data)
 	}
@@ -214,17 +197,11 @@ func TestGuessedSpread(t *testing.T) {
 				x.Data[i*d+j] = float32(v)
 			}
 		}
-		b, err := basisOf(x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(basisOf(x, y))(t)
 		if c.given >= 0 {
 			b.GuessAs(&c.given)
 		}
-		sp, err := b.Space(epsilon)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sp := must.Get(b.Space(epsilon))(t)
 		S, T := spreads(classes)
 		want := dense.New(d, d)
 		for i := range d {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // With two examples of many values and a prior, leaving out must not say more than
@@ -36,36 +37,16 @@ func TestLeaveOutIsAsAccurateAsNewExamples(t *testing.T) {
 			fill(dense.Row32(query, c*tests+i))
 		}
 	}
-	s, err := moments.NewSession(x, y, 0, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := Fit(t.Context(), nil, s, s.Totals())
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(moments.NewSession(x, y, 0, true))(t)
+	b := must.Get(Fit(t.Context(), nil, s, s.Totals()))(t)
 	P := dense.Identity(d)
 	blas64.Scal(1.0/d, dense.Vector(P.Data))
-	if b, err = b.With(&Prior{Within: P}, 300); err != nil {
-		t.Fatal(err)
-	}
+	b = must.Get(b.With(&Prior{Within: P}, 300))(t)
 	for _, epsilon := range []float64{1, 0.3} {
-		sp, err := b.Space(epsilon)
-		if err != nil {
-			t.Fatal(err)
-		}
-		densities, err := sp.Pooled(s.Totals())
-		if err != nil {
-			t.Fatal(err)
-		}
-		q, err := sp.WhitenedRows(query)
-		if err != nil {
-			t.Fatal(err)
-		}
-		scores, err := sp.Stack(densities).LogDensities(q)
-		if err != nil {
-			t.Fatal(err)
-		}
+		sp := must.Get(b.Space(epsilon))(t)
+		densities := must.Get(sp.Pooled(s.Totals()))(t)
+		q := must.Get(sp.WhitenedRows(query))(t)
+		scores := must.Get(sp.Stack(densities).LogDensities(q))(t)
 		right := 0.0
 		for i := range q.Rows {
 			best := 0
@@ -79,10 +60,7 @@ func TestLeaveOutIsAsAccurateAsNewExamples(t *testing.T) {
 			}
 		}
 		accuracy := right / float64(q.Rows)
-		left, err := b.LeaveOut(s).try(epsilon)
-		if err != nil {
-			t.Fatal(err)
-		}
+		left := must.Get(b.LeaveOut(s).try(epsilon))(t)
 		// Of one example instead of two it may be less accurate, but not more.
 		sd := math.Sqrt(accuracy * (1 - accuracy) / float64(C*n))
 		t.Logf("ε = %g: %.1f %% of new examples, %.1f %% of those left out", epsilon, 100*accuracy, 100*left.Accuracy)

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestLeaveOutEqualsRefits computes S, its trace and the mean of the class again
@@ -39,19 +40,11 @@ func checkLeaveOut(t *testing.T, weight float64) {
 			y = append(y, string(rune('a'+c)))
 		}
 	}
-	s, err := moments.NewSession(x, y, 0, true)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := basisOf(x, y)
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(moments.NewSession(x, y, 0, true))(t)
+	b := must.Get(basisOf(x, y))(t)
 	prior := covariance(d, 2)
 	if weight > 0 {
-		if b, err = b.With(&Prior{Within: prior}, weight); err != nil {
-			t.Fatal(err)
-		}
+		b = must.Get(b.With(&Prior{Within: prior}, weight))(t)
 	}
 	left := b.LeaveOut(s)
 	if left.Len() != len(y) {
@@ -117,9 +110,7 @@ func checkLeaveOut(t *testing.T, weight float64) {
 			W.Set(j, j, W.At(j, j)+epsilon*trace/d/(D-1)*target)
 		}
 		var out mat.Dense
-		if err := out.Inverse(W); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, out.Inverse(W))
 		return &out
 	}
 	var between float64
@@ -153,10 +144,7 @@ func checkLeaveOut(t *testing.T, weight float64) {
 		}
 		want.Add(scores, own)
 	}
-	got, err := left.try(epsilon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(left.try(epsilon))(t)
 	if w := want.Loss(); math.Abs(got.NLL-w) > 1e-6*w {
 		t.Errorf("the likelihood is %.9g, of refits %.9g", got.NLL, w)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // length returns m̄ᵀD⁻¹μ, the square of the length of a class mean, and its expectation
@@ -39,18 +40,11 @@ func TestLength(t *testing.T) {
 	b, sp := fitted(t, 6, 4, 9)
 	totals := append([]moments.Total{}, b.totals...)
 	totals = append(totals, moments.Total{Sum: make([]float64, 9)}, moments.Total{N: 2, Sum: scaled(sp.Origin, 2)})
-	white, err := sp.Means(totals)
-	if err != nil {
-		t.Fatal(err)
-	}
+	white := must.Get(sp.Means(totals))(t)
 	densities := func(eta float64, certain bool) []*Density {
 		changed := *sp
 		changed.Length, changed.Certain = eta, certain
-		out, err := changed.Pooled(totals)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return out
+		return must.Get(changed.Pooled(totals))(t)
 	}
 	plain, known := densities(0, false), densities(0, true)
 	for _, eta := range []float64{0.25, 0.5, 1} {
@@ -84,16 +78,10 @@ func TestLengthIsBounded(t *testing.T) {
 	near, far := make([]float64, 9), make([]float64, 9)
 	near[0], far[0] = 1e-9, 1e9
 	classes := []Class{{N: 3, Mean: near, Noise: 1}, {N: 3, Mean: far, Noise: 1}}
-	plain, err := sp.Densities(classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	plain := must.Get(sp.Densities(classes))(t)
 	changed := *sp
 	changed.Length = 1
-	got, err := changed.Densities(classes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(changed.Densities(classes))(t)
 	for i, want := range []float64{2, 0.5} {
 		if ratio := got[i].mean[0] / plain[i].mean[0]; math.Abs(ratio-want) > 1e-12 {
 			t.Errorf("mean %d is %g times as long, want %g", i, ratio, want)
@@ -139,28 +127,13 @@ func twoShots(t *testing.T, spread, eta float64) (accuracy float64) {
 			return x, y
 		}
 		x, y := images(shots)
-		b, err := basisOf(x, y)
-		if err != nil {
-			t.Fatal(err)
-		}
-		sp, err := b.Space(0.7)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := must.Get(basisOf(x, y))(t)
+		sp := must.Get(b.Space(0.7))(t)
 		sp.Length = eta
-		densities, err := sp.Pooled(b.totals)
-		if err != nil {
-			t.Fatal(err)
-		}
+		densities := must.Get(sp.Pooled(b.totals))(t)
 		queries, _ := images(tests)
-		white, err := sp.WhitenedRows(queries)
-		if err != nil {
-			t.Fatal(err)
-		}
-		scores, err := sp.Stack(densities).LogDensities(white)
-		if err != nil {
-			t.Fatal(err)
-		}
+		white := must.Get(sp.WhitenedRows(queries))(t)
+		scores := must.Get(sp.Stack(densities).LogDensities(white))(t)
 		accuracy += trialOf(0, white.Rows,
 			func(i int) ([]float64, int) { return dense.Row(scores, i), i % C }).Accuracy / draws
 	}

@@ -9,6 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // covariance returns AAᵀ/d³, symmetric and definite.
@@ -30,10 +31,7 @@ func TestPriorIsPooledByDegreesOfFreedom(t *testing.T) {
 	const d, weight = 6, 7.0
 	b, _ := fitted(t, 3, 4, d)
 	p := covariance(d, 5)
-	with, err := b.With(&Prior{Within: p}, weight)
-	if err != nil {
-		t.Fatal(err)
-	}
+	with := must.Get(b.With(&Prior{Within: p}, weight))(t)
 	D := float64(b.Degrees())
 	for i, v := range with.Within().Data {
 		want := (D*b.Within().Data[i] + weight*p.Data[i]) / (D + weight)
@@ -54,14 +52,8 @@ func TestOneExampleOfEachClassTakesThePrior(t *testing.T) {
 	const d, epsilon = 6, 0.3
 	b, _ := fitted(t, 4, 1, d)
 	p := covariance(d, 8)
-	b, err := b.With(&Prior{Within: p}, 300)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sp, err := b.Space(epsilon)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b = must.Get(b.With(&Prior{Within: p}, 300))(t)
+	sp := must.Get(b.Space(epsilon))(t)
 	W, round := dense.Clone(p), dense.Trace(p)/d
 	for i := range W.Data {
 		W.Data[i] *= 1 - epsilon

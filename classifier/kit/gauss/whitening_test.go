@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -40,21 +41,13 @@ func TestFewExamplesAreAsMany(t *testing.T) {
 				x.Rows, y = x.Rows+1, append(y, string(rune('a'+c)))
 			}
 		}
-		s, err := moments.NewSession(x, y, 0, true)
-		if err != nil {
-			t.Fatal(err)
-		}
-		few, err := Fit(context.Background(), linalg.Gonum{}, s, s.Totals())
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(moments.NewSession(x, y, 0, true))(t)
+		few := must.Get(Fit(context.Background(), linalg.Gonum{}, s, s.Totals()))(t)
 		if few.pairs == nil {
 			t.Fatalf("%s: there are no eigenpairs", name)
 		}
 		many := *few
-		if many.within, err = few.full(); err != nil {
-			t.Fatal(err)
-		}
+		many.within = must.Get(few.full())(t)
 		many.pairs, many.thin = nil, blas64.General{}
 		for _, epsilon := range []float64{0.3, 1} {
 			got, want := scoresOf(t, few, s, epsilon), scoresOf(t, &many, s, epsilon)
@@ -81,21 +74,9 @@ func TestFewExamplesAreAsMany(t *testing.T) {
 // scoresOf returns the log-densities of the examples of a session in the space of a basis.
 func scoresOf(t *testing.T, b *Basis, s *moments.Session, epsilon float64) []float64 {
 	t.Helper()
-	sp, err := b.Space(epsilon)
-	if err != nil {
-		t.Fatal(err)
-	}
-	densities, err := sp.Pooled(b.totals)
-	if err != nil {
-		t.Fatal(err)
-	}
-	white, err := sp.WhitenedRows(s.X)
-	if err != nil {
-		t.Fatal(err)
-	}
-	scores, err := sp.Stack(densities).OpenLogDensities(white)
-	if err != nil {
-		t.Fatal(err)
-	}
+	sp := must.Get(b.Space(epsilon))(t)
+	densities := must.Get(sp.Pooled(b.totals))(t)
+	white := must.Get(sp.WhitenedRows(s.X))(t)
+	scores := must.Get(sp.Stack(densities).OpenLogDensities(white))(t)
 	return scores.Data
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/lowrank"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -94,9 +95,7 @@ func mahalanobis(c *mat.Cholesky, delta *mat.VecDense) float64 {
 func denseKL(t *testing.T, p, q lowrank.Gaussian) float64 {
 	cp, cq := factor(t, covariance(p)), factor(t, covariance(q))
 	var ratio mat.Dense
-	if err := cq.SolveTo(&ratio, covariance(p)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, cq.SolveTo(&ratio, covariance(p)))
 	return (cq.LogDet() - cp.LogDet() - float64(p.Dim()) + mat.Trace(&ratio) + mahalanobis(cq, difference(p, q))) / 2
 }
 
@@ -123,17 +122,11 @@ func TestDivergencesEqualDense(t *testing.T) {
 	gs := family(9)
 	set := lowrank.NewSet(gs, linalg.Default())
 	kl := dense.New(len(gs), len(gs))
-	if err := set.KL(kl, gs); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, set.KL(kl, gs))
 	full, mean := make([]float64, len(gs)), make([]float64, len(gs))
 	for j, q := range gs {
-		if err := set.Bhattacharyya(full, q, false); err != nil {
-			t.Fatal(err)
-		}
-		if err := set.Bhattacharyya(mean, q, true); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, set.Bhattacharyya(full, q, false))
+		must.Do(t, set.Bhattacharyya(mean, q, true))
 		near(t, fmt.Sprint("log-determinant of ", j), q.LogDet(), factor(t, covariance(q)).LogDet(), 1e-6)
 		for i, p := range gs {
 			near(t, fmt.Sprintf("KL of %d from %d", i, j), kl.Data[i*kl.Stride+j], denseKL(t, p, q), tolerance)
@@ -151,18 +144,13 @@ func TestBoundsAreBelow(t *testing.T) {
 	gs := family(9)
 	set := lowrank.NewSet(gs, linalg.Default())
 	kl, bound := dense.New(len(gs), len(gs)), dense.New(len(gs), len(gs))
-	if err := errors.Join(set.KL(kl, gs), set.KLBound(bound, gs)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(set.KL(kl, gs), set.KLBound(bound, gs)))
 	for i, v := range bound.Data {
 		if !(v >= 0 && v <= kl.Data[i]*(1+tolerance)+tolerance) {
 			t.Errorf("%d, %d: bound %g of %g", i/len(gs), i%len(gs), v, kl.Data[i])
 		}
 	}
-	part, err := set.KLOf([]int{4, 2}, gs[1:4])
-	if err != nil {
-		t.Fatal(err)
-	}
+	part := must.Get(set.KLOf([]int{4, 2}, gs[1:4]))(t)
 	for j := range 3 {
 		near(t, "part of a set", part.Data[j], kl.Data[4*len(gs)+1+j], tolerance)
 		near(t, "part of a set", part.Data[3+j], kl.Data[2*len(gs)+1+j], tolerance)
@@ -194,13 +182,9 @@ func TestExtremesStayFinite(t *testing.T) {
 	}
 	set := lowrank.NewSet(gs, linalg.Default())
 	kl, b := dense.New(3, 3), make([]float64, 3)
-	if err := set.KL(kl, gs); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, set.KL(kl, gs))
 	for _, q := range gs {
-		if err := set.Bhattacharyya(b, q, false); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, set.Bhattacharyya(b, q, false))
 		kl.Data = append(kl.Data, b...)
 	}
 	for i, v := range kl.Data {
@@ -212,11 +196,7 @@ func TestExtremesStayFinite(t *testing.T) {
 
 func mixture(t *testing.T, gs []lowrank.Gaussian, weights []float64, r int) lowrank.Gaussian {
 	t.Helper()
-	g, err := lowrank.Mixture(gs, weights, r, linalg.Default())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(lowrank.Mixture(gs, weights, r, linalg.Default()))(t)
 }
 
 // TestMixtureEqualsDense checks that with all components the result has the
@@ -322,10 +302,7 @@ func TestStackEqualsDense(t *testing.T) {
 			logDet, mode := way%2 == 0, []lowrank.Mode{lowrank.Fast, lowrank.Precise, lowrank.Few}[way/2]
 			stack := lowrank.NewStack(gs, make([]float64, d), logDet, mode, linalg.Default())
 			rows := append([]int{0, 2, 5}, slices.Repeat([]int{1}, 20)...)
-			got, err := stack.Scores(lowrank.NewQueries(z, make([]float64, d)), rows)
-			if err != nil {
-				t.Fatal(err)
-			}
+			got := must.Get(stack.Scores(lowrank.NewQueries(z, make([]float64, d)), rows))(t)
 			for i, row := range rows {
 				for k, g := range gs {
 					want := denseScore(t, g, z, row, logDet)
@@ -355,10 +332,7 @@ func TestSumsOfStack(t *testing.T) {
 	}
 	for _, mode := range []lowrank.Mode{lowrank.Precise, lowrank.Few} {
 		stack := lowrank.NewStack([]lowrank.Gaussian{g}, make([]float64, d), false, mode, linalg.Default())
-		got, err := stack.Scores(lowrank.NewQueries(z, make([]float64, d)), []int{0})
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(stack.Scores(lowrank.NewQueries(z, make([]float64, d)), []int{0}))(t)
 		near(t, fmt.Sprintf("mode %d", mode), got.Data[0], -r/2, 1e-12)
 	}
 }
@@ -407,9 +381,7 @@ func BenchmarkSetKL(b *testing.B) {
 		set, dst := lowrank.NewSet(gs, linalg.Default()), dense.New(c.k, c.s)
 		b.Run(fmt.Sprintf("K=%d_S=%d_d=%d_q=r=%d", c.k, c.s, c.d, c.q), func(b *testing.B) {
 			for b.Loop() {
-				if err := set.KL(dst, gs[:c.s]); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, set.KL(dst, gs[:c.s]))
 			}
 		})
 	}
@@ -425,9 +397,7 @@ func BenchmarkSetBhattacharyya(b *testing.B) {
 		set, dst := lowrank.NewSet(gs, linalg.Default()), make([]float64, c.k)
 		b.Run(fmt.Sprintf("K=%d_d=%d_q=%d", c.k, c.d, c.q), func(b *testing.B) {
 			for b.Loop() {
-				if err := set.Bhattacharyya(dst, gs[0], false); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, set.Bhattacharyya(dst, gs[0], false))
 			}
 		})
 	}

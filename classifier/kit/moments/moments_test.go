@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -33,9 +34,7 @@ func sample(n int, seed uint64) blas32.General {
 func batch(t *testing.T, x blas32.General) *moments.Moments {
 	t.Helper()
 	m := moments.New(d)
-	if err := m.Add(x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Add(x))
 	return m
 }
 
@@ -54,14 +53,8 @@ func equal(t *testing.T, what string, got, want *moments.Moments) {
 	if want.N() == 0 {
 		return
 	}
-	ca, err := got.Covariance()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cb, err := want.Covariance()
-	if err != nil {
-		t.Fatal(err)
-	}
+	ca := must.Get(got.Covariance())(t)
+	cb := must.Get(want.Covariance())(t)
 	for i := range ca.Data {
 		if math.Abs(ca.Data[i]-cb.Data[i]) > 1e-8 {
 			t.Errorf("%s: covariance at %d = %g, want %g", what, i, ca.Data[i], cb.Data[i])
@@ -76,7 +69,7 @@ func TestCovarianceEqualsDirect(t *testing.T) {
 		if m.Thin() != (n <= d) {
 			t.Errorf("n = %d: thin is %v", n, m.Thin())
 		}
-		mean, c := m.Mean(), must(m.Covariance())(t)
+		mean, c := m.Mean(), must.Get(m.Covariance())(t)
 		for a := range d {
 			for b := range d {
 				var want float64
@@ -92,32 +85,18 @@ func TestCovarianceEqualsDirect(t *testing.T) {
 	}
 }
 
-func must[T any](v T, err error) func(*testing.T) T {
-	return func(t *testing.T) T {
-		t.Helper()
-		if err != nil {
-			t.Fatal(err)
-		}
-		return v
-	}
-}
-
 func TestStreamingBatchMergedAddRemoveAgree(t *testing.T) {
 	for _, n := range []int{2, 7, d, d + 1, 30, 1100} {
 		x := sample(n, 2)
 		want := batch(t, x)
 		stream := moments.New(d)
 		for i := range n {
-			if err := stream.Add(dense.Rows32(x, i, i+1)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, stream.Add(dense.Rows32(x, i, i+1)))
 		}
 		equal(t, fmt.Sprintf("streaming, n=%d", n), stream, want)
 		for _, cut := range []int{0, 1, n / 2, n - 1} {
 			left, right := batch(t, dense.Rows32(x, 0, cut)), batch(t, dense.Rows32(x, cut, n))
-			if err := left.Merge(right); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, left.Merge(right))
 			equal(t, fmt.Sprintf("merged at %d of %d", cut, n), left, want)
 			both := want.Clone()
 			if err := both.Remove(dense.Rows32(x, cut, n)); err != nil {
@@ -136,13 +115,9 @@ func TestGiveIsAdd(t *testing.T) {
 		tight := dense.Gather32(sample(n, 2), dense.Range(0, n))
 		more := dense.Gather32(sample(3, 4), dense.Range(0, 3))
 		for _, x := range []blas32.General{tight, more} {
-			if err := got.Give(x); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, got.Give(x))
 		}
-		if err := want.Add(sample(3, 4)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, want.Add(sample(3, 4)))
 		equal(t, fmt.Sprintf("given, n=%d", n), got, want)
 	}
 	bad := sample(1, 1)
@@ -173,10 +148,8 @@ func TestRemoveRefusesWhatWasNotThere(t *testing.T) {
 func TestRemoveDownToOneAndNone(t *testing.T) {
 	x := sample(40, 5)
 	m := batch(t, x)
-	if err := m.Remove(dense.Rows32(x, 1, 40)); err != nil {
-		t.Fatal(err)
-	}
-	c := must(m.Covariance())(t)
+	must.Do(t, m.Remove(dense.Rows32(x, 1, 40)))
+	c := must.Get(m.Covariance())(t)
 	for _, v := range c.Data {
 		if v != 0 {
 			t.Fatalf("one example left, covariance %g", v)
@@ -194,9 +167,7 @@ func TestThinRemovalHonoursMultiplicity(t *testing.T) {
 	x := sample(1, 6)
 	m := moments.New(d)
 	for range 3 {
-		if err := m.Add(x); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Add(x))
 	}
 	twice := blas32.General{Rows: 2, Cols: d, Stride: d,
 		Data: append(append([]float32{}, x.Data[:d]...), x.Data[:d]...)}
@@ -211,11 +182,11 @@ func TestThinRemovalHonoursMultiplicity(t *testing.T) {
 func TestTopEigenReconstructsCovariance(t *testing.T) {
 	for _, n := range []int{1, 2, 5, d, 60} {
 		m := batch(t, sample(n, 7))
-		e := must(m.TopEigen(100))(t)
+		e := must.Get(m.TopEigen(100))(t)
 		if want := min(n-1, d); len(e.Values) != want {
 			t.Fatalf("n = %d: %d components, want %d", n, len(e.Values), want)
 		}
-		c := must(m.Covariance())(t)
+		c := must.Get(m.Covariance())(t)
 		for a := range d {
 			for b := range d {
 				got := 0.0
@@ -236,7 +207,7 @@ func TestDuplicatesAndConstantsHaveNoComponents(t *testing.T) {
 		for i := range x.Data {
 			x.Data[i] = 0.1 * float32(i%d)
 		}
-		if e := must(batch(t, x).TopEigen(5))(t); len(e.Values) != 0 {
+		if e := must.Get(batch(t, x).TopEigen(5))(t); len(e.Values) != 0 {
 			t.Errorf("n = %d equal rows: values %v", n, e.Values)
 		}
 	}
@@ -245,10 +216,7 @@ func TestDuplicatesAndConstantsHaveNoComponents(t *testing.T) {
 func TestTensorsRoundTrip(t *testing.T) {
 	for _, n := range []int{0, 3, 40} {
 		m := batch(t, sample(n, 8))
-		back, err := moments.FromTensors(d, m.Tensors())
-		if err != nil {
-			t.Fatal(err)
-		}
+		back := must.Get(moments.FromTensors(d, m.Tensors()))(t)
 		if !reflect.DeepEqual(back.Tensors(), m.Tensors()) {
 			t.Errorf("n = %d: statistics changed on the way", n)
 		}
@@ -298,9 +266,7 @@ func BenchmarkAdd(b *testing.B) {
 		}
 		b.Run(fmt.Sprintf("n=%d_d=%d", c.n, c.d), func(b *testing.B) {
 			for b.Loop() {
-				if err := moments.New(c.d).Add(x); err != nil {
-					b.Fatal(err)
-				}
+				must.Do(b, moments.New(c.d).Add(x))
 			}
 		})
 	}
@@ -328,12 +294,6 @@ func TestTopEigenFarFromZero(t *testing.T) {
 func topEigen(t *testing.T, x blas32.General, q int) linalg.Eigen {
 	t.Helper()
 	m := moments.New(x.Cols)
-	if err := m.Add(x); err != nil {
-		t.Fatal(err)
-	}
-	e, err := m.TopEigen(q)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return e
+	must.Do(t, m.Add(x))
+	return must.Get(m.TopEigen(q))(t)
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // tree merges parts pairwise in a random tree, as treeReduce does.
@@ -20,9 +21,7 @@ func tree(t *testing.T, parts []*moments.Moments, rng *rand.Rand) *moments.Momen
 	for len(parts) > 1 {
 		i := rng.IntN(len(parts) - 1)
 		sum := parts[i].Clone()
-		if err := sum.Merge(parts[i+1]); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, sum.Merge(parts[i+1]))
 		parts = append(parts[:i:i], append([]*moments.Moments{sum}, parts[i+2:]...)...)
 	}
 	return parts[0]
@@ -44,13 +43,9 @@ func TestAnyPartitionOrderAndTreeAgree(t *testing.T) {
 				first = last
 			}
 			rng.Shuffle(len(parts), func(i, j int) { parts[i], parts[j] = parts[j], parts[i] })
-			if err := parts[0].Add(foreign); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, parts[0].Add(foreign))
 			sum := tree(t, parts, rng)
-			if err := sum.Remove(foreign); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, sum.Remove(foreign))
 			equal(t, fmt.Sprintf("%d examples in %d parts", n, len(parts)), sum, want)
 		}
 	}
@@ -60,7 +55,7 @@ func TestTotalAndTrace(t *testing.T) {
 	for _, n := range []int{1, d, 5 * d} {
 		x := sample(n, 3)
 		m := batch(t, x)
-		total, cov := m.Total(), must(m.Covariance())(t)
+		total, cov := m.Total(), must.Get(m.Covariance())(t)
 		var trace float64
 		for j := range d {
 			var sum float64
@@ -85,7 +80,7 @@ func TestTotalAndTrace(t *testing.T) {
 func TestSelect(t *testing.T) {
 	x := sample(d, 4)
 	m := batch(t, x)
-	got := must(m.Select([]int{5, 0, 7}))(t)
+	got := must.Get(m.Select([]int{5, 0, 7}))(t)
 	equal(t, "selected", got, batch(t, dense.Gather32(x, []int{5, 0, 7})))
 	if _, err := m.Select([]int{d}); err == nil {
 		t.Error("a row that is not there")
@@ -97,10 +92,7 @@ func TestSelect(t *testing.T) {
 
 func TestStackRoundTrip(t *testing.T) {
 	stats := []*moments.Moments{batch(t, sample(3, 1)), batch(t, sample(4*d, 2)), batch(t, sample(1, 3))}
-	back, err := moments.Unstack(d, 3, moments.Stack(stats))
-	if err != nil {
-		t.Fatal(err)
-	}
+	back := must.Get(moments.Unstack(d, 3, moments.Stack(stats)))(t)
 	for i, m := range back {
 		equal(t, "unstacked", m, stats[i])
 		if m.Thin() != stats[i].Thin() {
@@ -156,9 +148,7 @@ func TestStackOfBothForms(t *testing.T) {
 			x.Data[i] = float32(i * i % 7)
 		}
 		m := moments.New(3)
-		if err := m.Add(x); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Add(x))
 		stats = append(stats, m)
 	}
 	tensors := moments.Stack(stats)
@@ -190,16 +180,10 @@ func BenchmarkMergeFull640(b *testing.B) {
 		x.Data[i] = float32(i%97) / 97
 	}
 	m, o := moments.New(640), moments.New(640)
-	if err := m.Add(x); err != nil {
-		b.Fatal(err)
-	}
-	if err := o.Add(x); err != nil {
-		b.Fatal(err)
-	}
+	must.Do(b, m.Add(x))
+	must.Do(b, o.Add(x))
 	b.ResetTimer()
 	for range b.N {
-		if err := m.Merge(o); err != nil {
-			b.Fatal(err)
-		}
+		must.Do(b, m.Merge(o))
 	}
 }

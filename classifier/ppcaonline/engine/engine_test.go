@@ -13,6 +13,7 @@ import (
 	"gonum.org/v1/gonum/mat"
 
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func params(d, q int, sigma2 float64, seed uint64) Params {
@@ -53,28 +54,18 @@ func samples(p Params, n int, seed uint64) [][]float64 {
 
 func gaussian(t *testing.T, p Params) *Gaussian {
 	t.Helper()
-	g, err := NewGaussian(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return g
+	return must.Get(NewGaussian(p))(t)
 }
 
 func model(t *testing.T, cfg Config, p Params) *Model {
 	t.Helper()
-	m, err := New(cfg, p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return m
+	return must.Get(New(cfg, p))(t)
 }
 
 func feed(t *testing.T, m *Model, x [][]float64) {
 	t.Helper()
 	for _, v := range x {
-		if err := m.Step(v); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Step(v))
 	}
 }
 
@@ -334,10 +325,7 @@ func TestStepEqualsPaperByHand(t *testing.T) {
 // changes nothing.
 func TestTheStartIsAFixedPoint(t *testing.T) {
 	p := params(7, 3, 0.2, 4)
-	got, err := model(t, DefaultConfig(), p).maximise()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(model(t, DefaultConfig(), p).maximise())(t)
 	near(t, "σ²", got.Sigma2, p.Sigma2, 1e-10)
 	for i := range p.W.Data {
 		near(t, "W", got.W.Data[i], p.W.Data[i], 1e-10)
@@ -388,10 +376,7 @@ func TestBatchSolutionIsAFixedPoint(t *testing.T) {
 		m.k++
 		m.expect(v)
 	}
-	got, err := m.maximise()
-	if err != nil {
-		t.Fatal(err)
-	}
+	got := must.Get(m.maximise())(t)
 	near(t, "σ²", got.Sigma2, p.Sigma2, 1e-9)
 	for i := range p.W.Data {
 		near(t, "W", got.W.Data[i], p.W.Data[i], 1e-9)
@@ -620,15 +605,10 @@ func BenchmarkStep(b *testing.B) {
 	for _, c := range []struct{ d, q int }{{16, 3}, {192, 20}, {640, 20}, {1280, 20}, {640, 5}, {640, 80}} {
 		for _, policy := range []string{None, Step} {
 			b.Run(fmt.Sprintf("d=%d_q=%d_policy=%s", c.d, c.q, policy), func(b *testing.B) {
-				m, err := New(with(func(cfg *Config) { cfg.Policy = policy }), params(c.d, c.q, 1, 1))
-				if err != nil {
-					b.Fatal(err)
-				}
+				m := must.Get(New(with(func(cfg *Config) { cfg.Policy = policy }), params(c.d, c.q, 1, 1)))(b)
 				x := samples(params(c.d, c.q, 1, 2), 16, 3)
 				for i := 0; b.Loop(); i++ {
-					if err := m.Step(x[i%16]); err != nil {
-						b.Fatal(err)
-					}
+					must.Do(b, m.Step(x[i%16]))
 				}
 			})
 		}

@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 )
 
@@ -39,9 +40,7 @@ func TestAdvice(t *testing.T) {
 		}
 		Advice advice.Advice
 	}
-	if err := json.Unmarshal([]byte(l.Must("inspect", model, "--json").Stdout), &got); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(l.Must("inspect", model, "--json").Stdout), &got))
 	if len(got.Classes) != 5 || got.Classes[0].Class == "" || got.Classes[0].Samples == 0 {
 		t.Errorf("classes: %+v", got.Classes)
 	}
@@ -56,10 +55,7 @@ func TestAdvice(t *testing.T) {
 // foxes far away, one owl.
 func animals(l *commandtest.Bed) string {
 	l.Helper()
-	out, err := featdir.NewWriter(l.Path("animals"), embed.Provenance{Dim: 8})
-	if err != nil {
-		l.Fatal(err)
-	}
+	out := must.Get(featdir.NewWriter(l.Path("animals"), embed.Provenance{Dim: 8}))(l)
 	defer out.Abort()
 	rng := rand.New(rand.NewPCG(3, 1))
 	var centre []float32
@@ -71,14 +67,10 @@ func animals(l *commandtest.Bed) string {
 			centre = commandtest.Cloud(rng, make([]float32, 8), 1)
 		}
 		for i := range c.n {
-			if err := out.Write(dataset.Sample{Path: fmt.Sprintf("%s/%d.jpg", c.class, i), Label: c.class},
-				commandtest.Cloud(rng, centre, 0.1)); err != nil {
-				l.Fatal(err)
-			}
+			must.Do(l, out.Write(dataset.Sample{Path: fmt.Sprintf("%s/%d.jpg", c.class, i), Label: c.class},
+				commandtest.Cloud(rng, centre, 0.1)))
 		}
 	}
-	if err := out.Close(); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, out.Close())
 	return l.Path("animals")
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestCompletion: the shell is offered methods, backbones, keys and classes, and
@@ -22,10 +23,7 @@ import (
 func TestCompletion(t *testing.T) {
 	l := commandtest.New(t)
 	model, _ := l.Trained()
-	keys, err := config.Keys()
-	if err != nil {
-		t.Fatal(err)
-	}
+	keys := must.Get(config.Keys())(t)
 	for i, k := range keys {
 		keys[i] = k + "="
 	}

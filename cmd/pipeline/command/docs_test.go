@@ -19,6 +19,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 var (
@@ -41,10 +42,7 @@ func TestCommandDocs(t *testing.T) {
 		t.Fatalf("%v: run make docs-update", err)
 	}
 	for _, e := range entries {
-		text, err := os.ReadFile(filepath.Join(docsDir, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := must.Get(os.ReadFile(filepath.Join(docsDir, e.Name())))(t)
 		have[e.Name()] = string(text)
 	}
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -80,16 +78,10 @@ func pageOf(cmd *cobra.Command) string {
 
 func writeDocs(t *testing.T, pages map[string]string) {
 	t.Helper()
-	if err := os.RemoveAll(docsDir); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.MkdirAll(docsDir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(docsDir))
+	must.Do(t, os.MkdirAll(docsDir, 0o755))
 	for name, text := range pages {
-		if err := os.WriteFile(filepath.Join(docsDir, name), []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(docsDir, name), []byte(text), 0o644))
 	}
 }
 
@@ -121,9 +113,7 @@ func commandDocs(t *testing.T) map[string]string {
 	everyCommand(command.NewRoot(), func(cmd *cobra.Command) {
 		cmd.DisableAutoGenTag = true
 		var page bytes.Buffer
-		if err := doc.GenMarkdown(cmd, &page); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, doc.GenMarkdown(cmd, &page))
 		text := nearby.ReplaceAllString(page.String(), "")
 		if cmd.HasParent() {
 			text = askHelp.ReplaceAllString(inherited.ReplaceAllString(text, everyOption), "")
@@ -184,9 +174,7 @@ func TestManual(t *testing.T) {
 			t.Errorf("%s has no synopsis", name)
 		}
 		if *manual != "" {
-			if err := os.WriteFile(filepath.Join(*manual, name), page.Bytes(), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(*manual, name), page.Bytes(), 0o644))
 		}
 	})
 }
@@ -207,10 +195,7 @@ func TestCommandDocsAreTheSameEverywhere(t *testing.T) {
 	if err != nil {
 		t.Skip("no home folder")
 	}
-	cwd, err := os.Getwd()
-	if err != nil {
-		t.Fatal(err)
-	}
+	cwd := must.Get(os.Getwd())(t)
 	for name, text := range commandDocs(t) {
 		for _, place := range []string{home + "/", filepath.Dir(cwd), os.TempDir() + "/"} {
 			if strings.Contains(text, place) {

@@ -6,25 +6,18 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestClicked: without a terminal, a desktop is needed, and somebody who reads what the
 // program prints gets the help as before.
 func TestClicked(t *testing.T) {
-	null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	null := must.Get(os.OpenFile(os.DevNull, os.O_RDWR, 0))(t)
 	defer null.Close()
-	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(os.Create(filepath.Join(t.TempDir(), "out")))(t)
 	defer file.Close()
-	r, w, err := os.Pipe()
-	if err != nil {
-		t.Fatal(err)
-	}
+	r, w := must.Get2(os.Pipe())(t)
 	defer r.Close()
 	defer w.Close()
 	desktop := func(name string) string { return map[string]string{"WAYLAND_DISPLAY": "wayland-0"}[name] }

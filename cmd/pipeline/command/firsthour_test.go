@@ -9,15 +9,13 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestFirstStepsAreTheREADMEs: what the program says when called alone are the commands
 // that the README begins with.
 func TestFirstStepsAreTheREADMEs(t *testing.T) {
-	readme, err := os.ReadFile("../../../README.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	readme := must.Get(os.ReadFile("../../../README.md"))(t)
 	commands := 0
 	for line := range strings.Lines(firstSteps) {
 		if step, ok := strings.CutPrefix(line, "  "); ok {

@@ -21,6 +21,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/onnx"
@@ -31,32 +32,16 @@ import (
 func graphRun(t *testing.T, file []byte, input []float32, classes int, shape ...int64) []float32 {
 	t.Helper()
 	rt := orttest.Open(t)
-	m, err := onnx.Parse(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(onnx.Parse(file))(t)
 	if len(m.Inputs) != 1 || len(m.Outputs) != 1 || m.Outputs[0].Name != pipeline.ExportOutput {
 		t.Fatalf("inputs %s, outputs %s", onnx.Names(m.Inputs), onnx.Names(m.Outputs))
 	}
-	s, err := rt.NewSession(file, []string{m.Inputs[0].Name}, []string{pipeline.ExportOutput}, ort.CPU)
-	if err != nil {
-		t.Fatal(err)
-	}
-	in, err := rt.WrapTensor(input, shape...)
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := rt.NewTensor(shape[0], int64(classes))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := s.Run([]*ort.Tensor{in}, []*ort.Tensor{out}); err != nil {
-		t.Fatal(err)
-	}
+	s := must.Get(rt.NewSession(file, []string{m.Inputs[0].Name}, []string{pipeline.ExportOutput}, ort.CPU))(t)
+	in := must.Get(rt.WrapTensor(input, shape...))(t)
+	out := must.Get(rt.NewTensor(shape[0], int64(classes)))(t)
+	must.Do(t, s.Run([]*ort.Tensor{in}, []*ort.Tensor{out}))
 	got := slices.Clone(out.Data())
-	if err := errors.Join(in.Close(), out.Close(), s.Close()); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(in.Close(), out.Close(), s.Close()))
 	return got
 }
 
@@ -78,19 +63,12 @@ func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Samp
 	l *commandtest.Bed) (pixels []float32, side int) {
 	t.Helper()
 	var spec preprocess.Spec
-	if err := json.Unmarshal([]byte(m.Metadata[onnx.MetadataPreprocess]), &spec); err != nil {
-		t.Fatal(err)
-	}
-	p, err := preprocess.New(spec, preprocess.DefaultBudget())
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(m.Metadata[onnx.MetadataPreprocess]), &spec))
+	p := must.Get(preprocess.New(spec, preprocess.DefaultBudget()))(t)
 	side = spec.Side()
 	pixels = make([]float32, len(samples)*3*side*side)
 	for i, s := range samples {
-		if err := p.Tensor(t.Context(), pixels[i*3*side*side:(i+1)*3*side*side], l.Read(images, s.Path)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, p.Tensor(t.Context(), pixels[i*3*side*side:(i+1)*3*side*side], l.Read(images, s.Path)))
 	}
 	return pixels, side
 }
@@ -98,29 +76,18 @@ func pixelsOf(t *testing.T, m *onnx.Model, images string, samples []dataset.Samp
 // checkExport compares an exported head and an exported whole with the model.
 func checkExport(l *commandtest.Bed, t *testing.T, modelFile, images string, args ...string) {
 	t.Helper()
-	m, err := model.Load(modelFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	m := must.Get(model.Load(modelFile))(t)
 	features := l.Path("features")
 	l.Must(append([]string{"embed", "--images", images, "--out", features}, args...)...)
-	f, err := featdir.Read(features)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(featdir.Read(features))(t)
 	n, C := f.X.Rows, len(m.Classes())
 	want := blas64.General{Rows: n, Cols: C, Stride: C, Data: make([]float64, n*C)}
-	if err := m.Predictor.Score(want, nil, f.X); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, m.Predictor.Score(want, nil, f.X))
 	head, whole := l.Path("head.onnx"), l.Path("whole.onnx")
 	l.Must("export", modelFile, "--onnx", head)
 	l.Must(append([]string{"export", modelFile, "--onnx", whole, "--with-backbone"}, args...)...)
 	sameProbabilities(t, "head", graphRun(t, l.Read(head), contiguous(f.X), C, int64(n), int64(f.X.Cols)), want.Data)
-	parsed, err := onnx.Parse(l.Read(whole))
-	if err != nil {
-		t.Fatal(err)
-	}
+	parsed := must.Get(onnx.Parse(l.Read(whole)))(t)
 	var classes []string
 	if err := json.Unmarshal([]byte(parsed.Metadata[pipeline.MetadataClasses]), &classes); err != nil ||
 		!slices.Equal(classes, m.Classes()) {
@@ -196,9 +163,7 @@ func TestExportRefuses(t *testing.T) {
 	}
 	features := l.Path("foreign")
 	l.Must("embed", "--images", images, "--out", features)
-	if err := os.Remove(filepath.Join(features, "meta.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(features, "meta.json")))
 	l.Must("train", "--features", features, "--out", l.Path("foreign.model"))
 	l.Refused(command.ExitUsage, []string{"--backbone"}, "export", l.Path("foreign.model"), "--onnx", l.Path("x.onnx"),
 		"--with-backbone")

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestStdoutIsFull: a command whose printed results are lost has failed.
@@ -44,9 +45,7 @@ func TestUnwritableOutput(t *testing.T) {
 	l.Must("stats", "collect", "--images", images, "--out", stats)
 	l.Must("embed", "--images", images, "--out", features)
 	missing, closed := l.Path("missing", "file"), l.Path("closed")
-	if err := os.Mkdir(closed, 0o555); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(closed, 0o555))
 	fresh := l.Path("fresh cache")
 	refused := func(cmd *exec.Cmd, stderr interface{ String() string }, folder string) {
 		t.Helper()

@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestSettingsStay: once open has loaded them, nothing assigns to the settings and the
@@ -27,10 +29,7 @@ func TestSettingsStay(t *testing.T) {
 		if strings.HasSuffix(name, "_test.go") {
 			continue
 		}
-		file, err := parser.ParseFile(positions, name, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(parser.ParseFile(positions, name, nil, parser.SkipObjectResolution))(t)
 		for _, decl := range file.Decls {
 			if f, ok := decl.(*ast.FuncDecl); ok && f.Name.Name != "open" && f.Name.Name != "with" {
 				for _, at := range changed(f, of) {
@@ -55,10 +54,7 @@ func f(a *app) {
 	c.Out = a.config.Images
 	s.Out, b.other = "", ""
 }`
-	file, err := parser.ParseFile(token.NewFileSet(), "", source, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	file := must.Get(parser.ParseFile(token.NewFileSet(), "", source, 0))(t)
 	if got := changed(file, map[string]bool{"config": true, "quiet": true}); len(got) != 5 {
 		t.Errorf("found %d of 5 changes", len(got))
 	}

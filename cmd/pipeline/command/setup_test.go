@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -33,9 +34,7 @@ func newEmptyHome(t *testing.T) *emptyHome {
 	pip := l.Path("bin", "pip3")
 	l.Write(pip, []byte("#!/bin/sh\n[ \"$1\" != --version ] || exit 0\necho \"$2\" >>"+l.Path("asked")+
 		"\necho no such index >&2\nexit 1\n"))
-	if err := os.Chmod(pip, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(pip, 0o755))
 	path := filepath.Dir(pip) + string(os.PathListSeparator) + os.Getenv("PATH")
 	env := append(l.Env, ort.EnvLibrary+"=", imagelib.Vips().Env+"=", imagelib.Heif().Env+"=",
 		"HOME="+l.Path("home"), "PATH="+path)
@@ -63,9 +62,7 @@ func (h *emptyHome) asked() []string {
 		return nil
 	}
 	packages := strings.Fields(string(h.Read(h.Path("asked"))))
-	if err := os.Remove(h.Path("asked")); err != nil {
-		h.Fatal(err)
-	}
+	must.Do(h, os.Remove(h.Path("asked")))
 	return packages
 }
 
@@ -136,9 +133,7 @@ func TestSetupAsksForWhatIsMissing(t *testing.T) {
 func TestSetupFromParts(t *testing.T) {
 	from := testenv.Libraries(t)
 	h := newEmptyHome(t)
-	if err := os.CopyFS(h.Path("libraries"), os.DirFS(from)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(h.Path("libraries"), os.DirFS(from)))
 	vips, _ := libraries.Pictures()[0].For(libraries.Platform())
 	file := h.Path("libraries", vips.Contents[0].Name)
 	content := h.Read(file)
@@ -187,10 +182,7 @@ func TestSetupFindsWhatIsThere(t *testing.T) {
 	h := newEmptyHome(t)
 	h.program = h.Path("program", "pipeline")
 	h.Write(h.program, h.Read(os.Args[0]))
-	err := errors.Join(os.Chmod(h.program, 0o755), os.CopyFS(filepath.Dir(h.program), os.DirFS(from)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, errors.Join(os.Chmod(h.program, 0o755), os.CopyFS(filepath.Dir(h.program), os.DirFS(from))))
 	result, code, stderr := h.setup()
 	for _, library := range result {
 		if library.State != pipeline.LibraryFound || filepath.Dir(library.File) != filepath.Dir(h.program) {

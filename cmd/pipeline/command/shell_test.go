@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A console is a program that runs in a pseudo-console.
@@ -33,27 +34,15 @@ func terminal(l *commandtest.Bed, env []string, name string, args ...string) *co
 		l.Skipf("no pseudo-terminal: %v", err)
 	}
 	fd := int(master.Fd())
-	number, err := unix.IoctlGetInt(fd, unix.TIOCGPTN)
-	if err == nil {
-		err = unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0)
-	}
-	if err == nil {
-		err = unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: 250})
-	}
-	if err != nil {
-		l.Fatal(err)
-	}
-	slave, err := os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0)
-	if err != nil {
-		l.Fatal(err)
-	}
+	number := must.Get(unix.IoctlGetInt(fd, unix.TIOCGPTN))(l)
+	must.Do(l, unix.IoctlSetPointerInt(fd, unix.TIOCSPTLCK, 0))
+	must.Do(l, unix.IoctlSetWinsize(fd, unix.TIOCSWINSZ, &unix.Winsize{Row: 50, Col: 250}))
+	slave := must.Get(os.OpenFile(fmt.Sprintf("/dev/pts/%d", number), os.O_RDWR|syscall.O_NOCTTY, 0))(l)
 	cmd := exec.Command(name, args...)
 	cmd.Dir, cmd.Env = l.Dir, env
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = slave, slave, slave
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: true, Setctty: true}
-	if err := cmd.Start(); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, cmd.Start())
 	slave.Close()
 	t := &console{TB: l.TB, keys: master, chunks: make(chan []byte)}
 	done := make(chan struct{})
@@ -85,9 +74,7 @@ func terminal(l *commandtest.Bed, env []string, name string, args ...string) *co
 func (t *console) press(keys, until string) {
 	t.Helper()
 	t.shown.Reset()
-	if _, err := t.keys.WriteString(keys); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(t.keys.WriteString(keys))(t)
 	limit := time.After(2 * time.Minute)
 	for !strings.Contains(t.shown.String(), until) {
 		select {

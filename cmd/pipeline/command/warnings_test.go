@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestClassNames: training with one class, and a class whose name is almost
@@ -58,10 +59,7 @@ func TestRankByVariance(t *testing.T) {
 	l.Must("rank", model, "--images", images, "--by", "variance", "--out", l.Path("look.csv"))
 	var variance []float64
 	for _, row := range l.Table(l.Path("look.csv"))[1:] {
-		v, err := strconv.ParseFloat(row[4], 64)
-		if err != nil {
-			t.Fatal(err)
-		}
+		v := must.Get(strconv.ParseFloat(row[4], 64))(t)
 		variance = append(variance, -v)
 	}
 	if len(variance) != 24 || !slices.IsSorted(variance) || variance[0] == variance[23] {

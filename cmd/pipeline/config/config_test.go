@@ -15,24 +15,17 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/classifier/ppca"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 )
 
 const configs = "../../../configs"
 
 func TestReferenceDocumentsEveryKeyWithItsDefault(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join(configs, "reference.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile(filepath.Join(configs, "reference.yaml")))(t)
 	var tree map[string]any
-	if err := yaml.Unmarshal(text, &tree); err != nil {
-		t.Fatal(err)
-	}
-	_, known, err := withDefaults()
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, yaml.Unmarshal(text, &tree))
+	_, known := must.Get2(withDefaults())(t)
 	documented := leaves("", tree)
 	for _, key := range known {
 		if !slices.Contains(documented, key) {
@@ -44,10 +37,7 @@ func TestReferenceDocumentsEveryKeyWithItsDefault(t *testing.T) {
 			t.Errorf("configs/reference.yaml has %s, which is no setting", key)
 		}
 	}
-	c, err := Load(Sources{File: filepath.Join(configs, "reference.yaml")})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Load(Sources{File: filepath.Join(configs, "reference.yaml")}))(t)
 	c.Preprocess.Mean, c.Preprocess.Std = nil, nil // [] and nothing mean the same
 	want := Default()
 	c.Classifier.Sections = nil // what Methods was read from
@@ -76,17 +66,12 @@ func TestLaterSourcesWin(t *testing.T) {
 	flags.Uint64("seed", 0, "")
 	Bind(flags, "threads", "threads")
 	Bind(flags, "seed", "seed")
-	if err := flags.Parse([]string{"--threads", "3", "--seed", "3"}); err != nil {
-		t.Fatal(err)
-	}
-	c, err := Load(Sources{
+	must.Do(t, flags.Parse([]string{"--threads", "3", "--seed", "3"}))
+	c := must.Get(Load(Sources{
 		File: file, Flags: flags,
 		Environ: []string{"PIPELINE_THREADS=2", "PIPELINE_CLASSIFIER_NAME=ppca", "PIPELINE_SHARED=x", "OTHER=1"},
 		Set:     []string{"seed=4"},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}))(t)
 	if c.Label.TopK != 2 || c.Classifier.Name != "ppca" || c.Threads != 3 || c.Seed != 4 {
 		t.Errorf("top_k %d (want 2: file), name %s (want ppca: environment), threads %d (want 3: flag), seed %d (want "+
 			"4: --set)",
@@ -95,13 +80,10 @@ func TestLaterSourcesWin(t *testing.T) {
 }
 
 func TestSetReadsWhatTheKeyWants(t *testing.T) {
-	c, err := Load(Sources{Set: []string{
+	c := must.Get(Load(Sources{Set: []string{
 		"preprocess.mean=0.1,0.2,0.3", "label.format=[csv, jsonl]", "images=a: b, c", "classifier.ppca.logdet=false",
 		"Classifier.PLDA.Epsilon=0.1", "preprocess.orientation=false", "cache=123",
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
 	if !reflect.DeepEqual(c.Preprocess.Mean, []float64{0.1, 0.2, 0.3}) ||
 		!reflect.DeepEqual(c.Label.Format, []string{"csv", "jsonl"}) {
 		t.Errorf("lists %v %v", c.Preprocess.Mean, c.Label.Format)
@@ -118,10 +100,7 @@ func TestSetReadsWhatTheKeyWants(t *testing.T) {
 
 // TestZeroLeavesTheChoiceToTheHead: 0 is a distinct value, not the default.
 func TestZeroLeavesTheChoiceToTheHead(t *testing.T) {
-	c, err := Load(Sources{Set: []string{"classifier.plda.epsilon=0", "classifier.ppca.lambda=0"}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(Load(Sources{Set: []string{"classifier.plda.epsilon=0", "classifier.ppca.lambda=0"}}))(t)
 	h := c.Classifier.Heads(7)
 	epsilon, lambda := method.Get[plda.Config](h, "plda").Epsilon, method.Get[ppca.Config](h, "ppca").Lambda
 	if epsilon != plda.Auto || lambda != ppca.Auto {
@@ -215,7 +194,5 @@ func FuzzLoad(f *testing.F) {
 
 func write(t *testing.T, file, text string) {
 	t.Helper()
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(file, []byte(text), 0o644))
 }

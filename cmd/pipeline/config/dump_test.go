@@ -6,21 +6,17 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestYAMLReadsBack(t *testing.T) {
-	said, err := Load(Sources{Set: []string{
+	said := must.Get(Load(Sources{Set: []string{
 		"seed=18446744073709551615", "classifier.ppca.logdet=false", "classifier.ppca.preset=paper", "images=a: b",
 		"preprocess.mean=0.1,0.2,0.3", "preprocess.std=1,1,1", "fscil.methods=ncm,ppca", "fscil.dataset=on",
 		"label.format=csv,jsonl",
-	}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := said.YAML()
-	if err != nil {
-		t.Fatal(err)
-	}
+	}}))(t)
+	text := must.Get(said.YAML())(t)
 	file := filepath.Join(t.TempDir(), "config.yaml")
 	write(t, file, string(text))
 	read, err := Load(Sources{File: file})
@@ -38,9 +34,7 @@ func TestBuiltInConfigsHaveNames(t *testing.T) {
 		t.Errorf("%v, %v", c.Classifier.Name, err)
 	}
 	t.Chdir(t.TempDir())
-	if err := os.Mkdir("ppca_paper", 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir("ppca_paper", 0o755))
 	if c, err := Load(Sources{File: "ppca_paper"}); err != nil || c.Classifier.Name != "ppca" {
 		t.Errorf("with a folder of that name: %v, %v", c.Classifier.Name, err)
 	}

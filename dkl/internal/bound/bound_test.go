@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl/internal/bound"
 	"github.com/seed-90d10d51/pipeline/gp"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
@@ -68,27 +69,19 @@ func (r *rig) normal(n, d int) blas64.General {
 
 func (r *rig) place(t testing.TB) {
 	t.Helper()
-	if err := r.nodes.Place(r.problem); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.nodes.Place(r.problem))
 }
 
 func (r *rig) update(t testing.TB, rate float64) {
 	t.Helper()
 	r.place(t)
-	if err := r.nodes.Update(rate); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.nodes.Update(rate))
 }
 
 func (r *rig) loss(t testing.TB) float64 {
 	t.Helper()
 	r.place(t)
-	loss, err := r.nodes.Loss()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return loss
+	return must.Get(r.nodes.Loss())(t)
 }
 
 func everyLeaf() []int { return slices.Repeat([]int{0, 1, 2, 3}, 1) }
@@ -111,10 +104,7 @@ func TestGradientAgainstCentralDifferences(t *testing.T) {
 		r.update(t, 1)
 		r.update(t, 0.3) // away from the optimum
 		r.place(t)
-		_, adj, err := r.nodes.Gradient(len(leaf))
-		if err != nil {
-			t.Fatal(err)
-		}
+		_, adj := must.Get2(r.nodes.Gradient(len(leaf)))(t)
 		check := func(what string, g float64, at ...*float64) {
 			t.Helper()
 			const step = 1e-5
@@ -158,23 +148,15 @@ func TestNodesAreThoseOfPackageGP(t *testing.T) {
 		r.problem.Kmm.Data[i*10+i] *= 1 + 1e-3 // no jitter in package gp
 	}
 	root := sub(r.problem.Kmm, 1+1e-6)
-	v, err := gp.NewVI(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(gp.NewVI(root))(t)
 	yes := make([]bool, len(leaf))
 	for i, l := range leaf {
 		yes[i] = l < 2
 	}
-	b, err := v.Batch(r.problem.Knm, r.problem.Knn, yes)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := must.Get(v.Batch(r.problem.Knm, r.problem.Knn, yes))(t)
 	for _, rate := range []float64{1, 0.3, 0.05} {
 		r.update(t, rate)
-		if err := v.Step(b, 1, rate); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, v.Step(b, 1, rate))
 	}
 	eta, precision := r.nodes.State()
 	wantEta, wantPrecision := v.State()
@@ -182,16 +164,11 @@ func TestNodesAreThoseOfPackageGP(t *testing.T) {
 	for i := range wantPrecision.Rows {
 		near(t, "P", precision[i*(i+1)/2:], dense.Row(wantPrecision, i)[:i+1])
 	}
-	want, err := v.Latent(r.problem.Knm, r.problem.Knn)
-	if err != nil {
-		t.Fatal(err)
-	}
+	want := must.Get(v.Latent(r.problem.Knm, r.problem.Knn))(t)
 	left, right := make([]float64, len(leaf)), make([]float64, len(leaf))
 	want.LogProbs(left, right, gp.Quadrature)
 	odds := dense.New(len(leaf), 3)
-	if err := r.nodes.LogOdds(odds, r.problem.Kmm, r.problem.Knm, r.problem.Knn); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, r.nodes.LogOdds(odds, r.problem.Kmm, r.problem.Knm, r.problem.Knn))
 	for i := range leaf {
 		near(t, "log-odds", []float64{odds.Data[i*3]}, []float64{left[i] - right[i]})
 	}
@@ -240,18 +217,9 @@ func TestLossIsTheSumOfBounds(t *testing.T) {
 
 func boundOf(t *testing.T, kmm, knm blas64.General, knn []float64, yes []bool) float64 {
 	t.Helper()
-	v, err := gp.NewVI(kmm)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := v.Batch(knm, knn, yes)
-	if err != nil {
-		t.Fatal(err)
-	}
-	bounds, err := v.Fit(context.Background(), b, 2, -math.MaxFloat64)
-	if err != nil {
-		t.Fatal(err)
-	}
+	v := must.Get(gp.NewVI(kmm))(t)
+	b := must.Get(v.Batch(knm, knn, yes))(t)
+	bounds := must.Get(v.Fit(context.Background(), b, 2, -math.MaxFloat64))(t)
 	return bounds[len(bounds)-1]
 }
 
@@ -283,9 +251,7 @@ func TestStateComesBack(t *testing.T) {
 	r.update(t, 0.5)
 	eta, precision := r.nodes.State()
 	other := newRig(t, everyLeaf(), 2)
-	if err := other.nodes.Restore(eta, precision); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, other.nodes.Restore(eta, precision))
 	for range 3 {
 		r.update(t, 0.1)
 		other.update(t, 0.1)
@@ -306,10 +272,7 @@ func (r *rig) gradients(t testing.TB) []float64 {
 	t.Helper()
 	r.update(t, 0.4)
 	r.place(t)
-	loss, adj, err := r.nodes.Gradient(len(r.problem.Leaf))
-	if err != nil {
-		t.Fatal(err)
-	}
+	loss, adj := must.Get2(r.nodes.Gradient(len(r.problem.Leaf)))(t)
 	return slices.Concat([]float64{loss}, adj.Kmm.Data, adj.Knm.Data, adj.Knn)
 }
 

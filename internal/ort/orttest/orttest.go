@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -19,9 +20,5 @@ func Open(tb testing.TB) *ort.Runtime {
 		}
 		testenv.Missing(tb, "needs ONNX Runtime: run make setup: %v", err)
 	}
-	rt, err := ort.Open(lib)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return rt
+	return must.Get(ort.Open(lib))(tb)
 }

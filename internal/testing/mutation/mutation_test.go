@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func TestPanicsBecomeErrors(t *testing.T) {
@@ -44,12 +46,10 @@ func TestBytesDependOnTheNumberAlone(t *testing.T) {
 	for i := range 300 {
 		var out [2][]byte
 		for j := range out {
-			if err := guarded(i, func(_ int, rng *rand.Rand) error {
+			must.Do(t, guarded(i, func(_ int, rng *rand.Rand) error {
 				out[j] = Bytes(rng, file, others)
 				return nil
-			}); err != nil {
-				t.Fatal(err)
-			}
+			}))
 		}
 		if !bytes.Equal(out[0], out[1]) {
 			t.Errorf("file %d differs from run to run", i)

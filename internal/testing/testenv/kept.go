@@ -5,6 +5,8 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 var keep = flag.String("keep", "", "write the files of this `version` into testdata, for later versions to read")
@@ -17,9 +19,7 @@ func Kept(tb testing.TB, write func(dir string), read func(version, dir string))
 	const kept = "testdata/kept"
 	if *keep != "" {
 		dir := filepath.Join(kept, *keep)
-		if err := os.MkdirAll(dir, 0o755); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, os.MkdirAll(dir, 0o755))
 		write(dir)
 	}
 	versions, err := os.ReadDir(kept)
@@ -28,9 +28,7 @@ func Kept(tb testing.TB, write func(dir string), read func(version, dir string))
 	}
 	for _, version := range versions {
 		dir := filepath.Join(tb.TempDir(), version.Name())
-		if err := os.CopyFS(dir, os.DirFS(filepath.Join(kept, version.Name()))); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, os.CopyFS(dir, os.DirFS(filepath.Join(kept, version.Name()))))
 		read(version.Name(), dir)
 	}
 }

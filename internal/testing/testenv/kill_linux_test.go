@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestKillAt: rm makes as many changes as it is given files.
@@ -14,9 +16,7 @@ func TestKillAt(t *testing.T) {
 	} {
 		one, two := filepath.Join(t.TempDir(), "one"), filepath.Join(t.TempDir(), "two")
 		for _, file := range []string{one, two} {
-			if err := os.WriteFile(file, nil, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(file, nil, 0o644))
 		}
 		killed, code := KillAt(t, step, exec.Command("rm", one, two))
 		_, e1 := os.Stat(one)

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // AsNobody runs f without the rights of root, which reads what nobody else may. The
@@ -19,9 +21,7 @@ func AsNobody(tb testing.TB, dir string, f func()) {
 		return
 	}
 	for ; len(dir) > len(filepath.Clean(os.TempDir())); dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o777); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, os.Chmod(dir, 0o777))
 	}
 	const nobody = 65534
 	runtime.LockOSThread()

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // Environment variables that name the developer's own programs.
@@ -91,11 +93,7 @@ func installed(tb testing.TB) string {
 // directory.
 func ModuleRoot(tb testing.TB) string {
 	tb.Helper()
-	root, err := FindModuleRoot()
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return root
+	return must.Get(FindModuleRoot())(tb)
 }
 
 // FindModuleRoot is ModuleRoot where there is no test yet.

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // outcome records how a test would have ended.
@@ -61,9 +63,7 @@ func TestVisitRunsScriptsAndFrames(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.html")
 	const text = `<p id="p"></p><iframe srcdoc="<b>2</b>" ` +
 		`onload="p.textContent = 1 + this.contentDocument.body.textContent"></iframe>`
-	if err := os.WriteFile(page, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(page, []byte(text), 0o600))
 	if got := Visit(t, "file://"+page); !strings.Contains(got, `<p id="p">12</p>`) {
 		t.Errorf("the page is %s", got)
 	}

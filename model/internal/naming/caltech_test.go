@@ -21,6 +21,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 	"github.com/seed-90d10d51/pipeline/model/internal/naming"
 )
@@ -28,18 +29,12 @@ import (
 // texts reads the texts of 60 classes of Caltech-101.
 func texts(t *testing.T) map[string][]float32 {
 	t.Helper()
-	z, err := zip.OpenReader(shared.Path(t, "data", "clip_vitb32_text", "caltech_text.npz"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	z := must.Get(zip.OpenReader(shared.Path(t, "data", "clip_vitb32_text", "caltech_text.npz")))(t)
 	defer z.Close()
 	var rows []float32
 	var classes []int64
 	for _, f := range z.File {
-		r, err := f.Open()
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(f.Open())(t)
 		b, err := io.ReadAll(r)
 		if err != nil {
 			t.Fatal(err)
@@ -67,10 +62,7 @@ func texts(t *testing.T) map[string][]float32 {
 // photos reads the rows of the classes that have a text.
 func photos(t *testing.T, part string, of map[string][]float32) (x blas32.General, y []string) {
 	t.Helper()
-	e, err := featdir.Read(shared.Path(t, "data", "clip_vitb32", "caltech101", part))
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(featdir.Read(shared.Path(t, "data", "clip_vitb32", "caltech101", part)))(t)
 	var rows []int
 	for i, s := range e.Samples {
 		if of[s.Label] != nil {
@@ -85,34 +77,19 @@ func photos(t *testing.T, part string, of map[string][]float32) (x blas32.Genera
 func trial(t *testing.T, part string, names map[string][]float32, classes map[string][]float32) (acc, ece float64,
 	w *gauss.Words) {
 	t.Helper()
-	head, err := plda.New(plda.DefaultConfig())
-	if err != nil {
-		t.Fatal(err)
-	}
+	head := must.Get(plda.New(plda.DefaultConfig()))(t)
 	temperature := 1.0
 	if names != nil {
-		words, err := gauss.NewWords(names)
-		if err == nil {
-			err = head.UseWords(words)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		words := must.Get(gauss.NewWords(names))(t)
+		must.Do(t, head.UseWords(words))
 	}
 	if part != "" {
 		x, y := photos(t, part, classes)
-		if err := head.Learn(t.Context(), x, y); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, head.Learn(t.Context(), x, y))
 		if names != nil {
 			task := naming.Task{Sessions: []episodes.Episode{{X: x, Y: y}}, Fresh: head.Unfitted}
-			chosen, value, err := naming.Choose(t.Context(), task, head.Words())
-			if err == nil {
-				err = head.UseWords(chosen)
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			chosen, value := must.Get2(naming.Choose(t.Context(), task, head.Words()))(t)
+			must.Do(t, head.UseWords(chosen))
 			temperature = value.T
 		}
 	}
@@ -125,9 +102,7 @@ func trial(t *testing.T, part string, names map[string][]float32, classes map[st
 func judged(t *testing.T, head classifier.Head, temperature float64, x blas32.General, y []string) (acc, ece float64) {
 	t.Helper()
 	logProb := dense.New(x.Rows, len(head.Classes()))
-	if err := head.Score(logProb, nil, x); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, head.Score(logProb, nil, x))
 	var gap [15]float64
 	for i := range x.Rows {
 		row := dense.Row(logProb, i)

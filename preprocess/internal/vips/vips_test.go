@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/sharedlib"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -20,11 +21,7 @@ func open(t *testing.T) *Library {
 	if err != nil {
 		testenv.Missing(t, "needs libvips: run make setup (%v)", err)
 	}
-	l, err := Open(path, version)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return l
+	return must.Get(Open(path, version))(t)
 }
 
 // TestBlocked: loaders other than the allowed do not run, not even those of files of the same formats.
@@ -46,10 +43,8 @@ func TestNothingStays(t *testing.T) {
 	l := open(t)
 	var held func() uintptr
 	var each func(callback, a, b uintptr) uintptr
-	if err := sharedlib.Load(l.Path(), map[string]any{"vips_tracked_get_mem": &held, "vips_object_map": &each},
-		nil); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, sharedlib.Load(l.Path(), map[string]any{"vips_tracked_get_mem": &held, "vips_object_map": &each},
+		nil))
 	objects := 0
 	count := sharedlib.Callback(func(_, _, _ uintptr) uintptr { objects++; return 0 })
 	for _, c := range []struct{ file, loader string }{
@@ -57,10 +52,7 @@ func TestNothingStays(t *testing.T) {
 		{"L_tiff_lzw.tif", "tiffload_buffer"},
 		{"alpha.webp", "webpload_buffer"},
 	} {
-		content, err := os.ReadFile(filepath.Join("..", "..", "testdata", "images", c.file))
-		if err != nil {
-			t.Fatal(err)
-		}
+		content := must.Get(os.ReadFile(filepath.Join("..", "..", "testdata", "images", c.file)))(t)
 		for _, file := range [][]byte{content, content[:len(content)/2]} {
 			s := Source{File: file, Loader: c.loader, Options: "access=sequential", Watched: true}
 			_, _ = l.Header(s)

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/experiment/dkl"
@@ -56,9 +57,7 @@ func TestRun(t *testing.T) {
 	if len(o.Tables) != 3 || len(o.Tables[0].Rows) != 4 || len(o.Tables[1].Rows) != 4 || len(o.Tables[2].Rows) != 3 {
 		t.Errorf("tables %+v", o.Tables)
 	}
-	if err := os.RemoveAll(filepath.Join(s.Dir, "parts")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(s.Dir, "parts")))
 	if _, again := experimenttest.Run(t, small(), s); !reflect.DeepEqual(again, cells) {
 		t.Error("a run from the beginning gives another result")
 	}

@@ -8,6 +8,7 @@ import (
 
 	head "github.com/seed-90d10d51/pipeline/classifier/gpr"
 	engine "github.com/seed-90d10d51/pipeline/gp/gpr"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/experiment/experimenttest"
@@ -97,10 +98,7 @@ func TestToy(t *testing.T) {
 		if o, _ := experimenttest.Run(t, c, e); len(o.Figures) != 1 {
 			t.Fatalf("%d figures", len(o.Figures))
 		}
-		s, err := c.toy(context.Background(), e)
-		if err != nil {
-			t.Fatal(err)
-		}
+		s := must.Get(c.toy(context.Background(), e))(t)
 		const left, right = 2*9 + 2, 2*9 + 6 // (−1, −1) and (1, −1) on the grid of 9×9
 		switch {
 		case len(s) != 3 || len(s[1].scores) != 2 || len(s[2].scores) != 3:

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/experiment/experimenttest"
@@ -74,10 +75,7 @@ func TestRun(t *testing.T) {
 
 func TestRunOnFeatures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "features")
-	w, err := featdir.NewWriter(dir, embed.Provenance{Dim: 12})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 12}))(t)
 	train, test := hierarchy.Synthetic{K: 9, Groups: 3, Dim: 12, Train: 6, Test: 3, Noise: 0.4}.Draw(1)
 	for part, s := range map[string]experiment.Labelled{"train": train, "test": test} {
 		for i, y := range s.Y {
@@ -88,14 +86,10 @@ func TestRunOnFeatures(t *testing.T) {
 			if part == "train" { // the path tells of the others
 				sample.Path, sample.Split = fmt.Sprint(i), part
 			}
-			if err := w.Write(sample, dense.Row32(s.X, i)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, w.Write(sample, dense.Row32(s.X, i)))
 		}
 	}
-	if err := w.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, w.Close())
 	c, s := hierarchy.DefaultConfig(), env(t)
 	c.MinTrain, c.MaxTest, c.T, c.Variants = 5, 20, []int{2}, []string{hierarchy.Gaussians}
 	s.Features = dir

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier/ppcaonline/engine"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/experiment/experimenttest"
 )
@@ -25,10 +26,7 @@ func small(figure int) Config {
 // nearest to their own centroid; train, validation and test are disjoint.
 func TestData(t *testing.T) {
 	c := small(2)
-	w, err := c.draw(1, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(c.draw(1, 0))(t)
 	seen := map[float64]bool{}
 	for _, part := range []struct {
 		classes [][][]float64
@@ -100,27 +98,16 @@ func TestFigures(t *testing.T) {
 // TestCurveIsThatOfTheModel computes the last point of Figure 2 by hand.
 func TestCurveIsThatOfTheModel(t *testing.T) {
 	c := small(2)
-	w, err := c.draw(0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(c.draw(0, 0))(t)
 	for _, s := range c.grid() {
-		m, err := engine.New(s.config(c.Exponent), w.start)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(engine.New(s.config(c.Exponent), w.start))(t)
 		for _, class := range w.train {
 			for _, x := range class {
-				if err := m.Step(x); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, m.Step(x))
 			}
 			m.EndClass()
 		}
-		got, err := c.curve(w, s)
-		if err != nil {
-			t.Fatal(err)
-		}
+		got := must.Get(c.curve(w, s))(t)
 		for k := range w.test {
 			if row := got.Test[k]; row[len(row)-1] != meanLogDensityNats(m, w.test[k]) || len(row) != len(c.steps()) {
 				t.Errorf("%s, class %d: %d points that end at %g", s, k, len(row), row[len(row)-1])
@@ -133,14 +120,8 @@ func TestCurveIsThatOfTheModel(t *testing.T) {
 // nothing interferes.
 func TestInterferenceOfNothing(t *testing.T) {
 	c := small(4)
-	w, err := c.draw(0, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := c.interference(w, variant{Policy: engine.Step, RStep: engine.Identity, Gamma: 0.9, Beta: 1e9})
-	if err != nil {
-		t.Fatal(err)
-	}
+	w := must.Get(c.draw(0, 0))(t)
+	got := must.Get(c.interference(w, variant{Policy: engine.Step, RStep: engine.Identity, Gamma: 0.9, Beta: 1e9}))(t)
 	for _, row := range got.Test {
 		for _, v := range row {
 			if v != 0 {

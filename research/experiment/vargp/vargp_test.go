@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dataset/idx"
 	gp "github.com/seed-90d10d51/pipeline/gp/vargp"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/experiment/experimenttest"
 	"github.com/seed-90d10d51/pipeline/research/experiment/vargp"
@@ -64,9 +65,7 @@ func digits(t *testing.T) string {
 			}
 		}
 		for name, b := range map[string][]byte{"-images-idx3-ubyte": images, "-labels-idx1-ubyte": labels} {
-			if err := os.WriteFile(filepath.Join(dir, part+name), b, 0o644); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.WriteFile(filepath.Join(dir, part+name), b, 0o644))
 		}
 	}
 	return dir

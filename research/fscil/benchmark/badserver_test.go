@@ -12,6 +12,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 const text = "a/1.jpg\nb/2.jpg\n"
@@ -87,9 +89,7 @@ func TestPullOfflineByHand(t *testing.T) {
 	s.Close()
 	l, dir := lists(s.URL+"/"), t.TempDir()
 	for content, pulled := range map[string]bool{text: true, "altered": false} {
-		if err := os.WriteFile(filepath.Join(dir, "session_1.txt"), []byte(content), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(dir, "session_1.txt"), []byte(content), 0o644))
 		if err := l.Pull(context.Background(), dir, nil); (err == nil) != pulled || l.Pulled(dir) != pulled {
 			t.Errorf("%q: %v", content, err)
 		}

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
@@ -45,10 +46,7 @@ func TestCatalogue(t *testing.T) {
 // TestHashesAreThoseOfTheLists: the shared copies are the pinned ones.
 func TestHashesAreThoseOfTheLists(t *testing.T) {
 	dir := shared.Path(t, "data", "fscil_index_lists")
-	all, err := All()
-	if err != nil {
-		t.Fatal(err)
-	}
+	all := must.Get(All())(t)
 	for _, l := range all {
 		if !l.Pulled(filepath.Join(dir, l.Name)) {
 			t.Errorf("%s differs", l.Name)
@@ -85,9 +83,7 @@ func TestPull(t *testing.T) {
 	if err := l.Pull(context.Background(), dir, nil); err != nil || !l.Pulled(dir) || served["session_1.txt"] != 1 {
 		t.Errorf("error %v, served %v", err, served)
 	}
-	if err := os.WriteFile(filepath.Join(dir, "test_1.txt"), []byte("altered"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(filepath.Join(dir, "test_1.txt"), []byte("altered"), 0o644))
 	files["test_1.txt"] = "a/3.jpg\n"
 	if err := l.Pull(context.Background(), dir, nil); err == nil || !strings.Contains(err.Error(), "refused") {
 		t.Errorf("error %v", err)

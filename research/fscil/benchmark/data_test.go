@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestDataAreCompared: a folder of the benchmark's shape does not differ; one without a file or an
@@ -17,21 +19,15 @@ func TestDataAreCompared(t *testing.T) {
 	cub := Data{Under: []string{"images", "CUB_200_2011/images"}, Classes: 2, Images: 3}
 	for _, file := range []string{"a/1.jpg", "a/2.jpg", "b/1.jpg", "list.txt"} {
 		path := filepath.Join(dir, "CUB_200_2011", "images", filepath.FromSlash(file))
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(file), 0o600))
 	}
 	for _, folder := range []string{dir, filepath.Join(dir, "CUB_200_2011")} {
 		if says, err := cub.Differs(folder); says != "" || err != nil {
 			t.Errorf("%s: %q, %v", folder, says, err)
 		}
 	}
-	if err := os.Symlink("b", filepath.Join(dir, "CUB_200_2011", "images", "c")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink("b", filepath.Join(dir, "CUB_200_2011", "images", "c")))
 	cub.Classes, cub.Images = 3, 5
 	if says, err := cub.Differs(dir); !strings.Contains(says, "3 classes with 4 files") ||
 		!strings.Contains(says, "3 with 5") || err != nil {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/chart"
 	"github.com/seed-90d10d51/pipeline/internal/chart/charttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/research/fscil"
 )
 
@@ -28,20 +29,14 @@ func result(t *testing.T, method string, runs int, accuracies ...float64) fscil.
 		}
 		all = append(all, run)
 	}
-	r, err := fscil.Summarise(fscil.Info{Dataset: "mini_imagenet", Method: method, Track: fscil.BaseOnly}, all)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return r
+	about := fscil.Info{Dataset: "mini_imagenet", Method: method, Track: fscil.BaseOnly}
+	return must.Get(fscil.Summarise(about, all))(t)
 }
 
 // TestFigures: every figure is a picture of its size and the same each time,
 // even with hardly anything to draw.
 func TestFigures(t *testing.T) {
-	published, err := fscil.Published("mini_imagenet", fscil.BaseOnly)
-	if err != nil {
-		t.Fatal(err)
-	}
+	published := must.Get(fscil.Published("mini_imagenet", fscil.BaseOnly))(t)
 	for name, results := range map[string][]fscil.Result{
 		"two heads":    {result(t, "a", 1, 0.9, 0.8, 0.7), result(t, "b", 3, 0.8, 0.75, 0.72)},
 		"one session":  {result(t, "a", 1, 0.5)},
@@ -54,10 +49,7 @@ func TestFigures(t *testing.T) {
 		for _, f := range drawn {
 			check(t, f, name)
 		}
-		first, err := drawn[0].Encode("png")
-		if err != nil {
-			t.Fatal(err)
-		}
+		first := must.Get(drawn[0].Encode("png"))(t)
 		again := figures(results, published)
 		if second, err := again[0].Encode("png"); err != nil || !bytes.Equal(first, second) {
 			t.Errorf("%s: drawn twice, the picture differs (%v)", name, err)
@@ -68,14 +60,8 @@ func TestFigures(t *testing.T) {
 func check(t *testing.T, f chart.Figure, name string) {
 	t.Helper()
 	charttest.Legible(t, f.Name+" of "+name, f)
-	picture, err := f.Encode("png")
-	if err != nil {
-		t.Fatal(err)
-	}
-	img, err := png.Decode(bytes.NewReader(picture))
-	if err != nil {
-		t.Fatal(err)
-	}
+	picture := must.Get(f.Encode("png"))(t)
+	img := must.Get(png.Decode(bytes.NewReader(picture)))(t)
 	if want := int(math.Round(float64(f.Width) / 72 * 96)); math.Abs(float64(img.Bounds().Dx()-want)) > 1 {
 		t.Errorf("%s of %s is %d pixels wide, want %d", f.Name, name, img.Bounds().Dx(), want)
 	}

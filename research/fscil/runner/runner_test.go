@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 	"github.com/seed-90d10d51/pipeline/research/fscil"
@@ -28,10 +29,7 @@ import (
 func features(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clouds")
-	out, err := featdir.NewWriter(dir, embed.Provenance{Dim: 4})
-	if err != nil {
-		t.Fatal(err)
-	}
+	out := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 4}))(t)
 	defer out.Abort()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for class := range 6 {
@@ -48,14 +46,10 @@ func features(t *testing.T) string {
 				row[j] = float32(rng.NormFloat64())
 			}
 			row[class%4] += float32(4 + 3*(class/4))
-			if err := out.Write(s, row); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, out.Write(s, row))
 		}
 	}
-	if err := out.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, out.Close())
 	return dir
 }
 
@@ -78,26 +72,11 @@ func newRunner(t *testing.T, methods ...string) (runner.Runner, *bytes.Buffer) {
 // run takes the methods of r through the sessions and returns the table of the results.
 func run(t *testing.T, r runner.Runner) string {
 	t.Helper()
-	s, err := r.Read(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	benches, err := r.Benches(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	outcomes, err := r.Run(context.Background(), s, benches)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.Write(outcomes, []byte("seed: 0\n")); err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(r.Env.Dir, "table.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	s := must.Get(r.Read(context.Background()))(t)
+	benches := must.Get(r.Benches(s))(t)
+	outcomes := must.Get(r.Run(context.Background(), s, benches))(t)
+	must.Do(t, r.Write(outcomes, []byte("seed: 0\n")))
+	return string(must.Get(os.ReadFile(filepath.Join(r.Env.Dir, "table.csv")))(t))
 }
 
 // TestRunAgain: the second run of the same settings measures nothing and writes the
@@ -136,15 +115,10 @@ func TestNumberedLists(t *testing.T) {
 	r, _ := newRunner(t)
 	r.Sessions.Lists = t.TempDir()
 	for _, name := range []string{"session_1.txt", "test_1.txt"} {
-		if err := os.WriteFile(filepath.Join(r.Sessions.Lists, name), []byte("1\n2\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(filepath.Join(r.Sessions.Lists, name), []byte("1\n2\n"), 0o644))
 	}
-	s, err := r.Read(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	_, err = r.Benches(s)
+	s := must.Get(r.Read(context.Background()))(t)
+	_, err := r.Benches(s)
 	if input := (*experiment.InputError)(nil); !errors.As(err, &input) || !strings.Contains(err.Error(), "--images") {
 		t.Errorf("got %v", err)
 	}

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestLicences: a module's licences are those at its top, in a folder of licences, and of
@@ -14,12 +16,8 @@ func TestLicences(t *testing.T) {
 	for _, file := range []string{"LICENSE", "PATENTS", "license.go.txt", "THIRD_PARTY_LICENSES/Sun-LICENSE",
 		"licenses/ftl.txt", "a/b/LICENSE.txt", "a/NOTICE", "a/licenced.go", "unused/LICENSE", "testdata/COPYING"} {
 		path := filepath.Join(top, file)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(file), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		must.Do(t, os.WriteFile(path, []byte(file), 0o644))
 	}
 	files, err := licences(top, []string{top, filepath.Join(top, "a", "b")})
 	want := []string{"LICENSE", "PATENTS", "THIRD_PARTY_LICENSES/Sun-LICENSE", "license.go.txt", "licenses/ftl.txt",

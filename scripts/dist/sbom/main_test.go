@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -24,17 +25,12 @@ sys.exit(JsonStrictValidator(SchemaVersion.V1_6).validate_str(sys.stdin.read()) 
 func unpacked(t *testing.T, platform string, others ...string) string {
 	t.Helper()
 	root := t.TempDir()
-	itself, err := os.Executable()
-	if err != nil {
-		t.Fatal(err)
-	}
+	itself := must.Get(os.Executable())(t)
 	program := "pipeline"
 	if strings.HasPrefix(platform, "windows/") {
 		program = "pipeline.exe"
 	}
-	if err := os.Symlink(itself, filepath.Join(root, program)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Symlink(itself, filepath.Join(root, program)))
 	names := others
 	for _, l := range append(libraries.Pictures(), libraries.ONNXRuntime()) {
 		archive, _ := l.For(platform)
@@ -46,12 +42,8 @@ func unpacked(t *testing.T, platform string, others ...string) string {
 	}
 	for _, name := range names {
 		file := filepath.Join(root, "lib", name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(name), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		must.Do(t, os.WriteFile(file, []byte(name), 0o644))
 	}
 	return root
 }
@@ -69,10 +61,7 @@ func TestDescribe(t *testing.T) {
 		"windows/amd64": {},
 	} {
 		root := unpacked(t, platform, c.files...)
-		bill, err := describe(root, "1.2.3", platform)
-		if err != nil {
-			t.Fatal(err)
-		}
+		bill := must.Get(describe(root, "1.2.3", platform))(t)
 		if again, err := describe(root, "1.2.3", platform); err != nil || !bytes.Equal(again, bill) {
 			t.Errorf("%s: two bills differ, %v", platform, err)
 		}

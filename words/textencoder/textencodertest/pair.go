@@ -10,6 +10,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
@@ -38,9 +39,7 @@ const (
 func Write(tb testing.TB, dir string) string {
 	tb.Helper()
 	for name, data := range map[string][]byte{Photo: PhotoSide(tb), Text: TextSide(tb), Tokenizer: Vocabulary(tb)} {
-		if err := os.WriteFile(filepath.Join(dir, name), data, 0o644); err != nil {
-			tb.Fatal(err)
-		}
+		must.Do(tb, os.WriteFile(filepath.Join(dir, name), data, 0o644))
 	}
 	return filepath.Join(dir, Photo)
 }
@@ -75,11 +74,7 @@ func TextSide(tb testing.TB) []byte {
 
 func model(tb testing.TB, g *onnx.Graph, metadata map[string]string) []byte {
 	tb.Helper()
-	data, err := g.Model("textencodertest", metadata)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return data
+	return must.Get(g.Model("textencodertest", metadata))(tb)
 }
 
 // A vocab has the tokens of the tokenizer and their embeddings.
@@ -111,7 +106,7 @@ func Vocabulary(tb testing.TB) []byte {
 	tb.Helper()
 	v := vocabulary()
 	type object = map[string]any
-	data, err := json.Marshal(object{
+	data := must.Get(json.Marshal(object{
 		"normalizer": object{"type": "Sequence", "normalizers": []object{{"type": "Lowercase"},
 			{"type": "Replace", "pattern": object{"Regex": "[.,!?]"}, "content": " "}}},
 		"pre_tokenizer": object{"type": "WhitespaceSplit"},
@@ -120,9 +115,6 @@ func Vocabulary(tb testing.TB) []byte {
 				{"SpecialToken": object{"id": "<end>", "type_id": 0}}},
 			"special_tokens": object{"<end>": object{"id": "<end>", "ids": []int{0}}}},
 		"model": object{"type": "BPE", "ignore_merges": true, "vocab": v.ids, "merges": []string{}},
-	})
-	if err != nil {
-		tb.Fatal(err)
-	}
+	}))(tb)
 	return data
 }

@@ -145,22 +145,14 @@ func (l *Bed) Photos(dir string, side, n int, classes ...string) string {
 // Write writes a file and the folders above it.
 func (l *Bed) Write(file string, data []byte) {
 	l.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		l.Fatal(err)
-	}
-	if err := os.WriteFile(file, data, 0o644); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, os.MkdirAll(filepath.Dir(file), 0o755))
+	must.Do(l, os.WriteFile(file, data, 0o644))
 }
 
 // Read returns the content of a file.
 func (l *Bed) Read(elem ...string) []byte {
 	l.Helper()
-	data, err := os.ReadFile(filepath.Join(elem...))
-	if err != nil {
-		l.Fatal(err)
-	}
-	return data
+	return must.Get(os.ReadFile(filepath.Join(elem...)))(l)
 }
 
 // Exists reports whether there is a file or folder of that name.

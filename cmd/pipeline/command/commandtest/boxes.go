@@ -10,6 +10,8 @@ import (
 	"image/png"
 	"path/filepath"
 	"slices"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A detection is a box as MegaDetector writes it.
@@ -26,18 +28,13 @@ func (l *Bed) sideBySide(file string, number int, classes ...string) (found []de
 	const side = SmallSide
 	all := image.NewRGBA(image.Rect(0, 0, side*len(classes), side))
 	for i, class := range classes {
-		m, err := jpeg.Decode(bytes.NewReader(Photo(class, number, side)))
-		if err != nil {
-			l.Fatal(err)
-		}
+		m := must.Get(jpeg.Decode(bytes.NewReader(Photo(class, number, side))))(l)
 		draw.Draw(all, image.Rect(i*side, 0, (i+1)*side, side), m, image.Point{}, draw.Src)
 		width := 1 / float64(len(classes))
 		found = append(found, detection{"1", 0.9, [4]float64{(float64(i) + 0.15) * width, 0.15, 0.7 * width, 0.7}})
 	}
 	var b bytes.Buffer
-	if err := png.Encode(&b, all); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, png.Encode(&b, all))
 	l.Write(file, b.Bytes())
 	return found
 }
@@ -65,10 +62,7 @@ func (l *Bed) Boxed(dir string, first int) (truth map[string]string) {
 		sizes = append(sizes, map[string]any{"id": n, "file_name": name, "width": width, "height": height})
 	}
 	write := func(name string, value any) {
-		text, err := json.Marshal(value)
-		if err != nil {
-			l.Fatal(err)
-		}
+		text := must.Get(json.Marshal(value))(l)
 		l.Write(filepath.Join(dir, name), text)
 	}
 	var categories []map[string]any

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // SameLabels compares an output folder with the folder "want".
@@ -34,18 +36,14 @@ func (l *Bed) SameLabels(what, out string) {
 // copyFolder copies a folder of files.
 func (l *Bed) copyFolder(from, to string) {
 	l.Helper()
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, os.CopyFS(to, os.DirFS(from)))
 }
 
 // SetTimes sets the times of all files below a folder.
 func (l *Bed) SetTimes(dir string, at time.Time) {
 	l.Helper()
 	for file := range l.Tree(dir) {
-		if err := os.Chtimes(filepath.Join(dir, file), at, at); err != nil {
-			l.Fatal(err)
-		}
+		must.Do(l, os.Chtimes(filepath.Join(dir, file), at, at))
 	}
 }
 
@@ -53,14 +51,12 @@ func (l *Bed) SetTimes(dir string, at time.Time) {
 func (l *Bed) Tree(dir string) map[string]string {
 	l.Helper()
 	files := map[string]string{}
-	if err := filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
+	must.Do(l, filepath.Walk(dir, func(path string, info os.FileInfo, err error) error {
 		if err == nil && info.Mode().IsRegular() {
 			files[strings.TrimPrefix(path, dir)] = string(l.Read(path))
 		}
 		return err
-	}); err != nil {
-		l.Fatal(err)
-	}
+	}))
 	return files
 }
 
@@ -77,24 +73,17 @@ func (l *Bed) SummaryWithoutTiming(out string) string {
 	l.Helper()
 	s := l.Object(out, "summary.json")
 	delete(s, "timing")
-	text, err := json.Marshal(s)
-	if err != nil {
-		l.Fatal(err)
-	}
-	return string(text)
+	return string(must.Get(json.Marshal(s))(l))
 }
 
 // CountFiles returns the number of files and links below a folder.
 func (l *Bed) CountFiles(dir string) (n int) {
 	l.Helper()
-	err := filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
+	must.Do(l, filepath.WalkDir(dir, func(_ string, e os.DirEntry, err error) error {
 		if err == nil && !e.IsDir() {
 			n++
 		}
 		return err
-	})
-	if err != nil {
-		l.Fatal(err)
-	}
+	}))
 	return n
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // Quickly adds settings that train a projection in no time.
@@ -50,10 +51,7 @@ func (l *Bed) Relabelled(features string) string {
 func (l *Bed) Features(name string, without ...string) string {
 	l.Helper()
 	dir := l.Path(name)
-	out, err := featdir.NewWriter(dir, embed.Provenance{Dim: 6})
-	if err != nil {
-		l.Fatal(err)
-	}
+	out := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 6}))(l)
 	defer out.Abort()
 	rng := rand.New(rand.NewPCG(7, 1))
 	for _, class := range []string{"a", "b", "c", "d"} {
@@ -64,14 +62,10 @@ func (l *Bed) Features(name string, without ...string) string {
 			if slices.Contains(without, s.Path) {
 				continue
 			}
-			if err := out.Write(s, row); err != nil {
-				l.Fatal(err)
-			}
+			must.Do(l, out.Write(s, row))
 		}
 	}
-	if err := out.Close(); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, out.Close())
 	return dir
 }
 
@@ -142,26 +136,17 @@ func (l *Bed) train(args ...string) {
 // Foreign writes a feature folder of two files as another program would.
 func (l *Bed) Foreign(dim int) string {
 	l.Helper()
-	w, err := featdir.NewWriter(l.Path("foreign"), embed.Provenance{Dim: dim})
-	if err != nil {
-		l.Fatal(err)
-	}
+	w := must.Get(featdir.NewWriter(l.Path("foreign"), embed.Provenance{Dim: dim}))(l)
 	defer w.Abort()
 	for i := range 12 {
 		row := make([]float32, dim)
 		for j := range row {
 			row[j] = float32(math.Sin(float64(i%3*7+j)) + 0.1*math.Cos(float64(i*31+j)))
 		}
-		if err := w.Write(dataset.Sample{Path: fmt.Sprint(i), Label: []string{"a", "b", "c"}[i%3]}, row); err != nil {
-			l.Fatal(err)
-		}
+		must.Do(l, w.Write(dataset.Sample{Path: fmt.Sprint(i), Label: []string{"a", "b", "c"}[i%3]}, row))
 	}
-	if err := w.Close(); err != nil {
-		l.Fatal(err)
-	}
-	if err := os.Remove(l.Path("foreign", "meta.json")); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, w.Close())
+	must.Do(l, os.Remove(l.Path("foreign", "meta.json")))
 	return l.Path("foreign")
 }
 
@@ -176,10 +161,7 @@ func (l *Bed) Clouds(dir string) string {
 // rows.
 func (l *Bed) ManyClouds(dir string, base, rows int) string {
 	l.Helper()
-	out, err := featdir.NewWriter(dir, embed.Provenance{Dim: 8})
-	if err != nil {
-		l.Fatal(err)
-	}
+	out := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 8}))(l)
 	defer out.Abort()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for class := range base + 4 {
@@ -196,14 +178,10 @@ func (l *Bed) ManyClouds(dir string, base, rows int) string {
 			if i >= shots {
 				s.Split = "test"
 			}
-			if err := out.Write(s, Cloud(rng, centre, 0.5)); err != nil {
-				l.Fatal(err)
-			}
+			must.Do(l, out.Write(s, Cloud(rng, centre, 0.5)))
 		}
 	}
-	if err := out.Close(); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, out.Close())
 	return dir
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // OnPath makes the test binary the program "pipeline" of shell scripts.
@@ -24,14 +25,9 @@ func (l *Bed) OnPathAfterDemo() []string {
 // onPath is OnPath for a program that does something else first.
 func (l *Bed) onPath(first string) []string {
 	l.Helper()
-	self, err := os.Executable()
-	if err != nil {
-		l.Fatal(err)
-	}
+	self := must.Get(os.Executable())(l)
 	l.Write(l.Path("bin", "pipeline"), fmt.Appendf(nil, "#!/bin/sh\n%sexec %q \"$@\"\n", first, self))
-	if err := os.Chmod(l.Path("bin", "pipeline"), 0o755); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, os.Chmod(l.Path("bin", "pipeline"), 0o755))
 	return append(l.Env, "PATH="+l.Path("bin")+":"+os.Getenv("PATH"))
 }
 

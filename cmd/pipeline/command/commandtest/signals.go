@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/embed/cache"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -31,9 +32,7 @@ const (
 func (l *Bed) SmallDisk(t *testing.T, name string, size int) string {
 	t.Helper()
 	dir := l.Path(name)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(dir, 0o755))
 	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
 		t.Skipf("no small disk here: %v", err)
 	}
@@ -79,10 +78,7 @@ func (l *Bed) probePictures() map[string]bool {
 // changes while it is copied counts for nothing.
 func (l *Bed) CachedRows(folder string) int {
 	l.Helper()
-	files, err := filepath.Glob(filepath.Join(folder, "embeddings", "*.db"))
-	if err != nil {
-		l.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(folder, "embeddings", "*.db")))(l)
 	rows, isProbe := map[string]bool{}, l.probePictures()
 	for _, file := range files {
 		for _, key := range l.keysIn(file) {
@@ -131,9 +127,7 @@ func (l *Bed) keysIn(file string) (keys []string) {
 // fifth of a core, since the command needs them.
 func (l *Bed) SignalWhen(cmd *exec.Cmd, sig os.Signal, farEnough func() bool) (exitCode int) {
 	l.Helper()
-	if err := cmd.Start(); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, cmd.Start())
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
 	deadline := time.After(Patience)
@@ -163,14 +157,11 @@ const WasKilled = -1
 func (l *Bed) NoLeftovers(dirs ...string) {
 	l.Helper()
 	for _, dir := range dirs {
-		err := filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
+		must.Do(l, filepath.WalkDir(dir, func(path string, e fs.DirEntry, err error) error {
 			if err == nil && atomicfile.IsTemp(e.Name()) {
 				l.Errorf("%s was left over", path)
 			}
 			return err
-		})
-		if err != nil {
-			l.Fatal(err)
-		}
+		}))
 	}
 }

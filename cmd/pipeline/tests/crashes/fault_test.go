@@ -15,13 +15,12 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 func remount(t *testing.T, dir string, flags uintptr, options string) {
 	t.Helper()
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, options); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mount("tmpfs", dir, "tmpfs", syscall.MS_REMOUNT|flags, options))
 }
 
 // TestDiskIsFull, of the results or of the cache: the command fails and says
@@ -53,9 +52,7 @@ func TestDiskIsFull(t *testing.T) {
 			t.Fatalf("%s: with room again: %s", what, r.Stderr)
 		}
 		l.SameLabels(what, c.out)
-		if err := os.RemoveAll(filepath.Join(disk, filepath.Base(c.out))); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(filepath.Join(disk, filepath.Base(c.out))))
 		_ = os.RemoveAll(filepath.Join(disk, "cache"))
 		remount(t, disk, 0, "size=16k")
 	}
@@ -97,9 +94,7 @@ func TestWritingIsForbiddenHalfWay(t *testing.T) {
 	if code == command.ExitFailed && !strings.Contains(stderr.String(), "read-only") {
 		t.Errorf("it says\n%s", stderr)
 	}
-	if err := syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_BIND, ""); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mount("", disk, "", syscall.MS_REMOUNT|syscall.MS_BIND, ""))
 	if code == command.ExitFailed && l.Exists(out, "summary.json") {
 		t.Error("a failed run has a summary")
 	}
@@ -125,15 +120,12 @@ func TestDamagedCache(t *testing.T) {
 		func(b []byte) []byte { return append(b, "garbage at the end"...) },
 		func(b []byte) []byte { return bytes.Repeat([]byte{0xff}, len(b)) },
 	} {
-		err := filepath.WalkDir(l.Path("cache"), func(name string, e os.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(l.Path("cache"), func(name string, e os.DirEntry, err error) error {
 			if err == nil && e.Type().IsRegular() {
 				return os.WriteFile(name, damage(bytes.Clone(l.Read(name))), 0o644)
 			}
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 		out := l.Path(fmt.Sprintf("out%d", round))
 		args[outAt] = out
 		l.Must(args...)
@@ -150,19 +142,13 @@ func TestTwoJobsOneFolder(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
 	out := l.Path("out")
-	if err := os.MkdirAll(out, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.MkdirAll(out, 0o755))
 	first := flock.New(filepath.Join(out, ".lock"))
-	if err := first.Lock(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Lock())
 	l.Refused(command.ExitFailed, []string{"another job", "--out"}, "label", model, "--images", images, "--out", out,
 		"--organise", "link", "--report")
 	l.NoLeftovers(out)
-	if err := first.Unlock(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, first.Unlock())
 	l.Must("label", model, "--images", images, "--out", out, "--organise", "link", "--report")
 }
 
@@ -189,9 +175,7 @@ func TestEverythingIsKilled(t *testing.T) {
 	for i, moment := range []string{"embedded", "xmp", "labels.csv", "by-class"} {
 		for name := range sidecars {
 			if strings.HasSuffix(name, ".xmp") {
-				if err := os.Remove(filepath.Join(images, name)); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Remove(filepath.Join(images, name)))
 			}
 		}
 		out, cache := l.Path(fmt.Sprintf("out%d", i)), l.Path(fmt.Sprintf("cache%d", i))

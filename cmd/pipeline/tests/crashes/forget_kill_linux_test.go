@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -30,9 +31,7 @@ func TestForgetIsKilledAtEveryStep(t *testing.T) {
 	all := l.Features("all")
 	l.Write(l.Path("gone.txt"), []byte("b/00.jpg\nb/07.jpg\n"))
 	start := l.Path("start")
-	if err := os.Mkdir(start, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(start, 0o755))
 	l.Must("train", "--features", all, "--out", filepath.Join(start, "m.model"),
 		"--classifier", "ppca", "--set", "classifier.ppca.q=3", "--drop-label", "d")
 	l.Must("learn", filepath.Join(start, "m.model"), "--features", all)
@@ -63,10 +62,7 @@ func TestForgetTaughtIsKilledAtEveryStep(t *testing.T) {
 	forget := func(dir string) []string {
 		return []string{"forget", filepath.Join(dir, "m.model"), "--samples", l.Path("gone.txt"), "--features", all}
 	}
-	e, err := featdir.Read(all)
-	if err != nil {
-		t.Fatal(err)
-	}
+	e := must.Get(featdir.Read(all))(t)
 	killedAtEveryStep(l, start, forget, func(files map[string]string) {
 		for name, text := range files {
 			for i, s := range e.Samples {
@@ -87,41 +83,28 @@ func TestForgetTaughtIsKilledAtEveryStep(t *testing.T) {
 // page of serve, and saves twice.
 func teachFeatures(l *commandtest.Bed, file, features string) {
 	l.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, os.MkdirAll(filepath.Dir(file), 0o755))
 	some := l.Features("some", "a/19.jpg", "a/20.jpg", "a/21.jpg", "b/19.jpg", "b/20.jpg", "b/21.jpg",
 		"c/19.jpg", "c/20.jpg", "c/21.jpg")
 	l.Must("train", "--features", some, "--out", file,
 		"--classifier", "ppca", "--set", "classifier.ppca.q=3", "--drop-label", "d")
-	e, err := featdir.Read(features)
-	if err != nil {
-		l.Fatal(err)
-	}
+	e := must.Get(featdir.Read(features))(l)
 	s, err := teach.Open(teach.Options{Model: file, Dim: e.X.Cols, Temp: l.Dir, ToolVersion: command.NewRoot().Version})
 	if err != nil {
 		l.Fatal(err)
 	}
 	for i, sample := range e.Samples {
 		id := teach.ID(e.Content[i])
-		if err := s.Add([]teach.Photo{{ID: id, Path: sample.Path}}, [][]float32{dense.Row32(e.X, i)}); err != nil {
-			l.Fatal(err)
-		}
+		must.Do(l, s.Add([]teach.Photo{{ID: id, Path: sample.Path}}, [][]float32{dense.Row32(e.X, i)}))
 		if n := filepath.Base(sample.Path); n < "19.jpg" && sample.Label != "d" {
 			continue
 		}
-		if _, err := s.Do(teach.Decision{Do: teach.Label, Images: []teach.ID{id}, Class: sample.Label}); err != nil {
-			l.Fatal(err)
-		}
+		must.Get(s.Do(teach.Decision{Do: teach.Label, Images: []teach.ID{id}, Class: sample.Label}))(l)
 		if filepath.Base(sample.Path) == "21.jpg" {
-			if _, err := s.Save(context.Background()); err != nil {
-				l.Fatal(err)
-			}
+			must.Get(s.Save(context.Background()))(l)
 		}
 	}
-	if err := s.Close(); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, s.Close())
 }
 
 // decided returns the lines of a journal that do not depend on how often a model was
@@ -131,9 +114,7 @@ func decided(t *testing.T, journal string) string {
 	var lines []string
 	for text := range strings.Lines(journal) {
 		var line map[string]any
-		if err := json.Unmarshal([]byte(text), &line); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(text), &line))
 		if slices.Contains([]any{"refit", "save", "saved"}, line["do"]) {
 			continue
 		}
@@ -186,8 +167,6 @@ func killedAtEveryStep(l *commandtest.Bed, start string, args func(dir string) [
 func copied(l *commandtest.Bed, from, name string) string {
 	l.Helper()
 	to := filepath.Join(testenv.MemoryDir(l.TB), name)
-	if err := os.CopyFS(to, os.DirFS(from)); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, os.CopyFS(to, os.DirFS(from)))
 	return to
 }

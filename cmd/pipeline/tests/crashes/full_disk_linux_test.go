@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/teach/project"
 )
 
@@ -115,13 +116,8 @@ func TestProjectOnAFullDisk(t *testing.T) {
 	disk := l.SmallDisk(t, "disk", 1<<20)
 	before := filepath.Join(disk, "old.project")
 	recent := project.Recent{File: filepath.Join(disk, "settings", "recent.json")}
-	old, err := project.Create(project.Project{Dir: before, Images: l.Dir})
-	if err == nil {
-		err = recent.Add(before)
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	old := must.Get(project.Create(project.Project{Dir: before, Images: l.Dir}))(t)
+	must.Do(t, recent.Add(before))
 	tree := l.Tree(disk)
 	filler := filepath.Join(disk, "filler")
 	if err := os.WriteFile(filler, make([]byte, 2<<20), 0o600); err == nil {
@@ -134,7 +130,7 @@ func TestProjectOnAFullDisk(t *testing.T) {
 		}
 	}
 	fresh := project.Project{Dir: filepath.Join(disk, "new.project"), Images: l.Dir}
-	_, err = project.Create(fresh)
+	_, err := project.Create(fresh)
 	full("a new project", err)
 	if project.Is(fresh.Dir) {
 		t.Error("a project without its file counts as one")
@@ -143,9 +139,7 @@ func TestProjectOnAFullDisk(t *testing.T) {
 	full("other photos", old.Save())
 	full("the list of projects", recent.Add(fresh.Dir))
 	l.NoLeftovers(disk)
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filler))
 	if after := l.Tree(disk); !maps.Equal(after, tree) {
 		t.Errorf("before %v, now %v", tree, after)
 	}
@@ -159,19 +153,12 @@ func (w writer) fill(t *testing.T, l *commandtest.Bed, disk string) {
 	dir, args := filepath.Join(disk, "d"), w.args(filepath.Join(disk, "d"))
 	begin := func() (before map[string]string) {
 		remount(t, disk, 0, "size=64m")
-		if err := os.RemoveAll(dir); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.RemoveAll(dir))
+		must.Do(t, os.Mkdir(dir, 0o755))
 		for _, from := range w.before {
 			to := filepath.Join(dir, filepath.Base(from))
 			if info, err := os.Stat(from); err == nil && info.IsDir() {
-				err = os.CopyFS(to, os.DirFS(from))
-				if err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.CopyFS(to, os.DirFS(from)))
 				continue
 			}
 			l.Write(to, l.Read(from))
@@ -226,8 +213,6 @@ func (w writer) varies(file string) bool {
 func pagesUsed(t *testing.T, disk string) int {
 	t.Helper()
 	var s syscall.Statfs_t
-	if err := syscall.Statfs(disk, &s); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Statfs(disk, &s))
 	return int(s.Blocks - s.Bfree)
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -25,9 +26,7 @@ func TestSecondSignal(t *testing.T) {
 		reader, full := fullPipe(t)
 		cmd, stderr := l.Process(l.Path("cache"), "inspect", model)
 		cmd.Stdout = full
-		if err := cmd.Start(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, cmd.Start())
 		ended := make(chan error, 1)
 		go func() { ended <- cmd.Wait() }()
 		deadline := time.After(commandtest.Patience)

@@ -16,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 const (
@@ -172,9 +173,7 @@ func TestLearnIsKilled(t *testing.T) {
 func base(l *commandtest.Bed, name, images string) string {
 	l.Helper()
 	model := l.Path(name, "m.model")
-	if err := os.Mkdir(l.Path(name), 0o755); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, os.Mkdir(l.Path(name), 0o755))
 	l.Must("train", "--images", images, "--out", model, "--classifier", "ppca", "--set", "classifier.ppca.q=3")
 	return model
 }
@@ -213,10 +212,7 @@ func intact(l *commandtest.Bed, model string) {
 func sameFiles(l *commandtest.Bed, want, got string) {
 	l.Helper()
 	names := func(dir string) string {
-		entries, err := os.ReadDir(dir)
-		if err != nil {
-			l.Fatal(err)
-		}
+		entries := must.Get(os.ReadDir(dir))(l)
 		var all []string
 		for _, e := range entries {
 			all = append(all, e.Name())
@@ -297,9 +293,7 @@ func TestTwoProcesses(t *testing.T) {
 		for i, out := range outs {
 			running[i],
 				_ = l.Process(l.Path("shared by "+name), "label", model, "--images", images, "--out", l.Path(out))
-			if err := running[i].Start(); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, running[i].Start())
 		}
 		failed := 0
 		for i, cmd := range running {

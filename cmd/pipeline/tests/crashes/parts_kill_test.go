@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestKilledBenchmarks: fscil and experiment, killed once parts are saved, while
@@ -73,10 +74,7 @@ func TestKilledBenchmarks(t *testing.T) {
 // finished returns the times of the finished parts in a folder, by name.
 func finished(l *commandtest.Bed, parts string) map[string]time.Time {
 	l.Helper()
-	files, err := filepath.Glob(filepath.Join(parts, "*.safetensors"))
-	if err != nil {
-		l.Fatal(err)
-	}
+	files := must.Get(filepath.Glob(filepath.Join(parts, "*.safetensors")))(l)
 	found := map[string]time.Time{}
 	for _, file := range files {
 		if info, err := os.Stat(file); err == nil && !strings.Contains(file, ".draft.") {

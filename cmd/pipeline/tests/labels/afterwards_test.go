@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestOrganise: each photo is once in the tree, in the folder of its class; the
@@ -171,15 +172,9 @@ func TestUnknownGroupsBecomeClasses(t *testing.T) {
 	pure := 0
 	for _, g := range groups {
 		seen := map[string]int{}
-		links, err := filepath.Glob(filepath.Join(g, "*"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		links := must.Get(filepath.Glob(filepath.Join(g, "*")))(t)
 		for _, link := range links {
-			target, err := os.Readlink(link)
-			if err != nil {
-				t.Fatal(err)
-			}
+			target := must.Get(os.Readlink(link))(t)
 			seen[filepath.Base(filepath.Dir(target))]++
 		}
 		if len(seen) == 1 && seen["quince"]+seen["medlar"] >= 3 && pure == 0 {
@@ -189,12 +184,8 @@ func TestUnknownGroupsBecomeClasses(t *testing.T) {
 				name = "medlar"
 			}
 			named := l.Path("named", name)
-			if err := os.MkdirAll(filepath.Dir(named), 0o755); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Rename(g, named); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.MkdirAll(filepath.Dir(named), 0o755))
+			must.Do(t, os.Rename(g, named))
 			l.Must("learn", model, "--images", l.Path("named"))
 			l.Must("label", model, "--images", all, "--out", l.Path("out"))
 			rows := l.Table(l.Path("out"), "labels.csv")
@@ -221,10 +212,7 @@ func TestUnknownGroupsBecomeClasses(t *testing.T) {
 func TestLabelReport(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	classes, err := filepath.Glob(filepath.Join(images, "*"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	classes := must.Get(filepath.Glob(filepath.Join(images, "*")))(t)
 	for _, dir := range classes {
 		l.Write(filepath.Join(dir, "new.jpg"), commandtest.Photo(filepath.Base(dir), 400, commandtest.SmallSide))
 	}

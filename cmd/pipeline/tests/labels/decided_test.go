@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -19,26 +20,16 @@ func decide(l *commandtest.Bed, model, folder, class string, photos ...string) {
 	l.Helper()
 	features := l.Path("features of " + filepath.Base(folder))
 	l.Must("embed", "--images", folder, "--out", features)
-	e, err := featdir.Read(features)
-	if err != nil {
-		l.Fatal(err)
-	}
-	s, err := teach.Open(teach.Options{Model: model, Dim: e.X.Cols, Temp: l.Dir})
-	if err != nil {
-		l.Fatal(err)
-	}
+	e := must.Get(featdir.Read(features))(l)
+	s := must.Get(teach.Open(teach.Options{Model: model, Dim: e.X.Cols, Temp: l.Dir}))(l)
 	for i, sample := range e.Samples {
 		if !slices.Contains(photos, sample.Path) {
 			continue
 		}
 		id := teach.ID(sha256.Sum256(l.Read(folder, sample.Path)))
-		if _, err := s.Teach([]teach.ID{id}, [][]float32{dense.Row32(e.X, i)}, class); err != nil {
-			l.Fatal(err)
-		}
+		must.Get(s.Teach([]teach.ID{id}, [][]float32{dense.Row32(e.X, i)}, class))(l)
 	}
-	if err := s.Close(); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, s.Close())
 }
 
 // What a person decided is what every result says, before MODEL has learned it, also of
@@ -49,9 +40,7 @@ func TestDecisionsWinEverywhere(t *testing.T) {
 	photos := l.Photos(l.Path("photos"), commandtest.SmallSide, 3, "kiwi", "lime")
 	decide(l, model, photos, "plum", "kiwi/000.jpg", "kiwi/001.jpg")
 	for from, to := range map[string]string{"kiwi/000.jpg": "lime/moved.jpg"} {
-		if err := os.Rename(filepath.Join(photos, from), filepath.Join(photos, to)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(filepath.Join(photos, from), filepath.Join(photos, to)))
 	}
 	l.Write(filepath.Join(photos, "copy.jpg"), l.Read(photos, "kiwi/001.jpg"))
 

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestSlurmRecipe: the tasks of the array job label everything once, and a
@@ -20,10 +21,7 @@ func TestSlurmRecipe(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
 	l.Write(filepath.Join(images, "broken.jpg"), []byte("no picture"))
-	script, err := filepath.Abs("../../../../deploy/slurm/label.sbatch")
-	if err != nil {
-		t.Fatal(err)
-	}
+	script := must.Get(filepath.Abs("../../../../deploy/slurm/label.sbatch"))(t)
 	for i := 1; i <= 3; i++ {
 		cmd := exec.Command("bash", script, model, images, l.Path("labels"))
 		cmd.Env = append(l.OnPath(), "SLURM_ARRAY_TASK_COUNT=3", fmt.Sprintf("SLURM_ARRAY_TASK_ID=%d", i),

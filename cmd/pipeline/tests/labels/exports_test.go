@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -63,9 +64,7 @@ func opened(l *commandtest.Bed, modules []string, outs ...string) (classes map[s
 	if err != nil {
 		l.Fatalf("%v\n%s", err, stderr.String())
 	}
-	if err := json.Unmarshal(text, &classes); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, json.Unmarshal(text, &classes))
 	return classes
 }
 

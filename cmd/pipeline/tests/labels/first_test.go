@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestRankFirst: without a model, one photo of each class is chosen, whether
@@ -54,9 +55,7 @@ func TestRankFirst(t *testing.T) {
 	l.Write(filepath.Join(images, "bad.jpg"), []byte("no JPEG"))
 	l.Refused(command.ExitPartial, []string{"first.csv.errors.csv"}, "rank", "--first", "3", "--images", images,
 		"--out", out)
-	if err := os.Remove(filepath.Join(images, "bad.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(images, "bad.jpg")))
 	single := l.Photos(l.Path("single"), commandtest.SmallSide, 1, "kiwi")
 	l.Must("rank", "--first", "1", "--images", single, "--out", out)
 	if rows := l.Table(out); len(rows) != 2 || rows[1][4] != "1" {

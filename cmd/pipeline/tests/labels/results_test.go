@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestResultsAmongPhotos: a job whose results lie among the photos, or in their very folder, finds the same
@@ -18,9 +19,7 @@ func TestResultsAmongPhotos(t *testing.T) {
 			l := l.With(t)
 			l.Must("label", model, "--images", images, "--out", l.Path("alone"))
 			photos := filepath.Join(t.TempDir(), "photos")
-			if err := os.CopyFS(photos, os.DirFS(images)); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.CopyFS(photos, os.DirFS(images)))
 			for range 2 {
 				l.Must("label", model, "--images", photos, "--out", filepath.Join(photos, out), "--organise", "copy",
 					"--format", "csv,imagefolder")

@@ -50,9 +50,7 @@ func TestSearchByWords(t *testing.T) {
 	l := commandtest.NewBare(t)
 	features := l.Foreign(4)
 	texts := l.Path("texts")
-	if err := os.Mkdir(texts, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(texts, 0o755))
 	// the text is the first row
 	data := l.Read(filepath.Join(features, "embeddings.npy"))
 	row := append([]byte{}, data[:128+16]...)

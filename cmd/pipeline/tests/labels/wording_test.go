@@ -15,6 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
@@ -29,9 +30,7 @@ func coloured(l *commandtest.Bed, n int) string {
 				copy(photo.Pix[p:], []uint8{c.R + uint8(p%7), c.G + uint8(9*i), c.B + uint8(i), 255})
 			}
 			var file bytes.Buffer
-			if err := png.Encode(&file, photo); err != nil {
-				l.Fatal(err)
-			}
+			must.Do(l, png.Encode(&file, photo))
 			l.Write(l.Path("photos", name, fmt.Sprintf("%d.png", i)), file.Bytes())
 		}
 	}
@@ -171,9 +170,7 @@ func TestWordsRefused(t *testing.T) {
 	if err != nil || !slices.ContainsFunc(entries, func(e os.DirEntry) bool { return e.Name() == "x.txt" }) {
 		t.Errorf("another folder was changed: %v, %v", entries, err)
 	}
-	if err := os.Remove(filepath.Join(dir, textencodertest.Tokenizer)); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(dir, textencodertest.Tokenizer)))
 	l.Refused(command.ExitFailed, []string{"tokenizer.json", "--tokenizer"}, "embed", "--texts", names, "--backbone",
 		network, "--out", out)
 }

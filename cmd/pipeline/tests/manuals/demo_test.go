@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestDemo runs the whole tour, as the README shows it.
@@ -91,9 +92,7 @@ func countDemo(t *testing.T, l *commandtest.Bed, dir string) map[string]demoCoun
 	for _, row := range l.Table(dir, "labels", "labels.csv")[1:] {
 		label[row[0]], rejected[row[0]] = row[1], row[6]
 		var top [][2]any
-		if err := json.Unmarshal([]byte(row[7]), &top); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, json.Unmarshal([]byte(row[7]), &top))
 		guess[row[0]] = top[0][0].(string)
 	}
 	taught := map[string]map[string]bool{"base": classFolders(t, dir, "base"), "new": classFolders(t, dir, "new")}
@@ -127,10 +126,7 @@ func countDemo(t *testing.T, l *commandtest.Bed, dir string) map[string]demoCoun
 // classFolders returns the classes that a folder of the demo teaches.
 func classFolders(t *testing.T, dir, name string) map[string]bool {
 	t.Helper()
-	entries, err := os.ReadDir(filepath.Join(dir, "images", name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(filepath.Join(dir, "images", name)))(t)
 	classes := map[string]bool{}
 	for _, entry := range entries {
 		classes[entry.Name()] = true

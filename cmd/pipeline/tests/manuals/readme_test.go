@@ -16,6 +16,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -111,13 +112,8 @@ func TestReadme(t *testing.T) {
 func serveOnce(l *commandtest.Bed, cmd *exec.Cmd) {
 	l.Helper()
 	cmd.Args[2] = strings.Replace(cmd.Args[2], "pipeline serve", "exec pipeline serve", 1) // gets the signal
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		l.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		l.Fatal(err)
-	}
+	out := must.Get(cmd.StdoutPipe())(l)
+	must.Do(l, cmd.Start())
 	for lines := bufio.NewScanner(out); lines.Scan(); {
 		if strings.HasPrefix(lines.Text(), "open http://127.0.0.1:") {
 			_ = cmd.Process.Signal(syscall.SIGINT)
@@ -135,7 +131,7 @@ func TestCommandsInDocs(t *testing.T) {
 	n := 0
 	for _, top := range []string{"../../../../README.md", "../../../../docs", "../../../../deploy",
 		"../../../../models", "../../../../configs", "../../../../bench"} {
-		err := filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
+		must.Do(t, filepath.WalkDir(top, func(file string, d fs.DirEntry, err error) error {
 			if err != nil || d.IsDir() || filepath.Ext(file) != ".md" || strings.Contains(file, "docs/cli/") {
 				return err
 			}
@@ -154,10 +150,7 @@ func TestCommandsInDocs(t *testing.T) {
 				n++
 			}
 			return err
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		}))
 	}
 	if n < 50 {
 		t.Errorf("only %d commands were found", n)

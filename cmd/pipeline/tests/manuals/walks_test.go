@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // shellBlock is a block of commands that a page says to type.
@@ -46,10 +47,8 @@ func TestCurator(t *testing.T) {
 	archive := l.Photos(l.Path("archive"), commandtest.SmallSide, 8, "heron", "okapi", "lynx")
 	wrong := [][2]string{{"heron", "okapi"}, {"okapi", "lynx"}}
 	for i, w := range wrong {
-		if err := os.Rename(fmt.Sprintf("%s/%s/%03d.jpg", archive, w[0], i),
-			fmt.Sprintf("%s/%s/wrong%d.jpg", archive, w[1], i)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(fmt.Sprintf("%s/%s/%03d.jpg", archive, w[0], i),
+			fmt.Sprintf("%s/%s/wrong%d.jpg", archive, w[1], i)))
 	}
 	walk(l, "curator.md", 7)
 	for _, row := range l.Table(l.Path("suspicious.csv"))[1 : 1+len(wrong)] {
@@ -107,7 +106,7 @@ func TestBiologist(t *testing.T) {
 func detected(l *commandtest.Bed, folder, file string) int {
 	l.Helper()
 	var images []string
-	err := filepath.WalkDir(l.Path(folder), func(path string, d fs.DirEntry, err error) error {
+	must.Do(l, filepath.WalkDir(l.Path(folder), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
@@ -115,10 +114,7 @@ func detected(l *commandtest.Bed, folder, file string) int {
 		images = append(images, fmt.Sprintf(
 			`{"file":%q,"detections":[{"category":"1","conf":0.9,"bbox":[0.05,0.05,0.9,0.9]}]}`, rel))
 		return err
-	})
-	if err != nil {
-		l.Fatal(err)
-	}
+	}))
 	l.Write(l.Path(file), []byte(`{"images":[`+strings.Join(images, ",")+
 		`],"detection_categories":{"1":"animal"},"info":{"format_version":"1.4"}}`))
 	return len(images)

@@ -17,6 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestEmbedFolder: the class is the first-level folder, the folder is readable
@@ -28,10 +29,7 @@ func TestEmbedFolder(t *testing.T) {
 	l.Write(l.Path("images", "lime", "notes.txt"), []byte("no image"))
 	out := l.Path("features")
 	l.Must("embed", "--images", images, "--out", out)
-	f, err := featdir.Read(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(featdir.Read(out))(t)
 	var got []string
 	for _, s := range f.Samples {
 		got = append(got, s.Label+" "+s.Path)
@@ -175,10 +173,7 @@ func TestForeignFeatures(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("images"), commandtest.SmallSide, 2, "kiwi")
 	l.Must("embed", "--images", images, "--out", l.Path("own"))
-	own, err := featdir.Read(l.Path("own"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	own := must.Get(featdir.Read(l.Path("own")))(t)
 	features, model := l.Foreign(own.X.Cols), l.Path("foreign.model")
 	l.Must("train", "--features", features, "--out", model)
 	l.Must("eval", model, "--features", features, "--json", l.Path("e.json"))
@@ -206,10 +201,7 @@ func TestFeaturesOfAnotherSize(t *testing.T) {
 func TestFeaturesOfAnotherOrigin(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	builtIn, err := backbone.Resolve(commandtest.Network(), backbone.Dirs{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	builtIn := must.Get(backbone.Resolve(commandtest.Network(), backbone.Dirs{}))(t)
 	l.Write(l.Path("other.onnx"), append(slices.Clone(builtIn.Bytes()), 0x32, 0x00)) // an empty doc_string
 	for word, setting := range map[string][]string{
 		"another backbone":      {"--backbone", l.Path("other.onnx")},
@@ -227,9 +219,7 @@ func TestFeaturesOfAnotherOrigin(t *testing.T) {
 	if r := l.Must("learn", model, "--features", own, "--out", l.Path("x.model")); r.Stderr != "" {
 		t.Errorf("the model's own features: %s", r.Stderr)
 	}
-	if err := os.Remove(filepath.Join(own, "meta.json")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(own, "meta.json")))
 	if r := l.Must("learn", model, "--features", own, "--out", l.Path("x.model")); !strings.Contains(r.Stderr,
 		"do not say which backbone") {
 		t.Errorf("features of unknown origin: %q", r.Stderr)
@@ -240,10 +230,7 @@ func TestFeaturesOfAnotherOrigin(t *testing.T) {
 func TestAnotherBackbone(t *testing.T) {
 	l := commandtest.New(t)
 	model, images := l.Trained()
-	builtIn, err := backbone.Resolve(commandtest.Network(), backbone.Dirs{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	builtIn := must.Get(backbone.Resolve(commandtest.Network(), backbone.Dirs{}))(t)
 	other := l.Path("other.onnx")
 	altered := append(slices.Clone(builtIn.Bytes()), 0x32, 0x00) // an empty doc_string
 	l.Write(other, altered)
@@ -377,9 +364,7 @@ func TestTrainReports(t *testing.T) {
 	if err != nil || len(rows) != 2 || rows[1][0] != "lime/bad.jpg" {
 		t.Errorf("errors.csv: %q, %v", rows, err)
 	}
-	if err := os.Remove(filepath.Join(images, "lime", "bad.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(images, "lime", "bad.jpg")))
 	l.Must("train", "--images", images, "--out", model)
 	if l.Exists(model + ".errors.csv") {
 		t.Error("the list of failures outlived them")

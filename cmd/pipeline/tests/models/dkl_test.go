@@ -7,6 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // Every method learns behind a projection: the same bytes at any number of
@@ -95,9 +96,7 @@ func TestForgetBehindViews(t *testing.T) {
 		"owl")
 	l.Same("a refused forget", before, l.Path("a.model"))
 	l.Must("forget", l.Path("a.model"), "--class", "owl", "--images", photos)
-	if err := os.RemoveAll(l.Path("photos", "owl")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(l.Path("photos", "owl")))
 	l.Must(train("never.model")...)
 	l.Same("forget", l.Read(l.Path("never.model")), l.Path("a.model"))
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestForgetBaseImages: a small model needs nothing but itself, and the files of
@@ -32,9 +33,7 @@ func TestForgetBaseImages(t *testing.T) {
 		t.Error("the previous version is still there")
 	}
 	for _, gone := range []string{"kiwi/000.jpg", "kiwi/003.jpg", "lime/001.jpg"} {
-		if err := os.Remove(filepath.Join(images, gone)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filepath.Join(images, gone)))
 	}
 	never := l.Path("never.model")
 	l.Must("train", "--images", images, "--out", never, "--classifier", "ppca")
@@ -64,9 +63,7 @@ func TestForgetFromALargeModel(t *testing.T) {
 	l.Must("train", "--images", images, "--out", model)
 	original := l.Read(model)
 	moved := l.Path("moved")
-	if err := os.Rename(images, moved); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(images, moved))
 	l.Must("forget", model, "--class", "cat")
 	forgotten := l.Read(model)
 	l.Write(model, original)
@@ -91,9 +88,7 @@ func TestForgetFromALargeModel(t *testing.T) {
 		t.Errorf("exit code %d: %s", r.Code, r.Stderr)
 	}
 	l.Same("other embeddings", forgotten, model)
-	if err := os.RemoveAll(filepath.Join(moved, "cat")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(filepath.Join(moved, "cat")))
 	l.Must("train", "--images", moved, "--out", never, "--classifier", methodOf(l, model))
 	l.Same("forgetting", l.Read(never), model)
 }
@@ -131,9 +126,7 @@ func TestForgetFromStatistics(t *testing.T) {
 	images := l.Photos(l.Path("base"), commandtest.SmallSide, 4, "ant", "bee", "cat", "dog")
 	stats, without := l.Path("all.stats"), l.Path("without.stats")
 	l.Must("stats", "collect", "--images", images, "--out", stats)
-	if err := os.Rename(filepath.Join(images, "dog"), l.Path("dog")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(filepath.Join(images, "dog"), l.Path("dog")))
 	l.Must("stats", "collect", "--images", images, "--out", without)
 	model, never := l.Path("a.model"), l.Path("never.model")
 	l.Must("train", "--stats", stats, "--out", model)

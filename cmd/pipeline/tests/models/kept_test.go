@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/method"
 )
@@ -27,9 +28,7 @@ var lists = map[string]string{
 func keep(l *commandtest.Bed, dir string) {
 	l.Helper()
 	features := filepath.Join(dir, "features")
-	if err := os.CopyFS(features, os.DirFS(l.Foreign(4))); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, os.CopyFS(features, os.DirFS(l.Foreign(4))))
 	teach := func(name string, args ...string) {
 		model := filepath.Join(dir, name+".model")
 		l.Must(append(args, "--features", features, "--out", model, "--set", "classifier.vargp.epochs=20")...)
@@ -51,9 +50,7 @@ func keep(l *commandtest.Bed, dir string) {
 		l.Write(filepath.Join(dir, list), l.Read(l.Path(format), list))
 	}
 	l.Must("embed", "--images", images, "--out", l.Path("embedded"))
-	if err := os.CopyFS(filepath.Join(dir, "embedded"), os.DirFS(l.Path("embedded"))); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, os.CopyFS(filepath.Join(dir, "embedded"), os.DirFS(l.Path("embedded"))))
 	l.Must("prior", "--features", features, "--out", filepath.Join(dir, "classes.prior"))
 }
 
@@ -101,9 +98,7 @@ func readsKept(l *commandtest.Bed, dir string) {
 	for format, list := range lists {
 		file := filepath.Join(dir, list)
 		if format == "imagefolder" { // has the pictures
-			if err := os.CopyFS(filepath.Dir(file), os.DirFS(images)); err != nil {
-				l.Fatal(err)
-			}
+			must.Do(l, os.CopyFS(filepath.Dir(file), os.DirFS(images)))
 		}
 		l.Must("train", "--list", file, "--images", images, "--out", out, "--json", l.Path("read.json"))
 		taught := fmt.Sprint(l.Object(l.Path("read.json"))["classes"])

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // Three machines that each see some of the images, one image twice, give the model
@@ -182,9 +183,7 @@ func TestStatsOfHostileFolder(t *testing.T) {
 	if rows := l.Table(out + ".errors.csv"); len(rows) != 2 || !strings.Contains(rows[1][0], "broken.jpg") {
 		t.Errorf("%q", rows)
 	}
-	if err := os.Remove(filepath.Join(photos, "ant", "broken.jpg")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filepath.Join(photos, "ant", "broken.jpg")))
 	l.Must("stats", "collect", "--images", photos, "--out", out)
 	if l.Exists(out + ".errors.csv") {
 		t.Error("the errors of the first run are still there")

@@ -11,17 +11,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // openTaught opens the session of a model, as serve does.
 func openTaught(l *commandtest.Bed, model string, d int) *teach.Session {
 	l.Helper()
-	s, err := teach.Open(teach.Options{Model: model, Dim: d, Temp: l.Dir})
-	if err != nil {
-		l.Fatal(err)
-	}
-	return s
+	return must.Get(teach.Open(teach.Options{Model: model, Dim: d, Temp: l.Dir}))(l)
 }
 
 // teachPhotos decides, as on the page, that the photos of a folder are of a class.
@@ -29,20 +26,13 @@ func teachPhotos(l *commandtest.Bed, model, folder, class string) (d int) {
 	l.Helper()
 	features := l.Path("features of " + filepath.Base(folder))
 	l.Must("embed", "--images", folder, "--out", features)
-	e, err := featdir.Read(features)
-	if err != nil {
-		l.Fatal(err)
-	}
+	e := must.Get(featdir.Read(features))(l)
 	s := openTaught(l, model, e.X.Cols)
 	for i, sample := range e.Samples {
 		id := teach.ID(sha256.Sum256(l.Read(folder, sample.Path)))
-		if _, err := s.Teach([]teach.ID{id}, [][]float32{dense.Row32(e.X, i)}, class); err != nil {
-			l.Fatal(err)
-		}
+		must.Get(s.Teach([]teach.ID{id}, [][]float32{dense.Row32(e.X, i)}, class))(l)
 	}
-	if err := s.Close(); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, s.Close())
 	return e.X.Cols
 }
 
@@ -65,26 +55,20 @@ func TestLearnIntoAJournal(t *testing.T) {
 		if s.Status().Unsaved != 0 {
 			t.Errorf("after %s, %d decisions are not in MODEL", args[0], s.Status().Unsaved)
 		}
-		if err := s.Close(); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, s.Close())
 		if got := l.Must("inspect", model).Stdout; !strings.Contains(got, "mine") ||
 			!strings.Contains(got, []string{"fig", "date"}[i]) {
 			t.Errorf("after %s: %s", args[0], got)
 		}
 	}
 	s := openTaught(l, model, d)
-	if _, err := s.Undo(); err != nil {
-		t.Fatal(err)
-	}
+	must.Get(s.Undo())(t)
 	for _, c := range s.Classes() {
 		if c.Name == "date" && c.Learned > 0 {
 			t.Errorf("undo left %d photos of the folder", c.Learned)
 		}
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 }
 
 // A folder that contradicts decisions is refused, with five of them and the choice; other
@@ -150,9 +134,7 @@ func TestForgetClassesOfAJournal(t *testing.T) {
 	if n := s.Status().Unsaved; n != 0 {
 		t.Errorf("%d decisions are unsaved", n)
 	}
-	if err := s.Close(); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.Close())
 }
 
 // What two people decided with copies of a model becomes one, conflicts are named and chosen,

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -23,14 +24,10 @@ func array(t *testing.T, path string, rows [][]float32) {
 	fmt.Fprintf(&b, "%-117s\n", header)
 	for _, row := range rows {
 		for _, v := range row {
-			if err := binary.Write(&b, binary.LittleEndian, v); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, binary.Write(&b, binary.LittleEndian, v))
 		}
 	}
-	if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.WriteFile(path, b.Bytes(), 0o644))
 }
 
 // captioned writes texts of classes, and embeddings of three images of all but the last
@@ -57,13 +54,9 @@ func captioned(t *testing.T, l *commandtest.Bed) (texts, images string) {
 		}
 	}
 	for dir, table := range map[string]string{texts: named, images: listed} {
-		if err := os.Mkdir(dir, 0o755); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Mkdir(dir, 0o755))
 		name := map[string]string{texts: "texts.csv", images: "samples.csv"}[dir]
-		if err := os.WriteFile(l.Path(dir[len(l.Dir)+1:], name), []byte(table), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.WriteFile(l.Path(dir[len(l.Dir)+1:], name), []byte(table), 0o644))
 	}
 	array(t, l.Path("texts", "texts.npy"), of)
 	array(t, l.Path("images", "embeddings.npy"), seen)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 	"github.com/seed-90d10d51/pipeline/onnx"
 )
@@ -83,9 +84,7 @@ func classesOf(l *commandtest.Bed, model string) (names []string) {
 	var inspected struct {
 		Classes []struct{ Class string }
 	}
-	if err := json.Unmarshal([]byte(l.Must("inspect", model, "--json").Stdout), &inspected); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, json.Unmarshal([]byte(l.Must("inspect", model, "--json").Stdout), &inspected))
 	for _, c := range inspected.Classes {
 		names = append(names, c.Class)
 	}

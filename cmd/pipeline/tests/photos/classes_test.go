@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestClassesFromFolders: deeper folders are merged, which is said, unless
@@ -138,9 +139,7 @@ func TestLabelFeatures(t *testing.T) {
 	if rows := l.Table(l.Path("kiwi"), "labels.csv"); len(rows) != 9 {
 		t.Errorf("%d rows of one folder", len(rows))
 	}
-	if err := os.Remove(l.Path("features", "samples.csv")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(l.Path("features", "samples.csv")))
 	l.Must("label", model, "--features", features, "--out", l.Path("numbered"))
 	rows, want := l.Table(l.Path("numbered"), "labels.csv"), l.Table(l.Path("rows"), "labels.csv")
 	if len(rows) != len(want) || rows[1][0] != "0" ||

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
@@ -91,15 +92,10 @@ func TestOtherFeaturesAreRefused(t *testing.T) {
 		"mean cosine":        func(p embed.Probes) embed.Probes { p[0] += 10; return p },
 		"cannot be compared": func(embed.Probes) embed.Probes { return nil },
 	} {
-		m, err := model.Load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		m := must.Get(model.Load(file))(t)
 		m.Provenance.Probes = probes(m.Provenance.Probes)
 		other := l.Path("other.model")
-		if err := m.Save(other); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, m.Save(other))
 		l.Must("label", other, "--images", images, "--out", l.Path("o"))
 		l.Refused(command.ExitFailed, []string{"preprocessing", "libvips", "train again", word}, "label", other,
 			"--images", images, "--out", l.Path("o"), "--set", "preprocess.jpeg=go")

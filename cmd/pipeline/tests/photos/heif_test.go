@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestHEICFeatures compares the features of HEIC files of all kinds with those of
@@ -18,15 +19,9 @@ import (
 func TestHEICFeatures(t *testing.T) {
 	l := commandtest.New(t)
 	const goldens = "../../../../preprocess/testdata/heif"
-	entries, err := os.ReadDir(goldens)
-	if err != nil {
-		t.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(goldens))(t)
 	for _, e := range entries {
-		file, err := os.ReadFile(filepath.Join(goldens, e.Name()))
-		if err != nil {
-			t.Fatal(err)
-		}
+		file := must.Get(os.ReadFile(filepath.Join(goldens, e.Name())))(t)
 		folder := "files"
 		if strings.HasSuffix(e.Name(), ".png") {
 			folder = "pixels"
@@ -38,10 +33,7 @@ func TestHEICFeatures(t *testing.T) {
 	l.Write(l.Path("files", "next.jxl"), []byte("\xff\x0a\x00\x00"))
 	l.Expect(command.ExitPartial, "embed", "--images", l.Path("files"), "--out", l.Path("a"))
 	l.Must("embed", "--images", l.Path("pixels"), "--out", l.Path("b"))
-	errors, err := os.ReadFile(l.Path("a", "errors.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	errors := must.Get(os.ReadFile(l.Path("a", "errors.csv")))(t)
 	for _, want := range []string{"film.heic,decode HEIC", "next.jxl,", "djxl"} {
 		if !strings.Contains(string(errors), want) {
 			t.Errorf("errors.csv does not have %q: %s", want, errors)
@@ -70,10 +62,7 @@ func TestHEICFeatures(t *testing.T) {
 
 func features(t *testing.T, dir string) map[string][]float32 {
 	t.Helper()
-	f, err := featdir.Read(dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(featdir.Read(dir))(t)
 	out := map[string][]float32{}
 	for i, s := range f.Samples {
 		out[s.Path] = f.X.Data[i*f.X.Stride:][:f.X.Cols]

@@ -26,6 +26,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // add writes a file; name may be any bytes.
@@ -232,9 +233,7 @@ func (m *menagerie) damagedPalettes() {
 
 func (m *menagerie) links() {
 	link := func(to, name string) {
-		if err := os.Symlink(to, filepath.Join(m.root, name)); err != nil {
-			m.Fatal(err)
-		}
+		must.Do(m, os.Symlink(to, filepath.Join(m.root, name)))
 	}
 	link("baseline.jpg", "link to file.jpg")
 	m.good = append(m.good, "link to file.jpg")
@@ -250,15 +249,10 @@ func (m *menagerie) links() {
 }
 
 func (m *menagerie) specials(t *testing.T) {
-	if err := syscall.Mkfifo(filepath.Join(m.root, "pipe.jpg"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(filepath.Join(m.root, "pipe.jpg"), 0o644))
 	m.skipped["special"]++
 	t.Chdir(m.root) // a socket's path must be short
-	socket, err := net.Listen("unix", "socket.jpg")
-	if err != nil {
-		t.Fatal(err)
-	}
+	socket := must.Get(net.Listen("unix", "socket.jpg"))(t)
 	t.Cleanup(func() { socket.Close() })
 	m.skipped["special"]++
 }
@@ -285,9 +279,7 @@ func (m *menagerie) noImages() {
 // unreadable needs a user whom permissions apply to.
 func (m *menagerie) unreadable() {
 	probe := filepath.Join(m.TempDir(), "probe")
-	if err := os.WriteFile(probe, nil, 0); err != nil {
-		m.Fatal(err)
-	}
+	must.Do(m, os.WriteFile(probe, nil, 0))
 	if _, err := os.ReadFile(probe); err == nil {
 		m.Log("this user reads everything, as root does: unreadable files are left out")
 		return
@@ -298,9 +290,7 @@ func (m *menagerie) unreadable() {
 	m.bad["closed"] = "permission denied"
 	for name, mode := range map[string]os.FileMode{"secret.jpg": 0, "closed": 0} {
 		path := filepath.Join(m.root, name)
-		if err := os.Chmod(path, mode); err != nil {
-			m.Fatal(err)
-		}
+		must.Do(m, os.Chmod(path, mode))
 		m.Cleanup(func() { _ = os.Chmod(path, 0o755) })
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -24,16 +25,10 @@ func logBackbone(l *commandtest.Bed) string {
 	pooled := g.Node("AveragePool", []string{x}, onnx.Ints("kernel_shape", 4, 4), onnx.Ints("strides", 4, 4))
 	flat := g.Op("Reshape", pooled, g.Int64s(-1, 12))
 	g.Output("y", g.Op("Log", g.Op("Sub", g.Float32s([]float32{1}, 1), flat)), onnx.Float32, onnx.Free, 12)
-	spec, err := json.Marshal(preprocess.Spec{
+	spec := must.Get(json.Marshal(preprocess.Spec{
 		Resize: preprocess.ResizeExact, Size: 8, Interpolation: preprocess.Bilinear, Std: [3]float64{1, 1, 1},
-	})
-	if err != nil {
-		l.Fatal(err)
-	}
-	file, err := g.Model("test", map[string]string{onnx.MetadataPreprocess: string(spec)})
-	if err != nil {
-		l.Fatal(err)
-	}
+	}))(l)
+	file := must.Get(g.Model("test", map[string]string{onnx.MetadataPreprocess: string(spec)}))(l)
 	l.Write(l.Path("log.onnx"), file)
 	return l.Path("log.onnx")
 }

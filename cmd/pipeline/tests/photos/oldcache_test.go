@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -27,9 +28,7 @@ func TestCacheElsewhereAndOlder(t *testing.T) {
 		t.Fatal(r.Stderr)
 	}
 	move := func(from, to string) {
-		if err := errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Rename(from, to)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, errors.Join(os.MkdirAll(filepath.Dir(to), 0o755), os.Rename(from, to)))
 	}
 	future, past := time.Now().AddDate(50, 0, 0), time.Unix(0, 0)
 	for name, c := range map[string]struct {
@@ -50,9 +49,7 @@ func TestCacheElsewhereAndOlder(t *testing.T) {
 		"of other preprocessing": {func(cache string) string { ofOtherPixels(l, images, cache); return cache }, true},
 	} {
 		cache := l.Path("cache", name)
-		if err := os.CopyFS(cache, os.DirFS(filled)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.CopyFS(cache, os.DirFS(filled)))
 		cache = c.change(cache)
 		before := l.Tree(cache)
 		for round := range 2 {
@@ -82,9 +79,7 @@ func TestCacheElsewhereAndOlder(t *testing.T) {
 func ofOldVersion(l *commandtest.Bed, cache string) {
 	l.Helper()
 	kept := filepath.Join(testenv.ModuleRoot(l.TB), "embed", "cache", "testdata", "kept", "0.2")
-	if err := errors.Join(os.RemoveAll(cache), os.CopyFS(cache, os.DirFS(kept))); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, errors.Join(os.RemoveAll(cache), os.CopyFS(cache, os.DirFS(kept))))
 }
 
 // ofNewVersion changes the version in the names of a cache's tables.
@@ -108,9 +103,7 @@ func ofNewVersion(l *commandtest.Bed, cache string) {
 // ofOtherPixels makes a cache one of other preprocessing.
 func ofOtherPixels(l *commandtest.Bed, images, cache string) {
 	l.Helper()
-	if err := os.RemoveAll(cache); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, os.RemoveAll(cache))
 	r := l.RunWith(cache, "embed", "--images", images, "--out", l.Path("squeezed"), "--set", "preprocess.view=squeeze")
 	if r.Code != command.ExitDone {
 		l.Fatal(r.Stderr)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestNamesThatMoveTheCursor, change colours, begin a line or turn the direction do none of
@@ -20,9 +21,7 @@ func TestNamesThatMoveTheCursor(t *testing.T) {
 	names := map[string]string{"esc": "a\x1b]0;x\x07", "turn": "b\u202egnp", "line": "c\nerror: d"}
 	for plain, name := range names {
 		l.Photos(images, commandtest.SmallSide, 3, plain)
-		if err := os.Rename(l.Path("images", plain), l.Path("images", name)); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Rename(l.Path("images", plain), l.Path("images", name)))
 	}
 	l.Write(l.Path("images", names["esc"], names["line"]+names["turn"]+".png"), []byte("x"))
 	model := l.Path("m.model")

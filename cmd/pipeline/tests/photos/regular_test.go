@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestPipesAndDevicesAreNoFiles: given as any input file, they are refused at
@@ -20,9 +21,7 @@ func TestPipesAndDevicesAreNoFiles(t *testing.T) {
 	features := l.Path("features")
 	l.Must("embed", "--images", images, "--out", features)
 	pipe := l.Path("pipe")
-	if err := syscall.Mkfifo(pipe, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o644))
 	out := l.Path("out")
 	for _, special := range []string{pipe, "/dev/zero"} {
 		const words = "not a regular file"
@@ -45,17 +44,11 @@ func TestPipesAndDevicesAreNoFiles(t *testing.T) {
 		}
 		for _, name := range []string{"meta.json", "samples.csv", "embeddings.npy"} {
 			file := filepath.Join(features, name)
-			if err := os.Rename(file, file+".kept"); err != nil {
-				t.Fatal(err)
-			}
-			if err := os.Symlink(special, file); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(file, file+".kept"))
+			must.Do(t, os.Symlink(special, file))
 			l.Refused(command.ExitFailed, []string{features, name, words}, "train", "--features", features, "--out",
 				out)
-			if err := os.Rename(file+".kept", file); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Rename(file+".kept", file))
 		}
 	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // undisturbed labels 90 photos into out, and returns their folder and the
@@ -43,9 +44,7 @@ func TestPermissionIsLost(t *testing.T) {
 		out, cache := l.Path(fmt.Sprint("out", rows)), l.Path(fmt.Sprint("cache", rows))
 		permit := func(mode os.FileMode) {
 			for _, name := range []string{"a/029.jpg", "b/003.jpg", "b/027.jpg", "c"} {
-				if err := os.Chmod(filepath.Join(images, name), mode); err != nil {
-					t.Fatal(err)
-				}
+				must.Do(t, os.Chmod(filepath.Join(images, name), mode))
 			}
 		}
 		cmd, stderr := l.Process(cache, args(out)...)

@@ -14,6 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // subjectsAtTheLeft writes n wide pictures of each class that show it at the left.
@@ -22,17 +23,12 @@ func subjectsAtTheLeft(l *commandtest.Bed, dir string, first, n int) string {
 	const side = commandtest.SmallSide
 	for _, class := range []string{"kiwi", "lime", "plum"} {
 		for i := range n {
-			m, err := jpeg.Decode(bytes.NewReader(commandtest.Photo(class, first+i, side)))
-			if err != nil {
-				l.Fatal(err)
-			}
+			m := must.Get(jpeg.Decode(bytes.NewReader(commandtest.Photo(class, first+i, side))))(l)
 			wide := image.NewRGBA(image.Rect(0, 0, 2*side+i, side))
 			draw.Draw(wide, wide.Rect, image.NewUniform(color.Gray{Y: 128}), image.Point{}, draw.Src)
 			draw.Draw(wide, image.Rect(0, 0, side/2, side), m, image.Pt(side/4, 0), draw.Src)
 			var b bytes.Buffer
-			if err := png.Encode(&b, wide); err != nil {
-				l.Fatal(err)
-			}
+			must.Do(l, png.Encode(&b, wide))
 			l.Write(filepath.Join(dir, class, fmt.Sprintf("%d.png", i)), b.Bytes())
 		}
 	}

@@ -16,16 +16,14 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // pool writes a feature folder of 10 classes with 12 training and 6 test rows
 // each, for drawn sessions.
 func pool(l *commandtest.Bed, dir string) string {
 	l.Helper()
-	out, err := featdir.NewWriter(dir, embed.Provenance{Dim: 6})
-	if err != nil {
-		l.Fatal(err)
-	}
+	out := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 6}))(l)
 	defer out.Abort()
 	rng := rand.New(rand.NewPCG(3, uint64(len(dir))))
 	for class := range 10 {
@@ -36,14 +34,10 @@ func pool(l *commandtest.Bed, dir string) string {
 			if i >= 12 {
 				s.Split = "test"
 			}
-			if err := out.Write(s, commandtest.Cloud(rng, centre, 0.6)); err != nil {
-				l.Fatal(err)
-			}
+			must.Do(l, out.Write(s, commandtest.Cloud(rng, centre, 0.6)))
 		}
 	}
-	if err := out.Close(); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, out.Close())
 	return dir
 }
 
@@ -51,10 +45,7 @@ func pool(l *commandtest.Bed, dir string) string {
 func results(l *commandtest.Bed, dir string) map[string][]byte {
 	l.Helper()
 	files := map[string][]byte{}
-	entries, err := os.ReadDir(dir)
-	if err != nil {
-		l.Fatal(err)
-	}
+	entries := must.Get(os.ReadDir(dir))(l)
 	for _, e := range entries {
 		if !e.IsDir() && e.Name() != "config.yaml" { // it names the folder
 			files[e.Name()] = l.Read(dir, e.Name())

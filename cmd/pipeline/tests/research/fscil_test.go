@@ -18,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/configs"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
@@ -266,10 +267,7 @@ func TestFSCILOnCUBNames(t *testing.T) {
 // images are missing.
 func pulledCUBLists(l *commandtest.Bed, official string) {
 	l.Helper()
-	lists, err := filepath.Glob(filepath.Join(official, "*.txt"))
-	if err != nil {
-		l.Fatal(err)
-	}
+	lists := must.Get(filepath.Glob(filepath.Join(official, "*.txt")))(l)
 	for _, file := range lists {
 		l.Write(l.Path("cache", "datasets", "cub200-lists", filepath.Base(file)), l.Read(file))
 	}
@@ -442,9 +440,7 @@ func missingCUBImage(l *commandtest.Bed, args []string) {
 	if err != nil || len(folders) != 3 {
 		l.Fatalf("%v, %v", folders, err)
 	}
-	if err := os.Remove(folders[1]); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, os.Remove(folders[1]))
 	l.Refused(command.ExitFailed,
 		[]string{"missing image images/" + name + "/" + filepath.Base(folders[1]), "1 of the 500"}, args...)
 }

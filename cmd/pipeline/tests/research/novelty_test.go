@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // unknownDraws is the number of draws of 20 classes.
@@ -21,10 +22,7 @@ const unknownDraws = 5
 // every class are tested.
 func unknownClasses(l *commandtest.Bed, t *testing.T, photos, vit string) {
 	l.Must("embed", "--images", photos, "--backbone", vit, "--out", l.Path("features"))
-	f, err := featdir.Read(l.Path("features"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	f := must.Get(featdir.Read(l.Path("features")))(t)
 	// The mean over the draws, measured once; 0.005 allows for another machine.
 	for _, c := range []struct {
 		head string
@@ -86,19 +84,12 @@ func part(l *commandtest.Bed, f embed.Embeddings, name string, rows []int) strin
 	if l.Exists(dir) {
 		return dir
 	}
-	w, err := featdir.NewWriter(dir, embed.Provenance{Dim: f.X.Cols})
-	if err != nil {
-		l.Fatal(err)
-	}
+	w := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: f.X.Cols}))(l)
 	defer w.Abort()
 	for _, i := range rows {
-		if err := w.Write(f.Samples[i], f.X.Data[i*f.X.Stride:i*f.X.Stride+f.X.Cols]); err != nil {
-			l.Fatal(err)
-		}
+		must.Do(l, w.Write(f.Samples[i], f.X.Data[i*f.X.Stride:i*f.X.Stride+f.X.Cols]))
 	}
-	if err := w.Close(); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, w.Close())
 	return dir
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
@@ -59,18 +60,12 @@ func referenceFigures(l *commandtest.Bed, t *testing.T, photos, vit string) {
 func firstAndLast(l *commandtest.Bed, root string, n int) (first, last string) {
 	l.Helper()
 	var firsts, lasts strings.Builder
-	classes, err := os.ReadDir(root)
-	if err != nil {
-		l.Fatal(err)
-	}
+	classes := must.Get(os.ReadDir(root))(l)
 	for _, class := range classes {
 		if !class.IsDir() {
 			continue
 		}
-		files, err := os.ReadDir(filepath.Join(root, class.Name()))
-		if err != nil {
-			l.Fatal(err)
-		}
+		files := must.Get(os.ReadDir(filepath.Join(root, class.Name())))(l)
 		for i, f := range files {
 			if i < n {
 				fmt.Fprintf(&firsts, "%s/%s\n", class.Name(), f.Name())

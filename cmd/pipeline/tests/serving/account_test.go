@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model/account"
 )
 
@@ -33,9 +34,7 @@ func TestOneAccount(t *testing.T) {
 	}
 	s.wait(func(st servedStatus) bool { return st.Model.Ready && !st.Refit.Running })
 	var drawn struct{ Images []struct{ ID, Name string } }
-	if err := json.Unmarshal([]byte(s.post("check", map[string]any{"above": 0, "n": 5})), &drawn); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal([]byte(s.post("check", map[string]any{"above": 0, "n": 5})), &drawn))
 	for _, one := range drawn.Images[:4] {
 		s.post("decisions", map[string]any{"do": "label", "images": []string{one.ID}, "class": truth[one.Name]})
 	}
@@ -59,9 +58,7 @@ func TestOneAccount(t *testing.T) {
 	out := l.Path("out")
 	said := l.Expect(3, "label", model, "--images", photos, "--out", out, reject, "--report")
 	var summary struct{ Account account.Account }
-	if err := json.Unmarshal(l.Read(out, "summary.json"), &summary); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(l.Read(out, "summary.json"), &summary))
 	labelled := summary.Account
 	same(t, "label", page, labelled)
 	report := html.UnescapeString(string(l.Read(out, "report.html")))
@@ -134,10 +131,7 @@ func (s *served) account() account.Account {
 // post sends a request that must succeed, and returns the answer.
 func (s *served) post(route string, body any) string {
 	s.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		s.Fatal(err)
-	}
+	text := must.Get(json.Marshal(body))(s)
 	code, answer := s.ask("POST", "/v1/"+route, string(text))
 	if code/100 != 2 {
 		s.Fatalf("%s %s: %d %s", route, text, code, answer)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -217,10 +218,7 @@ func (p *person) exported() [][]string {
 	p.Helper()
 	var text string
 	p.page.Eval("fetch(document.getElementById('export').href).then((r) => r.text())", &text)
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		p.Fatal(err)
-	}
+	rows := must.Get(csv.NewReader(strings.NewReader(text)).ReadAll())(p)
 	return rows[1:]
 }
 
@@ -234,9 +232,5 @@ func (p *person) used() int {
 	if found == nil {
 		p.Fatalf("the page does not count labels: %q", quality)
 	}
-	n, err := strconv.Atoi(strings.ReplaceAll(found[1], ",", ""))
-	if err != nil {
-		p.Fatal(err)
-	}
-	return n
+	return must.Get(strconv.Atoi(strings.ReplaceAll(found[1], ",", "")))(p)
 }

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -46,10 +47,7 @@ func (s *served) ids(query string) map[string]string {
 func (s *served) exports(columns ...string) map[string]string {
 	s.Helper()
 	_, text := s.ask("GET", "/v1/labels.csv?all=1", "")
-	rows, err := csv.NewReader(strings.NewReader(text)).ReadAll()
-	if err != nil {
-		s.Fatal(err)
-	}
+	rows := must.Get(csv.NewReader(strings.NewReader(text)).ReadAll())(s)
 	return keyed(s.TB, rows, columns...)
 }
 
@@ -73,10 +71,7 @@ func keyed(t testing.TB, rows [][]string, columns ...string) map[string]string {
 // sizeOf returns the width and the height of a JPEG picture.
 func sizeOf(t testing.TB, picture string) (w, h int) {
 	t.Helper()
-	c, err := jpeg.DecodeConfig(strings.NewReader(picture))
-	if err != nil {
-		t.Fatal(err)
-	}
+	c := must.Get(jpeg.DecodeConfig(strings.NewReader(picture)))(t)
 	return c.Width, c.Height
 }
 
@@ -165,9 +160,7 @@ func TestServeEvents(t *testing.T) {
 	for minute, files := range [][]string{{"0.png", "3.png"}, {"1.png"}, {"2.png"}, {"4.png", "5.png"}, {"empty.png"}} {
 		for _, file := range files {
 			at := time.Date(2025, 6, 14, 10, 10*minute, 0, 0, time.UTC)
-			if err := os.Chtimes(filepath.Join(look, file), at, at); err != nil {
-				t.Fatal(err)
-			}
+			must.Do(t, os.Chtimes(filepath.Join(look, file), at, at))
 		}
 	}
 	args := []string{model, "--images", look, "--boxes", l.Path("look", "md.json"), "--events", "60", "--set",

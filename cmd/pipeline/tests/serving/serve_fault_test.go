@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestServeOnAFullDisk: a save that finds no room fails and says so, on the page, in the
@@ -39,9 +40,7 @@ func TestServeOnAFullDisk(t *testing.T) {
 		!strings.Contains(said, "no space left") {
 		t.Errorf("exit code %d: %s", code, s.stderr)
 	}
-	if err := os.Remove(filler); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(filler))
 	s = serve(l, 12, model, "--images", images)
 	if n, _ := s.unsaved(); n != 12 {
 		t.Errorf("%d decisions are unsaved after the start", n)
@@ -73,9 +72,7 @@ func (s *served) drawsWithoutRoom(cache string) {
 		s.Errorf("without room: %d, %d pixels wide, kept: %t", code, w, s.Exists(kept))
 	}
 	s.NoLeftovers(filepath.Join(cache, "thumbnails"))
-	if err := os.Remove(filler); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, os.Remove(filler))
 	if code, again := s.ask("GET", "/v1/images/"+ids[0]+"/thumb", ""); code != http.StatusOK || again != first {
 		s.Errorf("with room again: %d, the same picture: %t", code, again == first)
 	}
@@ -122,9 +119,7 @@ func TestNoRoomForDecisions(t *testing.T) {
 		expect(200, why, "GET", "/v1/status", "")
 		expect(200, "\npipeline_decisions_kept 0\n", "GET", "/metrics", "")
 		journal := l.Read(disk, "m.model.journal")
-		if err := os.Remove(filler); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Remove(filler))
 		for problem := why; problem != ""; { // by itself
 			_, problem = s.unsaved()
 		}

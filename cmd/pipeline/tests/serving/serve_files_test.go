@@ -15,15 +15,14 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // end interrupts a server, and returns its exit code.
 func (s *served) end() int {
 	s.Helper()
-	if err := s.cmd.Process.Signal(syscall.SIGTERM); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, s.cmd.Process.Signal(syscall.SIGTERM))
 	_ = s.cmd.Wait()
 	return s.cmd.ProcessState.ExitCode()
 }
@@ -40,13 +39,8 @@ func (s *served) ends() {
 func cannotServe(l *commandtest.Bed, words []string, args ...string) {
 	l.Helper()
 	cmd, stderr := l.Process(l.Path("cache"), append([]string{"serve"}, args...)...)
-	stdout, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		l.Fatal(err)
-	}
+	stdout := must.Get(cmd.StdoutPipe())(l)
+	must.Do(l, cmd.Start())
 	if line, err := bufio.NewReader(stdout).ReadString('\n'); err == nil {
 		_ = cmd.Process.Kill()
 		l.Errorf("it serves: %s", line)
@@ -65,20 +59,11 @@ func cannotServe(l *commandtest.Bed, words []string, args ...string) {
 // ask sends a request, and returns the answer.
 func (s *served) ask(method, path, body string) (code int, text string) {
 	s.Helper()
-	r, err := http.NewRequest(method, s.url+path, strings.NewReader(body))
-	if err != nil {
-		s.Fatal(err)
-	}
+	r := must.Get(http.NewRequest(method, s.url+path, strings.NewReader(body)))(s)
 	r.Header.Set("Content-Type", "application/json")
-	answer, err := http.DefaultClient.Do(r)
-	if err != nil {
-		s.Fatal(err)
-	}
+	answer := must.Get(http.DefaultClient.Do(r))(s)
 	defer answer.Body.Close()
-	b, err := io.ReadAll(answer.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
+	b := must.Get(io.ReadAll(answer.Body))(s)
 	return answer.StatusCode, string(b)
 }
 
@@ -90,9 +75,7 @@ func (s *served) unsaved() (n int, problem string) {
 		Problem *string
 		Model   struct{ Unsaved int }
 	}
-	if err := json.Unmarshal([]byte(text), &status); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, json.Unmarshal([]byte(text), &status))
 	if status.Problem != nil {
 		problem = *status.Problem
 	}
@@ -123,9 +106,7 @@ func labels(l *commandtest.Bed, journal string) (ids []string) {
 	l.Helper()
 	for row := range bytes.Lines(l.Read(journal)) {
 		var line teach.Line
-		if err := json.Unmarshal(row, &line); err != nil {
-			l.Fatal(err)
-		}
+		must.Do(l, json.Unmarshal(row, &line))
 		if line.Do == teach.Label {
 			ids = append(ids, line.Images[0].String())
 		}
@@ -182,9 +163,7 @@ func (s *served) takesWork(l *commandtest.Bed, model, more string) {
 		s.Errorf("the history is %s", text)
 	}
 	l.Photos(l.Path("contrary"), commandtest.SmallSide, 2, "fig")
-	if err := os.Rename(l.Path("contrary", "fig"), l.Path("contrary", "plum")); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, os.Rename(l.Path("contrary", "fig"), l.Path("contrary", "plum")))
 	contrary := []string{"train", "--images", l.Path("contrary"), "--out", model}
 	l.Refused(command.ExitFailed, []string{"2 photos are of another class", "--prefer"}, contrary...)
 	l.Must(append(contrary, "--prefer", "list")...)
@@ -196,9 +175,7 @@ func (s *served) takesWork(l *commandtest.Bed, model, more string) {
 	}
 	l.Refused(command.ExitFailed, []string{"fig"}, "forget", model, "--class", "fig")
 	knows(l, model, 26)
-	if err := os.WriteFile(file, []byte(`{"Address":"127.0.0.1:1","Key":"of another"}`), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, os.WriteFile(file, []byte(`{"Address":"127.0.0.1:1","Key":"of another"}`), 0o600))
 	l.Refused(command.ExitFailed, []string{"did not answer", "repeat"}, "learn", model, "--images", more)
 	_ = s.cmd.Process.Kill()
 	_ = s.cmd.Wait()
@@ -235,9 +212,7 @@ func TestServeKeepsAModelOfAnotherProgram(t *testing.T) {
 	}
 	l.Same("the model of another program", l.Read(theirs), model)
 	cannotServe(l, []string{"another command changed", "move"}, model, "--images", images, "--addr", "127.0.0.1:0")
-	if err := os.Rename(model, l.Path("their.model")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(model, l.Path("their.model")))
 	s = serve(l, 24, model, "--images", images)
 	s.ends()
 	if !strings.Contains(s.stderr.String(), "lacks decisions") {
@@ -297,9 +272,7 @@ func TestServeWithoutItsJournal(t *testing.T) {
 	for i := range 5 {
 		s.decide(ids[i], []string{"a", "b"}[i%2])
 	}
-	if err := os.Rename(model+".journal", moved); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(model+".journal", moved))
 	for _, id := range ids[5:11] {
 		body := fmt.Sprintf(`{"do":"label","images":[%q],"class":"a"}`, id)
 		code, text := s.ask("POST", "/v1/decisions", body)
@@ -320,13 +293,9 @@ func TestServeWithoutItsJournal(t *testing.T) {
 		t.Errorf("the journal has %d labels, acknowledged were 5", len(got))
 	}
 	cannotServe(l, []string{"put", "m.model.journal back"}, model, "--images", images, "--addr", "127.0.0.1:0")
-	if err := os.Rename(moved, model+".journal"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(moved, model+".journal"))
 	s = serve(l, 12, model, "--images", images)
-	if err := os.Remove(model + ".journal"); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Remove(model+".journal"))
 	s.ends() // it writes the journal again
 	knows(l, model, 5)
 	if got := labels(l, model+".journal"); len(got) != 5 {
@@ -339,13 +308,8 @@ func TestServeWithoutItsJournal(t *testing.T) {
 func TestServeWhereItCannot(t *testing.T) {
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("photos"), 32, 4, "a", "b")
-	if err := os.Mkdir(l.Path("models"), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	taken, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Mkdir(l.Path("models"), 0o755))
+	taken := must.Get(net.Listen("tcp", "127.0.0.1:0"))(t)
 	defer taken.Close()
 	address := taken.Addr().String()
 	model := l.Path("models", "m.model")

@@ -18,6 +18,7 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 	"github.com/seed-90d10d51/pipeline/teach"
 	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
@@ -36,13 +37,8 @@ type served struct {
 func serve(l *commandtest.Bed, n int, args ...string) *served {
 	l.Helper()
 	cmd, stderr := l.Process(l.Path("cache"), append([]string{"serve", "--addr", "127.0.0.1:0"}, args...)...)
-	stdout, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		l.Fatal(err)
-	}
+	stdout := must.Get(cmd.StdoutPipe())(l)
+	must.Do(l, cmd.Start())
 	s := &served{l, cmd, stderr, "", args[0]}
 	l.Cleanup(func() { _ = cmd.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
@@ -88,10 +84,7 @@ func (s *served) open(truth map[string]string, class string) (ids []string) {
 // wait follows the events of the server until its status is as wanted.
 func (s *served) wait(wanted func(servedStatus) bool) {
 	s.Helper()
-	events, err := http.Get(s.url + "/v1/events")
-	if err != nil {
-		s.Fatal(err)
-	}
+	events := must.Get(http.Get(s.url + "/v1/events"))(s)
 	defer events.Body.Close()
 	for lines := bufio.NewScanner(events.Body); lines.Scan(); {
 		data, ok := strings.CutPrefix(lines.Text(), "data: ")
@@ -99,9 +92,7 @@ func (s *served) wait(wanted func(servedStatus) bool) {
 			continue
 		}
 		var status servedStatus
-		if err := json.Unmarshal([]byte(data), &status); err != nil {
-			s.Fatal(err)
-		}
+		must.Do(s, json.Unmarshal([]byte(data), &status))
 		if wanted(status) {
 			return
 		}
@@ -112,17 +103,12 @@ func (s *served) wait(wanted func(servedStatus) bool) {
 // photoIDs returns the ids of all photos, and their folders.
 func (s *served) photoIDs() (ids, folders []string) {
 	s.Helper()
-	answer, err := http.Get(s.url + "/v1/images?limit=500")
-	if err != nil {
-		s.Fatal(err)
-	}
+	answer := must.Get(http.Get(s.url + "/v1/images?limit=500"))(s)
 	defer answer.Body.Close()
 	var list struct {
 		Images []struct{ ID, Folder string }
 	}
-	if err := json.NewDecoder(answer.Body).Decode(&list); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, json.NewDecoder(answer.Body).Decode(&list))
 	for _, p := range list.Images {
 		ids, folders = append(ids, p.ID), append(folders, p.Folder)
 	}
@@ -194,9 +180,7 @@ func TestServeIsKilled(t *testing.T) {
 		_ = s.cmd.Wait()
 	}
 	s := serve(l, 36, args...)
-	if err := s.cmd.Process.Signal(os.Interrupt); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.cmd.Process.Signal(os.Interrupt))
 	if err := s.cmd.Wait(); err != nil {
 		t.Errorf("%v: %s", err, s.stderr)
 	}
@@ -307,9 +291,7 @@ func TestServeGoesBack(t *testing.T) {
 	if !l.Exists(l.Path("cache", "embeddings")) || l.Exists(l.Path("cache", "paths")) {
 		t.Error("the cache has other folders")
 	}
-	if err := os.RemoveAll(l.Path("cache", "embeddings")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.RemoveAll(l.Path("cache", "embeddings")))
 	session(func(s *served) { s.decide(ids[0], "a") })
 }
 
@@ -320,10 +302,7 @@ func TestServeDocs(t *testing.T) {
 	if _, err := exec.LookPath("curl"); err != nil {
 		testenv.Missing(t, "curl: %v", err)
 	}
-	text, err := os.ReadFile("../../../../docs/serve.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := must.Get(os.ReadFile("../../../../docs/serve.md"))(t)
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("photos"), 32, 9, "a", "b")
 	network := textencodertest.Write(t, l.Path()) // of photos and texts
@@ -363,15 +342,9 @@ func TestServeDocs(t *testing.T) {
 // used reports routes of openapi.yaml that a client has not used.
 func (s *served) used(client, code string) {
 	s.Helper()
-	answer, err := http.Get(s.url + "/metrics")
-	if err != nil {
-		s.Fatal(err)
-	}
+	answer := must.Get(http.Get(s.url + "/metrics"))(s)
 	defer answer.Body.Close()
-	counts, err := io.ReadAll(answer.Body)
-	if err != nil {
-		s.Fatal(err)
-	}
+	counts := must.Get(io.ReadAll(answer.Body))(s)
 	var api struct{ Paths map[string]map[string]any }
 	if err := yaml.Unmarshal(s.Read("../../../../serve/openapi.yaml"), &api); err != nil || len(api.Paths) == 0 {
 		s.Fatal(len(api.Paths), err)

@@ -27,6 +27,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/libraries"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -55,16 +56,10 @@ func newMirror(t *testing.T) *mirror {
 // trust makes the proxy's certificate one for every name in the catalogue, and writes it.
 func (m *mirror) trust(l *commandtest.Bed, names ...string) string {
 	l.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		l.Fatal(err)
-	}
+	key := must.Get(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))(l)
 	about := x509.Certificate{SerialNumber: big.NewInt(1), DNSNames: names, IsCA: true, BasicConstraintsValid: true,
 		NotAfter: time.Now().Add(time.Hour)}
-	signed, err := x509.CreateCertificate(rand.Reader, &about, &about, key.Public(), key)
-	if err != nil {
-		l.Fatal(err)
-	}
+	signed := must.Get(x509.CreateCertificate(rand.Reader, &about, &about, key.Public(), key))(l)
 	m.behind.TLS.Certificates = []tls.Certificate{{Certificate: [][]byte{signed}, PrivateKey: key}}
 	file := l.Path("certificate.pem")
 	l.Write(file, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: signed}))
@@ -81,13 +76,8 @@ func (m *mirror) publish(l *commandtest.Bed, of libraries.Library, dir string) {
 	var b bytes.Buffer
 	w := zip.NewWriter(&b)
 	for _, f := range archive.Contents {
-		entry, err := w.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Store})
-		if err != nil {
-			l.Fatal(err)
-		}
-		if _, err := entry.Write(l.Read(dir, f.Name)); err != nil {
-			l.Fatal(err)
-		}
+		entry := must.Get(w.CreateHeader(&zip.FileHeader{Name: f.Name, Method: zip.Store}))(l)
+		must.Get(entry.Write(l.Read(dir, f.Name)))(l)
 	}
 	// pip reads what a wheel says of itself before it stores it.
 	info := strings.Join(strings.Split(archive.Name, "-")[:2], "-") + ".dist-info/"
@@ -95,17 +85,10 @@ func (m *mirror) publish(l *commandtest.Bed, of libraries.Library, dir string) {
 		"METADATA": fmt.Sprintf("Metadata-Version: 2.1\nName: %s\nVersion: %s\n", of.Package, of.Version),
 		"WHEEL":    "Wheel-Version: 1.0\n",
 	} {
-		entry, err := w.Create(info + name)
-		if err != nil {
-			l.Fatal(err)
-		}
-		if _, err := io.WriteString(entry, text); err != nil {
-			l.Fatal(err)
-		}
+		entry := must.Get(w.Create(info + name))(l)
+		must.Get(io.WriteString(entry, text))(l)
 	}
-	if err := w.Close(); err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, w.Close())
 	m.packages["/"+of.Package+"/"] = fmt.Appendf(nil, "<a href=%q>%s</a>", m.URL+"/"+archive.Name, archive.Name)
 	m.packages["/"+archive.Name] = b.Bytes()
 }
@@ -195,10 +178,7 @@ func TestStartObtains(t *testing.T) {
 	if _, err := libraries.FindPip(); err != nil {
 		testenv.Missing(t, "needs pip")
 	}
-	network, err := backbone.Lookup("mobilenetv2")
-	if err != nil {
-		t.Fatal(err)
-	}
+	network := must.Get(backbone.Lookup("mobilenetv2"))(t)
 	m := newMirror(t)
 	m.publish(l, libraries.ONNXRuntime(), from)
 	for _, library := range libraries.Pictures() {

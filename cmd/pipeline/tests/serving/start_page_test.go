@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -35,16 +36,9 @@ func startWith(l *commandtest.Bed, args ...string) *started {
 	l.Helper()
 	cmd, stderr := l.Process(l.Path("cache"), append([]string{"start"}, args...)...)
 	cmd.Env = append(cmd.Env, "HOME="+l.Path("home"), "XDG_CONFIG_HOME="+l.Path("home", ".config"))
-	if err := os.MkdirAll(l.Path("home"), 0o755); err != nil {
-		l.Fatal(err)
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err == nil {
-		err = cmd.Start()
-	}
-	if err != nil {
-		l.Fatal(err)
-	}
+	must.Do(l, os.MkdirAll(l.Path("home"), 0o755))
+	stdout := must.Get(cmd.StdoutPipe())(l)
+	must.Do(l, cmd.Start())
 	l.Cleanup(func() { _ = cmd.Process.Kill() })
 	line, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
@@ -238,9 +232,7 @@ func TestStartPage(t *testing.T) {
 	s.ends()
 
 	// A copy of the project finds the photos where somebody says they are.
-	if err := os.Rename(l.Path("photos"), l.Path("elsewhere")); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Rename(l.Path("photos"), l.Path("elsewhere")))
 	s = start(l, l.Path("home", "photos.project"))
 	page.Go(s.address)
 	page.Wait("document.getElementById('lost').checkVisibility()")
@@ -254,9 +246,7 @@ func TestStartPage(t *testing.T) {
 	page.Wait("document.getElementById('quality')?.textContent.startsWith('2 decided one by one')")
 
 	// Another project is merged into it.
-	if err := os.CopyFS(l.Path("other.project"), os.DirFS(l.Path("home", "photos.project"))); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.CopyFS(l.Path("other.project"), os.DirFS(l.Path("home", "photos.project"))))
 	page.Go(s.address)
 	page.Wait("document.getElementById('project').checkVisibility()")
 	page.Click("#project-merge")
@@ -282,9 +272,7 @@ func TestStartPage(t *testing.T) {
 	s.well("v1/open", map[string]any{"dir": l.Path("other.project"), "images": ""})
 	page.Eval("void dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }))", nil)
 	page.Wait(fmt.Sprintf("document.getElementById('export-out').value === %q", l.Path("other.project", "exports")))
-	if err := s.cmd.Process.Signal(syscall.SIGINT); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, s.cmd.Process.Signal(syscall.SIGINT))
 	_ = s.cmd.Wait()
 	model := l.Path("home", "photos.project", "photos.model")
 	l.Must("label", model, "--images", l.Path("elsewhere"), "--out", l.Path("labels"))

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/words/textencoder/textencodertest"
 )
 
@@ -30,15 +31,9 @@ type startState struct {
 // ask sends a request to the start page.
 func (s *started) ask(method, path string, body, into any) {
 	s.Helper()
-	text, err := json.Marshal(body)
-	if err != nil {
-		s.Fatal(err)
-	}
+	text := must.Get(json.Marshal(body))(s)
 	base, token, _ := strings.Cut(s.address, "?token=")
-	r, err := http.NewRequest(method, base+path, strings.NewReader(string(text)))
-	if err != nil {
-		s.Fatal(err)
-	}
+	r := must.Get(http.NewRequest(method, base+path, strings.NewReader(string(text))))(s)
 	r.Header.Set("Authorization", "Bearer "+token)
 	r.Header.Set("Content-Type", "application/json")
 	answer, err := http.DefaultClient.Do(r)
@@ -52,9 +47,7 @@ func (s *started) ask(method, path string, body, into any) {
 	if into == nil {
 		return
 	}
-	if err := json.Unmarshal(text, into); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, json.Unmarshal(text, into))
 }
 
 // done asks for something, and waits for the end of the task that it is.
@@ -116,13 +109,9 @@ func TestStartBegins(t *testing.T) {
 func TestStartOpensTheBrowser(t *testing.T) {
 	l := commandtest.New(t)
 	pipe := l.Path("opened")
-	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, syscall.Mkfifo(pipe, 0o600))
 	l.Write(l.Path("bin", "xdg-open"), []byte("#!/bin/sh\necho \"$1\" > '"+pipe+"'\n"))
-	if err := os.Chmod(l.Path("bin", "xdg-open"), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(l.Path("bin", "xdg-open"), 0o755))
 	l.Env = append(l.Env, "PATH="+l.Path("bin")+":"+os.Getenv("PATH"))
 	s := startWith(l)
 	opened := strings.TrimSpace(string(l.Read(pipe)))
@@ -131,14 +120,8 @@ func TestStartOpensTheBrowser(t *testing.T) {
 		t.Errorf("the browser is opened on %s, the address is %s", opened, s.address)
 	}
 	for _, want := range []int{http.StatusOK, http.StatusUnauthorized} {
-		jar, err := cookiejar.New(nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		answer, err := (&http.Client{Jar: jar}).Get(opened)
-		if err != nil {
-			t.Fatal(err)
-		}
+		jar := must.Get(cookiejar.New(nil))(t)
+		answer := must.Get((&http.Client{Jar: jar}).Get(opened))(t)
 		answer.Body.Close()
 		if answer.StatusCode != want {
 			t.Errorf("%s answers %d, want %d", opened, answer.StatusCode, want)

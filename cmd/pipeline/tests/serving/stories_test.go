@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
 
@@ -34,19 +35,14 @@ func TestStories(t *testing.T) {
 	if testing.Short() {
 		t.Skip("three people work for minutes")
 	}
-	user, err := os.UserCacheDir()
-	if err != nil {
-		t.Fatal(err)
-	}
+	user := must.Get(os.UserCacheDir())(t)
 	l := commandtest.New(t)
 	s := &story{Bed: l, photos: l.Path("photos"), held: l.Path("held"), truth: map[string]string{}}
 	if commandtest.Wanted.Stories > 0 {
 		s.common = []string{"--backbone", shared.Path(t, "models", "vit_tiny_patch16_224.onnx")}
 		s.take(shared.Path(t, "data", "mini_imagenet", "test"), commandtest.Wanted.Stories)
 		// embedding them takes minutes
-		if err := os.Symlink(filepath.Join(user, "pipeline"), l.Path("cache")); err != nil {
-			t.Fatal(err)
-		}
+		must.Do(t, os.Symlink(filepath.Join(user, "pipeline"), l.Path("cache")))
 	} else {
 		s.take(l.Photos(l.Path("drawn"), 32, 60, "bee", "cat", "deer", "elk", "fox", "goat"), 6)
 	}
@@ -80,17 +76,11 @@ func TestStories(t *testing.T) {
 // out, the others lie together in one folder.
 func (s *story) take(source string, n int) {
 	s.Helper()
-	folders, err := os.ReadDir(source)
-	if err != nil {
-		s.Fatal(err)
-	}
+	folders := must.Get(os.ReadDir(source))(s)
 	rng := rand.New(rand.NewPCG(1, 2))
 	for _, folder := range folders[:min(n, len(folders))] {
 		class := folder.Name()
-		files, err := os.ReadDir(filepath.Join(source, class))
-		if err != nil {
-			s.Fatal(err)
-		}
+		files := must.Get(os.ReadDir(filepath.Join(source, class)))(s)
 		for i, at := range rng.Perm(len(files)) {
 			name := files[at].Name()
 			data := s.Read(source, class, name)
@@ -154,9 +144,7 @@ func (s *story) leaves(server *served, p *person, labels int) ending {
 			}
 		}
 	}
-	if err := server.cmd.Process.Signal(os.Interrupt); err != nil {
-		s.Fatal(err)
-	}
+	must.Do(s, server.cmd.Process.Signal(os.Interrupt))
 	if err := server.cmd.Wait(); err != nil {
 		s.Fatalf("%v: %s", err, server.stderr)
 	}
@@ -189,10 +177,7 @@ func (s *story) shop() ending {
 		}
 	}
 	server, p := s.sits(s.model("shop", known), s.photos)
-	dropped, err := filepath.Glob(filepath.Join(s.held, middle, "*"))
-	if err != nil {
-		s.Fatal(err)
-	}
+	dropped := must.Get(filepath.Glob(filepath.Join(s.held, middle, "*")))(s)
 	p.page.Drop("#scroller", dropped[0])
 	p.page.Wait(`document.getElementById("heading").textContent.startsWith("Similar to")`)
 	p.settles()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
@@ -32,20 +33,11 @@ func again(l *commandtest.Bed, words string, args ...string) (address string) {
 // opens reports what is at an address that has the token.
 func opens(l *commandtest.Bed, address string) (code int, text string) {
 	l.Helper()
-	r, err := http.NewRequest("GET", address, nil)
-	if err != nil {
-		l.Fatal(err)
-	}
+	r := must.Get(http.NewRequest("GET", address, nil))(l)
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
-	answer, err := client.Do(r)
-	if err != nil {
-		l.Fatal(err)
-	}
+	answer := must.Get(client.Do(r))(l)
 	defer answer.Body.Close()
-	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		l.Fatal(err)
-	}
+	body := must.Get(io.ReadAll(answer.Body))(l)
 	return answer.StatusCode, string(body)
 }
 
@@ -135,24 +127,15 @@ func TestServeTwice(t *testing.T) {
 	file := model + ".journal.control"
 	contact := l.Read(file)
 	var left map[string]any
-	if err := json.Unmarshal(contact, &left); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, json.Unmarshal(contact, &left))
 	left["Key"] = "another"
-	forged, err := json.Marshal(left)
-	if err != nil {
-		t.Fatal(err)
-	}
+	forged := must.Get(json.Marshal(left))(t)
 	l.Write(file, forged)
 	l.Refused(command.ExitFailed, []string{"in use by another server"}, "serve", model, "--images", images)
 	l.Write(file, contact)
-	if err := os.Chmod(file, 0o644); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(file, 0o644))
 	l.Refused(command.ExitFailed, []string{"in use by another server"}, "serve", model, "--images", images)
-	if err := os.Chmod(file, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	must.Do(t, os.Chmod(file, 0o600))
 	again(l, images, "serve", model, "--images", images)
 	if code, text := s.ask("POST", "/v1/quit", ""); code != http.StatusAccepted {
 		t.Errorf("quit: %d %s", code, text)
@@ -177,13 +160,8 @@ func TestStartsAtOnce(t *testing.T) {
 		for range n {
 			cmd, stderr := l.Process(l.Path("cache"), args...)
 			cmd.Env = append(cmd.Env, "HOME="+l.Path("home"), "XDG_CONFIG_HOME="+l.Path("home", ".config"))
-			stdout, err := cmd.StdoutPipe()
-			if err == nil {
-				err = cmd.Start()
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			stdout := must.Get(cmd.StdoutPipe())(t)
+			must.Do(t, cmd.Start())
 			t.Cleanup(func() { _ = cmd.Process.Kill() })
 			go func() {
 				text, _ := io.ReadAll(stdout)
@@ -199,15 +177,9 @@ func TestStartsAtOnce(t *testing.T) {
 		address := again(l, "running already", args...)
 		base, token, _ := strings.Cut(address, "?token=")
 		path := map[bool]string{true: "v1/stop", false: "v1/quit"}[args[0] == "start"]
-		r, err := http.NewRequest("POST", base+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := must.Get(http.NewRequest("POST", base+path, nil))(t)
 		r.Header.Set("Authorization", "Bearer "+token)
-		answer, err := http.DefaultClient.Do(r)
-		if err != nil {
-			t.Fatal(err)
-		}
+		answer := must.Get(http.DefaultClient.Do(r))(t)
 		answer.Body.Close()
 		if text, err := <-said, <-ended; err != nil || strings.Contains(text, "running already") {
 			t.Errorf("%q, the first: %v, %s", args, err, text)

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // A walk is what one person decided, on the page and with commands, by the content of the
@@ -204,13 +205,8 @@ func (w *walk) moves() {
 			to = filepath.Join("roll "+name[:1], to)
 		}
 		moved[filepath.ToSlash(to)] = w.files[name]
-		err := os.MkdirAll(filepath.Dir(filepath.Join(w.photos, to)), 0o755)
-		if err == nil {
-			err = os.Rename(filepath.Join(w.photos, name), filepath.Join(w.photos, to))
-		}
-		if err != nil {
-			w.Fatal(err)
-		}
+		must.Do(w, os.MkdirAll(filepath.Dir(filepath.Join(w.photos, to)), 0o755))
+		must.Do(w, os.Rename(filepath.Join(w.photos, name), filepath.Join(w.photos, to)))
 	}
 	w.files = moved
 }
