@@ -20,6 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embed"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
+	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -172,7 +173,7 @@ func lock(dir string) (unlock func(), err error) {
 		return nil, fmt.Errorf("output folder %s: %w", dir, err)
 	}
 	if !ok {
-		return nil, fmt.Errorf("output folder %s: another job is writing to it; wait for it or choose another folder",
+		return nil, phrase.New("output folder %s: another job is writing to it; wait for it or give another {out}",
 			dir)
 	}
 	if _, err := atomicfile.RemoveStale(dir); err != nil {
