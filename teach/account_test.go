@@ -35,7 +35,7 @@ func (p *promise) String() string {
 
 // What an account expects holds for real photos: in a folder like a clean archive, like an archive with 5 % wrong
 // labels, and in one without labels of which a quarter shows what nobody has named, after 0, 10, 50 and 200 decisions.
-// The log also has how many labels of the archive are wrong, while the most doubtful are corrected. PIPELINE_LONG makes
+// So does how many labels of the archive are wrong, while the most doubtful are corrected. PIPELINE_LONG makes
 // more draws (docs/log/promises.md).
 func TestAccountHolds(t *testing.T) {
 	if testing.Short() {
@@ -86,6 +86,9 @@ func TestAccountHolds(t *testing.T) {
 	t.Logf("expected right %s, labels wrong %s", &all, &wrong)
 	if all.n < 20 || float64(all.inside) < 0.95*float64(all.n)-1 {
 		t.Errorf("what is expected right is inside its interval in %d of %d cases", all.inside, all.n)
+	}
+	if wrong.n < 10 || float64(wrong.inside) < 0.95*float64(wrong.n)-1 {
+		t.Errorf("how many labels are wrong is inside its interval in %d of %d cases", wrong.inside, wrong.n)
 	}
 }
 
