@@ -57,7 +57,7 @@ type Calibration struct {
 	// were named wrongly, worst first.
 	Weak []string `json:"weak,omitempty"`
 	// Confusions lists up to ten pairs of classes that were confused most often,
-	// worst first; only if examples were left out.
+	// worst first. With pseudo-sessions each example counts where it is held out first.
 	Confusions []Confusion `json:"confusions,omitempty"`
 	// Added tells how much each further one of like examples, such as photos of one event, adds
 	// to what the first shows, 0 to 1 (Adds); 0 if there are too few groups of like

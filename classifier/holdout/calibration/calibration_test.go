@@ -379,6 +379,25 @@ func TestConfusions(t *testing.T) {
 	}
 }
 
+// TestConfusionsOfManyExamples: of classes so large that pseudo-sessions are made, the two that are alike are
+// named, and each example counts once.
+func TestConfusionsOfManyExamples(t *testing.T) {
+	w := newWorld(3, 20, 0.4)
+	w.session(0, 6, 0)
+	w.means["c001"] = slices.Clone(w.means["c000"])
+	s := w.session(0, 6, 30)
+	_, c, err := Fit(t.Context(), Task{Sessions: []episodes.Episode{s}, Fresh: fresh})
+	if err != nil || c.Source != PseudoSessions || len(c.Confusions) < 2 {
+		t.Fatalf("%v, %+v", err, c)
+	}
+	for _, pair := range c.Confusions[:2] {
+		twins := pair.Class+pair.As == "c000c001" || pair.Class+pair.As == "c001c000"
+		if !twins || 3*pair.Count < pair.Of || pair.Of > 30 {
+			t.Errorf("%+v", pair)
+		}
+	}
+}
+
 func TestSimulatedExamplesAreCorrelated(t *testing.T) {
 	w := newWorld(4, 40, 0.5)
 	s := w.session(0, 60, 1)

@@ -3,6 +3,7 @@ package calibration
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"gonum.org/v1/gonum/floats"
 
@@ -33,7 +34,7 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	}
 	c := Calibration{Source: PseudoSessions, Samples: singles.samples, Accuracy: singles.many.accuracy(),
 		Parts: singles.parts, Novelty: noveltyOf(singles.many.novelty, nil),
-		Once: t.once(classes)}
+		Once: t.once(classes), Confusions: confusions(singles.wrong, singles.of), Weak: weak(singles.wrong, singles.of)}
 	if other := noveltyOf(singles.few.novelty, nil); c.Quantiles != nil && other.Quantiles != nil {
 		c.Few, c.Shots = other.Quantiles, cfg.Shots
 	}
@@ -71,6 +72,10 @@ type drawn struct {
 	parts            []float64 // accuracy of each: the mean of many and few
 	samples          int       // held out, each counted once
 	classes          int       // that are held out in part, in all pseudo-sessions
+	// wrong counts the names of base examples, and of has how many there are of each class, where each is held
+	// out first: after later classes were learned.
+	wrong map[[2]string]int
+	of    map[string]int
 }
 
 // draw asks heads about the pseudo-sessions of the first session, drawn from s.
@@ -80,6 +85,13 @@ func (t Task) draw(ctx context.Context, s episodes.Episode, cfg episodes.Config)
 		return out, err
 	}
 	bySplit := make([]drawn, cfg.Splits)
+	first := map[int]int{} // the pseudo-session in which an example is held out first
+	for number, split := range slices.Backward(plan.Splits) {
+		bySplit[number].wrong, bySplit[number].of = map[[2]string]int{}, map[string]int{}
+		for _, row := range split.BaseTest {
+			first[row] = number
+		}
+	}
 	z := t.Sessions[0]
 	err = episodes.HeldOut(ctx, plan, z.X, z.Y, t.Fresh, func(split int, a episodes.Answer) {
 		k := &bySplit[split].many
@@ -92,13 +104,23 @@ func (t Task) draw(ctx context.Context, s episodes.Episode, cfg episodes.Config)
 		case a.Alone:
 			k = &bySplit[split].alone
 		}
+		if !a.Novel && !a.Alone && first[a.Row] == split {
+			bySplit[split].name(a)
+		}
 		k.likelihood.Add(a.LogProb, a.Own)
 		if floats.MaxIdx(a.LogProb) == a.Own {
 			k.right++
 		}
 		k.novelty = append(k.novelty, a.Novelty)
 	})
+	out.wrong, out.of = map[[2]string]int{}, map[string]int{}
 	for _, split := range bySplit {
+		for pair, n := range split.wrong {
+			out.wrong[pair] += n
+		}
+		for class, n := range split.of {
+			out.of[class] += n
+		}
 		out.parts = append(out.parts, (split.many.accuracy()+split.few.accuracy())/2)
 		out.alone.merge(split.alone)
 		out.many.merge(split.many)
@@ -114,4 +136,11 @@ func (t Task) draw(ctx context.Context, s episodes.Episode, cfg episodes.Config)
 		out.classes += len(held)
 	}
 	return out, err
+}
+
+// name counts what an example was named.
+func (d *drawn) name(a episodes.Answer) {
+	if d.of[a.Class]++; a.Named != a.Class {
+		d.wrong[[2]string{a.Class, a.Named}]++
+	}
 }

@@ -6,6 +6,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
+	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 )
@@ -22,6 +23,10 @@ type Answer struct {
 	// answer. Own is the column of the example's class.
 	LogProb []float64
 	Own     int
+	// Class is that of the example, Named the most probable one.
+	Class, Named string
+	// Row is that of the example in the plan.
+	Row int
 	// Novelty is higher for less familiar examples.
 	Novelty float64
 }
@@ -44,17 +49,18 @@ func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fres
 				err = head.Learn(ctx, s.X, s.Y)
 			}
 		}
-		ask := func(s Episode, kind Answer) {
+		ask := func(s Episode, rows []int, kind Answer) {
 			if err == nil {
-				err = Answers(head, s, func(_ int, a Answer) {
-					a.Novel, a.Alone = kind.Novel, kind.Alone
+				err = Answers(head, s, func(i int, a Answer) {
+					a.Novel, a.Alone, a.Row = kind.Novel, kind.Alone, rows[i]
 					visit(d.Number, a)
 				})
 			}
 		}
+		split := plan.Splits[d.Number]
 		learn(d.Base)
 		if len(d.Shots.Y) > 0 {
-			ask(d.BaseTest, Answer{Alone: true})
+			ask(d.BaseTest, split.BaseTest, Answer{Alone: true})
 			if err == nil {
 				var novelties []float64
 				novelties, err = Novelties(head, d.NovelTest.X)
@@ -64,8 +70,8 @@ func HeldOut(ctx context.Context, plan *Plan, x blas32.General, y []string, fres
 			}
 			learn(d.Shots)
 		}
-		ask(d.BaseTest, Answer{})
-		ask(d.NovelTest, Answer{Novel: true})
+		ask(d.BaseTest, split.BaseTest, Answer{})
+		ask(d.NovelTest, split.NovelTest, Answer{Novel: true})
 		return none, err
 	})
 	return err
@@ -85,7 +91,8 @@ func Answers(head classifier.Head, s Episode, visit func(i int, a Answer)) error
 				return fmt.Errorf("%q: %w", s.Y[first+i], classifier.ErrUnknownClass)
 			}
 			row := logProb.Data[i*logProb.Stride : i*logProb.Stride+logProb.Cols]
-			visit(first+i, Answer{LogProb: row, Own: own, Novelty: novelty[i]})
+			visit(first+i, Answer{LogProb: row, Own: own, Class: s.Y[first+i], Named: head.Classes()[floats.MaxIdx(row)],
+				Row: first + i, Novelty: novelty[i]})
 		}
 		return nil
 	})
