@@ -91,8 +91,8 @@ func Answers(head classifier.Head, s Episode, visit func(i int, a Answer)) error
 				return fmt.Errorf("%q: %w", s.Y[first+i], classifier.ErrUnknownClass)
 			}
 			row := logProb.Data[i*logProb.Stride : i*logProb.Stride+logProb.Cols]
-			visit(first+i, Answer{LogProb: row, Own: own, Class: s.Y[first+i], Named: head.Classes()[floats.MaxIdx(row)],
-				Row: first + i, Novelty: novelty[i]})
+			visit(first+i, Answer{LogProb: row, Own: own, Class: s.Y[first+i], Row: first + i, Novelty: novelty[i],
+				Named: head.Classes()[floats.MaxIdx(row)]})
 		}
 		return nil
 	})
