@@ -176,16 +176,29 @@ type point struct {
 	Y float64 `json:"y"`
 }
 
-// middle brings the first element that matches a CSS selector into sight and
-// returns its middle.
+// middle brings the first element that matches a CSS selector into sight and returns its middle, as soon as it
+// stays where it is for a frame: on a busy machine the page may still be arranging itself.
 func (p *Page) middle(selector string) (at point) {
 	p.tb.Helper()
-	p.Eval(fmt.Sprintf(`(function () {
-		var e = document.querySelector(%q);
-		e.scrollIntoView({block: "nearest", behavior: "instant"});
-		var r = e.getBoundingClientRect();
-		return {x: r.left + r.width / 2, y: r.top + r.height / 2};
-	}())`, selector), &at)
+	p.Eval(fmt.Sprintf(`(async () => {
+		const frame = () => new Promise((drawn) => requestAnimationFrame(drawn));
+		const place = () => {
+			const e = document.querySelector(%q);
+			e.scrollIntoView({block: "nearest", behavior: "instant"});
+			return e.getBoundingClientRect();
+		};
+		let was = place();
+		for (let frames = 0; frames < 600; frames++) {
+			await frame();
+			await frame();
+			const is = place();
+			if (is.width > 0 && is.left === was.left && is.top === was.top && is.width === was.width) {
+				break;
+			}
+			was = is;
+		}
+		return {x: was.left + was.width / 2, y: was.top + was.height / 2};
+	})()`, selector), &at)
 	return at
 }
 
