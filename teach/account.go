@@ -1,9 +1,6 @@
 package teach
 
 import (
-	"cmp"
-	"slices"
-
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/account"
@@ -17,7 +14,7 @@ func (g *gallery) account(st Status) account.Account {
 	if g.live != nil {
 		held, classes, now.Known = g.live.Predictor.Calibration, g.live.scores.classes, g.live.sizes()
 	}
-	if len(held.Confusions) == 0 { // as of models with a class of many photos
+	if len(held.Confusions) == 0 { // as of a model of 0.2 with a class of many photos
 		held.Confusions = g.confusions()
 	}
 	tally, doubts := account.NewTally(held, classes), account.NewDoubts(g.left.noise)
@@ -46,7 +43,7 @@ func (g *gallery) account(st Status) account.Account {
 }
 
 // confusions counts the examples that models which had not learned them took for another class.
-func (g *gallery) confusions() (all []calibration.Confusion) {
+func (g *gallery) confusions() []calibration.Confusion {
 	times, of := map[[2]string]int{}, map[string]int{}
 	for id, photo := range g.left.photos {
 		class, _ := g.state.label(id, "")
@@ -54,13 +51,7 @@ func (g *gallery) confusions() (all []calibration.Confusion) {
 			times[[2]string{class, photo.first}]++
 		}
 	}
-	for pair, n := range times {
-		all = append(all, calibration.Confusion{Class: pair[0], As: pair[1], Count: n, Of: of[pair[0]]})
-	}
-	slices.SortFunc(all, func(a, b calibration.Confusion) int {
-		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Class, b.Class), cmp.Compare(a.As, b.As))
-	})
-	return all
+	return calibration.Confusions(times, of)
 }
 
 // sizes counts the examples of each class.

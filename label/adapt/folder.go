@@ -2,6 +2,7 @@ package adapt
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -17,7 +18,8 @@ import (
 // lean lets the labels of a folder lean on each other. The log-probabilities of kept are tempered, and changed.
 func (h *Head) lean(ctx context.Context, perClass float64, kept *label.Kept) error {
 	rows, of := different(kept)
-	if h.Images = len(rows); h.Images < leastGraph {
+	h.Images = len(rows)
+	if h.Images < leastGraph {
 		return nil
 	}
 	x, mul, err := h.comparable(ctx, kept, rows)
@@ -38,21 +40,18 @@ func (h *Head) lean(ctx context.Context, perClass float64, kept *label.Kept) err
 	if h.Strength, t, err = l.settle(ctx, perClass); err != nil {
 		return err
 	}
-	by, err := l.tempered(kept, rows, novelty)
+	half, err := l.familiar(kept, rows, novelty)
 	if err != nil {
 		return err
 	}
+	by := l.tempered(half)
 	if h.Few, err = l.narrow(ctx, h.Strength, t); err != nil {
 		return err
 	}
 	if h.Few > 0 {
-		narrowed, err := l.tempered(kept, rows, novelty)
-		if err != nil {
-			return err
-		}
 		// That the other classes are not there makes labels surer, and is the more certain the more the model
 		// has seen of each class.
-		by *= math.Pow(narrowed/by, 1/max(1, perClass))
+		by *= math.Pow(l.tempered(half)/by, 1/max(1, perClass))
 	}
 	return kept.Change(ctx, func(row int, logProb blas64.General) {
 		l.write(of[row], logProb.Data)
@@ -97,38 +96,44 @@ func different(kept *label.Kept) (rows, of []int) {
 	return rows, of
 }
 
-// tempered returns T′ ≥ 1, by which log-probabilities have to be divided so that the photos that look most like
-// those learned, half of them, are as sure of their class on average as the model was.
-func (l *leaning) tempered(kept *label.Kept, rows []int, novelty []float64) (float64, error) {
+// Familiar photos are those that look most like those learned: which they are, and what the model says of them.
+type familiar struct {
+	photos  []int
+	logProb blas64.General
+	labels  []int
+	sure    float64 // the mean probability of the labels
+}
+
+// familiar returns up to temperRows of the half of the photos that looks most like those learned, without those
+// that people decided.
+func (l *leaning) familiar(kept *label.Kept, rows []int, novelty []float64) (s familiar, err error) {
 	order := dense.Range(0, len(rows))
-	slices.SortStableFunc(order, func(a, b int) int {
-		switch {
-		case novelty[a] < novelty[b]:
-			return -1
-		case novelty[a] > novelty[b]:
-			return 1
-		}
-		return 0
-	})
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(novelty[a], novelty[b]) })
 	half := order[:(len(order)+1)/2]
 	slices.Sort(half) // by content: the first are a random sample
 	half = slices.DeleteFunc(half, func(i int) bool { return l.decided[i] >= 0 })
-	half = half[:min(len(half), temperRows)]
-	if len(half) == 0 {
-		return 1, nil
-	}
-	at := make([]int, len(half))
-	for k, i := range half {
+	s.photos = half[:min(len(half), temperRows)]
+	at := make([]int, len(s.photos))
+	for k, i := range s.photos {
 		at[k] = rows[i]
 	}
-	logProb, _, err := kept.Scores(at)
-	if err != nil {
-		return 0, err
+	if s.logProb, _, err = kept.Scores(at); err != nil || len(at) == 0 {
+		return s, err
 	}
-	before := labels(logProb)
-	most := sureness(logProb, before, 1)
-	for k, i := range half {
-		l.write(i, dense.Row(logProb, k))
+	s.labels = labels(s.logProb)
+	s.sure = sureness(s.logProb, s.labels, 1)
+	return s, nil
+}
+
+// tempered returns T′ ≥ 1, by which log-probabilities have to be divided so that the labels which the model gave
+// familiar photos are as probable on average as they were.
+func (l *leaning) tempered(s familiar) float64 {
+	if len(s.photos) == 0 {
+		return 1
 	}
-	return raised(logProb, before, most), nil
+	now := dense.Clone(s.logProb)
+	for k, i := range s.photos {
+		l.write(i, dense.Row(now, k))
+	}
+	return raised(now, s.labels, s.sure)
 }

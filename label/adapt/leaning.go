@@ -1,6 +1,7 @@
 package adapt
 
 import (
+	"cmp"
 	"context"
 	"math"
 	"slices"
@@ -43,15 +44,7 @@ func newLeaning(g graph, classes int) *leaning {
 func (l *leaning) set(i int, logProb []float64, decided int) {
 	order := dense.Range(0, l.classes)
 	if l.kept < l.classes {
-		slices.SortFunc(order, func(a, b int) int {
-			switch va, vb := logProb[a], logProb[b]; {
-			case va > vb:
-				return -1
-			case va < vb:
-				return 1
-			}
-			return a - b
-		})
+		slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(logProb[b], logProb[a]), a-b) })
 		if at := slices.Index(order, decided); at >= l.kept {
 			order[l.kept-1], order[at] = order[at], order[l.kept-1]
 		}
@@ -109,7 +102,8 @@ func (l *leaning) settle(ctx context.Context, perClass float64) (lambda, t float
 // certainly it shows few: h, 0 to 1.
 func (l *leaning) narrow(ctx context.Context, lambda, t float64) (h float64, err error) {
 	could := float64(min(l.classes, len(l.graph)))
-	if h = t * clip((presentShare-l.perplexity()/could)/absentShare); h == 0 {
+	h = t * clip((presentShare-l.perplexity()/could)/absentShare)
+	if h == 0 {
 		return 0, nil
 	}
 	l.favour(h / 2)
@@ -222,14 +216,14 @@ func (l *leaning) favour(times float64) {
 		}
 		bias[c] = float32(times * math.Log(sum/proof+doubt))
 	}
+	l.absent = times * math.Log(doubt)
 	for i := range l.graph {
 		class, b, _ := l.of(i)
 		for k, c := range class {
 			b[k] += bias[c]
 		}
-		l.rest[i] += float32(times * math.Log(doubt))
+		l.rest[i] += float32(l.absent)
 	}
-	l.absent = times * math.Log(doubt)
 }
 
 // write changes the log-probabilities (C) that photo i had to those that it has now.

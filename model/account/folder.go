@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
 // An Expected is the share of labels that is right, as far as models tell that have not learned the photos.
@@ -111,7 +113,7 @@ func (f *folder) expected() *Expected {
 	}
 	answers, right, all := f.mixtures(share - f.sure/float64(f.known.N))
 	at := func(q float64) float64 { return right[quantile(answers, q)] }
-	mean, ofAll, spread := dot(answers, right), dot(answers, all), max(share-low, high-share)
+	mean, ofAll, spread := dense.Dot(answers, right), dense.Dot(answers, all), max(share-low, high-share)
 	e.set(mean, mean-math.Hypot(mean-at(0.975), spread), mean+math.Hypot(at(0.025)-mean, math.Hypot(spread, modest)))
 	e.OfAll = new(min(ofAll, most))
 	return e
@@ -133,6 +135,10 @@ func (f *folder) mixtures(understated float64) (probable, right, all []float64) 
 	for _, b := range f.bins {
 		n += b.labelled + b.unknown
 	}
+	odds := make([]float64, len(f.bins)) // of being new against known, in the middle of each bin
+	for i := range odds {
+		odds[i] = math.Exp(float64(i)*binSize - widest + binSize/2)
+	}
 	weight := min(1, evidence*float64(f.held.Samples)/n, mostEvidence/n)
 	for k := range probable {
 		share := float64(k) * newStep
@@ -141,9 +147,9 @@ func (f *folder) mixtures(understated float64) (probable, right, all []float64) 
 			if b.labelled+b.unknown == 0 {
 				continue
 			}
-			odds := share * math.Exp(float64(i)*binSize-widest+binSize/2)
-			log += (b.labelled + b.unknown) * math.Log(1-share+odds)
-			fresh := odds / (1 - share + odds)
+			either := 1 - share + share*odds[i]
+			log += (b.labelled + b.unknown) * math.Log(either)
+			fresh := share * odds[i] / either
 			labels += (b.sure + understated*b.labelled) * (1 - fresh)
 			unknown += b.unknown * fresh
 		}
@@ -154,24 +160,11 @@ func (f *folder) mixtures(understated float64) (probable, right, all []float64) 
 		}
 		probable[k] = weight*log + math.Log(before)
 	}
-	return normalised(probable), right, all
-}
-
-// normalised returns the probabilities of their logarithms.
-func normalised(logs []float64) []float64 {
-	largest, sum := math.Inf(-1), 0.0
-	for _, v := range logs {
-		largest = max(largest, v)
+	classifier.LogSoftmax(probable)
+	for k, v := range probable {
+		probable[k] = math.Exp(v)
 	}
-	out := make([]float64, len(logs))
-	for i, v := range logs {
-		out[i] = math.Exp(v - largest)
-		sum += out[i]
-	}
-	for i := range out {
-		out[i] /= sum
-	}
-	return out
+	return probable, right, all
 }
 
 // quantile returns the place up to which probabilities come to q.
@@ -182,11 +175,4 @@ func quantile(p []float64, q float64) int {
 		}
 	}
 	return len(p) - 1
-}
-
-func dot(a, b []float64) (sum float64) {
-	for i := range a {
-		sum += a[i] * b[i]
-	}
-	return sum
 }

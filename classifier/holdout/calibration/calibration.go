@@ -146,8 +146,9 @@ func weak(wrong map[[2]string]int, of map[string]int) []string {
 	return out[:min(len(out), maxConfusions)]
 }
 
-// confusions counts the wrong names.
-func confusions(wrong map[[2]string]int, of map[string]int) []Confusion {
+// Confusions returns the pairs of a class and a wrong name, which wrong counts, worst first. Of counts the examples of
+// each class.
+func Confusions(wrong map[[2]string]int, of map[string]int) []Confusion {
 	var out []Confusion
 	for pair, n := range wrong {
 		out = append(out, Confusion{Class: pair[0], As: pair[1], Count: n, Of: of[pair[0]]})
@@ -156,5 +157,11 @@ func confusions(wrong map[[2]string]int, of map[string]int) []Confusion {
 		return cmp.Or(cmp.Compare(b.Count*a.Of, a.Count*b.Of), cmp.Compare(b.Count, a.Count),
 			cmp.Compare(a.Class, b.Class), cmp.Compare(a.As, b.As))
 	})
-	return out[:min(len(out), maxConfusions)]
+	return out
+}
+
+// confused has the worst of what was named wrongly, and the classes of which much was.
+func (c *Calibration) confused(wrong map[[2]string]int, of map[string]int) {
+	all := Confusions(wrong, of)
+	c.Confusions, c.Weak = all[:min(len(all), maxConfusions)], weak(wrong, of)
 }

@@ -371,7 +371,7 @@ func TestConfusions(t *testing.T) {
 	wrong := map[[2]string]int{{"a", "b"}: 2, {"c", "b"}: 2, {"a", "c"}: 1, {"d", "a"}: 4}
 	of := map[string]int{"a": 4, "b": 9, "c": 2, "d": 9}
 	want := []Confusion{{"c", "b", 2, 2}, {"a", "b", 2, 4}, {"d", "a", 4, 9}, {"a", "c", 1, 4}}
-	if got := confusions(wrong, of); !reflect.DeepEqual(got, want) {
+	if got := Confusions(wrong, of); !reflect.DeepEqual(got, want) {
 		t.Errorf("%v", got)
 	}
 	if got := weak(wrong, of); !slices.Equal(got, []string{"c", "a"}) {

@@ -103,7 +103,7 @@ func leftOut(ctx context.Context, t Task) (*temperature.Value, Calibration, erro
 		c.Understated = like.Understated(v)
 	}
 	c.Samples, c.Added = len(all.novelty), added(alikeApart, v.T)
-	c.Confusions, c.Weak = confusions(all.wrong, d.of), weak(all.wrong, d.of)
+	c.confused(all.wrong, d.of)
 	return v, c, nil
 }
 

@@ -34,7 +34,8 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 	}
 	c := Calibration{Source: PseudoSessions, Samples: singles.samples, Accuracy: singles.many.accuracy(),
 		Parts: singles.parts, Novelty: noveltyOf(singles.many.novelty, nil),
-		Once: t.once(classes), Confusions: confusions(singles.wrong, singles.of), Weak: weak(singles.wrong, singles.of)}
+		Once: t.once(classes)}
+	c.confused(singles.wrong, singles.of)
 	if other := noveltyOf(singles.few.novelty, nil); c.Quantiles != nil && other.Quantiles != nil {
 		c.Few, c.Shots = other.Quantiles, cfg.Shots
 	}
