@@ -353,9 +353,8 @@ func WritableFolder(dir string) error {
 	if _, err := os.Stat(dir); errors.Is(err, os.ErrNotExist) && dir != filepath.Dir(dir) {
 		return WritableFolder(filepath.Dir(dir))
 	}
-	f, err := os.CreateTemp(dir, ".pipeline-*") // any other name may be taken by a folder
-	if err != nil {
+	if err := atomicfile.Probe(dir); err != nil {
 		return fmt.Errorf("nothing can be written into %s: %w", dir, err)
 	}
-	return errors.Join(f.Close(), atomicfile.Remove(f.Name()))
+	return nil
 }

@@ -115,6 +115,19 @@ func TestRemoveStaleSparesTheLiving(t *testing.T) {
 	}
 }
 
+func TestProbe(t *testing.T) {
+	dir := t.TempDir()
+	if err := Probe(dir); err != nil {
+		t.Error(err)
+	}
+	if left := names(t, dir); len(left) > 0 {
+		t.Errorf("a probe leaves %v", left)
+	}
+	if err := Probe(filepath.Join(dir, "none")); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("a folder that does not exist: %v", err)
+	}
+}
+
 func all(string, string, fs.DirEntry) bool { return true }
 
 func TestDirCommitReplaces(t *testing.T) {

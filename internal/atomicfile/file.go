@@ -56,6 +56,18 @@ func WritePrivate(path string, data []byte) error {
 	return f.Commit()
 }
 
+// Probe returns an error if no file can be created in a folder. What a killed probe
+// leaves, [RemoveStale] removes.
+func Probe(dir string) error {
+	const private = 0o600
+	f, err := create(filepath.Join(dir, "probe"), private, false)
+	if err != nil {
+		return err
+	}
+	f.Abort()
+	return nil
+}
+
 // create begins a file that gets exactly a mode, or that less the umask.
 func create(path string, mode fs.FileMode, exactly bool) (*File, error) {
 	for {
