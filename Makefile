@@ -44,7 +44,7 @@ vet:
 
 # What differs between systems is in files of these packages; none needs cgo.
 PORTED = ./internal/atomicfile ./internal/regularfile ./internal/instance ./internal/sharedlib ./internal/hostmem ./internal/openblas \
-         ./internal/imagelib ./preprocess/... ./dataset ./embed/cache
+         ./internal/imagelib ./preprocess/... ./dataset ./embedding/cache
 
 .PHONY: vet-systems
 vet-systems: ## vet the packages that differ on macOS and Windows

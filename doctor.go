@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/cpu"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
@@ -53,7 +53,7 @@ func (s *Studio) Diagnose(ctx context.Context) (*Diagnosis, error) {
 		Cores: runtime.NumCPU(), Vectors: vectorUnits(), Ready: true, Backbones: []string{}}
 	s.say("pipeline %s", strings.TrimSuffix(fmt.Sprintf("%s, %s, %s, %d cores, %s", d.Version, d.Go, d.Platform,
 		d.Cores, d.Vectors), ", "))
-	x := examiner{s.begin(ctx), setting.OrDefault(s.settings.Preprocess, embed.DefaultPreprocess())}
+	x := examiner{s.begin(ctx), setting.OrDefault(s.settings.Preprocess, embedding.DefaultPreprocess())}
 	for _, each := range []struct {
 		name string
 		run  func(*Check) (string, error)
@@ -102,7 +102,7 @@ func vectorUnits() string {
 // An examiner looks at what the program needs of a machine.
 type examiner struct {
 	*run
-	pixels embed.Preprocess
+	pixels embedding.Preprocess
 }
 
 func (x examiner) checkRuntime(c *Check) (string, error) {
@@ -187,7 +187,7 @@ func (x examiner) checkProducts(c *Check) (string, error) {
 // checkPhotos reports what decodes all photos but HEIC. Libraries are optional: without them decoding is slower.
 func (x examiner) checkPhotos(c *Check) (string, error) {
 	d, err := x.decoders(c)
-	if err != nil || x.pixels.Decoders == embed.DecodersGo {
+	if err != nil || x.pixels.Decoders == embedding.DecodersGo {
 		return "Go's, as set by preprocess.jpeg; no AVIF", err
 	}
 	if path, version := d.Libvips(); path != "" {
@@ -200,7 +200,7 @@ func (x examiner) checkPhotos(c *Check) (string, error) {
 // checkHEIC reports what decodes HEIC.
 func (x examiner) checkHEIC(c *Check) (string, error) {
 	d, err := x.decoders(c)
-	if err != nil || x.pixels.Decoders == embed.DecodersGo {
+	if err != nil || x.pixels.Decoders == embedding.DecodersGo {
 		return "none, as set by preprocess.jpeg", err
 	}
 	if path, version := d.Libheif(); path != "" {
@@ -212,7 +212,7 @@ func (x examiner) checkHEIC(c *Check) (string, error) {
 // decoders returns the libraries, and notes why one that is there is not used; that is an error for one that is named
 // or required.
 func (x examiner) decoders(c *Check) (*preprocess.Decoders, error) {
-	if x.pixels.Decoders == embed.DecodersGo {
+	if x.pixels.Decoders == embedding.DecodersGo {
 		return &preprocess.Decoders{}, nil
 	}
 	d, err := preprocess.FindDecoders()

@@ -5,8 +5,8 @@ import (
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -52,7 +52,7 @@ func (s *Studio) Embed(ctx context.Context, q EmbedRequest) (e *Embedded, err er
 		return nil, err
 	}
 	defer out.Abort()
-	outcome, err := in.Each(ctx, func(item embed.Item) error {
+	outcome, err := in.Each(ctx, func(item embedding.Item) error {
 		if item.Err != nil {
 			return nil // outcome.Problems has it
 		}
@@ -90,7 +90,7 @@ func (r *run) embedTexts(ctx context.Context, q EmbedRequest) (out *Embedded, er
 	if err != nil {
 		return nil, err
 	}
-	e, err := embed.Open(r.embed)
+	e, err := embedding.Open(r.embed)
 	if err != nil {
 		return nil, err
 	}

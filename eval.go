@@ -12,7 +12,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
@@ -97,7 +97,7 @@ func (s *Studio) Eval(ctx context.Context, q EvalRequest) (e *Evaluated, err err
 		return nil, err
 	}
 	known := &seen{Rows: decided, has: evaluation.Learned, prior: m.Prior}
-	rows := &embed.Labelled{Rows: known}
+	rows := &embedding.Labelled{Rows: known}
 	scorer := q.Settings.Scorer(m.Predictor, label.Above(threshold), m.Predictor.Calibration)
 	scorer.TopK = 3
 	count := label.NewCount(m.Predictor.Calibration, m.ClassSizes())
@@ -206,7 +206,7 @@ func learnedBy(m *model.Model) func(content [sha256.Size]byte) bool {
 // seen counts the rows that a model has learned, and those that its prior was made
 // from.
 type seen struct {
-	embed.Rows
+	embedding.Rows
 	has   func(content [sha256.Size]byte) bool
 	prior *prior.Prior
 
@@ -214,8 +214,8 @@ type seen struct {
 }
 
 // Each is like Rows.Each.
-func (s *seen) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
-	return s.Rows.Each(ctx, func(item embed.Item) error {
+func (s *seen) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
+	return s.Rows.Each(ctx, func(item embedding.Item) error {
 		if item.Err != nil {
 			return emit(item)
 		}
@@ -223,7 +223,7 @@ func (s *seen) Each(ctx context.Context, emit func(embed.Item) error) (embed.Out
 			s.learned++
 		}
 		if s.prior != nil {
-			s.inPrior += s.prior.Count([]model.Hash{item.Hash}, []model.Hash{embed.HashRow(item.Vector)})
+			s.inPrior += s.prior.Count([]model.Hash{item.Hash}, []model.Hash{embedding.HashRow(item.Vector)})
 		}
 		return emit(item)
 	})
@@ -256,20 +256,20 @@ func present(r *metrics.Report) string {
 
 // truths are rows whose class is what a person decided, whatever their folder says.
 type truths struct {
-	embed.Rows
+	embedding.Rows
 	decided label.Decisions
 	// changed counts rows whose class is not that of their folder.
 	changed int
 }
 
-func newTruths(rows embed.Rows, file string, m *model.Model) (*truths, error) {
+func newTruths(rows embedding.Rows, file string, m *model.Model) (*truths, error) {
 	decided, err := teach.Decided(file, m)
 	return &truths{Rows: rows, decided: decided}, err
 }
 
-// Each implements embed.Rows.
-func (t *truths) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
-	return t.Rows.Each(ctx, func(item embed.Item) error {
+// Each implements embedding.Rows.
+func (t *truths) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
+	return t.Rows.Each(ctx, func(item embedding.Item) error {
 		if d, ok := t.decided.Of(item); ok && item.Err == nil && d.By.Seen() {
 			if d.Class != item.Sample.Label {
 				t.changed++

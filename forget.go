@@ -13,8 +13,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/cache"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
@@ -204,11 +204,11 @@ func (named inputs) listed(ctx context.Context, m *model.Model, list string) (b 
 		return b, err
 	}
 	defer closeInto(in, &err)
-	rows := embed.Rows(in)
+	rows := embedding.Rows(in)
 	if wanted != nil {
 		rows = only{in, wanted}
 	}
-	e, err := embed.Collect(ctx, rows)
+	e, err := embedding.Collect(ctx, rows)
 	if err != nil {
 		return b, err
 	}
@@ -222,17 +222,17 @@ func (named inputs) listed(ctx context.Context, m *model.Model, list string) (b 
 
 // only filters rows by their paths.
 type only struct {
-	embed.Rows
+	embedding.Rows
 	paths []string
 }
 
-// Each implements embed.Rows.
-func (o only) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+// Each implements embedding.Rows.
+func (o only) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
 	wanted := make(map[string]bool, len(o.paths))
 	for _, path := range o.paths {
 		wanted[path] = true
 	}
-	return o.Rows.Each(ctx, func(item embed.Item) error {
+	return o.Rows.Each(ctx, func(item embedding.Item) error {
 		if !wanted[item.Sample.Path] {
 			return nil
 		}
@@ -265,7 +265,7 @@ func (in inputs) learned(m *model.Model) func(context.Context, map[model.Hash]bo
 			return nil, err
 		}
 		defer closeInto(from, &err)
-		_, err = from.Each(ctx, func(item embed.Item) error {
+		_, err = from.Each(ctx, func(item embedding.Item) error {
 			if item.Err == nil && wanted[item.Hash] && found[item.Hash] == nil {
 				found[item.Hash] = slices.Clone(item.Vector)
 			}
@@ -285,7 +285,7 @@ func (in inputs) viewsOf(ctx context.Context, m *model.Model) (func(blas32.Gener
 	if err != nil {
 		return nil, err
 	}
-	e, err := embed.Collect(ctx, from)
+	e, err := embedding.Collect(ctx, from)
 	if err = errors.Join(err, from.Close()); err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -279,7 +279,7 @@ type card struct {
 	Temperature                      float64
 	Keeps                            int
 	Traces                           bool
-	Provenance                       embed.Provenance
+	Provenance                       embedding.Provenance
 	SHA256, Version                  string
 	Seed                             uint64
 }

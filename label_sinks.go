@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/label/export"
@@ -208,13 +208,13 @@ func (in input) photos(ctx context.Context) iter.Seq[events.Photo] {
 
 // decidedOnly are the rows that people gave a class, or that could not be read.
 type decidedOnly struct {
-	embed.Rows
+	embedding.Rows
 	decided label.Decisions
 }
 
-// Each implements embed.Rows.
-func (o decidedOnly) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
-	return o.Rows.Each(ctx, func(item embed.Item) error {
+// Each implements embedding.Rows.
+func (o decidedOnly) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
+	return o.Rows.Each(ctx, func(item embedding.Item) error {
 		if d, _ := o.decided.Of(item); !d.Given() && item.Err == nil {
 			return nil
 		}

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -63,23 +63,23 @@ func (h countedHead) Clone() (classifier.Learner, error) {
 // Score implements classifier.Head.
 func (h countedHead) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	for i := range x.Rows {
-		h.own[embed.HashRow(dense.Row32(x, i))]++
+		h.own[embedding.HashRow(dense.Row32(x, i))]++
 	}
 	return h.adaptable.Score(dst, novelty, x)
 }
 
 // countedRows counts how often they are read, which embeds photos.
 type countedRows struct {
-	items []embed.Item
+	items []embedding.Item
 	reads int
 }
 
-func (r *countedRows) Provenance() embed.Provenance {
-	return embed.Provenance{Dim: len(r.items[0].Vector)}
+func (r *countedRows) Provenance() embedding.Provenance {
+	return embedding.Provenance{Dim: len(r.items[0].Vector)}
 }
 
-// Each implements embed.Rows.
-func (r *countedRows) Each(_ context.Context, emit func(embed.Item) error) (o embed.Outcome, err error) {
+// Each implements embedding.Rows.
+func (r *countedRows) Each(_ context.Context, emit func(embedding.Item) error) (o embedding.Outcome, err error) {
 	r.reads++
 	for _, item := range r.items {
 		if err := emit(item); err != nil {
@@ -90,7 +90,7 @@ func (r *countedRows) Each(_ context.Context, emit func(embed.Item) error) (o em
 }
 
 // photosOf draws embeddings of n photos of each of four classes.
-func photosOf(seed uint64, n int) (items []embed.Item) {
+func photosOf(seed uint64, n int) (items []embedding.Item) {
 	rng := rand.New(rand.NewPCG(seed, 1))
 	for i := range 4 * n {
 		x := make([]float32, 8)
@@ -99,7 +99,7 @@ func photosOf(seed uint64, n int) (items []embed.Item) {
 		}
 		x[i%4]++
 		sample := dataset.Sample{Path: fmt.Sprintf("%d.jpg", i), Label: []string{"bat", "cat", "dog", "owl"}[i%4]}
-		items = append(items, embed.Item{Sample: sample, Vector: x, Hash: embed.HashRow(x)})
+		items = append(items, embedding.Item{Sample: sample, Vector: x, Hash: embedding.HashRow(x)})
 	}
 	return items
 }
@@ -109,7 +109,7 @@ func photosOf(seed uint64, n int) (items []embed.Item) {
 // adapted one.
 func TestEachPhotoIsScoredOnce(t *testing.T) {
 	s := must.Get(Open(t.Context(), WithCache(t.TempDir())))(t)
-	shown := must.Get(embed.Collect(t.Context(), &countedRows{items: photosOf(1, 1)}))(t)
+	shown := must.Get(embedding.Collect(t.Context(), &countedRows{items: photosOf(1, 1)}))(t)
 	trained, _ := must.Get2(model.Train(t.Context(), model.Settings{Method: "plda"}, model.NewBatch(shown)))(t)
 	file := filepath.Join(t.TempDir(), "a.model")
 	must.Do(t, trained.Save(file))

@@ -12,7 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -206,7 +206,7 @@ func (r *run) learnTaught(ctx context.Context, q LearnRequest, start *model.Mode
 	}
 	in := r.inputs(q.From, q.Out)
 	var aside []teach.Aside
-	e, b, err := in.labelledOr(ctx, start, func(item embed.Item) { aside = append(aside, shownAside(item)) })
+	e, b, err := in.labelledOr(ctx, start, func(item embedding.Item) { aside = append(aside, shownAside(item)) })
 	if err != nil {
 		return nil, err
 	}
@@ -232,7 +232,7 @@ func (r *run) learnTaught(ctx context.Context, q LearnRequest, start *model.Mode
 }
 
 // shownAside is a photo of no class or of several.
-func shownAside(item embed.Item) teach.Aside {
+func shownAside(item embedding.Item) teach.Aside {
 	shown := teach.Aside{Content: item.Hash, Path: item.Sample.Path, Vector: slices.Clone(item.Vector)}
 	for _, class := range dataset.SplitLabels(item.Sample.Several) {
 		shown.Labels = append(shown.Labels, dataset.EscapePath(class))

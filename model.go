@@ -9,7 +9,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -167,13 +167,13 @@ func (m *Model) label(ctx context.Context, from Source, c label.Config, yield fu
 
 // failing tells of the rows that could not be read.
 type failing struct {
-	embed.Rows
+	embedding.Rows
 	tell func(path string, err error) (goOn bool)
 }
 
-// Each implements embed.Rows.
-func (f failing) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
-	return f.Rows.Each(ctx, func(item embed.Item) error {
+// Each implements embedding.Rows.
+func (f failing) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
+	return f.Rows.Each(ctx, func(item embedding.Item) error {
 		if item.Err != nil && !f.tell(item.Sample.Path, item.Err) {
 			return errStopped
 		}
@@ -200,7 +200,7 @@ func (y yielding) Put(s label.Scored) error {
 }
 
 // Commit implements label.Sink.
-func (yielding) Commit(embed.Outcome) error { return nil }
+func (yielding) Commit(embedding.Outcome) error { return nil }
 
 // Abort implements label.Sink.
 func (yielding) Abort() {}
@@ -275,7 +275,7 @@ func (s *Studio) Fit(ctx context.Context, rows [][]float32, labels []string, opt
 	}
 	b := model.Batch{X: x, Labels: labels, Content: make([]model.Hash, len(rows))}
 	for i, row := range rows {
-		b.Content[i] = embed.HashRow(row)
+		b.Content[i] = embedding.HashRow(row)
 	}
 	trained, _, err := model.Train(ctx, settings, b)
 	if err != nil {

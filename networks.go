@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/onnx"
 	"github.com/seed-90d10d51/pipeline/preprocess"
@@ -118,7 +118,7 @@ func (s *Studio) InspectNetwork(ctx context.Context, ref string) (_ *NetworkFile
 		n.Penultimate = ""
 	}
 	o.Backbone, o.Log = ref, slog.New(slog.DiscardHandler)
-	e, err := embed.Open(o)
+	e, err := embedding.Open(o)
 	if err != nil {
 		n.Unusable = err
 		return n, nil

@@ -10,7 +10,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -142,7 +142,7 @@ func (r *run) rank(ctx context.Context, q RankRequest) (l *Ranked, err error) {
 		return nil, err
 	}
 	defer closeInto(in, &err)
-	rows := &unjudged{Rows: in, see: func(item embed.Item) { ranking.Judged(item.Hash, item.Vector) }}
+	rows := &unjudged{Rows: in, see: func(item embedding.Item) { ranking.Judged(item.Hash, item.Vector) }}
 	if q.Settings.By == rank.LabelError {
 		rows.known = m.Classes()
 	}
@@ -357,11 +357,11 @@ func (r *run) writeSheet(ctx context.Context, l *Ranked, in input, file, title s
 // unjudged are the rows that no person has decided about. Where labels are judged, a class that
 // was accepted in bulk, or that a person gave a row without a known class, counts as given.
 type unjudged struct {
-	embed.Rows
+	embedding.Rows
 	decided label.Decisions
-	known   []string         // classes, nil unless labels are judged
-	judged  int              // rows that it left out
-	see     func(embed.Item) // them
+	known   []string             // classes, nil unless labels are judged
+	judged  int                  // rows that it left out
+	see     func(embedding.Item) // them
 }
 
 // given reports whether a decision counts as the class given to a row.
@@ -370,9 +370,9 @@ func (u *unjudged) given(d label.Decision, before string) bool {
 	return u.known != nil && (d.By == label.Bulk || slip)
 }
 
-// Each implements embed.Rows.
-func (u *unjudged) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
-	return u.Rows.Each(ctx, func(item embed.Item) error {
+// Each implements embedding.Rows.
+func (u *unjudged) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
+	return u.Rows.Each(ctx, func(item embedding.Item) error {
 		d, ok := u.decided.Of(item)
 		switch {
 		case item.Err != nil || !ok || d.By == label.List:

@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
-	"github.com/seed-90d10d51/pipeline/embed/wording"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding/wording"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
@@ -89,7 +89,7 @@ func (s *Studio) Search(ctx context.Context, q SearchRequest) (f *Found, err err
 	if err != nil {
 		return nil, err
 	}
-	outcome, err := in.Each(ctx, func(item embed.Item) error {
+	outcome, err := in.Each(ctx, func(item embedding.Item) error {
 		if item.Err != nil {
 			return nil
 		}
@@ -136,7 +136,7 @@ var errFound = errors.New("found")
 
 // row returns the embedding of one of the rows.
 func (in input) row(ctx context.Context, path string) (vector []float32, err error) {
-	_, err = in.Each(ctx, func(item embed.Item) error {
+	_, err = in.Each(ctx, func(item embedding.Item) error {
 		if item.Sample.Path != path {
 			return nil
 		}

@@ -11,8 +11,8 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -50,7 +50,7 @@ type inputs struct {
 	*run
 	Source
 	// newModel are the options of the network of a new model.
-	newModel embed.Options
+	newModel embedding.Options
 	// detected keeps boxes of what is not to be classified, such as persons.
 	detected bool
 	// own are the folders that the run itself writes, which a scan skips.
@@ -145,9 +145,9 @@ func (in inputs) source(ctx context.Context, need need) (*dataset.Source, error)
 // Notes say how they differ from the model's. boxed describes the boxes that they are of,
 // if they are.
 type input struct {
-	embed.Rows
+	embedding.Rows
 	io.Closer
-	embedder *embed.Embedder
+	embedder *embedding.Embedder
 	root     string
 	notes    []string
 	boxed    *dataset.BoxesFound
@@ -176,7 +176,7 @@ func (in inputs) openImages(ctx context.Context, m *model.Model, need need) (inp
 		return input{}, err
 	}
 	if m == nil {
-		e, err := embed.Open(in.newModel)
+		e, err := embedding.Open(in.newModel)
 		if err != nil {
 			return input{}, err
 		}
@@ -190,8 +190,8 @@ func (in inputs) openImages(ctx context.Context, m *model.Model, need need) (inp
 }
 
 // openFor opens the backbone of a model.
-func (r *run) openFor(m *model.Model) (*embed.Embedder, []string, error) {
-	e, err := embed.OpenFor(m.Provenance, r.embed)
+func (r *run) openFor(m *model.Model) (*embedding.Embedder, []string, error) {
+	e, err := embedding.OpenFor(m.Provenance, r.embed)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -207,7 +207,7 @@ func (r *run) first(what string) bool {
 
 // differ prints, once, and returns how embeddings differ from others that they may be
 // mixed with.
-func (r *run) differ(here, other embed.Provenance, where string) []string {
+func (r *run) differ(here, other embedding.Provenance, where string) []string {
 	note := here.Note(other, where)
 	if note == "" {
 		return nil
@@ -308,14 +308,14 @@ func (in inputs) openFeatures(m *model.Model) (input, error) {
 
 // filtered are the rows that a filter takes.
 type filtered struct {
-	embed.Rows
+	embedding.Rows
 	filter dataset.Filter
 }
 
-// Each implements embed.Rows.
-func (f filtered) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+// Each implements embedding.Rows.
+func (f filtered) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
 	skipped := map[string]int{}
-	outcome, err := f.Rows.Each(ctx, func(item embed.Item) error {
+	outcome, err := f.Rows.Each(ctx, func(item embedding.Item) error {
 		if !f.filter.Takes(item.Sample, skipped) {
 			return nil
 		}
@@ -327,22 +327,22 @@ func (f filtered) Each(ctx context.Context, emit func(embed.Item) error) (embed.
 
 // labelled reads the rows that have a class. What a model is to learn is often one
 // folder of photos of a new class; a first model needs several.
-func (in inputs) labelled(ctx context.Context, m *model.Model) (e embed.Embeddings, b model.Batch, err error) {
+func (in inputs) labelled(ctx context.Context, m *model.Model) (e embedding.Embeddings, b model.Batch, err error) {
 	return in.labelledOr(ctx, m, nil)
 }
 
 // labelledOr is labelled, and calls aside with what was set aside, unless it is nil.
-func (in inputs) labelledOr(ctx context.Context, m *model.Model, aside func(embed.Item)) (e embed.Embeddings,
+func (in inputs) labelledOr(ctx context.Context, m *model.Model, aside func(embedding.Item)) (e embedding.Embeddings,
 	b model.Batch, err error) {
 	from, err := in.open(ctx, m, toLearn)
 	if err != nil {
 		return e, b, err
 	}
 	defer closeInto(from, &err)
-	rows := &embed.Labelled{Rows: from, Aside: aside}
-	e, err = embed.Collect(ctx, rows)
+	rows := &embedding.Labelled{Rows: from, Aside: aside}
+	e, err = embedding.Collect(ctx, rows)
 	predicted := in.noteUnlabelled(from, rows, e.Outcome.Skipped)
-	switch none := errors.Is(err, embed.ErrNoLabels); {
+	switch none := errors.Is(err, embedding.ErrNoLabels); {
 	case none && predicted > 0:
 		err = phrase.New("%w; or, if those of the model are right, take them with {predictions}", err)
 	case none && m != nil && from.root != "":

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 )
@@ -52,9 +52,9 @@ func (in inputs) notePredicted(predicted int) {
 	}
 }
 
-// noteUnlabelled says what embed.Labelled left out, except what notePredicted has already said, and returns how
+// noteUnlabelled says what embedding.Labelled left out, except what notePredicted has already said, and returns how
 // many that was.
-func (in inputs) noteUnlabelled(from input, rows *embed.Labelled, skipped map[string]int) (predicted int) {
+func (in inputs) noteUnlabelled(from input, rows *embedding.Labelled, skipped map[string]int) (predicted int) {
 	if from.images != nil {
 		found, _ := from.images.Outcome()
 		predicted = found.Predicted

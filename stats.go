@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
@@ -113,7 +113,7 @@ type tally struct {
 
 // count adds the samples of in to new statistics, of embeddings scaled to length 1 if
 // unit is set.
-func (t *tally) count(ctx context.Context, in inputs, unit bool) (outcome embed.Outcome, err error) {
+func (t *tally) count(ctx context.Context, in inputs, unit bool) (outcome embedding.Outcome, err error) {
 	rows, err := in.open(ctx, nil, classes)
 	if err != nil {
 		return outcome, err
@@ -122,7 +122,7 @@ func (t *tally) count(ctx context.Context, in inputs, unit bool) (outcome embed.
 	from := rows.Provenance()
 	t.stats = classstats.New(from.Dim, unit)
 	t.stats.Provenance, t.stats.ToolVersion = from, in.version
-	outcome, err = rows.Each(ctx, func(item embed.Item) error {
+	outcome, err = rows.Each(ctx, func(item embedding.Item) error {
 		if item.Err != nil {
 			return nil // outcome.Problems has it
 		}
@@ -132,7 +132,7 @@ func (t *tally) count(ctx context.Context, in inputs, unit bool) (outcome embed.
 		return outcome, err
 	}
 	if t.unlabelled > 0 && len(t.stats.Classes()) == 0 && t.known == 0 {
-		return outcome, embed.ErrNoLabels
+		return outcome, embedding.ErrNoLabels
 	}
 	in.noteLeftOut(t.unlabelled, 0, outcome.Skipped)
 	return outcome, nil

@@ -5,7 +5,7 @@ import (
 	"io"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/worker"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -32,10 +32,10 @@ func (s *Studio) Stream(ctx context.Context, q StreamRequest) (err error) {
 		return misuse("{adapt} looks at all photos first, and {stdin} answers one by one: give {images}")
 	}
 	r := s.begin(ctx)
-	var e *embed.Embedder
+	var e *embedding.Embedder
 	answer := embeddings
 	if q.Model == "" {
-		e, err = embed.Open(r.embed)
+		e, err = embedding.Open(r.embed)
 	} else {
 		e, answer, err = r.labeller(q)
 	}
@@ -51,7 +51,7 @@ func (s *Studio) Stream(ctx context.Context, q StreamRequest) (err error) {
 }
 
 // labeller opens the network of a model and returns what labels its embeddings.
-func (r *run) labeller(q StreamRequest) (*embed.Embedder, func([]embed.Item) ([]any, error), error) {
+func (r *run) labeller(q StreamRequest) (*embedding.Embedder, func([]embedding.Item) ([]any, error), error) {
 	m, err := r.loadShared(q.Model, q.OldShare)
 	if err != nil {
 		return nil, nil, err
@@ -74,7 +74,7 @@ type embedded struct {
 	Embedding []float32 `json:"embedding"`
 }
 
-func embeddings(items []embed.Item) ([]any, error) {
+func embeddings(items []embedding.Item) ([]any, error) {
 	answers := make([]any, len(items))
 	for i, item := range items {
 		answers[i] = embedded{dataset.EscapePath(item.Sample.Path), item.Vector}

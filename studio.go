@@ -13,8 +13,8 @@ import (
 	"strconv"
 	"sync"
 
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/wording"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/wording"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
@@ -30,7 +30,7 @@ type Settings struct {
 	Cache string
 	// Threads is the number of photos processed at once; 0 means one per core.
 	Threads    int
-	Preprocess embed.Preprocess
+	Preprocess embedding.Preprocess
 	Extractor  extractor.Config
 	Text       wording.Config
 	Linalg     native.Config
@@ -41,7 +41,7 @@ type Settings struct {
 // DefaultSettings are those of every command.
 func DefaultSettings() Settings {
 	return Settings{
-		Preprocess: embed.DefaultPreprocess(), Extractor: extractor.DefaultConfig(), Text: wording.DefaultConfig(),
+		Preprocess: embedding.DefaultPreprocess(), Extractor: extractor.DefaultConfig(), Text: wording.DefaultConfig(),
 		Linalg: native.DefaultConfig(),
 	}
 }
@@ -151,7 +151,7 @@ func Open(ctx context.Context, options ...Option) (*Studio, error) {
 		option(s)
 	}
 	s.products = sync.OnceValues(func() (native.Choice, error) {
-		return native.Choose(s.settings.Linalg, embed.Options{Library: s.settings.Library}.Runtime)
+		return native.Choose(s.settings.Linalg, embedding.Options{Library: s.settings.Library}.Runtime)
 	})
 	if err := s.settings.Validate(); err != nil {
 		return nil, &UsageError{err}
@@ -179,9 +179,9 @@ func (deaf) Finish()                     {}
 
 // Options returns the options to open a network with, one of a model or a new one. What runs in it
 // ends with ctx.
-func (s *Studio) Options(ctx context.Context) embed.Options {
+func (s *Studio) Options(ctx context.Context) embedding.Options {
 	c := s.settings
-	return embed.Options{
+	return embedding.Options{
 		Backbone: c.Network, New: s.network, Extractor: c.Extractor, Preprocess: c.Preprocess,
 		Cache: c.Cache, Threads: s.workers(), Library: c.Library, ToolVersion: s.version, Log: s.log,
 		Progress: s.counting(Images), Until: ctx,
@@ -211,7 +211,7 @@ func (s *Studio) Products(ctx context.Context) (native.Choice, error) {
 
 // folder returns a folder inside the cache.
 func (s *Studio) folder(name string) (string, error) {
-	dir, err := embed.Options{Cache: s.settings.Cache}.CacheDir()
+	dir, err := embedding.Options{Cache: s.settings.Cache}.CacheDir()
 	return filepath.Join(dir, name), err
 }
 
@@ -221,7 +221,7 @@ func (s *Studio) say(format string, args ...any) { s.listener.Say(fmt.Sprintf(fo
 type run struct {
 	*Studio
 	// embed are the options of networks, which end with the run.
-	embed embed.Options
+	embed embedding.Options
 	// said are the remarks that are made once.
 	said map[string]bool
 }

@@ -9,9 +9,9 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/cache"
-	"github.com/seed-90d10d51/pipeline/embed/wording"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/cache"
+	"github.com/seed-90d10d51/pipeline/embedding/wording"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -33,7 +33,7 @@ type TeachRequest struct {
 
 // A Teaching is a model that is being taught, with its photos. The page of serve shows one.
 type Teaching struct {
-	Embedder *embed.Embedder
+	Embedder *embedding.Embedder
 	// Session is nil before Begin.
 	Session *teach.Session
 	// Root is the folder of photos. Scan lists what is in it: photos, or the boxes in them; Boxed
@@ -118,7 +118,7 @@ func (t *Teaching) startingPoint(r *run, q TeachRequest) (err error) {
 		return err
 	}
 	r.log.Info("there is no model to start from: the page begins without classes", "because", err)
-	if t.Embedder, err = embed.Open(r.embed); err != nil {
+	if t.Embedder, err = embedding.Open(r.embed); err != nil {
 		return err
 	}
 	settings := r.modelSettings(TrainRequest{From: q.From, Classifier: q.Classifier.resolved(), Seed: q.Seed})
@@ -249,7 +249,7 @@ func (r *run) openSession(file string, start *model.Model, d int) (*teach.Sessio
 }
 
 // cached returns embeddings of photos that are in the cache.
-func (s *Studio) cached(origin embed.Provenance, ids []teach.ID) map[teach.ID][]float32 {
+func (s *Studio) cached(origin embedding.Provenance, ids []teach.ID) map[teach.ID][]float32 {
 	found, err := s.cachedRows(origin, ids)
 	if err != nil {
 		s.log.Warn("the cache could not be asked for photos that are not in the folder", "reason", err)
@@ -257,7 +257,7 @@ func (s *Studio) cached(origin embed.Provenance, ids []teach.ID) map[teach.ID][]
 	return found
 }
 
-func (s *Studio) cachedRows(origin embed.Provenance, ids []teach.ID) (found map[teach.ID][]float32, err error) {
+func (s *Studio) cachedRows(origin embedding.Provenance, ids []teach.ID) (found map[teach.ID][]float32, err error) {
 	stored, err := s.Options(s.until).Stored(origin)
 	if err != nil {
 		return nil, err

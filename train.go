@@ -5,7 +5,7 @@ import (
 	"errors"
 
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/account"
@@ -87,7 +87,7 @@ func (r *run) trainOrTaught(ctx context.Context, q TrainRequest) (*Learned, erro
 func (r *run) train(ctx context.Context, q TrainRequest) (*Learned, error) {
 	settings := r.modelSettings(q)
 	var err error
-	var named embed.Provenance
+	var named embedding.Provenance
 	t := r.texts(q.Texts, q.From)
 	if settings.Words, named, err = t.words(ctx, nil); err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (r *run) modelSettings(q TrainRequest) model.Settings {
 
 // trainProjection adds a projection to the settings of a model when the request asks
 // for one.
-func (in inputs) trainProjection(ctx context.Context, s *model.Settings, e embed.Embeddings, q TrainRequest) error {
+func (in inputs) trainProjection(ctx context.Context, s *model.Settings, e embedding.Embeddings, q TrainRequest) error {
 	if !q.Classifier.DKL.Enabled {
 		return nil
 	}

@@ -8,8 +8,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
@@ -17,7 +17,7 @@ import (
 func features(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "features")
-	w := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 2}))(t)
+	w := must.Get(featdir.NewWriter(dir, embedding.Provenance{Dim: 2}))(t)
 	defer w.Abort()
 	for i, row := range [][]float32{{1, .1}, {1, .2}, {.1, 1}, {.3, 1}} {
 		class := []string{"cat", "dog"}[i/2]

@@ -8,9 +8,9 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
-	"github.com/seed-90d10d51/pipeline/embed/wording"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding/wording"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -20,7 +20,7 @@ type texts struct {
 	*run
 	path     string
 	from     Source // of the photos that they are compared with
-	newModel embed.Options
+	newModel embedding.Options
 }
 
 func (r *run) texts(path string, from Source) texts {
@@ -29,8 +29,8 @@ func (r *run) texts(path string, from Source) texts {
 
 // words reads or computes the texts of the settings, for a model or, if it is nil, a new
 // one. It returns nil without texts, and where they come from.
-func (t texts) words(ctx context.Context, m *model.Model) (*gauss.Words, embed.Provenance, error) {
-	var none embed.Provenance
+func (t texts) words(ctx context.Context, m *model.Model) (*gauss.Words, embedding.Provenance, error) {
+	var none embedding.Provenance
 	path := t.path
 	if path == "" {
 		return nil, none, nil
@@ -72,7 +72,7 @@ func (t texts) read(ctx context.Context, m *model.Model) (featdir.Texts, error) 
 
 // describe computes the embeddings of what describes classes.
 func (r *run) describe(ctx context.Context, described []dataset.Description,
-	photos embed.Provenance) (texts featdir.Texts, err error) {
+	photos embedding.Provenance) (texts featdir.Texts, err error) {
 	side, err := wording.Open(r.settings.Text, photos, r.embed)
 	if err != nil {
 		return texts, err
@@ -83,8 +83,8 @@ func (r *run) describe(ctx context.Context, described []dataset.Description,
 
 // photoNetwork returns what is known of the network of the photos that words are compared
 // with: that of a model, of the features, or the one that a new model would have.
-func (t texts) photoNetwork(m *model.Model) (embed.Provenance, error) {
-	var known embed.Provenance
+func (t texts) photoNetwork(m *model.Model) (embedding.Provenance, error) {
+	var known embedding.Provenance
 	switch {
 	case m != nil:
 		known = m.Provenance
@@ -115,8 +115,8 @@ func (t texts) photoNetwork(m *model.Model) (embed.Provenance, error) {
 	if err != nil {
 		return known, err
 	}
-	named := embed.Provenance{
-		Backbone: embed.Backbone{Name: file.Name, SHA256: file.SHA256, Path: file.Path}, Dim: known.Dim,
+	named := embedding.Provenance{
+		Backbone: embedding.Backbone{Name: file.Name, SHA256: file.SHA256, Path: file.Path}, Dim: known.Dim,
 	}
 	if err := named.Compatible(known, "in the photos' embeddings"); err != nil {
 		return known, err
@@ -127,10 +127,10 @@ func (t texts) photoNetwork(m *model.Model) (embed.Provenance, error) {
 
 // trainNames makes a model of names alone. If it is known which network the photos will
 // have, the model is one of that network.
-func (r *run) trainNames(settings model.Settings, from embed.Provenance, q TrainRequest) (l *Learned, err error) {
+func (r *run) trainNames(settings model.Settings, from embedding.Provenance, q TrainRequest) (l *Learned, err error) {
 	settings.Provenance = from
 	if from.Backbone.SHA256 != "" && from.ExtractorFingerprint == "" {
-		e, err := embed.Open(r.embed)
+		e, err := embedding.Open(r.embed)
 		if err != nil {
 			return nil, err
 		}

@@ -4,8 +4,8 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"
 )
@@ -27,7 +27,7 @@ func TestFeaturesAgainstPython(t *testing.T) {
 func testAgreement(t *testing.T, m backbone, set, root string, medianWanted, minWanted float64) {
 	python := must.Get(featdir.Read(filepath.Join("testdata", m.file, set)))(t)
 	ours := newRig(t, m).embed(t, root, python.Samples)
-	got := must.Get(embed.Agree(python, ours))(t)
+	got := must.Get(embedding.Agree(python, ours))(t)
 	t.Logf("%d files: median cosine %.7f, minimum %.7f (%s)", got.Files, got.Median, got.Min, got.Worst)
 	if !(got.Median >= medianWanted && got.Min >= minWanted) {
 		t.Errorf("want a median of at least %g and a minimum of at least %g", medianWanted, minWanted)

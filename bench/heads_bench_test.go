@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/ort"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
@@ -57,9 +57,11 @@ func benchmarkTrain(b *testing.B, name string, classes, images, d int) {
 	batch := model.Batch{X: x, Labels: y}
 	for i := range y {
 		batch.Paths = append(batch.Paths, fmt.Sprint(i))
-		batch.Content = append(batch.Content, embed.HashRow(dense.Row32(x, i)))
+		batch.Content = append(batch.Content, embedding.HashRow(dense.Row32(x, i)))
 	}
-	s := model.Settings{Method: name, Heads: method.DefaultConfig(), Provenance: embed.Provenance{Dim: d}, Backend: c}
+	s := model.Settings{
+		Method: name, Heads: method.DefaultConfig(), Provenance: embedding.Provenance{Dim: d}, Backend: c,
+	}
 	begin := processorTime(b)
 	for b.Loop() {
 		must.Get2(model.Train(b.Context(), s, batch))(b)

@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/cache"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/internal/ort/orttest"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
@@ -69,15 +69,17 @@ func (r rig) tensorLen() int {
 }
 
 // embed runs a whole Stream with an empty cache and returns its features.
-func (r rig) embed(tb testing.TB, root string, samples []dataset.Sample) embed.Embeddings {
+func (r rig) embed(tb testing.TB, root string, samples []dataset.Sample) embedding.Embeddings {
 	tb.Helper()
 	memory := must.Get(cache.Open(tb.TempDir(), cache.Namespace{
 		Extractor: r.extractor.Fingerprint(), Preprocess: r.pre.Spec().Fingerprint(),
 	}, slog.New(slog.NewTextHandler(io.Discard, nil))))(tb)
 	d := r.extractor.Dim()
-	f := embed.Embeddings{Samples: samples, X: blas32.General{Cols: d, Stride: d}}
-	s := embed.Stream{Preprocessor: r.pre, Open: embed.Opened(r.extractor), Side: r.pre.Spec().Side(), Cache: memory}
-	must.Get(s.Run(context.Background(), root, samples, func(item embed.Item) error {
+	f := embedding.Embeddings{Samples: samples, X: blas32.General{Cols: d, Stride: d}}
+	s := embedding.Stream{
+		Preprocessor: r.pre, Open: embedding.Opened(r.extractor), Side: r.pre.Spec().Side(), Cache: memory,
+	}
+	must.Get(s.Run(context.Background(), root, samples, func(item embedding.Item) error {
 		f.X.Rows++
 		f.X.Data = append(f.X.Data, item.Vector...)
 		return item.Err

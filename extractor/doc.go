@@ -1,7 +1,7 @@
 // Package extractor turns normalised pixels into embeddings with any ONNX
 // image backbone.
 //
-// It is for this module's own packages; programs use package embed.
+// It is for this module's own packages; programs use package embedding.
 //
 //	pixels n×3×side×side (CHW float32) ─ Extract ─▶ n×d embeddings
 //

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
@@ -19,14 +19,14 @@ type flood struct {
 	most *uint64
 }
 
-func (flood) Provenance() embed.Provenance { return embed.Provenance{} }
+func (flood) Provenance() embedding.Provenance { return embedding.Provenance{} }
 
-func (f flood) Each(_ context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+func (f flood) Each(_ context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
 	for i := range f.n {
-		item := embed.Item{Sample: dataset.Sample{Path: fmt.Sprintf("2024/%03d/IMG_%07d.jpg", i/1000, i)},
+		item := embedding.Item{Sample: dataset.Sample{Path: fmt.Sprintf("2024/%03d/IMG_%07d.jpg", i/1000, i)},
 			Vector: []float32{float32(i%100) / 50}}
 		if err := emit(item); err != nil {
-			return embed.Outcome{}, err
+			return embedding.Outcome{}, err
 		}
 		if i%10_000 == 9_999 {
 			var m runtime.MemStats
@@ -35,7 +35,7 @@ func (f flood) Each(_ context.Context, emit func(embed.Item) error) (embed.Outco
 			*f.most = max(*f.most, m.HeapAlloc)
 		}
 	}
-	return embed.Outcome{}, nil
+	return embedding.Outcome{}, nil
 }
 
 // TestMemoryDoesNotGrow: five times the images, no more memory.

@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/model/account"
 )
@@ -55,7 +55,7 @@ func (c *Count) Put(row Scored) error {
 }
 
 // Commit implements Sink.
-func (c *Count) Commit(o embed.Outcome) error {
+func (c *Count) Commit(o embedding.Outcome) error {
 	for _, p := range o.Problems {
 		if !errors.As(p.Err, new(*ItemError)) { // of which there is a row
 			c.tally.Rest(1, 0, 0)

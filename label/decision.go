@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/model/account"
 )
 
@@ -97,18 +97,18 @@ type Decisions func(content [sha256.Size]byte) (Decision, bool)
 
 // Of returns the decision about an item, by its file or, as a model that learned features
 // knows no files, by its embedding.
-func (d Decisions) Of(item embed.Item) (Decision, bool) {
+func (d Decisions) Of(item embedding.Item) (Decision, bool) {
 	if d == nil || item.Err != nil {
 		return Decision{}, false
 	}
 	if found, ok := d(item.Hash); ok {
 		return found, ok
 	}
-	return d(embed.HashRow(item.Vector))
+	return d(embedding.HashRow(item.Vector))
 }
 
 // find returns the decision about an item, nil for none.
-func (d Decisions) find(item embed.Item) *Decision {
+func (d Decisions) find(item embedding.Item) *Decision {
 	if found, ok := d.Of(item); ok {
 		return &found
 	}

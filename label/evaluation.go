@@ -6,7 +6,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label/metrics"
 	"github.com/seed-90d10d51/pipeline/model/account"
 )
@@ -112,7 +112,7 @@ func (e *Evaluation) Measured() *account.Measured {
 }
 
 // Commit implements Sink.
-func (e *Evaluation) Commit(embed.Outcome) error { return nil }
+func (e *Evaluation) Commit(embedding.Outcome) error { return nil }
 
 // Abort implements Sink.
 func (e *Evaluation) Abort() {}

@@ -12,7 +12,7 @@ import (
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -44,9 +44,9 @@ func Example() {
 }
 
 func teachAndLabel(ctx context.Context, photos string) error {
-	options := embed.Options{}
+	options := embedding.Options{}
 	options.Cache = filepath.Join(photos, "cache")
-	embedder, err := embed.Open(options)
+	embedder, err := embedding.Open(options)
 	if err != nil {
 		return err
 	}
@@ -89,16 +89,16 @@ func (printer) Put(row label.Scored) error {
 	return nil
 }
 
-func (printer) Commit(embed.Outcome) error { return nil }
-func (printer) Abort()                     {}
+func (printer) Commit(embedding.Outcome) error { return nil }
+func (printer) Abort()                         {}
 
 // collect embeds a folder whose sub-folders are classes.
-func collect(ctx context.Context, e *embed.Embedder, dir string) (embed.Embeddings, error) {
+func collect(ctx context.Context, e *embedding.Embedder, dir string) (embedding.Embeddings, error) {
 	images, err := dataset.Walk(ctx, dir, dataset.ScanOptions{})
 	if err != nil {
-		return embed.Embeddings{}, err
+		return embedding.Embeddings{}, err
 	}
-	return embed.Collect(ctx, e.Embed(images))
+	return embedding.Collect(ctx, e.Embed(images))
 }
 
 // paintAll writes small pictures of grass, sky and sand.

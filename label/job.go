@@ -18,7 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
@@ -33,7 +33,7 @@ type Job struct {
 	Head   classifier.Head
 	// Threshold is as in Scorer.
 	Threshold Threshold
-	Images    embed.Rows
+	Images    embedding.Rows
 	// Out is the folder for the results; it is created if missing.
 	Out string
 	// Boxed are the photos whose boxes are the images, nil for whole photos.
@@ -214,7 +214,7 @@ func (t *tables) Put(s Scored) error {
 	return nil
 }
 
-func (t *tables) Commit(embed.Outcome) error {
+func (t *tables) Commit(embedding.Outcome) error {
 	for _, o := range t.outputs {
 		names, err := o.commit()
 		if err != nil {
@@ -299,7 +299,7 @@ func (s *summarySink) Put(row Scored) error {
 }
 
 // Commit writes errors.csv and summary.json.
-func (s *summarySink) Commit(o embed.Outcome) error {
+func (s *summarySink) Commit(o embedding.Outcome) error {
 	took := max(s.took, time.Nanosecond) // a coarse clock must not make the rate infinite
 	s.Failed, s.Skipped = len(o.Problems), o.Skipped
 	for _, sink := range s.sinks {

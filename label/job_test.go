@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -38,16 +38,16 @@ type rows struct {
 // content stands for the SHA-256 of a file.
 func content(path string) [sha256.Size]byte { return sha256.Sum256([]byte(path)) }
 
-func (rows) Provenance() embed.Provenance { return embed.Provenance{} }
+func (rows) Provenance() embedding.Provenance { return embedding.Provenance{} }
 
-func (r rows) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
-	var outcome embed.Outcome
+func (r rows) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
+	var outcome embedding.Outcome
 	for s := range r.Samples(ctx) {
 		if err := ctx.Err(); err != nil {
 			return outcome, err
 		}
 		outcome.Total++
-		item := embed.Item{Sample: s, Vector: r.table[s.Path], Hash: content(s.Path)}
+		item := embedding.Item{Sample: s, Vector: r.table[s.Path], Hash: content(s.Path)}
 		if item.Vector == nil {
 			item.Err = errors.New("no such picture")
 			outcome.Failed++
@@ -161,13 +161,13 @@ func TestNoImages(t *testing.T) {
 
 // A meddler calls a function in the middle of a run.
 type meddler struct {
-	embed.Rows
+	embedding.Rows
 	meddle func() error
 }
 
-func (e meddler) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+func (e meddler) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
 	if err := e.meddle(); err != nil {
-		return embed.Outcome{}, err
+		return embedding.Outcome{}, err
 	}
 	return e.Rows.Each(ctx, emit)
 }
@@ -243,9 +243,9 @@ func TestErrorsNameTheImage(t *testing.T) {
 // late refuses an image, or fails, when it is committed.
 type late struct{ err error }
 
-func (late) Put(label.Scored) error       { return nil }
-func (l late) Commit(embed.Outcome) error { return l.err }
-func (late) Abort()                       {}
+func (late) Put(label.Scored) error           { return nil }
+func (l late) Commit(embedding.Outcome) error { return l.err }
+func (late) Abort()                           {}
 
 // TestRefusedAtTheEnd: what a sink could not finish is in errors.csv; what else goes wrong is an error of the run.
 func TestRefusedAtTheEnd(t *testing.T) {

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/rowfile"
 )
@@ -26,10 +26,10 @@ type Kept struct {
 	rows    []keptRow
 	logProb *rowfile.Matrix[float64]
 	x       *rowfile.Matrix[float32] // nil without embeddings
-	from    embed.Rows
+	from    embedding.Rows
 	dir     string
 	began   time.Time
-	outcome embed.Outcome
+	outcome embedding.Outcome
 }
 
 type keptRow struct {
@@ -42,7 +42,7 @@ type keptRow struct {
 
 // Keep asks the head of a scorer about rows, and keeps the answers, and if asked the embeddings, in
 // temporary files of a folder until it is closed.
-func Keep(ctx context.Context, by Scorer, rows embed.Rows, dir string, embeddings bool) (k *Kept, err error) {
+func Keep(ctx context.Context, by Scorer, rows embedding.Rows, dir string, embeddings bool) (k *Kept, err error) {
 	k = &Kept{from: rows, dir: dir, began: time.Now()}
 	defer func() {
 		if err != nil {
@@ -55,10 +55,10 @@ func Keep(ctx context.Context, by Scorer, rows embed.Rows, dir string, embedding
 			return k, err
 		}
 	}
-	k.logProb, err = k.ask(by.Head, func(add func(embed.Item) error) (err error) {
+	k.logProb, err = k.ask(by.Head, func(add func(embedding.Item) error) (err error) {
 		k.outcome, err = rows.Each(ctx, add)
 		return err
-	}, func(item embed.Item, novelty float64) error {
+	}, func(item embedding.Item, novelty float64) error {
 		at := len(k.rows)
 		k.rows = append(k.rows, keptRow{item.Sample, item.Hash, by.Decided.find(item), novelty, at})
 		if k.x == nil {
@@ -70,13 +70,13 @@ func Keep(ctx context.Context, by Scorer, rows embed.Rows, dir string, embedding
 }
 
 // ask writes what a head says of the items of rows into a file, and calls also with each.
-func (k *Kept) ask(head classifier.Head, each func(func(embed.Item) error) error,
-	also func(item embed.Item, novelty float64) error) (logProb *rowfile.Matrix[float64], err error) {
+func (k *Kept) ask(head classifier.Head, each func(func(embedding.Item) error) error,
+	also func(item embedding.Item, novelty float64) error) (logProb *rowfile.Matrix[float64], err error) {
 	if logProb, err = rowfile.New[float64](k.dir, "label", "scores", len(head.Classes())); err != nil {
 		return nil, err
 	}
 	n := 0
-	err = score(head, nil, each, func(item embed.Item, row []float64, novelty, _ float64) error {
+	err = score(head, nil, each, func(item embedding.Item, row []float64, novelty, _ float64) error {
 		if err := also(item, novelty); err != nil {
 			return err
 		}
@@ -98,16 +98,17 @@ func (k *Kept) Close() {
 	}
 }
 
-// Provenance implements embed.Rows.
-func (k *Kept) Provenance() embed.Provenance { return k.from.Provenance() }
+// Provenance implements embedding.Rows.
+func (k *Kept) Provenance() embedding.Provenance { return k.from.Provenance() }
 
-// Each implements embed.Rows. Items have embeddings if these are kept.
-func (k *Kept) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
-	return k.each(ctx, func(item embed.Item, _ *Decision, _ []float64, _ float64) error { return emit(item) })
+// Each implements embedding.Rows. Items have embeddings if these are kept.
+func (k *Kept) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
+	return k.each(ctx, func(item embedding.Item, _ *Decision, _ []float64, _ float64) error { return emit(item) })
 }
 
 func (k *Kept) each(ctx context.Context,
-	scored func(item embed.Item, d *Decision, logProb []float64, novelty float64) error) (embed.Outcome, error) {
+	scored func(item embedding.Item, d *Decision, logProb []float64, novelty float64) error,
+) (embedding.Outcome, error) {
 	outcome := k.outcome
 	outcome.Problems = slices.Clone(outcome.Problems)
 	var logProb []float64
@@ -116,7 +117,7 @@ func (k *Kept) each(ctx context.Context,
 		if err != nil {
 			return outcome, err
 		}
-		item := embed.Item{Sample: row.sample, Hash: row.content}
+		item := embedding.Item{Sample: row.sample, Hash: row.content}
 		if k.x != nil {
 			if item.Vector, err = k.x.Read(row.at, row.at+1, nil); err != nil {
 				return outcome, err
@@ -180,10 +181,10 @@ func (k *Kept) As(ctx context.Context, head classifier.Head) (*Kept, error) {
 	other := *k
 	other.x = nil
 	var err error
-	other.logProb, err = k.ask(head, func(add func(embed.Item) error) error {
+	other.logProb, err = k.ask(head, func(add func(embedding.Item) error) error {
 		_, err := k.Each(ctx, add)
 		return err
-	}, func(embed.Item, float64) error { return nil })
+	}, func(embedding.Item, float64) error { return nil })
 	return &other, err
 }
 

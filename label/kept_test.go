@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
@@ -27,7 +27,7 @@ func TestKeptRowsAreTheRows(t *testing.T) {
 	}
 	decided := map[[sha256.Size]byte]label.Decision{
 		content("007.jpg"):                      {Class: "right", By: label.Person},
-		embed.HashRow(photos["290.jpg"]):        {Class: "left", By: label.List},
+		embedding.HashRow(photos["290.jpg"]):    {Class: "left", By: label.List},
 		sha256.Sum256([]byte("another folder")): {Class: "left", By: label.Person},
 	}
 	written := func(change func(*label.Job)) map[string]string {

@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -27,7 +27,7 @@ func Example_library() {
 	if err := paintAll(photos); err != nil {
 		panic(err)
 	}
-	options := embed.Options{}
+	options := embedding.Options{}
 	options.Cache = filepath.Join(photos, "cache")
 	in := func(name string) string { return filepath.Join(photos, name) }
 	ctx, file := context.Background(), in("views.model")
@@ -53,8 +53,8 @@ func Example_embeddings() {
 	// newt
 }
 
-func teach(ctx context.Context, options embed.Options, file string, folders ...string) error {
-	embedder, err := embed.Open(options)
+func teach(ctx context.Context, options embedding.Options, file string, folders ...string) error {
+	embedder, err := embedding.Open(options)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func teach(ctx context.Context, options embed.Options, file string, folders ...s
 		if err != nil {
 			return err
 		}
-		rows, err := embed.Collect(ctx, embedder.Embed(photos))
+		rows, err := embedding.Collect(ctx, embedder.Embed(photos))
 		if err != nil {
 			return err
 		}
@@ -84,12 +84,12 @@ func teach(ctx context.Context, options embed.Options, file string, folders ...s
 	return m.Save(file)
 }
 
-func labelFolder(ctx context.Context, options embed.Options, file, folder, out string) error {
+func labelFolder(ctx context.Context, options embedding.Options, file, folder, out string) error {
 	m, err := model.Load(file)
 	if err != nil {
 		return err
 	}
-	embedder, err := embed.OpenFor(m.Provenance, options)
+	embedder, err := embedding.OpenFor(m.Provenance, options)
 	if err != nil {
 		return err
 	}

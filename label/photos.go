@@ -8,7 +8,7 @@ import (
 	"strconv"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
@@ -64,7 +64,7 @@ func (t *photoTable) Put(row Scored) error {
 }
 
 // Commit implements Sink. Photos that could not be read are in errors.csv instead.
-func (t *photoTable) Commit(embed.Outcome) error {
+func (t *photoTable) Commit(embedding.Outcome) error {
 	err := atomicfile.Write(filepath.Join(t.dir, photosName), func(f *atomicfile.File) error {
 		w := csv.NewWriter(f)
 		rows := [][]string{{"path", "labels", "n_boxes"}}

@@ -19,7 +19,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
@@ -174,7 +174,7 @@ func TestParts(t *testing.T) {
 			t.Errorf("%d rows: %v, %v", c.rows, found, err)
 		}
 		summary := summarySink{dir: dir, sinks: []Sink{&tables{files: names}}, count: &Count{}}
-		must.Do(t, summary.Commit(embed.Outcome{}))
+		must.Do(t, summary.Commit(embedding.Outcome{}))
 	}
 }
 

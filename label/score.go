@@ -13,7 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -97,7 +97,7 @@ func (c Config) Scorer(head classifier.Head, threshold Threshold, held calibrati
 type batch struct {
 	head     classifier.Head
 	varier   classifier.Varier // or nil
-	items    []embed.Item
+	items    []embedding.Item
 	x        []float32      // batchRows×d
 	logProb  blas64.General // batchRows×C
 	novelty  []float64      // batchRows
@@ -116,7 +116,7 @@ func newBatch(head classifier.Head, varier classifier.Varier) (*batch, error) {
 
 // add takes an item that has an embedding, and flushes the batch when it is
 // full.
-func (b *batch) add(item embed.Item, scored func() error) error {
+func (b *batch) add(item embedding.Item, scored func() error) error {
 	if d := b.head.Dim(); len(item.Vector) != d {
 		return fmt.Errorf("classify %s: its embedding has %d dimensions, the model %d", item.Sample.Path,
 			len(item.Vector), d)
@@ -156,8 +156,8 @@ func (b *batch) flush(scored func() error) error {
 
 // score scores, in batches, the items that each gives to its argument, but for those without an
 // embedding, and calls scored with what the head says of every one.
-func score(head classifier.Head, varier classifier.Varier, each func(func(embed.Item) error) error,
-	scored func(item embed.Item, logProb []float64, novelty, variance float64) error) error {
+func score(head classifier.Head, varier classifier.Varier, each func(func(embedding.Item) error) error,
+	scored func(item embedding.Item, logProb []float64, novelty, variance float64) error) error {
 	b, err := newBatch(head, varier)
 	if err != nil {
 		return err
@@ -170,7 +170,7 @@ func score(head classifier.Head, varier classifier.Varier, each func(func(embed.
 		}
 		return nil
 	}
-	err = each(func(item embed.Item) error {
+	err = each(func(item embedding.Item) error {
 		if item.Err != nil {
 			return nil
 		}
@@ -183,7 +183,7 @@ func score(head classifier.Head, varier classifier.Varier, each func(func(embed.
 }
 
 // row returns what is known of an item that was scored, and that people decided about unless d is nil.
-func (s Scorer) row(item embed.Item, d *Decision, logProb []float64, novelty, variance float64) Scored {
+func (s Scorer) row(item embedding.Item, d *Decision, logProb []float64, novelty, variance float64) Scored {
 	row := Scored{
 		Sample: item.Sample, Content: item.Hash, Embedding: item.Vector, LogProb: logProb, Variance: variance,
 		Rejected: novelty > s.Threshold.Novelty(),
@@ -209,9 +209,9 @@ func (s Scorer) row(item embed.Item, d *Decision, logProb []float64, novelty, va
 
 // Answer returns a Row for each item, identical to those that a Job writes. All
 // items must have embeddings. It serves as worker.Worker.Answer.
-func (s Scorer) Answer(items []embed.Item) ([]any, error) {
+func (s Scorer) Answer(items []embedding.Item) ([]any, error) {
 	var rows []any
-	each := func(add func(embed.Item) error) error {
+	each := func(add func(embedding.Item) error) error {
 		for _, item := range items {
 			if err := add(item); err != nil {
 				return err
@@ -219,7 +219,7 @@ func (s Scorer) Answer(items []embed.Item) ([]any, error) {
 		}
 		return nil
 	}
-	err := score(s.Head, s.Varier, each, func(item embed.Item, logProb []float64, novelty, variance float64) error {
+	err := score(s.Head, s.Varier, each, func(item embedding.Item, logProb []float64, novelty, variance float64) error {
 		rows = append(rows, newRow(s.row(item, s.Decided.find(item), logProb, novelty, variance)))
 		return nil
 	})
@@ -234,7 +234,7 @@ type Sink interface {
 	// Commit is called after the last row, with the outcome of the pass. [Refused]
 	// concerns these images only, and the sinks after it see them in the outcome;
 	// any other error ends the pass. Abort is always called, and does nothing after Commit.
-	Commit(embed.Outcome) error
+	Commit(embedding.Outcome) error
 	Abort()
 }
 
@@ -271,15 +271,15 @@ var errNoRows = errors.New("no images are given: set Images of a Job, Rows of a 
 // memory does not grow with the number of rows, only with failures.
 type Pass struct {
 	Scorer Scorer
-	Rows   embed.Rows
+	Rows   embedding.Rows
 	Sinks  []Sink
 }
 
 // Run passes all rows to all sinks, then commits the sinks in order.
-func (p Pass) Run(ctx context.Context) (embed.Outcome, error) {
+func (p Pass) Run(ctx context.Context) (embedding.Outcome, error) {
 	defer abort(p.Sinks)
 	if p.Rows == nil {
-		return embed.Outcome{}, errNoRows
+		return embedding.Outcome{}, errNoRows
 	}
 	var refused []dataset.Problem
 	outcome, err := p.Scorer.each(ctx, p.Rows, func(row Scored) error {
@@ -307,17 +307,17 @@ func (p Pass) Run(ctx context.Context) (embed.Outcome, error) {
 }
 
 // each emits the scored rows.
-func (s Scorer) each(ctx context.Context, rows embed.Rows, emit func(Scored) error) (outcome embed.Outcome,
+func (s Scorer) each(ctx context.Context, rows embedding.Rows, emit func(Scored) error) (outcome embedding.Outcome,
 	err error) {
 	if kept, ok := rows.(*Kept); ok {
-		return kept.each(ctx, func(item embed.Item, d *Decision, logProb []float64, novelty float64) error {
+		return kept.each(ctx, func(item embedding.Item, d *Decision, logProb []float64, novelty float64) error {
 			return emit(s.row(item, d, logProb, novelty, 0))
 		})
 	}
-	err = score(s.Head, s.Varier, func(add func(embed.Item) error) (err error) {
+	err = score(s.Head, s.Varier, func(add func(embedding.Item) error) (err error) {
 		outcome, err = rows.Each(ctx, add)
 		return err
-	}, func(item embed.Item, logProb []float64, novelty, variance float64) error {
+	}, func(item embedding.Item, logProb []float64, novelty, variance float64) error {
 		return emit(s.row(item, s.Decided.find(item), logProb, novelty, variance))
 	})
 	return outcome, err

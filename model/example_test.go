@@ -8,14 +8,14 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
 func rows(labels []string, values ...float32) model.Batch {
 	x := blas32.General{Rows: len(labels), Cols: 2, Stride: 2, Data: values}
-	return model.Batch{X: x, Labels: labels, Content: embed.HashRows(x)}
+	return model.Batch{X: x, Labels: labels, Content: embedding.HashRows(x)}
 }
 
 // Train, save, load, learn: and learn the same again.

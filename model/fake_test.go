@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
@@ -196,10 +196,11 @@ func faked(create func() (classifier.Learner, error)) *Model {
 		Predictor: &Predictor{Head: head,
 			recipe: recipe{temperature: temperature.Config{Temperature: 1}, fresh: create}},
 		HeadConfig: json.RawMessage(`{"tau":1}`), Seed: 7, ToolVersion: "test",
-		Provenance: embed.Provenance{
-			Backbone: embed.Backbone{Name: "resnet <tiny>", SHA256: "abc", Path: "r.onnx"}, ExtractorFingerprint: "ef",
-			Extractor:  json.RawMessage(`{"pool":"mean"}`),
-			Preprocess: spec(), PreprocessFingerprint: "feed", Dim: 3,
+		Provenance: embedding.Provenance{
+			Backbone:             embedding.Backbone{Name: "resnet <tiny>", SHA256: "abc", Path: "r.onnx"},
+			ExtractorFingerprint: "ef",
+			Extractor:            json.RawMessage(`{"pool":"mean"}`),
+			Preprocess:           spec(), PreprocessFingerprint: "feed", Dim: 3,
 		},
 		KeepStatistics: true, makes: fakes(),
 	}

@@ -6,7 +6,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
@@ -22,21 +22,21 @@ var (
 
 // document is the JSON inside a MODEL; arrays are tensors.
 type document struct {
-	Method         string             `json:"method"`
-	Choice         *Choice            `json:"choice,omitempty"`
-	HeadConfig     json.RawMessage    `json:"head_config,omitempty"`
-	Predictor      json.RawMessage    `json:"predictor"`
-	Dim            int                `json:"dim"`
-	Classes        []string           `json:"classes"`
-	Provenance     embed.Provenance   `json:"provenance"`
-	Prior          *prior.Description `json:"prior,omitempty"`
-	Seed           uint64             `json:"seed"`
-	ToolVersion    string             `json:"tool_version"`
-	ClassFrom      string             `json:"class_from,omitempty"`
-	Sessions       []sessionEntry     `json:"sessions"`
-	KeepStatistics bool               `json:"keep_statistics"`
-	Traces         bool               `json:"traces,omitempty"`
-	Statistics     *statisticsPointer `json:"statistics"`
+	Method         string               `json:"method"`
+	Choice         *Choice              `json:"choice,omitempty"`
+	HeadConfig     json.RawMessage      `json:"head_config,omitempty"`
+	Predictor      json.RawMessage      `json:"predictor"`
+	Dim            int                  `json:"dim"`
+	Classes        []string             `json:"classes"`
+	Provenance     embedding.Provenance `json:"provenance"`
+	Prior          *prior.Description   `json:"prior,omitempty"`
+	Seed           uint64               `json:"seed"`
+	ToolVersion    string               `json:"tool_version"`
+	ClassFrom      string               `json:"class_from,omitempty"`
+	Sessions       []sessionEntry       `json:"sessions"`
+	KeepStatistics bool                 `json:"keep_statistics"`
+	Traces         bool                 `json:"traces,omitempty"`
+	Statistics     *statisticsPointer   `json:"statistics"`
 }
 
 type sessionEntry struct {

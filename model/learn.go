@@ -10,7 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 )
 
 // An Outcome summarises a Learn.
@@ -126,7 +126,7 @@ func (m *Model) checkPrior(samples []SampleID, x blas32.General) error {
 	for i, id := range samples {
 		content[i] = id.Content
 	}
-	return m.Prior.CheckLearned(content, embed.HashRows(x))
+	return m.Prior.CheckLearned(content, embedding.HashRows(x))
 }
 
 // record adds a session to the history and sets the class lists of o.

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/gpsoftmax"
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
@@ -44,7 +44,7 @@ func defaultSettings(name string) Settings {
 	c := method.DefaultConfig()
 	// old classes take and lose examples
 	c = method.Change(c, "gptree", func(g *gptree.Config) { g.Base = gptree.BaseGibbs })
-	return Settings{Method: name, Heads: c, Provenance: embed.Provenance{Preprocess: spec(),
+	return Settings{Method: name, Heads: c, Provenance: embedding.Provenance{Preprocess: spec(),
 		PreprocessFingerprint: spec().Fingerprint()}, Seed: 3, ToolVersion: "test"}
 }
 

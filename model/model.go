@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
@@ -47,7 +47,7 @@ type Model struct {
 	HeadConfig json.RawMessage
 	// Provenance records how the embeddings were computed; for a foreign
 	// FEATDIR only the dimension is known.
-	Provenance embed.Provenance
+	Provenance embedding.Provenance
 	// Prior is what training started from besides its samples, nil for nothing.
 	Prior *prior.Prior
 	Seed  uint64
@@ -103,8 +103,8 @@ func sumOf(w *safetensors.Written) string {
 func (m *Model) Dim() int { return m.Predictor.Dim() }
 
 // Accepts returns nil if embeddings of this provenance may be mixed with the
-// model's, or the error of embed.Provenance.Compatible.
-func (m *Model) Accepts(p embed.Provenance) error {
+// model's, or the error of embedding.Provenance.Compatible.
+func (m *Model) Accepts(p embedding.Provenance) error {
 	own := m.Provenance
 	own.Dim = m.Dim()
 	return p.Compatible(own, "in the model")

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
@@ -271,9 +271,9 @@ func TestHeadsThatCannotForget(t *testing.T) {
 	}
 }
 
-func source(sha256, extractor string, spec *preprocess.Spec, fingerprint string, dim int) embed.Provenance {
-	return embed.Provenance{
-		Backbone: embed.Backbone{SHA256: sha256}, ExtractorFingerprint: extractor,
+func source(sha256, extractor string, spec *preprocess.Spec, fingerprint string, dim int) embedding.Provenance {
+	return embedding.Provenance{
+		Backbone: embedding.Backbone{SHA256: sha256}, ExtractorFingerprint: extractor,
 		Preprocess: spec, PreprocessFingerprint: fingerprint, Dim: dim,
 	}
 }
@@ -283,26 +283,26 @@ func TestAccepts(t *testing.T) {
 	other := *spec()
 	other.Size, other.Orientation = 224, false
 	for name, c := range map[string]struct {
-		p    embed.Provenance
+		p    embedding.Provenance
 		want error
 		says string
 	}{
 		"same":      {source("abc", "ef", spec(), "feed", 3), nil, ""},
-		"foreign":   {embed.Provenance{Dim: 3}, nil, ""},
-		"dimension": {embed.Provenance{Dim: 4}, embed.ErrOtherBackbone, "4 dimensions"},
-		"file":      {source("abd", "", nil, "", 3), embed.ErrOtherBackbone, "abd"},
-		"settings":  {source("abc", "other", spec(), "feed", 3), embed.ErrOtherBackbone, "pooling"},
-		"spec": {source("abc", "ef", &other, "beef", 3), embed.ErrOtherPreprocessing,
+		"foreign":   {embedding.Provenance{Dim: 3}, nil, ""},
+		"dimension": {embedding.Provenance{Dim: 4}, embedding.ErrOtherBackbone, "4 dimensions"},
+		"file":      {source("abd", "", nil, "", 3), embedding.ErrOtherBackbone, "abd"},
+		"settings":  {source("abc", "other", spec(), "feed", 3), embedding.ErrOtherBackbone, "pooling"},
+		"spec": {source("abc", "ef", &other, "beef", 3), embedding.ErrOtherPreprocessing,
 			"orientation is false here, true in the model, size is 224 here, 96 in the model"},
-		"decoder":     {source("abc", "ef", spec(), "beef", 3), embed.ErrOtherPreprocessing, "decoders"},
-		"fingerprint": {source("", "", nil, "beef", 0), embed.ErrOtherPreprocessing, "beef"},
+		"decoder":     {source("abc", "ef", spec(), "beef", 3), embedding.ErrOtherPreprocessing, "decoders"},
+		"fingerprint": {source("", "", nil, "beef", 0), embedding.ErrOtherPreprocessing, "beef"},
 	} {
 		err := m.Accepts(c.p)
 		if !errors.Is(err, c.want) || err != nil && !strings.Contains(err.Error(), c.says) {
 			t.Errorf("%s: %v, want %v saying %q", name, err, c.want, c.says)
 		}
 	}
-	m.Provenance = embed.Provenance{}
+	m.Provenance = embedding.Provenance{}
 	if err := m.Accepts(source("abd", "x", spec(), "beef", 3)); err != nil {
 		t.Errorf("a model without backbone: %v", err)
 	}
@@ -313,7 +313,7 @@ func TestHashRow(t *testing.T) {
 	x := batch(0, 2, 2, "ant").X
 	copy(x.Data[2:], []float32{1, -2})
 	want := "ee4ac73c2bd27756ab82780f27c73a7bc4d3f0bb6acb37e008bc27eccd7e588b"
-	if got := embed.HashRows(x)[1]; hex.EncodeToString(got[:]) != want {
+	if got := embedding.HashRows(x)[1]; hex.EncodeToString(got[:]) != want {
 		t.Errorf("hash %x", got)
 	}
 }

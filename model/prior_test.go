@@ -8,14 +8,14 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
 
 // priorOf returns a prior of a batch.
-func priorOf(t *testing.T, b Batch, from embed.Provenance) *prior.Prior {
+func priorOf(t *testing.T, b Batch, from embedding.Provenance) *prior.Prior {
 	t.Helper()
 	s := classstats.New(b.X.Cols, true)
 	s.Provenance = from
@@ -91,7 +91,7 @@ func TestPriorThatDoesNotFit(t *testing.T) {
 	other.Backbone.SHA256 = strings.Repeat("a", 64)
 	s.Provenance.Backbone.SHA256 = strings.Repeat("b", 64)
 	s.Prior = priorOf(t, noisy(9, 5, "yak", "zebu"), other)
-	if _, err := New(s); !errors.Is(err, embed.ErrOtherBackbone) {
+	if _, err := New(s); !errors.Is(err, embedding.ErrOtherBackbone) {
 		t.Errorf("another backbone: %v", err)
 	}
 	s.Prior = priorOf(t, noisy(9, 5, "yak", "zebu"), s.Provenance)

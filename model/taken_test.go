@@ -12,7 +12,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -46,7 +46,7 @@ func days(first, last int) (b model.Batch) {
 		}
 	}
 	b.X.Rows = len(b.Labels)
-	b.Content = embed.HashRows(b.X)
+	b.Content = embedding.HashRows(b.X)
 	return b
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/onnx"
@@ -235,7 +235,7 @@ func TestNoCapabilityAppears(t *testing.T) {
 	_, save := p.Save()
 	_, export := p.Export(onnx.NewGraph(""), "x")
 	_, learn := p.momentsLearner("sharp", true)
-	b := Batch{X: x, Labels: y, Content: embed.HashRows(x)}
+	b := Batch{X: x, Labels: y, Content: embedding.HashRows(x)}
 	m := &Model{Method: "sharp", Predictor: p, Sessions: []Session{{}}}
 	for i, class := range y {
 		m.Sessions[0].Samples = append(m.Sessions[0].Samples, SampleID{Content: b.Content[i], Class: class})

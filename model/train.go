@@ -9,7 +9,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model/prior"
@@ -30,7 +30,7 @@ type Settings struct {
 	DKL *dkl.Training
 	Env dkl.TrainEnv
 	// Provenance records how the embeddings were computed, as far as known.
-	Provenance embed.Provenance
+	Provenance embedding.Provenance
 	// Prior is that of the backbone, for methods that can start from one; nil means
 	// none.
 	Prior *prior.Prior

@@ -45,7 +45,7 @@ func TrainStats(ctx context.Context, settings Settings, s *classstats.Stats) (*M
 // samples of old ones: the result equals that of learning those samples.
 // Samples already learned count once, as in Stats.Merge: if s no longer has the
 // examples of such a class, the error wraps classstats.ErrCountedTwice. It
-// wraps embed.ErrOtherBackbone or embed.ErrOtherPreprocessing if the embeddings
+// wraps embedding.ErrOtherBackbone or embedding.ErrOtherPreprocessing if the embeddings
 // do not match the model, and classifier.ErrUnsupported if the method cannot
 // learn from statistics. On error the model is unchanged.
 func (m *Model) LearnStats(ctx context.Context, s *classstats.Stats) (Outcome, error) {

@@ -15,7 +15,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -37,7 +37,7 @@ func crowd(seed uint64, n int, classes ...string) Batch {
 			}
 			row[i%statsDim]++
 			b.X.Data, b.X.Rows = append(b.X.Data, row...), b.X.Rows+1
-			b.Labels, b.Content = append(b.Labels, class), append(b.Content, embed.HashRow(row))
+			b.Labels, b.Content = append(b.Labels, class), append(b.Content, embedding.HashRow(row))
 		}
 	}
 	return b
@@ -165,7 +165,7 @@ func TestLearnStatsRefuses(t *testing.T) {
 		says  string
 	}{
 		"half of it known": {part, classstats.ErrCountedTwice, "with except"},
-		"dimension":        {classstats.New(statsDim+1, true), embed.ErrOtherBackbone, "7 dimensions"},
+		"dimension":        {classstats.New(statsDim+1, true), embedding.ErrOtherBackbone, "7 dimensions"},
 		"not of length 1":  {raw, nil, "without raw"},
 	} {
 		_, err := m.LearnStats(ctx, c.stats)

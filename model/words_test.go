@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -38,7 +38,7 @@ func captioned(t *testing.T) (*gauss.Words, model.Batch) {
 			b.X.Rows, b.Labels = b.X.Rows+1, append(b.Labels, name)
 		}
 	}
-	b.Content = embed.HashRows(b.X)
+	b.Content = embedding.HashRows(b.X)
 	w := must.Get(gauss.NewWords(texts))(t)
 	return w, b
 }

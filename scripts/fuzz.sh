@@ -41,7 +41,7 @@ damaged "$count" TestMutatedMetadata ./preprocess/photometa
 damaged "$count" TestMutatedModels ./model
 damaged "$count" TestMutatedStatistics ./model/classstats
 damaged "$count" TestMutatedPriors ./model/prior
-damaged "$count" TestMutatedFolders ./embed/featdir
+damaged "$count" TestMutatedFolders ./embedding/featdir
 
 if ((${#failed[@]})); then
 	printf 'failed: %s\n' "${failed[@]}"

@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline"
-	"github.com/seed-90d10d51/pipeline/embed/cache"
+	"github.com/seed-90d10d51/pipeline/embedding/cache"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 

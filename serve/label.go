@@ -11,8 +11,8 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
-	pixels "github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/cache"
+	pixels "github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/cache"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/preprocess"
 	"github.com/seed-90d10d51/pipeline/teach"

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	pixels "github.com/seed-90d10d51/pipeline/embed"
+	pixels "github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"

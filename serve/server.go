@@ -18,8 +18,8 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	pixels "github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/cache"
+	pixels "github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/cache"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -29,7 +29,7 @@ var page embed.FS
 //go:embed openapi.yaml
 var description []byte
 
-// An Embedder is what the server needs of an embed.Embedder.
+// An Embedder is what the server needs of an embedding.Embedder.
 type Embedder interface {
 	EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
 		emit func(pixels.Item) error) (pixels.Counts, error)

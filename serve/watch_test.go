@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	pixels "github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/cache"
+	pixels "github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/cache"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 

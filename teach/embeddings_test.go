@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -76,7 +76,7 @@ func TestSuppliesEmbeddings(t *testing.T) {
 func (w world) openCached(t *testing.T, dir string) *Session {
 	t.Helper()
 	s := must.Get(Open(Options{Model: filepath.Join(dir, "m.model"), Dim: dim, Temp: dir,
-		Elsewhere: func(_ embed.Provenance, ids []ID) map[ID][]float32 {
+		Elsewhere: func(_ embedding.Provenance, ids []ID) map[ID][]float32 {
 			out := map[ID][]float32{}
 			for i, p := range w.photos {
 				out[p.ID] = w.vectors[i]

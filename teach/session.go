@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -34,7 +34,7 @@ type Options struct {
 	Backend linalg.Backend
 	// Elsewhere, unless nil, returns those embeddings of photos that it has, as a cache, made as those
 	// of the base model; the journal asks it for what is neither stored nor of the folder.
-	Elsewhere func(embed.Provenance, []ID) map[ID][]float32
+	Elsewhere func(embedding.Provenance, []ID) map[ID][]float32
 	// ToolVersion is written into saved models.
 	ToolVersion string
 	// Gap is the longest time between two photos of an event that follow each other, 0 for no

@@ -10,8 +10,8 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 )
 
 func main() {
@@ -34,14 +34,14 @@ func main() {
 	}
 }
 
-func compare(dirA, dirB string) (embed.Agreement, error) {
+func compare(dirA, dirB string) (embedding.Agreement, error) {
 	a, err := featdir.Read(dirA)
 	if err != nil {
-		return embed.Agreement{}, err
+		return embedding.Agreement{}, err
 	}
 	b, err := featdir.Read(dirB)
 	if err != nil {
-		return embed.Agreement{}, err
+		return embedding.Agreement{}, err
 	}
-	return embed.Agree(a, b)
+	return embedding.Agree(a, b)
 }

@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/linalg/native"
@@ -80,7 +80,7 @@ func trainAndSave(t *testing.T, train experiment.Labelled, path string) {
 	settings.Backend = nativetest.Open(t, native.Auto).Backend
 	start := time.Now()
 	m, _ := must.Get2(model.Train(context.Background(), settings,
-		model.Batch{X: train.X, Labels: train.Y, Content: embed.HashRows(train.X)}))(t)
+		model.Batch{X: train.X, Labels: train.Y, Content: embedding.HashRows(train.X)}))(t)
 	note(t, "fitted", start)
 	start = time.Now()
 	must.Do(t, m.Save(path))

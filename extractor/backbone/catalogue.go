@@ -43,7 +43,7 @@ type Entry struct {
 	// Dimension is the length d of an embedding.
 	Dimension int `yaml:"dimension"`
 	// Reference are the first values of the embedding of the reference photo, the first probe
-	// picture of package embed, computed in Python; none where the file could not be run.
+	// picture of package embedding, computed in Python; none where the file could not be run.
 	Reference []float32 `yaml:"reference"`
 	// Preprocess is the preprocessing that the network was trained with.
 	Preprocess preprocess.Spec `yaml:"preprocess"`

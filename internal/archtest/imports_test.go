@@ -28,7 +28,7 @@ var layers = [][]string{
 	{"linalg", "words"},
 	{"dataset", "gp"},
 	{"extractor", "classifier"},
-	{"embed", "gptree"},
+	{"embedding", "gptree"},
 	{"dkl", "bench"},
 	{"method"},
 	{"model"},
@@ -45,10 +45,10 @@ var layers = [][]string{
 var forbidden = map[string][]string{
 	"classifier": {"preprocess", "dataset", "extractor"},
 	"gp":         {"preprocess", "dataset", "extractor"},
-	"gptree":     {"preprocess", "dataset", "extractor", "embed"},
-	"dkl":        {"preprocess", "dataset", "extractor", "embed"},
-	"method":     {"preprocess", "dataset", "extractor", "embed"},
-	"embed":      {"classifier", "gp"},
+	"gptree":     {"preprocess", "dataset", "extractor", "embedding"},
+	"dkl":        {"preprocess", "dataset", "extractor", "embedding"},
+	"method":     {"preprocess", "dataset", "extractor", "embedding"},
+	"embedding":  {"classifier", "gp"},
 }
 
 func TestNoImportRunsUpward(t *testing.T) {

@@ -19,7 +19,7 @@ var openers = map[string]bool{
 // mayOpen says why files outside of package regularfile call one.
 var mayOpen = map[string]string{
 	"internal/atomicfile/":              "opens folders, and files that it has just made",
-	"embed/cache/file.go":               "makes files that must not exist",
+	"embedding/cache/file.go":           "makes files that must not exist",
 	"label/export/folder.go":            "makes files that must not exist",
 	"label/organise/tree.go":            "makes a file that must not exist",
 	"scripts/":                          "tools for contributors",

@@ -95,7 +95,7 @@ func TestPackagePagesBeginWithAnExample(t *testing.T) {
 	for line := range strings.Lines(library) {
 		ran[strings.TrimSpace(line)] = true
 	}
-	for _, name := range []string{"dataset", "embed", "model", "label", "method", "classifier"} {
+	for _, name := range []string{"dataset", "embedding", "model", "label", "method", "classifier"} {
 		doc := read(t, name+"/doc.go")
 		block := codeInDoc.FindStringSubmatchIndex(doc)
 		if heading := strings.Index(doc, "\n// # "); block == nil || heading >= 0 && heading < block[0] {

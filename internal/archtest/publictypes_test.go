@@ -10,8 +10,8 @@ import (
 
 // inward are the exported names that name a type of an internal package. The list only shrinks.
 var inward = []string{
-	// Another program gets what these take from embed.Options.Runtime, without a name for it.
-	"extractor.Open", "embed.Options.Runtime", "words/textencoder.Open", "linalg/native.Choose",
+	// Another program gets what these take from embedding.Options.Runtime, without a name for it.
+	"extractor.Open", "embedding.Options.Runtime", "words/textencoder.Open", "linalg/native.Choose",
 	// These are for packages of this module: for package model, and for the servers and commands of one user.
 	"model/prior.Decode", "model/prior.Prior.Encode", "teach.Control", "teach.Session.OpenControl",
 }

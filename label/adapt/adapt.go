@@ -61,7 +61,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas64"
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -116,7 +116,7 @@ func (h *Head) Note() string {
 // each head, the trained one and those on the way to the adapted one, asked once about it. Cost: that of
 // neighbours.Find, and O(n·(10·32+C)) for each round. Memory: that of label.Kept, and 4r+400 bytes per different
 // image, r the dimension in which they are compared.
-func Fit(ctx context.Context, m *model.Model, by label.Scorer, rows embed.Rows, dir string) (_ *Head,
+func Fit(ctx context.Context, m *model.Model, by label.Scorer, rows embedding.Rows, dir string) (_ *Head,
 	kept *label.Kept, err error) {
 	h := &Head{Predictor: m.Predictor, adapted: m.Predictor}
 	by.Head = model.Untempered{Predictor: m.Predictor}

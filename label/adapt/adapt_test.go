@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -31,17 +31,17 @@ const (
 )
 
 // A folder is embeddings of images, in some order.
-type folder []embed.Item
+type folder []embedding.Item
 
-func (f folder) Provenance() embed.Provenance { return embed.Provenance{Dim: dim} }
+func (f folder) Provenance() embedding.Provenance { return embedding.Provenance{Dim: dim} }
 
-func (f folder) Each(_ context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+func (f folder) Each(_ context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
 	for _, item := range f {
 		if err := emit(item); err != nil {
-			return embed.Outcome{}, err
+			return embedding.Outcome{}, err
 		}
 	}
-	return embed.Outcome{}, nil
+	return embedding.Outcome{}, nil
 }
 
 // draw returns n images of each of the classes from first to last, the same for
@@ -60,7 +60,7 @@ func draw(stream uint64, n, first, last int) folder {
 				x[j] = float32(centre[j] + width*noise.NormFloat64())
 			}
 			s := dataset.Sample{Path: fmt.Sprintf("%d/%d-%d", class, stream, i), Label: fmt.Sprintf("c%d", class)}
-			out = append(out, embed.Item{Sample: s, Hash: embed.HashRow(x), Vector: x})
+			out = append(out, embedding.Item{Sample: s, Hash: embedding.HashRow(x), Vector: x})
 		}
 	}
 	return out
@@ -68,7 +68,7 @@ func draw(stream uint64, n, first, last int) folder {
 
 func train(t *testing.T, name string, f folder) *model.Model {
 	t.Helper()
-	images := must.Get(embed.Collect(t.Context(), f))(t)
+	images := must.Get(embedding.Collect(t.Context(), f))(t)
 	settings := model.Settings{Method: name, Heads: method.DefaultConfig(), Provenance: f.Provenance()}
 	m, _ := must.Get2(model.Train(t.Context(), settings, model.NewBatch(images)))(t)
 	return m
@@ -211,7 +211,7 @@ func blurred(stream uint64, n, first, last int) folder {
 		for j := range out[i].Vector {
 			out[i].Vector[j] += 1.5 * float32(noise.NormFloat64())
 		}
-		out[i].Hash = embed.HashRow(out[i].Vector)
+		out[i].Hash = embedding.HashRow(out[i].Vector)
 	}
 	return out
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
@@ -22,9 +22,9 @@ type manyPhotos struct {
 	seed uint64
 }
 
-func (manyPhotos) Provenance() embed.Provenance { return embed.Provenance{Dim: 512} }
+func (manyPhotos) Provenance() embedding.Provenance { return embedding.Provenance{Dim: 512} }
 
-func (f manyPhotos) Each(_ context.Context, emit func(embed.Item) error) (o embed.Outcome, err error) {
+func (f manyPhotos) Each(_ context.Context, emit func(embedding.Item) error) (o embedding.Outcome, err error) {
 	const classes = 100
 	centres, noise := rand.New(rand.NewPCG(1, 1)), rand.New(rand.NewPCG(f.seed, 2))
 	centre := make([]float32, classes*512)
@@ -37,7 +37,7 @@ func (f manyPhotos) Each(_ context.Context, emit func(embed.Item) error) (o embe
 			x[j] = centre[i%classes*512+j] + 3*float32(noise.NormFloat64())
 		}
 		s := dataset.Sample{Path: fmt.Sprint(i), Label: fmt.Sprint("c", i%classes)}
-		if err := emit(embed.Item{Sample: s, Hash: embed.HashRow(x), Vector: x}); err != nil {
+		if err := emit(embedding.Item{Sample: s, Hash: embedding.HashRow(x), Vector: x}); err != nil {
 			return o, err
 		}
 	}
@@ -47,7 +47,7 @@ func (f manyPhotos) Each(_ context.Context, emit func(embed.Item) error) (o embe
 // BenchmarkFit labels a folder as a whole, and says how much longer that is than asking the head (share) and
 // what the heap grew to.
 func BenchmarkFit(b *testing.B) {
-	shown := must.Get(embed.Collect(b.Context(), manyPhotos{400, 1}))(b)
+	shown := must.Get(embedding.Collect(b.Context(), manyPhotos{400, 1}))(b)
 	m, _ := must.Get2(model.Train(b.Context(), model.Settings{Method: "plda", Heads: method.DefaultConfig()},
 		model.NewBatch(shown)))(b)
 	for _, n := range []int{1000, 10_000, 100_000} {

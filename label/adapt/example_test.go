@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/adapt"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -24,7 +24,7 @@ func Example() {
 
 func adaptToFolder(ctx context.Context) error {
 	learned := photosOf(2, 1)
-	shown, err := embed.Collect(ctx, learned)
+	shown, err := embedding.Collect(ctx, learned)
 	if err != nil {
 		return err
 	}
@@ -48,7 +48,7 @@ func adaptToFolder(ctx context.Context) error {
 }
 
 // rows stand for Embedder.Embed of photos, or a feature folder.
-type rows []embed.Item
+type rows []embedding.Item
 
 // photosOf returns n photos of each of four classes, which are drawn by a seed.
 func photosOf(n int, seed uint64) (photos rows) {
@@ -61,14 +61,14 @@ func photosOf(n int, seed uint64) (photos rows) {
 		}
 		x[i%4]++
 		sample := dataset.Sample{Path: fmt.Sprintf("%s/%d.jpg", class, i), Label: class}
-		photos = append(photos, embed.Item{Sample: sample, Vector: x, Hash: embed.HashRow(x)})
+		photos = append(photos, embedding.Item{Sample: sample, Vector: x, Hash: embedding.HashRow(x)})
 	}
 	return photos
 }
 
-func (r rows) Provenance() embed.Provenance { return embed.Provenance{Dim: 8} }
+func (r rows) Provenance() embedding.Provenance { return embedding.Provenance{Dim: 8} }
 
-func (r rows) Each(_ context.Context, emit func(embed.Item) error) (o embed.Outcome, err error) {
+func (r rows) Each(_ context.Context, emit func(embedding.Item) error) (o embedding.Outcome, err error) {
 	for _, item := range r {
 		if err := emit(item); err != nil {
 			return o, err

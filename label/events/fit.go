@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -18,7 +18,7 @@ type Fitted struct {
 // Fit scores all rows once and finds the classes of each event. added is that of
 // calibration.Calibration. The scorer is that which labels. Memory: the
 // log-probabilities of the photos of events that are not complete, in the order of rows.
-func (g *Groups) Fit(ctx context.Context, scorer label.Scorer, rows embed.Rows, added float64) (*Fitted, error) {
+func (g *Groups) Fit(ctx context.Context, scorer label.Scorer, rows embedding.Rows, added float64) (*Fitted, error) {
 	f := &Fitted{Groups: g, joint: Joint{scorer.Head.Classes(), added}, left: map[*Event]int{}}
 	for _, e := range g.Events {
 		if f.left[e] = e.Rows; e.Rows == 0 {
@@ -63,7 +63,7 @@ func decidedClass(row label.Scored) string {
 }
 
 // Commit implements label.Sink: it concludes events of which a photo could not be read.
-func (f *Fitted) Commit(embed.Outcome) error {
+func (f *Fitted) Commit(embedding.Outcome) error {
 	for _, e := range f.Events {
 		if f.left[e] > 0 {
 			f.conclude(e)

@@ -20,7 +20,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
@@ -54,11 +54,11 @@ type fixedRows struct {
 	x     map[string][]float32
 }
 
-func (r fixedRows) Provenance() embed.Provenance { return embed.Provenance{} }
+func (r fixedRows) Provenance() embedding.Provenance { return embedding.Provenance{} }
 
-func (r fixedRows) Each(_ context.Context, emit func(embed.Item) error) (out embed.Outcome, err error) {
+func (r fixedRows) Each(_ context.Context, emit func(embedding.Item) error) (out embedding.Outcome, err error) {
 	for _, path := range r.paths {
-		item := embed.Item{Sample: dataset.Sample{Path: path}, Vector: r.x[path], Hash: sha256.Sum256([]byte(path))}
+		item := embedding.Item{Sample: dataset.Sample{Path: path}, Vector: r.x[path], Hash: sha256.Sum256([]byte(path))}
 		if item.Vector == nil {
 			item.Err = os.ErrInvalid
 		}
@@ -116,9 +116,9 @@ func told(t *testing.T, added float64, decided map[string]label.Decision, x map[
 
 type rowSink struct{ events []*label.Event }
 
-func (s *rowSink) Put(row label.Scored) error { s.events = append(s.events, row.Event); return nil }
-func (s *rowSink) Commit(embed.Outcome) error { return nil }
-func (s *rowSink) Abort()                     {}
+func (s *rowSink) Put(row label.Scored) error     { s.events = append(s.events, row.Event); return nil }
+func (s *rowSink) Commit(embedding.Outcome) error { return nil }
+func (s *rowSink) Abort()                         {}
 
 func TestTold(t *testing.T) {
 	person := func(class string) label.Decision { return label.Decision{Class: class, By: label.Person} }

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 )
@@ -23,7 +23,7 @@ type Table struct {
 func (t Table) Put(label.Scored) error { return nil }
 
 // Commit implements label.Sink.
-func (t Table) Commit(embed.Outcome) error {
+func (t Table) Commit(embedding.Outcome) error {
 	err := atomicfile.Write(filepath.Join(t.Dir, label.EventsName), func(f *atomicfile.File) error {
 		w := csv.NewWriter(f)
 		rows := [][]string{{"event", "start", "end", "camera", "n", "labels"}}

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
@@ -245,7 +245,7 @@ var ErrNoTimes = errors.New("no photo says when it was taken, by EXIF, a list or
 	"leave out camtrap-dp, or take the times of the files with label.file_times=true")
 
 // Commit implements label.Sink.
-func (c *camtrap) Commit(o embed.Outcome) error {
+func (c *camtrap) Commit(o embedding.Outcome) error {
 	for _, photo := range c.o.Empty {
 		if err := c.empty(photo); err != nil {
 			return err

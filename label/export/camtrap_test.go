@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/export"
@@ -57,7 +57,7 @@ func TestCamtrap(t *testing.T) {
 			t.Errorf("%s: %v", r.Sample.Path, err)
 		}
 	}
-	must.Do(t, sinks[0].Commit(embed.Outcome{}))
+	must.Do(t, sinks[0].Commit(embedding.Outcome{}))
 	deployments := map[string]map[string]string{}
 	for _, d := range table(t, filepath.Join(dir, "camtrap-dp/deployments.csv")) {
 		deployments[d["deploymentID"]] = d
@@ -103,7 +103,8 @@ func TestNoTimeAtAll(t *testing.T) {
 	sinks := must.Get(export.Sinks([]string{"camtrap-dp"}, options(root, dir)))(t)
 	defer sinks[0].Abort()
 	_ = sinks[0].Put(row("undated.jpg", "cat"))
-	if err := sinks[0].Commit(embed.Outcome{}); err == nil || !strings.Contains(err.Error(), "leave out camtrap-dp") {
+	err := sinks[0].Commit(embedding.Outcome{})
+	if err == nil || !strings.Contains(err.Error(), "leave out camtrap-dp") {
 		t.Error(err)
 	}
 	sinks[0].Abort()

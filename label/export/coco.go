@@ -6,7 +6,7 @@ import (
 	"math"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -159,7 +159,7 @@ func (c *coco) annotation(row label.Scored, class string) cocoAnnotation {
 func hundredth(x float64) float64 { return math.Round(100*x) / 100 }
 
 // Commit implements label.Sink.
-func (c *coco) Commit(o embed.Outcome) error {
+func (c *coco) Commit(o embedding.Outcome) error {
 	for _, photo := range c.o.Empty {
 		var unreadable *label.ItemError
 		err := c.image(c.parts[c.splits[0]], photo.Path, cocoImage{})

@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/export"
@@ -106,7 +106,7 @@ func run(t *testing.T, o export.Options, formats []string, rows ...label.Scored)
 				t.Fatalf("%s: %s: %v", formats[i], r.Sample.Path, err)
 			}
 		}
-		must.Do(t, s.Commit(embed.Outcome{}))
+		must.Do(t, s.Commit(embedding.Outcome{}))
 		s.Abort()
 		for _, name := range s.(label.Lister).Files() {
 			if info, err := os.Lstat(filepath.Join(o.Dir, name)); err != nil || !info.Mode().IsRegular() {

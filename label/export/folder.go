@@ -11,7 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 )
 
@@ -51,7 +51,7 @@ func (f *folder) create(name string) (*file, error) {
 }
 
 // Commit implements label.Sink, once the files are closed.
-func (f *folder) Commit(embed.Outcome) error { return f.dir.Commit() }
+func (f *folder) Commit(embedding.Outcome) error { return f.dir.Commit() }
 
 // Abort implements label.Sink.
 func (f *folder) Abort() {

@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 )
@@ -195,7 +195,7 @@ func cropOf(root string) func(place string) (string, bool) {
 }
 
 // Commit implements label.Sink.
-func (f *imageFolder) Commit(o embed.Outcome) error {
+func (f *imageFolder) Commit(o embedding.Outcome) error {
 	for _, table := range f.tables {
 		if err := table.close(); err != nil {
 			return err

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
@@ -202,7 +202,7 @@ func (s *studio) finish() error {
 
 // Commit implements label.Sink. Photos without boxes are tasks, too: a detector may have missed
 // something.
-func (s *studio) Commit(o embed.Outcome) error {
+func (s *studio) Commit(o embedding.Outcome) error {
 	if err := s.finish(); err != nil {
 		return err
 	}

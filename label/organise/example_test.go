@@ -7,7 +7,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 )
@@ -33,7 +33,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	if err := tree.Commit(embed.Outcome{}); err != nil {
+	if err := tree.Commit(embedding.Outcome{}); err != nil {
 		fmt.Println(err)
 		return
 	}

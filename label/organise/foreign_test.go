@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
@@ -28,7 +28,7 @@ func TestLinkInPlaceOfTheTree(t *testing.T) {
 				tree, err := NewTree(how, root, filepath.Join(out, "by-class"))
 				if err == nil {
 					_ = tree.Put(labelled("a.jpg", "cat", false))
-					err = tree.Commit(embed.Outcome{})
+					err = tree.Commit(embedding.Outcome{})
 				}
 				if err == nil || !strings.Contains(err.Error(), filepath.Join(out, "by-class")+" is a link") {
 					t.Errorf("%s: %v", how, err)
@@ -139,7 +139,7 @@ func TestAddedWhileLabelling(t *testing.T) {
 	must.Do(t, tree.Put(labelled("a.jpg", "cat", false)))
 	write(t, filepath.Join(dir, "cat/late.txt"), "late")
 	write(t, filepath.Join(dir, "new/late.txt"), "late")
-	must.Do(t, tree.Commit(embed.Outcome{}))
+	must.Do(t, tree.Commit(embedding.Outcome{}))
 	wantTree(t, dir, map[string]string{"cat/a.jpg": "a", "cat/late.txt": "late", "new/late.txt": "late"})
 }
 

@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -37,7 +37,7 @@ func build(t *testing.T, how How, root, dir string, images ...label.Scored) {
 	for _, image := range images {
 		must.Do(t, tree.Put(image))
 	}
-	must.Do(t, tree.Commit(embed.Outcome{}))
+	must.Do(t, tree.Commit(embedding.Outcome{}))
 	write(t, filepath.Join(filepath.Dir(dir), "summary.json"), "{}")
 }
 
@@ -306,7 +306,7 @@ func TestSidecarsOfBoxes(t *testing.T) {
 	}
 	write(t, side("theirs.jpg"), "<x/>")
 	var refused label.Refused
-	if err := s.Commit(embed.Outcome{}); !errors.As(err, &refused) || len(refused) != 1 ||
+	if err := s.Commit(embedding.Outcome{}); !errors.As(err, &refused) || len(refused) != 1 ||
 		refused[0].Path != "theirs.jpg" {
 		t.Errorf("a foreign sidecar of an empty photo: %v", err)
 	}

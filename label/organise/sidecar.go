@@ -12,7 +12,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -171,7 +171,7 @@ func sidecar(classes []string) ([]byte, error) {
 
 // Commit removes the sidecars of empty photos, and writes those of photos of which a box
 // could not be read. All others are complete as soon as they are written.
-func (s *Sidecars) Commit(embed.Outcome) error {
+func (s *Sidecars) Commit(embedding.Outcome) error {
 	var refused label.Refused
 	for _, photo := range slices.Sorted(maps.Keys(s.boxes)) {
 		if s.boxes[photo] > 0 && s.subjects[photo] == nil {

@@ -23,7 +23,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -314,7 +314,7 @@ func copyFile(from, to string, info fs.FileInfo) (err error) {
 }
 
 // Commit replaces the old tree with the new one.
-func (t *Tree) Commit(embed.Outcome) error {
+func (t *Tree) Commit(embedding.Outcome) error {
 	for _, photo := range t.empty {
 		var unreadable *label.ItemError
 		err := t.Add(placeOf(FolderName(label.EmptyPhoto), photo.Path), photo.Path)

@@ -6,7 +6,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 )
@@ -29,7 +29,7 @@ func Example() {
 			return
 		}
 	}
-	if err := ranking.Commit(embed.Outcome{}); err != nil {
+	if err := ranking.Commit(embedding.Outcome{}); err != nil {
 		fmt.Println(err)
 		return
 	}

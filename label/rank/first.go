@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/kmeans"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
@@ -38,7 +38,7 @@ type Selection struct {
 	// Images is the number of all images, Compared that of those in the sample,
 	// Different that of those that are no near-duplicate of another.
 	Images, Compared, Different int
-	Outcome                     embed.Outcome
+	Outcome                     embedding.Outcome
 }
 
 // First chooses n images to be labelled first, which needs no model: the most
@@ -47,7 +47,7 @@ type Selection struct {
 // not on their order. Of more than ClusterImages images it compares a random sample
 // of m, in O(m²d + n·m·d) time; n must not exceed ClusterImages. It stops with an
 // error when ctx is cancelled.
-func (c Config) First(ctx context.Context, rows embed.Rows, n int, seed uint64) (Selection, error) {
+func (c Config) First(ctx context.Context, rows embedding.Rows, n int, seed uint64) (Selection, error) {
 	c = setting.OrDefault(c, DefaultConfig())
 	if n < 1 || n > c.ClusterImages {
 		return Selection{}, fmt.Errorf("choose first images: %d is not from 1 to %d (cluster_images)",
@@ -56,7 +56,7 @@ func (c Config) First(ctx context.Context, rows embed.Rows, n int, seed uint64) 
 	var s Selection
 	var images []embedded
 	var err error
-	s.Outcome, err = rows.Each(ctx, func(item embed.Item) error {
+	s.Outcome, err = rows.Each(ctx, func(item embedding.Item) error {
 		if item.Err != nil {
 			return nil // Outcome.Problems has it
 		}

@@ -13,23 +13,23 @@ import (
 	"gonum.org/v1/gonum/floats"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
-// stored are embeddings in memory as embed.Rows.
-type stored struct{ embed.Embeddings }
+// stored are embeddings in memory as embedding.Rows.
+type stored struct{ embedding.Embeddings }
 
-func (s *stored) Provenance() embed.Provenance { return s.Embeddings.Provenance }
+func (s *stored) Provenance() embedding.Provenance { return s.Embeddings.Provenance }
 
-func (s *stored) Each(ctx context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+func (s *stored) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
 	for i, sample := range s.Samples {
-		if err := emit(embed.Item{Sample: sample, Hash: s.Content[i], Vector: dense.Row32(s.X, i)}); err != nil {
-			return embed.Outcome{}, err
+		if err := emit(embedding.Item{Sample: sample, Hash: s.Content[i], Vector: dense.Row32(s.X, i)}); err != nil {
+			return embedding.Outcome{}, err
 		}
 	}
-	return embed.Outcome{}, ctx.Err()
+	return embedding.Outcome{}, ctx.Err()
 }
 
 // drawnRows are embeddings around k centres, 3 to 3k of each: blob g has 3(g+1).
@@ -52,11 +52,11 @@ func drawnRows(seed uint64, d, k int) *stored {
 	}
 	e.X = dense.New32(len(e.Samples), d)
 	copy(e.X.Data, data)
-	e.Content = embed.HashRows(e.X)
+	e.Content = embedding.HashRows(e.X)
 	return e
 }
 
-func first(t *testing.T, rows embed.Rows, n int, seed uint64) Selection {
+func first(t *testing.T, rows embedding.Rows, n int, seed uint64) Selection {
 	t.Helper()
 	return must.Get(DefaultConfig().First(context.Background(), rows, n, seed))(t)
 }
@@ -140,7 +140,7 @@ func TestFirstDoesNotDependOnOrder(t *testing.T) {
 
 func shuffled(e *stored, seed uint64) *stored {
 	order := rand.New(rand.NewPCG(seed, 0)).Perm(e.X.Rows)
-	out := &stored{embed.Embeddings{X: dense.Gather32(e.X, order)}}
+	out := &stored{embedding.Embeddings{X: dense.Gather32(e.X, order)}}
 	for _, i := range order {
 		out.Samples, out.Content = append(out.Samples, e.Samples[i]), append(out.Content, e.Content[i])
 	}
@@ -156,7 +156,7 @@ func TestFirstFoldsDuplicates(t *testing.T) {
 			e.X.Data[i*e.X.Stride] += 0.001 * float32(i)
 		}
 	}
-	e.Content = embed.HashRows(e.X)
+	e.Content = embedding.HashRows(e.X)
 	s := first(t, e, 10, 1)
 	if s.Images != 18 || s.Different != 5 || len(s.Entries) != 5 {
 		t.Errorf("%d of %d images differ, %d are chosen", s.Different, s.Images, len(s.Entries))

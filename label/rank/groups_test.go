@@ -18,7 +18,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label/organise"
@@ -181,7 +181,7 @@ func around(rng *rand.Rand, k int) []float32 {
 // follow their first.
 func TestNovelImagesAreGrouped(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var items []embed.Item
+	var items []embedding.Item
 	for i := range 6 {
 		items = append(items, item(fmt.Sprintf("three%d", i), "", around(rng, 3)...), item(fmt.Sprintf("five%d", i), "",
 			around(rng, 5)...), item(fmt.Sprintf("known%d", i), "", 1, 0, 0, 0, 0, 0, 0, 0))
@@ -211,7 +211,7 @@ func TestNovelImagesAreGrouped(t *testing.T) {
 // TestManyNovelImagesAreSampled: the same ones in any order.
 func TestManyNovelImagesAreSampled(t *testing.T) {
 	rng := rand.New(rand.NewPCG(3, 4))
-	var items []embed.Item
+	var items []embedding.Item
 	for i := range 200 {
 		x := item(fmt.Sprintf("%03d", i), "", around(rng, 2+i%2)...)
 		x.Hash = dense.Hash32(x.Vector)

@@ -13,7 +13,7 @@ import (
 	"gonum.org/v1/gonum/blas/blas32"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -42,9 +42,9 @@ func mislabelled(t *testing.T, blobs, n, d int) (*model.Model, rows) {
 				path, given = fmt.Sprintf("%d/wrong", g), fmt.Sprint("class ", (g+1)%blobs)
 			}
 			items = append(items,
-				embed.Item{Sample: dataset.Sample{Path: path, Label: given}, Vector: x, Hash: embed.HashRow(x)})
+				embedding.Item{Sample: dataset.Sample{Path: path, Label: given}, Vector: x, Hash: embedding.HashRow(x)})
 			b.X.Rows, b.X.Data = b.X.Rows+1, append(b.X.Data, x...)
-			b.Labels, b.Content = append(b.Labels, given), append(b.Content, embed.HashRow(x))
+			b.Labels, b.Content = append(b.Labels, given), append(b.Content, embedding.HashRow(x))
 		}
 	}
 	m, _, err := model.Train(context.Background(), model.Settings{Method: "gpr", Heads: method.DefaultConfig()}, b)
@@ -55,7 +55,7 @@ func mislabelled(t *testing.T, blobs, n, d int) (*model.Model, rows) {
 }
 
 // suspects ranks items by label-error, what the model has learned set aside, beside those that somebody has decided.
-func suspects(t *testing.T, m *model.Model, top int, items rows, judged ...embed.Item) (*Ranking, int, error) {
+func suspects(t *testing.T, m *model.Model, top int, items rows, judged ...embedding.Item) (*Ranking, int, error) {
 	t.Helper()
 	c := DefaultConfig()
 	c.By, c.Top = LabelError, top
@@ -109,7 +109,7 @@ func TestNumberOfWrongLabels(t *testing.T) {
 		t.Errorf("%.1f of %d labels are claimed to be wrong, %.1f to %.1f; 6 of 60 are", w.Expected, w.Of, w.Low,
 			w.High)
 	}
-	right := slices.DeleteFunc(slices.Clone(items), func(it embed.Item) bool {
+	right := slices.DeleteFunc(slices.Clone(items), func(it embedding.Item) bool {
 		return strings.HasSuffix(it.Sample.Path, "wrong")
 	})
 	r, _ = must.Get2(suspects(t, trainedOn(t, right), 0, right))(t)

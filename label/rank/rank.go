@@ -17,7 +17,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/labelnoise"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -220,7 +220,7 @@ func sortEntries(entries []Entry) {
 
 // Commit implements label.Sink: it sorts the entries, and of those that would teach most it
 // chooses Config.Top that differ.
-func (r *Ranking) Commit(embed.Outcome) error {
+func (r *Ranking) Commit(embedding.Outcome) error {
 	r.finish()
 	var err error
 	if r.config.spreads() {

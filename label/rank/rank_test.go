@@ -18,7 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/gpr"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/gptree"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
@@ -34,12 +34,12 @@ func line(tb testing.TB) *model.Predictor {
 	return &model.Predictor{Head: head}
 }
 
-func item(path, given string, x ...float32) embed.Item {
-	return embed.Item{Sample: dataset.Sample{Path: path, Label: given}, Vector: x}
+func item(path, given string, x ...float32) embedding.Item {
+	return embedding.Item{Sample: dataset.Sample{Path: path, Label: given}, Vector: x}
 }
 
 // ranked adds the items to a new ranking of p and finishes it.
-func ranked(t *testing.T, p *model.Predictor, c Config, threshold float64, items ...embed.Item) *Ranking {
+func ranked(t *testing.T, p *model.Predictor, c Config, threshold float64, items ...embedding.Item) *Ranking {
 	t.Helper()
 	scorer := must.Get(c.Scorer(p, threshold))(t)
 	r := must.Get(New(c, scorer.Head.Classes()))(t)
@@ -49,17 +49,17 @@ func ranked(t *testing.T, p *model.Predictor, c Config, threshold float64, items
 }
 
 // rows are embeddings without images.
-type rows []embed.Item
+type rows []embedding.Item
 
-func (rows) Provenance() embed.Provenance { return embed.Provenance{} }
+func (rows) Provenance() embedding.Provenance { return embedding.Provenance{} }
 
-func (r rows) Each(_ context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+func (r rows) Each(_ context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
 	for _, item := range r {
 		if err := emit(item); err != nil {
-			return embed.Outcome{}, err
+			return embedding.Outcome{}, err
 		}
 	}
-	return embed.Outcome{}, nil
+	return embedding.Outcome{}, nil
 }
 
 func paths(entries []Entry) string {
@@ -73,7 +73,7 @@ func paths(entries []Entry) string {
 // TestOrder: each criterion, by hand. At x the probability of right is
 // 1/(1+exp(−2x)).
 func TestOrder(t *testing.T) {
-	items := []embed.Item{item("sure", "right", 3), item("middle", "left", 0.1), item("wrong", "left", 2),
+	items := []embedding.Item{item("sure", "right", 3), item("middle", "left", 0.1), item("wrong", "left", 2),
 		item("far", "right", 9), item("nowhere", "up", -0.5)}
 	for by, want := range map[Criterion]string{
 		Entropy: "middle nowhere wrong sure far", Margin: "middle nowhere wrong sure far",
@@ -98,7 +98,7 @@ func TestOrder(t *testing.T) {
 // TestTopIsTheBeginning of the full ranking, over many batches, unless it is spread.
 func TestTopIsTheBeginning(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 2))
-	var items []embed.Item
+	var items []embedding.Item
 	for i := range 3000 {
 		items = append(items, item(fmt.Sprintf("%04d", i), "", float32(math.Round(rng.NormFloat64()*20)/20)))
 	}
@@ -116,7 +116,7 @@ func TestTopIsTheBeginning(t *testing.T) {
 func TestSpread(t *testing.T) {
 	const kinds = 5 // 45 images, of which none is left out
 	e := drawnRows(1, 8, kinds)
-	var items []embed.Item
+	var items []embedding.Item
 	for i, s := range e.Samples {
 		v := append([]float32{}, dense.Row32(e.X, i)...)
 		v[0] = float32(i*11%45) * 1e-4 // between the classes of the head, all kinds alike

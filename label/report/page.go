@@ -13,7 +13,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -237,7 +237,7 @@ func (s *Sink) Put(row label.Scored) error {
 }
 
 // Commit implements label.Sink: it creates the thumbnails and writes the page.
-func (s *Sink) Commit(o embed.Outcome) error {
+func (s *Sink) Commit(o embedding.Outcome) error {
 	var err error
 	if s.page.Evaluation, err = s.Evaluation.Report(); err != nil {
 		return err

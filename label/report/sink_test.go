@@ -16,7 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/organise"
@@ -46,16 +46,16 @@ func newCounter(t *testing.T) *counter {
 // many returns n rows in folders named after classes.
 type many int
 
-func (many) Provenance() embed.Provenance { return embed.Provenance{Dim: 1} }
+func (many) Provenance() embedding.Provenance { return embedding.Provenance{Dim: 1} }
 
-func (n many) Each(_ context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+func (n many) Each(_ context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
 	for i := range int(n) {
 		s := dataset.Sample{Path: fmt.Sprintf("%04d.jpg", i), Label: []string{"left", "right", "up"}[i%3]}
-		if err := emit(embed.Item{Sample: s, Vector: []float32{float32(i-int(n)/2) / 100}}); err != nil {
-			return embed.Outcome{}, err
+		if err := emit(embedding.Item{Sample: s, Vector: []float32{float32(i-int(n)/2) / 100}}); err != nil {
+			return embedding.Outcome{}, err
 		}
 	}
-	return embed.Outcome{}, nil
+	return embedding.Outcome{}, nil
 }
 
 // TestARowIsScoredOnce: labels, class folders, evaluation, ranking and page

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/disjoint"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -107,7 +107,7 @@ func (d *dealer) joinAlike() {
 }
 
 // Commit implements label.Sink.
-func (d *dealer) Commit(embed.Outcome) error {
+func (d *dealer) Commit(embedding.Outcome) error {
 	d.joinAlike()
 	return nil
 }

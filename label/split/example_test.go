@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/ncm"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/split"
 )
@@ -32,7 +32,7 @@ func Example() {
 		row[i%2]++
 		content := sha256.Sum256([]byte{byte(i)}) // of the file in real use
 		sample := dataset.Sample{Path: fmt.Sprint(i, ".jpg")}
-		photos = append(photos, embed.Item{Sample: sample, Vector: row, Hash: content})
+		photos = append(photos, embedding.Item{Sample: sample, Vector: row, Hash: content})
 	}
 	pass := label.Pass{Scorer: label.Scorer{Head: head, TopK: 1}, Rows: photos}
 	plan, err := split.Deal(context.Background(), pass, split.Shares{80, 20}, 1)
@@ -49,11 +49,11 @@ func Example() {
 }
 
 // rows stand for Embedder.Embed of photos, or a feature folder.
-type rows []embed.Item
+type rows []embedding.Item
 
-func (r rows) Provenance() embed.Provenance { return embed.Provenance{Dim: 2} }
+func (r rows) Provenance() embedding.Provenance { return embedding.Provenance{Dim: 2} }
 
-func (r rows) Each(_ context.Context, emit func(embed.Item) error) (o embed.Outcome, err error) {
+func (r rows) Each(_ context.Context, emit func(embedding.Item) error) (o embedding.Outcome, err error) {
 	for _, item := range r {
 		if err := emit(item); err != nil {
 			return o, err

@@ -11,7 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
 )
@@ -64,7 +64,7 @@ func deal(t *testing.T, d *dealer, shares Shares, seed uint64, rows []label.Scor
 	for _, r := range rows {
 		must.Do(t, d.Put(r))
 	}
-	must.Do(t, d.Commit(embed.Outcome{}))
+	must.Do(t, d.Commit(embedding.Outcome{}))
 	return d.plan(shares, seed)
 }
 

@@ -7,7 +7,7 @@ import (
 	"path/filepath"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
 	"github.com/seed-90d10d51/pipeline/label/survey"
@@ -25,7 +25,7 @@ func Example() {
 		panic(err)
 	}
 	defer os.RemoveAll(dir)
-	if err := (survey.Sink{Survey: s, Dir: dir}).Commit(embed.Outcome{}); err != nil {
+	if err := (survey.Sink{Survey: s, Dir: dir}).Commit(embedding.Outcome{}); err != nil {
 		panic(err)
 	}
 	file, err := os.Open(filepath.Join(dir, label.SpeciesName))

@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/events"
@@ -179,7 +179,7 @@ func (s Sink) Put(label.Scored) error { return nil }
 func (s Sink) Abort() {}
 
 // Commit implements label.Sink.
-func (s Sink) Commit(embed.Outcome) error {
+func (s Sink) Commit(embedding.Outcome) error {
 	for name, rows := range map[string][][]string{label.SpeciesName: s.species(), activityTable: s.activity()} {
 		err := atomicfile.Write(filepath.Join(s.Dir, name), func(f *atomicfile.File) error {
 			return csv.NewWriter(f).WriteAll(rows)

@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/chart/charttest"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/label"
@@ -126,7 +126,7 @@ func TestNothingIsLost(t *testing.T) {
 	}
 	dir := t.TempDir()
 	sink := Sink{New(all, nil), dir}
-	must.Do(t, sink.Commit(embed.Outcome{}))
+	must.Do(t, sink.Commit(embedding.Outcome{}))
 	got := sums(t, filepath.Join(dir, label.SpeciesName))
 	for name, n := range want {
 		if got[name] != n {

@@ -8,14 +8,14 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/label/worker"
 )
 
 // Each line is answered, in order, whatever becomes of it.
 func Example() {
 	_, err := worker.Worker{
-		Embedder: lengths{}, // an *embed.Embedder in real use
+		Embedder: lengths{}, // an *embedding.Embedder in real use
 		In:       strings.NewReader("photo.jpg\n{\"path\":\"cat/1.jpg\",\"id\":17}\n"),
 		Out:      os.Stdout,
 		Answer:   answer, // label.Scorer.Answer in real use
@@ -32,16 +32,16 @@ func Example() {
 type lengths struct{}
 
 func (lengths) EmbedSeq(_ context.Context, _ string, samples iter.Seq[dataset.Sample],
-	emit func(embed.Item) error) (c embed.Counts, err error) {
+	emit func(embedding.Item) error) (c embedding.Counts, err error) {
 	for s := range samples {
-		if err := emit(embed.Item{Sample: s, Vector: []float32{float32(len(s.Path))}}); err != nil {
+		if err := emit(embedding.Item{Sample: s, Vector: []float32{float32(len(s.Path))}}); err != nil {
 			return c, err
 		}
 	}
 	return c, nil
 }
 
-func answer(items []embed.Item) (answers []any, err error) {
+func answer(items []embedding.Item) (answers []any, err error) {
 	for _, item := range items {
 		answers = append(answers, struct {
 			Path   string  `json:"path"`

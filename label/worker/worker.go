@@ -13,13 +13,13 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 )
 
 // An Embedder turns samples into embeddings and emits them in input order.
 type Embedder interface {
 	EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
-		emit func(embed.Item) error) (embed.Counts, error)
+		emit func(embedding.Item) error) (embedding.Counts, error)
 }
 
 // batchAnswers is the maximum number of answers computed together.
@@ -38,7 +38,7 @@ type Worker struct {
 	Out  io.Writer
 	// Answer returns the answers, as values for encoding/json, to at most 64
 	// items that have embeddings, in order.
-	Answer func(items []embed.Item) ([]any, error)
+	Answer func(items []embedding.Item) ([]any, error)
 }
 
 // An Outcome counts the answers.
@@ -54,7 +54,7 @@ func (w Worker) Run(ctx context.Context) (Outcome, error) {
 	group.Go(func() error {
 		defer close(r.done)
 		_, err := w.Embedder.EmbedSeq(ctx, w.Root, r.samples(ctx, in),
-			func(item embed.Item) error { return r.emit(ctx, item) })
+			func(item embedding.Item) error { return r.emit(ctx, item) })
 		return err
 	})
 	group.Go(r.answer)
@@ -75,7 +75,7 @@ type run struct {
 // finished is a request with the embedder's result.
 type finished struct {
 	request
-	item embed.Item
+	item embedding.Item
 }
 
 func (r *run) samples(ctx context.Context, in *reader) iter.Seq[dataset.Sample] {
@@ -102,7 +102,7 @@ func (r *run) samples(ctx context.Context, in *reader) iter.Seq[dataset.Sample] 
 	}
 }
 
-func (r *run) emit(ctx context.Context, item embed.Item) error {
+func (r *run) emit(ctx context.Context, item embedding.Item) error {
 	f := finished{<-r.requests, item} // queued before its sample was yielded
 	if f.err != nil {
 		f.item.Err = f.err
@@ -139,7 +139,7 @@ func (r *run) answer() error {
 }
 
 func (r *run) reply(batch []finished) error {
-	var fine []embed.Item
+	var fine []embedding.Item
 	for _, f := range batch {
 		if f.item.Err == nil {
 			fine = append(fine, f.item)

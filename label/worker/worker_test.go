@@ -15,7 +15,7 @@ import (
 	"testing/iotest"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
@@ -24,20 +24,20 @@ import (
 type echo struct{ seen *atomic.Int64 }
 
 func (e echo) EmbedSeq(ctx context.Context, _ string, samples iter.Seq[dataset.Sample],
-	emit func(embed.Item) error) (embed.Counts, error) {
+	emit func(embedding.Item) error) (embedding.Counts, error) {
 	for s := range samples {
 		if e.seen != nil {
 			e.seen.Add(1)
 		}
-		item := embed.Item{Sample: s, Vector: []float32{float32(len(s.Path))}}
+		item := embedding.Item{Sample: s, Vector: []float32{float32(len(s.Path))}}
 		if strings.HasPrefix(s.Path, "bad") || strings.Contains(s.Path, "\x00") {
 			item.Vector, item.Err = nil, errors.New("no picture")
 		}
 		if err := emit(item); err != nil {
-			return embed.Counts{}, err
+			return embedding.Counts{}, err
 		}
 	}
-	return embed.Counts{}, ctx.Err()
+	return embedding.Counts{}, ctx.Err()
 }
 
 type lengthOf struct {
@@ -45,7 +45,7 @@ type lengthOf struct {
 	Length float32 `json:"length"`
 }
 
-func lengths(items []embed.Item) ([]any, error) {
+func lengths(items []embedding.Item) ([]any, error) {
 	var answers []any
 	for _, item := range items {
 		answers = append(answers, lengthOf{dataset.EscapePath(item.Sample.Path), item.Vector[0]})
@@ -182,7 +182,7 @@ func TestErrorsEndTheRun(t *testing.T) {
 	}
 	broken := errors.New("broken head")
 	_, err := Worker{Embedder: echo{}, In: &endless{}, Out: io.Discard,
-		Answer: func([]embed.Item) ([]any, error) { return nil, broken }}.Run(context.Background())
+		Answer: func([]embedding.Item) ([]any, error) { return nil, broken }}.Run(context.Background())
 	if !errors.Is(err, broken) {
 		t.Errorf("%v", err)
 	}

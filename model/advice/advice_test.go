@@ -10,7 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -29,7 +29,7 @@ func learned(t *testing.T, found calibration.Calibration, sizes ...int) *model.M
 			b.X.Data = append(b.X.Data, row...)
 			b.Labels = append(b.Labels, string(rune('a'+k)))
 			b.Paths = append(b.Paths, fmt.Sprintf("%d/%d", k, i))
-			b.Content = append(b.Content, model.Hash(embed.HashRow(row)))
+			b.Content = append(b.Content, model.Hash(embedding.HashRow(row)))
 		}
 	}
 	b.X.Rows = len(b.Labels)

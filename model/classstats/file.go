@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
@@ -28,11 +28,11 @@ const (
 
 // document is the JSON inside a STATS file; arrays are tensors.
 type document struct {
-	Dim         int              `json:"dim"`
-	Unit        bool             `json:"unit"`
-	Classes     []classEntry     `json:"classes"`
-	Provenance  embed.Provenance `json:"provenance"`
-	ToolVersion string           `json:"tool_version"`
+	Dim         int                  `json:"dim"`
+	Unit        bool                 `json:"unit"`
+	Classes     []classEntry         `json:"classes"`
+	Provenance  embedding.Provenance `json:"provenance"`
+	ToolVersion string               `json:"tool_version"`
 }
 
 type classEntry struct {

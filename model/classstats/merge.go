@@ -18,8 +18,8 @@ var ErrCountedTwice = errors.New("the same images are counted in both")
 // Merge adds the samples of o, and returns how many samples both have. Those
 // count once: Merge removes them from a side that still has the examples of the
 // class, which it does for classes of up to d samples. If neither side does,
-// the error wraps ErrCountedTwice. It wraps embed.ErrOtherBackbone or
-// embed.ErrOtherPreprocessing if the embeddings are incompatible. On error
+// the error wraps ErrCountedTwice. It wraps embedding.ErrOtherBackbone or
+// embedding.ErrOtherPreprocessing if the embeddings are incompatible. On error
 // nothing is merged.
 //
 // Merging is exact: in any order and grouping, including a tree, the result is

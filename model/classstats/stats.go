@@ -14,7 +14,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 )
@@ -30,7 +30,7 @@ type Stats struct {
 	// float32, before they are added.
 	Unit bool
 	// Provenance records how the embeddings were computed.
-	Provenance  embed.Provenance
+	Provenance  embedding.Provenance
 	ToolVersion string
 
 	dim     int
@@ -53,7 +53,7 @@ func New(d int, unit bool) *Stats {
 }
 
 // Source returns the Provenance, with the dimension set.
-func (s *Stats) Source() embed.Provenance {
+func (s *Stats) Source() embedding.Provenance {
 	p := s.Provenance
 	p.Dim = s.dim
 	return p

@@ -17,7 +17,7 @@ import (
 
 	"gonum.org/v1/gonum/blas/blas32"
 
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
@@ -242,8 +242,8 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 	make := func(change func(*Stats)) *Stats {
 		s := collected(t, crowd(1, 3, "ant"), dense.Range(0, 3))
 		p := *spec()
-		s.Provenance = embed.Provenance{
-			Backbone:   embed.Backbone{Name: "vit", SHA256: strings.Repeat("a", 64)},
+		s.Provenance = embedding.Provenance{
+			Backbone:   embedding.Backbone{Name: "vit", SHA256: strings.Repeat("a", 64)},
 			Extractor:  json.RawMessage(`{"pool":"mean","provider":"cpu","batch":1}`),
 			Preprocess: &p, PreprocessFingerprint: p.Fingerprint(), Dim: statsDim,
 		}
@@ -270,7 +270,7 @@ func TestMergeRefusesWhatDoesNotBelongTogether(t *testing.T) {
 		"hardware": {func(s *Stats) {
 			s.Provenance.Extractor = json.RawMessage(`{"pool":"mean","provider":"cuda","batch":8}`)
 		}, ""},
-		"nothing known":  {func(s *Stats) { s.Provenance = embed.Provenance{} }, ""},
+		"nothing known":  {func(s *Stats) { s.Provenance = embedding.Provenance{} }, ""},
 		"the same again": {func(*Stats) {}, ""},
 	} {
 		a := make(func(*Stats) {})

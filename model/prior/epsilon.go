@@ -9,7 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
@@ -38,15 +38,15 @@ type example struct {
 }
 
 // See adds an embedding.
-func (e *Examples) See(class string, content classstats.Hash, embedding []float32) {
-	e.rows = append(e.rows, embed.HashRow(embedding))
+func (e *Examples) See(class string, content classstats.Hash, row []float32) {
+	e.rows = append(e.rows, embedding.HashRow(row))
 	pair := e.pairs[class]
 	at, seen := slices.BinarySearchFunc(pair, content,
 		func(x example, c classstats.Hash) int { return compare(x.content, c) })
 	if seen || at == 2 {
 		return
 	}
-	pair = slices.Insert(pair, at, example{content, slices.Clone(embedding)})
+	pair = slices.Insert(pair, at, example{content, slices.Clone(row)})
 	if e.pairs == nil {
 		e.pairs = map[string][]example{}
 	}

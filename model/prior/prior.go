@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/linalg"
@@ -39,8 +39,8 @@ type Description struct {
 	// had too few classes to choose it, or was not called.
 	Epsilon float64 `json:"epsilon,omitempty"`
 	// Provenance records how the embeddings were computed.
-	Provenance  embed.Provenance `json:"provenance"`
-	ToolVersion string           `json:"tool_version"`
+	Provenance  embedding.Provenance `json:"provenance"`
+	ToolVersion string               `json:"tool_version"`
 }
 
 // A Prior is the covariance within classes of some labelled images, and the
@@ -55,7 +55,7 @@ type Prior struct {
 }
 
 // Add pools a data set with those before; its classes are its own, whatever their
-// names. The error wraps embed.ErrOtherBackbone or embed.ErrOtherPreprocessing if
+// names. The error wraps embedding.ErrOtherBackbone or embedding.ErrOtherPreprocessing if
 // it does not match them. Classes of one image tell nothing, but count among what the
 // prior has seen. Of examples, which may be nil, the prior takes what statistics do not
 // have. O(nd²).
@@ -156,7 +156,7 @@ func wide(within []float32, d int) blas64.General {
 }
 
 // know adds hashes by which images of the prior are recognised: those of their
-// embeddings (embed.HashRow) where Add had those of photos.
+// embeddings (embedding.HashRow) where Add had those of photos.
 func (p *Prior) know(hashes []classstats.Hash) {
 	p.content = slices.Compact(sorted(append(p.content, hashes...)))
 }
@@ -165,8 +165,8 @@ func (p *Prior) know(hashes []classstats.Hash) {
 func (p *Prior) Samples() int { return cmp.Or(p.Images, len(p.content)) }
 
 // Accepts returns nil if the prior may be used for embeddings of that provenance,
-// or the error of embed.Provenance.Compatible.
-func (p *Prior) Accepts(from embed.Provenance) error {
+// or the error of embedding.Provenance.Compatible.
+func (p *Prior) Accepts(from embedding.Provenance) error {
 	own := p.Provenance
 	own.Dim = p.Dim
 	return from.Compatible(own, "in the prior")

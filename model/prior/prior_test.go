@@ -14,7 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
@@ -132,10 +132,10 @@ func TestPriorRefuses(t *testing.T) {
 	p := made(t, set(t, "one", 4, "a"))
 	other := classstats.New(d+1, true)
 	must.Get(other.Add(id("x", "a", 0), make([]float32, d+1)))(t)
-	if err := p.Add(t.Context(), nil, other, nil); !errors.Is(err, embed.ErrOtherBackbone) {
+	if err := p.Add(t.Context(), nil, other, nil); !errors.Is(err, embedding.ErrOtherBackbone) {
 		t.Error(err)
 	}
-	if err := p.Accepts(embed.Provenance{Dim: d + 1}); !errors.Is(err, embed.ErrOtherBackbone) {
+	if err := p.Accepts(embedding.Provenance{Dim: d + 1}); !errors.Is(err, embedding.ErrOtherBackbone) {
 		t.Error(err)
 	}
 }

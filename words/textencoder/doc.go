@@ -19,5 +19,5 @@
 // on its neighbours or on the number of cores.
 //
 // It runs in the ONNX Runtime that embed opens, for this module's own packages: programs use
-// package embed/wording.
+// package embedding/wording.
 package textencoder

@@ -11,8 +11,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model/advice"
 )
@@ -55,7 +55,7 @@ func TestAdvice(t *testing.T) {
 // foxes far away, one owl.
 func animals(l *commandtest.Bed) string {
 	l.Helper()
-	out := must.Get(featdir.NewWriter(l.Path("animals"), embed.Provenance{Dim: 8}))(l)
+	out := must.Get(featdir.NewWriter(l.Path("animals"), embedding.Provenance{Dim: 8}))(l)
 	defer out.Abort()
 	rng := rand.New(rand.NewPCG(3, 1))
 	var centre []float32

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
@@ -38,7 +38,7 @@ cifar-100-binary.tar.gz).`,
 }
 
 // listsDir returns the folder that the lists of a benchmark are pulled into.
-func listsDir(o embed.Options, l benchmark.Lists) (string, error) {
+func listsDir(o embedding.Options, l benchmark.Lists) (string, error) {
 	cache, err := o.CacheDir()
 	return l.Dir(filepath.Join(cache, "datasets")), err
 }

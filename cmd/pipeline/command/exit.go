@@ -15,7 +15,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
@@ -42,7 +42,7 @@ func isFinal(err error) bool {
 
 func exitCode(err error) int {
 	var usage *pipeline.UsageError
-	var settings *embed.SettingsError
+	var settings *embedding.SettingsError
 	var input *experiment.InputError
 	switch {
 	case err == nil:

@@ -5,8 +5,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/wording"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/wording"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
@@ -41,20 +41,20 @@ type Config struct {
 	Texts string `mapstructure:"texts" json:"texts"`
 	// Backbone is a name from the catalogue or an ONNX file; ""
 	// means the model's own, or if there is no model yet EfficientNet-Lite0.
-	Backbone   string              `mapstructure:"backbone" json:"backbone"`
-	Scan       pipeline.Scan       `mapstructure:"scan" json:"scan"`
-	Boxes      pipeline.Boxes      `mapstructure:"boxes" json:"boxes"`
-	Runtime    Runtime             `mapstructure:"runtime" json:"runtime"`
-	Linalg     native.Config       `mapstructure:"linalg" json:"linalg"`
-	Preprocess embed.Preprocess    `mapstructure:"preprocess" json:"preprocess"`
-	Extractor  extractor.Config    `mapstructure:"extractor" json:"extractor"`
-	Text       wording.Config      `mapstructure:"text" json:"text"`
-	Classifier pipeline.Classifier `mapstructure:"classifier" json:"classifier"`
-	Label      label.Config        `mapstructure:"label" json:"label"`
-	Rank       rank.Config         `mapstructure:"rank" json:"rank"`
-	Serve      serve.Config        `mapstructure:"serve" json:"serve"`
-	FSCIL      fscil.Config        `mapstructure:"fscil" json:"fscil"`
-	Experiment kind.Config         `mapstructure:"experiment" json:"experiment"`
+	Backbone   string               `mapstructure:"backbone" json:"backbone"`
+	Scan       pipeline.Scan        `mapstructure:"scan" json:"scan"`
+	Boxes      pipeline.Boxes       `mapstructure:"boxes" json:"boxes"`
+	Runtime    Runtime              `mapstructure:"runtime" json:"runtime"`
+	Linalg     native.Config        `mapstructure:"linalg" json:"linalg"`
+	Preprocess embedding.Preprocess `mapstructure:"preprocess" json:"preprocess"`
+	Extractor  extractor.Config     `mapstructure:"extractor" json:"extractor"`
+	Text       wording.Config       `mapstructure:"text" json:"text"`
+	Classifier pipeline.Classifier  `mapstructure:"classifier" json:"classifier"`
+	Label      label.Config         `mapstructure:"label" json:"label"`
+	Rank       rank.Config          `mapstructure:"rank" json:"rank"`
+	Serve      serve.Config         `mapstructure:"serve" json:"serve"`
+	FSCIL      fscil.Config         `mapstructure:"fscil" json:"fscil"`
+	Experiment kind.Config          `mapstructure:"experiment" json:"experiment"`
 }
 
 // Runtime locates ONNX Runtime.
@@ -71,7 +71,7 @@ func Default() Config {
 			Symlinks: string(dataset.FollowLinks)},
 		Boxes:      pipeline.Boxes{MinConfidence: 0.2},
 		Linalg:     native.DefaultConfig(),
-		Preprocess: embed.DefaultPreprocess(),
+		Preprocess: embedding.DefaultPreprocess(),
 		Extractor:  extractor.DefaultConfig(),
 		Text:       wording.DefaultConfig(),
 		Classifier: pipeline.DefaultClassifier(),

@@ -19,7 +19,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/plda"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/shared"

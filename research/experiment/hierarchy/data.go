@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
@@ -72,7 +72,8 @@ func (c Config) data(env experiment.Env) (data, error) {
 		name: fmt.Sprintf("%d classes of features", len(classes)), classes: len(classes),
 		train: all.Pick(rows[0]), test: evenly(all.Pick(rows[1]), c.MaxTest),
 	}
-	d.fingerprint, err = checkpoint.Key(d.train.Y, embed.HashRows(d.train.X), d.test.Y, embed.HashRows(d.test.X))
+	train, test := embedding.HashRows(d.train.X), embedding.HashRows(d.test.X)
+	d.fingerprint, err = checkpoint.Key(d.train.Y, train, d.test.Y, test)
 	return d, err
 }
 

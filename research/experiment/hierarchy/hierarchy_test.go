@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/hppca"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
@@ -75,7 +75,7 @@ func TestRun(t *testing.T) {
 
 func TestRunOnFeatures(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "features")
-	w := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 12}))(t)
+	w := must.Get(featdir.NewWriter(dir, embedding.Provenance{Dim: 12}))(t)
 	train, test := hierarchy.Synthetic{K: 9, Groups: 3, Dim: 12, Train: 6, Test: 3, Noise: 0.4}.Draw(1)
 	for part, s := range map[string]experiment.Labelled{"train": train, "test": test} {
 		for i, y := range s.Y {

@@ -11,7 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -32,7 +32,7 @@ type Runner struct {
 	// it is given.
 	Images string
 	Scan   dataset.ScanOptions
-	Embed  embed.Options
+	Embed  embedding.Options
 	// Env has the results folder, the seed, the settings of the methods and the
 	// backend. Env.Open is not used.
 	Env         experiment.Env

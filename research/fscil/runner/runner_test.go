@@ -15,8 +15,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/temperature"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/method"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
@@ -29,7 +29,7 @@ import (
 func features(t *testing.T) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "clouds")
-	out := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 4}))(t)
+	out := must.Get(featdir.NewWriter(dir, embedding.Provenance{Dim: 4}))(t)
 	defer out.Abort()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for class := range 6 {

@@ -11,8 +11,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/checkpoint"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	"github.com/seed-90d10d51/pipeline/research/fscil"
 )
@@ -20,10 +20,10 @@ import (
 // Samples holds the embeddings of all images that a benchmark may use.
 type Samples struct {
 	// Embedded counts the images; it is zero for a feature folder.
-	Embedded   embed.Counts
+	Embedded   embedding.Counts
 	embeddings *fscil.Embeddings
 	// rows are the embeddings with their labels and columns.
-	rows embed.Embeddings
+	rows embedding.Embeddings
 	// fingerprint changes with every embedding, label and column.
 	fingerprint string
 	// official is the protocol of the lists that the images were found with, nil
@@ -62,12 +62,12 @@ func (r Runner) embed(ctx context.Context, s *Samples, images dataset.Listing) (
 		return errors.New("name a network with --backbone: the usual one has seen the new classes; default-0.2 has " +
 			"seen the base classes of mini-ImageNet alone (pipeline backbones pull default-0.2)")
 	}
-	e, err := embed.Open(o)
+	e, err := embedding.Open(o)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, e.Close()) }()
-	all, err := embed.Collect(ctx, e.Embed(images.Source()))
+	all, err := embedding.Collect(ctx, e.Embed(images.Source()))
 	if err != nil {
 		return err
 	}
@@ -97,7 +97,7 @@ func (r Runner) readFeatures(dir string) (*Samples, error) {
 	return s, s.fill(f)
 }
 
-func (s *Samples) fill(e embed.Embeddings) error {
+func (s *Samples) fill(e embedding.Embeddings) error {
 	paths := make([]string, len(e.Samples))
 	for i, row := range e.Samples {
 		paths[i] = row.Path
@@ -107,7 +107,7 @@ func (s *Samples) fill(e embed.Embeddings) error {
 	if s.trainedOn, err = backbone.TrainedOn(e.Provenance.Backbone.SHA256); err != nil {
 		return err
 	}
-	if s.fingerprint, err = checkpoint.Key(e.Samples, e.Content, embed.HashRows(e.X)); err != nil {
+	if s.fingerprint, err = checkpoint.Key(e.Samples, e.Content, embedding.HashRows(e.X)); err != nil {
 		return err
 	}
 	s.embeddings, err = fscil.NewEmbeddings(e.X, paths, e.Content)

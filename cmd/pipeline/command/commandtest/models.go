@@ -12,8 +12,8 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
@@ -51,7 +51,7 @@ func (l *Bed) Relabelled(features string) string {
 func (l *Bed) Features(name string, without ...string) string {
 	l.Helper()
 	dir := l.Path(name)
-	out := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 6}))(l)
+	out := must.Get(featdir.NewWriter(dir, embedding.Provenance{Dim: 6}))(l)
 	defer out.Abort()
 	rng := rand.New(rand.NewPCG(7, 1))
 	for _, class := range []string{"a", "b", "c", "d"} {
@@ -136,7 +136,7 @@ func (l *Bed) train(args ...string) {
 // Foreign writes a feature folder of two files as another program would.
 func (l *Bed) Foreign(dim int) string {
 	l.Helper()
-	w := must.Get(featdir.NewWriter(l.Path("foreign"), embed.Provenance{Dim: dim}))(l)
+	w := must.Get(featdir.NewWriter(l.Path("foreign"), embedding.Provenance{Dim: dim}))(l)
 	defer w.Abort()
 	for i := range 12 {
 		row := make([]float32, dim)
@@ -161,7 +161,7 @@ func (l *Bed) Clouds(dir string) string {
 // rows.
 func (l *Bed) ManyClouds(dir string, base, rows int) string {
 	l.Helper()
-	out := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 8}))(l)
+	out := must.Get(featdir.NewWriter(dir, embedding.Provenance{Dim: 8}))(l)
 	defer out.Abort()
 	rng := rand.New(rand.NewPCG(1, 2))
 	for class := range base + 4 {

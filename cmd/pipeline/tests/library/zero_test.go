@@ -37,8 +37,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/vargp"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/dkl"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/wording"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/wording"
 	"github.com/seed-90d10d51/pipeline/extractor"
 	"github.com/seed-90d10d51/pipeline/extractor/backbone"
 	gaussian "github.com/seed-90d10d51/pipeline/gp/gpr"
@@ -127,19 +127,19 @@ func train(s model.Settings) (any, error) {
 // photos are rows of which the second is unlike the classes.
 type photos struct{}
 
-func (photos) Each(_ context.Context, emit func(embed.Item) error) (embed.Outcome, error) {
+func (photos) Each(_ context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
 	x, y := rows()
 	for i := range y {
-		item := embed.Item{Sample: dataset.Sample{Path: fmt.Sprint(i, ".jpg")}, Vector: x.Data[3*i : 3*i+3]}
+		item := embedding.Item{Sample: dataset.Sample{Path: fmt.Sprint(i, ".jpg")}, Vector: x.Data[3*i : 3*i+3]}
 		item.Vector[0] += float32(100 * (i % 2))
 		if err := emit(item); err != nil {
-			return embed.Outcome{}, err
+			return embedding.Outcome{}, err
 		}
 	}
-	return embed.Outcome{Counts: embed.Counts{Total: len(y)}}, nil
+	return embedding.Outcome{Counts: embedding.Counts{Total: len(y)}}, nil
 }
 
-func (photos) Provenance() embed.Provenance { return embed.Provenance{} }
+func (photos) Provenance() embedding.Provenance { return embedding.Provenance{} }
 
 // labelled is labels.csv of a job.
 func labelled(t *testing.T, j label.Job) (any, error) {
@@ -160,11 +160,11 @@ func labelled(t *testing.T, j label.Job) (any, error) {
 
 func job(j label.Job) use { return func(t *testing.T) (any, error) { return labelled(t, j) } }
 
-func opened(o embed.Options) use {
+func opened(o embedding.Options) use {
 	return func(t *testing.T) (any, error) {
 		orttest.Open(t)
 		o.Cache = t.TempDir()
-		e, err := embed.Open(o)
+		e, err := embedding.Open(o)
 		if err != nil {
 			return nil, err
 		}
@@ -231,7 +231,7 @@ func uses(t *testing.T) map[string]pair {
 			_, err := export.Sinks([]string{"coco"}, export.Options{})
 			return err
 		}),
-		"embed.Options": {opened(embed.Options{}), opened(embed.DefaultOptions())},
+		"embedding.Options": {opened(embedding.Options{}), opened(embedding.DefaultOptions())},
 		"wording.Config": of(wording.DefaultConfig(), func(c wording.Config) (any, error) {
 			_, texts, err := c.Templates.Sentences([]dataset.Description{{Class: "cat"}})
 			return texts, err

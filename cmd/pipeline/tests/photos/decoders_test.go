@@ -8,7 +8,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/embed"
+	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/imagelib"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/model"
@@ -88,9 +88,9 @@ func TestOtherFeaturesAreRefused(t *testing.T) {
 	images := l.Photos(l.Path("base"), 300, 4, "kiwi", "lime")
 	file := l.Path("libraries.model")
 	l.Must("train", "--images", images, "--out", file)
-	for word, probes := range map[string]func(embed.Probes) embed.Probes{
-		"mean cosine":        func(p embed.Probes) embed.Probes { p[0] += 10; return p },
-		"cannot be compared": func(embed.Probes) embed.Probes { return nil },
+	for word, probes := range map[string]func(embedding.Probes) embedding.Probes{
+		"mean cosine":        func(p embedding.Probes) embedding.Probes { p[0] += 10; return p },
+		"cannot be compared": func(embedding.Probes) embedding.Probes { return nil },
 	} {
 		m := must.Get(model.Load(file))(t)
 		m.Provenance.Probes = probes(m.Provenance.Probes)

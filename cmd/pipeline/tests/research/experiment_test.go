@@ -14,8 +14,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 	"github.com/seed-90d10d51/pipeline/dataset"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
@@ -23,7 +23,7 @@ import (
 // each, for drawn sessions.
 func pool(l *commandtest.Bed, dir string) string {
 	l.Helper()
-	out := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: 6}))(l)
+	out := must.Get(featdir.NewWriter(dir, embedding.Provenance{Dim: 6}))(l)
 	defer out.Abort()
 	rng := rand.New(rand.NewPCG(3, uint64(len(dir))))
 	for class := range 10 {

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 )
 
 // TestImportedCUB: the other commands take the feature folder that

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
-	"github.com/seed-90d10d51/pipeline/embed"
-	"github.com/seed-90d10d51/pipeline/embed/featdir"
+	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/embedding/featdir"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
@@ -47,7 +47,7 @@ func unknownClasses(l *commandtest.Bed, t *testing.T, photos, vit string) {
 
 // holdOut writes two feature folders: five photos of every class except 20 that
 // are drawn, and five others of every class.
-func holdOut(l *commandtest.Bed, f embed.Embeddings, draw uint64) (train, test string) {
+func holdOut(l *commandtest.Bed, f embedding.Embeddings, draw uint64) (train, test string) {
 	l.Helper()
 	byClass := map[string][]int{}
 	var classes []string
@@ -78,13 +78,13 @@ func holdOut(l *commandtest.Bed, f embed.Embeddings, draw uint64) (train, test s
 }
 
 // part writes some rows as a feature folder.
-func part(l *commandtest.Bed, f embed.Embeddings, name string, rows []int) string {
+func part(l *commandtest.Bed, f embedding.Embeddings, name string, rows []int) string {
 	l.Helper()
 	dir := filepath.Join(l.Dir, name)
 	if l.Exists(dir) {
 		return dir
 	}
-	w := must.Get(featdir.NewWriter(dir, embed.Provenance{Dim: f.X.Cols}))(l)
+	w := must.Get(featdir.NewWriter(dir, embedding.Provenance{Dim: f.X.Cols}))(l)
 	defer w.Abort()
 	for _, i := range rows {
 		must.Do(l, w.Write(f.Samples[i], f.X.Data[i*f.X.Stride:i*f.X.Stride+f.X.Cols]))
