@@ -60,7 +60,7 @@ func BelowPermissions(t *testing.T, cmd *exec.Cmd) *exec.Cmd {
 func (l *Bed) probePictures() map[string]bool {
 	l.Helper()
 	if common.probes == nil {
-		files, err := filepath.Glob(filepath.Join(testenv.ModuleRoot(l.TB), "embed", "probes", "*.jpg"))
+		files, err := filepath.Glob(filepath.Join(testenv.ModuleRoot(l.TB), "embedding", "probes", "*.jpg"))
 		if err != nil || len(files) == 0 {
 			l.Fatal(err, files)
 		}

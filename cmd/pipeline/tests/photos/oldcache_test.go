@@ -78,7 +78,7 @@ func TestCacheElsewhereAndOlder(t *testing.T) {
 // ofOldVersion makes a cache one of version 0.2.
 func ofOldVersion(l *commandtest.Bed, cache string) {
 	l.Helper()
-	kept := filepath.Join(testenv.ModuleRoot(l.TB), "embed", "cache", "testdata", "kept", "0.2")
+	kept := filepath.Join(testenv.ModuleRoot(l.TB), "embedding", "cache", "testdata", "kept", "0.2")
 	must.Do(l, errors.Join(os.RemoveAll(cache), os.CopyFS(cache, os.DirFS(kept))))
 }
 
