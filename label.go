@@ -73,7 +73,7 @@ func (q LabelRequest) Validate() error {
 // checkOut refuses a folder such as labels.csv, which would have the table inside.
 func (q LabelRequest) checkOut() error {
 	kind := filepath.Ext(q.Out)
-	if !slices.Contains([]string{".csv", ".jsonl", ".parquet"}, kind) {
+	if !slices.Contains([]string{".csv", ".jsonl", ".parquet", ".xlsx"}, kind) {
 		return nil
 	}
 	if _, err := os.Stat(q.Out); !errors.Is(err, os.ErrNotExist) {

@@ -12,7 +12,7 @@ import (
 // Config selects what is written. The zero value stands for DefaultConfig, and so does a field that is
 // zero, except where the field says what that means.
 type Config struct {
-	// Format lists what to write: "csv", "jsonl", "parquet", which are tables, and
+	// Format lists what to write: "csv", "jsonl", "parquet", "xlsx", which are tables, and
 	// "imagefolder", "coco", "label-studio", "camtrap-dp", which are folders of that name
 	// (package export).
 	Format []string `mapstructure:"format" json:"format"`

@@ -63,7 +63,10 @@ type Job struct {
 // same folder is refused.
 func (j Job) Run(ctx context.Context) (Summary, error) {
 	j.Config = j.Config.resolved()
-	tables := &tables{dir: j.Out, more: j.columns()}
+	if j.Count == nil && j.Head != nil {
+		j.Count = NewCount(j.Held, unlearned(j.Head.Classes()))
+	}
+	tables := &tables{dir: j.Out, more: j.columns(), count: j.Count}
 	defer abort(append(j.Sinks, tables))
 	if err := j.check(); err != nil {
 		return Summary{}, err
@@ -75,9 +78,6 @@ func (j Job) Run(ctx context.Context) (Summary, error) {
 	defer unlock()
 	if err := tables.create(j.Config); err != nil {
 		return Summary{}, err
-	}
-	if j.Count == nil {
-		j.Count = NewCount(j.Held, unlearned(j.Head.Classes()))
 	}
 	last := &summarySink{
 		Summary: j.summary(), dir: j.Out, start: time.Now(), sinks: j.sinks(tables), count: j.Count,
@@ -186,6 +186,7 @@ func lock(dir string) (unlock func(), err error) {
 type tables struct {
 	dir     string
 	more    []column
+	count   *Count // is committed before
 	outputs []*output
 	files   []string // after Commit
 }
@@ -216,6 +217,7 @@ func (t *tables) Put(s Scored) error {
 
 func (t *tables) Commit(embedding.Outcome) error {
 	for _, o := range t.outputs {
+		o.tell(t.count.Account())
 		names, err := o.commit()
 		if err != nil {
 			return fmt.Errorf("write labels: %w", err)

@@ -32,7 +32,7 @@ var lists = map[string]string{
 // TestFormats: each format that label offers is written, tried here and read back, and
 // described.
 func TestFormats(t *testing.T) {
-	tables := []string{"csv", "jsonl", "parquet"}
+	tables := []string{"csv", "jsonl", "parquet", "xlsx"}
 	if want := slices.Concat(tables, all); !slices.Equal(label.Formats(), want) {
 		t.Errorf("label.Formats has %q, the tests here %q", label.Formats(), want)
 	}

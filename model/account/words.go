@@ -3,6 +3,7 @@ package account
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
@@ -41,22 +42,29 @@ func (a Account) Lines() []string {
 	return lines
 }
 
-// Counts says how many photos there are of what; they add up.
-func (a Account) Counts() string {
-	var parts []string
-	for _, part := range []struct {
-		n    int
-		what string
-	}{
+// A Part is how many photos are something, in words.
+type Part struct {
+	N    int
+	What string
+}
+
+// Parts are what there is of the photos, which add up to all.
+func (a Account) Parts() []Part {
+	all := []Part{
 		{a.Decided.Person, "decided one by one"}, {a.Decided.Bulk, "accepted in bulk"},
 		{a.Decided.List, "from a folder or list"}, {a.Decided.Detector, "named by the detector"},
 		{a.SetAside.Unusable, "not usable"}, {a.SetAside.Several, "of several things"}, {a.SetAside.Later, "for later"},
 		{a.Failed, "unreadable"}, {a.Copies, "copies"}, {a.Waiting, "waiting"},
 		{a.Model - a.Unknown, "labelled by the model alone"}, {a.Unknown, "unknown"},
-	} {
-		if part.n > 0 || len(parts) == 0 {
-			parts = append(parts, fmt.Sprintf("%d %s", part.n, part.what))
-		}
+	}
+	return slices.Concat(all[:1], slices.DeleteFunc(all[1:], func(p Part) bool { return p.N == 0 }))
+}
+
+// Counts says how many photos there are of what.
+func (a Account) Counts() string {
+	var parts []string
+	for _, part := range a.Parts() {
+		parts = append(parts, fmt.Sprintf("%d %s", part.N, part.What))
 	}
 	return strings.Join(parts, ", ")
 }

@@ -128,6 +128,7 @@ function showRecent(running) {
 // formats says what each is for.
 const formats = {
   csv: "a table, for spreadsheets", jsonl: "lines of JSON, for programs", parquet: "a table, for data frames",
+  xlsx: "a workbook, for Excel and its like",
   imagefolder: "for Hugging Face datasets", coco: "for detection tools", "label-studio": "for Label Studio",
   "camtrap-dp": "for camera traps",
 };

@@ -15,7 +15,7 @@ func newLabel() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "label MODEL --images DIR | --features FEATDIR --out OUTDIR | --stdin",
 		Short: "Label a folder of images, or embeddings",
-		Long: `Writes labels.csv (.jsonl, .parquet), errors.csv and summary.json into OUTDIR. Run
+		Long: `Writes labels.csv (.jsonl, .parquet, .xlsx), errors.csv and summary.json into OUTDIR. Run
 the same command again to resume. Exit code 3: some images could not be read, and
 errors.csv says why.
 
