@@ -177,7 +177,7 @@ func ShotOf(file, taken string, fileTimes bool) photometa.Shot {
 func (t *Times) shot(file, taken string, fileTimes bool) photometa.Shot {
 	s, _ := photometa.ReadShot(file) // an unreadable file is reported where it is embedded
 	named := timeIn(filepath.Base(file))
-	written, zoned := timeOf(taken)
+	written, zoned := TimeOf(taken)
 	if written.IsZero() && strings.TrimSpace(taken) != "" {
 		t.Unread.add(taken)
 	}

@@ -64,9 +64,9 @@ var dates = regexp.MustCompile(`^(?:(?:Mon|Tue|Wed|Thu|Fri|Sat|Sun)[a-z]*,? )?(?
 var times = regexp.MustCompile(`^(?P<h>\d\d?):?(?P<i>\d\d)(?::?(?P<s>\d\d)(?:[.,](?P<f>\d{1,9})\d*)?)?` +
 	`(?: ?(?P<half>[AaPp])\.?[Mm]\.?)? ?(?P<z>Z|UTC|GMT|[+-]\d\d(?::?\d\d)?)?$`)
 
-// timeOf returns the time that a list has, zero if it cannot be read or could be several. Seconds since
+// TimeOf returns the time that a list has, zero if it cannot be read or could be several. Seconds since
 // 1970 (ten digits, or thirteen with milliseconds) are times, too.
-func timeOf(text string) (t time.Time, zoned bool) {
+func TimeOf(text string) (t time.Time, zoned bool) {
 	text = strings.Join(strings.Fields(text), " ") // spaces of any kind
 	if n, err := strconv.ParseInt(text, 10, 64); err == nil && n > 0 {
 		switch len(text) {

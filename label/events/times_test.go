@@ -65,7 +65,7 @@ func TestTimesOfLists(t *testing.T) {
 		"45413.42444": "", "10:11:12": "", "2024-02-30 10:11:12": "", "2024-05-01 24:00:00": "", "": "", "today": "",
 		"2024-05-01 13:11:12 PM": "", "1 Maybe 2024 10:11:12": "", "-1714558272": "", "99999999999999999999": "",
 	} {
-		got, zoned := timeOf(text)
+		got, zoned := TimeOf(text)
 		if zoned {
 			want, text = want[:max(0, len(want)-len(" UTC"))], text+" (zoned)"
 		}
@@ -91,7 +91,7 @@ func FuzzTimes(f *testing.F) {
 		f.Add(text)
 	}
 	f.Fuzz(func(t *testing.T, text string) {
-		if got, _ := timeOf(text); !got.IsZero() && (got.Year() < 0 || got.Year() > 9999) {
+		if got, _ := TimeOf(text); !got.IsZero() && (got.Year() < 0 || got.Year() > 9999) {
 			t.Errorf("year %d", got.Year())
 		}
 		timeIn(text)

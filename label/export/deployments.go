@@ -8,10 +8,12 @@ import (
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
+	"github.com/seed-90d10d51/pipeline/label/events"
 )
 
 // Deployments are what people know about deployments, by deploymentID: the cells of a
@@ -27,8 +29,8 @@ const (
 	mostYears                      = 100
 )
 
-// ReadDeployments reads a CSV file with the column deploymentID and others of deployments
-// of Camtrap DP, such as latitude and longitude. Errors name the line.
+// ReadDeployments reads a CSV file, also with semicolons and decimal commas, with the column deploymentID and others
+// of deployments of Camtrap DP, such as latitude and longitude. Errors name the line.
 func ReadDeployments(file string) (Deployments, error) {
 	text, err := regularfile.Read(file, mostDeployments)
 	if err != nil {
@@ -42,7 +44,14 @@ func ReadDeployments(file string) (Deployments, error) {
 }
 
 func parseDeployments(text []byte) (Deployments, error) {
-	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))))
+	text = bytes.TrimPrefix(text, []byte("\xef\xbb\xbf"))
+	r := csv.NewReader(bytes.NewReader(text))
+	first, _, _ := bytes.Cut(text, []byte("\n"))
+	for _, separator := range ";\t" { // as Excel writes where commas are for decimals
+		if !bytes.ContainsRune(first, ',') && bytes.ContainsRune(first, separator) {
+			r.Comma = separator
+		}
+	}
 	header, err := r.Read()
 	if err != nil {
 		return nil, fmt.Errorf("no header: %w", err)
@@ -103,17 +112,16 @@ func (d Deployments) add(id string, row map[string]string) error {
 		return errors.New("latitude and longitude belong together")
 	}
 	for name, most := range map[string]float64{"latitude": 90, "longitude": 180} {
-		if text := row[name]; text != "" {
+		if text := strings.Replace(row[name], ",", ".", 1); text != "" {
+			row[name] = text
 			if v, err := strconv.ParseFloat(text, 64); err != nil || !(v >= -most && v <= most) { // NaN is neither
 				return fmt.Errorf("%s %q is not from %g to %g degrees", name, text, -most, most)
 			}
 		}
 	}
 	for _, name := range []string{deploymentStart, deploymentEnd} {
-		if text := row[name]; text != "" {
-			if _, err := time.Parse(time.RFC3339, text); err != nil {
-				return fmt.Errorf("%s %q is no time with a zone, such as 2025-06-14T10:00:00+02:00", name, text)
-			}
+		if err := setTime(row, name); err != nil {
+			return err
 		}
 	}
 	if from, to, ok := span(row); ok && (to.Before(from) || to.After(from.AddDate(mostYears, 0, 0))) {
@@ -121,6 +129,23 @@ func (d Deployments) add(id string, row map[string]string) error {
 			deploymentStart, row[deploymentStart], mostYears)
 	}
 	d[id] = row
+	return nil
+}
+
+// setTime writes a time as Camtrap DP has it. One without a zone is taken for UTC, as those of photos are.
+func setTime(row map[string]string, name string) error {
+	text := row[name]
+	if text == "" {
+		return nil
+	}
+	t, zoned := events.TimeOf(text)
+	if t.IsZero() {
+		return fmt.Errorf("%s %q could be several times, or is none: write it as 2025-06-14T10:00:00+02:00", name, text)
+	}
+	row[name] = moment(t)
+	if !zoned && row["timestampIssues"] == "" {
+		row["timestampIssues"] = "true"
+	}
 	return nil
 }
 

@@ -1,6 +1,7 @@
 package export
 
 import (
+	"maps"
 	"strings"
 	"testing"
 )
@@ -29,12 +30,34 @@ func TestDeployments(t *testing.T) {
 		"deploymentID,latitude,longitude\na,1\n":              "wrong number of fields",
 		"deploymentID,latitude,longitude\na,91,1\n":           "-90 to 90",
 		"deploymentID,latitude,longitude\na,1,NaN\n":          "-180 to 180",
-		"deploymentID,deploymentEnd\na,2025-06-01 10:00:00\n": "no time with a zone",
+		"deploymentID,deploymentEnd\na,06/01/2025 10:00:00\n": `deploymentEnd "06/01/2025 10:00:00" could be several`,
+		"deploymentID,deploymentEnd\na,2025-06-01\n":          "could be several times, or is none",
 		"deploymentID,deploymentStart,deploymentEnd\na,2025-06-02T00:00:00Z,2025-06-01T00:00:00Z\n": "is before",
 		"deploymentID,deploymentStart,deploymentEnd\na,1025-06-02T00:00:00Z,2025-06-01T00:00:00Z\n": "100 years",
 	} {
 		if _, err := parseDeployments([]byte(text)); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+}
+
+// TestDeploymentsOfExcel: semicolons, tabs and decimal commas are read, and a time without a zone is one of UTC that
+// is marked.
+func TestDeploymentsOfExcel(t *testing.T) {
+	for _, text := range []string{
+		"deploymentID;latitude;longitude;deploymentStart;deploymentEnd\n" +
+			"s;52,1;-4,5;2024-06-01 08:00:00;2024-06-10T09:00:00+02:00\n",
+		"deploymentID\tlatitude\tlongitude\tdeploymentStart\tdeploymentEnd\n" +
+			"s\t52.1\t-4.5\t1.6.2024 8:00\t2024-06-10T09:00:00+02:00\n",
+		"deploymentID,latitude,longitude,deploymentStart,deploymentEnd\n" +
+			"s,\"52,1\",\"-4,5\",2024-06-01T08:00:00,2024-06-10T09:00:00+02:00\n",
+	} {
+		d, err := parseDeployments([]byte(text))
+		want := map[string]string{"deploymentID": "s", "latitude": "52.1", "longitude": "-4.5",
+			"deploymentStart": "2024-06-01T08:00:00Z", "deploymentEnd": "2024-06-10T09:00:00+02:00",
+			"timestampIssues": "true"}
+		if err != nil || !maps.Equal(d["s"], want) {
+			t.Errorf("%q: %v %v", text, d, err)
 		}
 	}
 }
