@@ -123,7 +123,7 @@ func (in inputs) source(ctx context.Context, need need) (*dataset.Source, error)
 	case in.Images == "":
 		return nil, misuse("{images} is missing: give the folder to read")
 	case in.Scan.Predictions || in.Scan.PathColumn != "" || in.Scan.LabelColumn != "" || in.Scan.PathSuffix != "":
-		return nil, misuse("{path-column}, {label-column}, {path-suffix} and {predictions} say how to read a list: " +
+		return nil, misuse("{path-column}, {label-from}, {path-suffix} and {predictions} say how to read a list: " +
 			"give it with {list}")
 	}
 	opts, err := in.scanOptions()
@@ -280,7 +280,7 @@ func (in inputs) openFeatures(m *model.Model) (input, error) {
 		return input{}, misuse("{boxes} are parts of photos, and features have none: give {images}")
 	}
 	if s := in.Scan; s.List() != (dataset.ListOptions{}) || s.Predictions || !s.followsLinks() {
-		return input{}, misuse("{class-from}, {path-column}, {label-column}, {path-suffix}, {predictions} and " +
+		return input{}, misuse("{class-from}, {path-column}, {label-from}, {path-suffix}, {predictions} and " +
 			"{symlinks} say how to read images; features have paths and labels of their own")
 	}
 	filter, err := in.Scan.Filter()

@@ -181,7 +181,7 @@ func mostly(rows [][]string, wanted func(cell string) bool) (columns []int) {
 func (g guesser) columns(r records) (columns, error) {
 	c := columns{path: 0, label: -1, split: slices.Index(r.header, "split"), session: slices.Index(r.header, "session"),
 		taken: -1, several: -1, by: slices.Index(r.header, "by"), ranked: slices.Index(r.header, "top_k"),
-		suffix: g.opts.PathSuffix}
+		suffix: g.opts.PathSuffix, from: g.opts.ClassFrom}
 	if err := checkWidth(len(r.header)); err != nil {
 		return c, err
 	}
@@ -336,7 +336,7 @@ func (g guesser) suffix(rows [][]string, column int) string {
 // else the only one that is left. -1 means none.
 func (g guesser) labelColumn(names []string, path int) (int, error) {
 	if g.opts.LabelColumn != "" {
-		return named(names, g.opts.LabelColumn, "label-column")
+		return named(names, g.opts.LabelColumn, "label-from")
 	}
 	if i := slices.Index(names, "label"); i >= 0 {
 		return i, nil
@@ -362,7 +362,7 @@ func (g guesser) labelColumn(names []string, path int) (int, error) {
 	case len(left) == 0, g.opts.LabelsOptional:
 		return -1, nil
 	}
-	return 0, &ColumnError{phrase.New("which column has the labels? Name one of %s with {label-column}, or take "+
+	return 0, &ColumnError{phrase.New("which column has the labels? Name one of %s with {label-from}, or take "+
 		"classes from folders with {class-from}", list(names))}
 }
 

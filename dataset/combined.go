@@ -1,17 +1,10 @@
 package dataset
 
 import (
-	"encoding/csv"
 	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
-
-	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // Names of columns whose cells are the name of a file alone, and of those with its folder, as Timelapse
@@ -149,78 +142,4 @@ func yesOrNo(cell string) (yes, ok bool) {
 		return false, true
 	}
 	return false, false
-}
-
-// mediaTable is the table of a Camera Trap Data Package that has the paths of its media.
-const mediaTable = "media.csv"
-
-// withMedia replaces identifiers of media by the paths that media.csv, in the same folder, has for them.
-// Identifiers that are paths of photos, as label writes them, stay.
-func (g guesser) withMedia(r records) (records, error) {
-	paths, err := g.media()
-	if err != nil || paths == nil {
-		return r, err
-	}
-	out := r
-	out.first = nil
-	out.each = func(columns []int, use func(int, []string) bool) error {
-		return r.each(columns, func(number int, cells []string) bool {
-			if file, ok := paths[cells[0]]; ok && !g.exists(cells[0], "") {
-				cells = slices.Clone(cells)
-				cells[0] = file
-			}
-			return use(number, cells)
-		})
-	}
-	return out, nil
-}
-
-// media reads media.csv: paths by identifier, those below its folder absolute. It is nil if there is none.
-func (g guesser) media() (map[string]string, error) {
-	if g.dir == "" {
-		return nil, nil
-	}
-	f, _, err := regularfile.Open(filepath.Join(g.dir, mediaTable))
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read %s beside it: %w", mediaTable, err)
-	}
-	defer f.Close()
-	table := csv.NewReader(newLineLimiter(f))
-	table.ReuseRecord = true
-	header, err := table.Read()
-	if err != nil {
-		return nil, fmt.Errorf("read %s beside it: %w", mediaTable, err)
-	}
-	id, at := slices.Index(header, "mediaID"), slices.Index(header, "filePath")
-	paths := map[string]string{}
-	for id >= 0 && at >= 0 {
-		cells, err := table.Read()
-		if err == io.EOF {
-			break
-		}
-		if err != nil {
-			return nil, fmt.Errorf("read %s beside it: %w", mediaTable, err)
-		}
-		file := field(cells, at)
-		if err := checkPath(file); err != nil {
-			return nil, fmt.Errorf("read %s beside it: %w", mediaTable, err)
-		}
-		if here := filepath.Join(g.dir, filepath.FromSlash(file)); !filepath.IsAbs(file) && isRegular(here) {
-			if absolute, err := filepath.Abs(here); err == nil {
-				file = absolute
-			}
-		}
-		if key := field(cells, id); key != "" && file != "" {
-			paths[key] = file
-		}
-	}
-	return paths, nil
-}
-
-func isRegular(file string) bool {
-	info, err := os.Stat(file)
-	return err == nil && info.Mode().IsRegular()
 }

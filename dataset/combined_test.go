@@ -80,3 +80,34 @@ func TestForeignDataPackage(t *testing.T) {
 		}
 	}
 }
+
+// TestObservationsOfEvents: in packages such as Agouti's, observations are of events, and paths are addresses: the
+// photos are those of the deployment and time, found by name; a name that two photos have is none.
+func TestObservationsOfEvents(t *testing.T) {
+	const head = "observationID,deploymentID,mediaID,observationLevel,eventStart,eventEnd,observationType," +
+		"scientificName\n"
+	dir := tree(t, map[string]string{"d1/a.JPG": "", "d1/b.JPG": "", "d1/late.JPG": "", "c.JPG": "", "twice.JPG": "",
+		"media.csv": "mediaID,deploymentID,timestamp,filePath,fileName\n" +
+			"1,d1,2024-05-01T06:00:00Z,https://m.example/1/file,a.JPG\n" +
+			"2,d1,2024-05-01T08:00:09+02:00,https://m.example/2/file,b.JPG\n" +
+			"3,d1,2024-05-01T06:01:00Z,https://m.example/3/file,late.JPG\n" +
+			"4,d2,2024-05-01T06:00:05Z,https://m.example/4/file,c.JPG\n" +
+			"5,d2,2024-05-02T06:00:05Z,https://m.example/5/file,twice.JPG\n" +
+			"6,d3,2024-05-02T06:00:05Z,https://m.example/6/file,twice.JPG\n",
+		"observations.csv": head + "1,d1,,event,2024-05-01T06:00:00Z,2024-05-01T06:00:09Z,animal,fox\n" +
+			"2,d2,,event,2024-05-01T06:00:00Z,2024-05-01T06:00:09Z,blank,\n" +
+			"3,d2,,event,2024-05-02T06:00:00Z,2024-05-02T06:00:09Z,animal,deer\n" +
+			"4,d4,,event,2024-05-02T06:00:00Z,2024-05-02T06:00:09Z,animal,deer\n"})
+	l := must.Get(ReadList(filepath.Join(dir, "observations.csv"), dir, ListOptions{}))(t)
+	wantEqual(t, "samples", brief(l), []string{"c.JPG=blank", "d1/a.JPG=fox", "d1/b.JPG=fox"})
+	var problems []string
+	for _, p := range l.Problems {
+		problems = append(problems, p.Path)
+	}
+	wantEqual(t, "problems", problems, []string{"event 2024-05-02T06:00:00Z of d4", "https://m.example/5/file"})
+	must.Do(t, os.Remove(filepath.Join(dir, "media.csv")))
+	if _, err := ReadList(filepath.Join(dir, "observations.csv"), dir, ListOptions{}); err == nil ||
+		!strings.Contains(err.Error(), "there is no media.csv") {
+		t.Error(err)
+	}
+}

@@ -15,7 +15,7 @@ const mostJSON = 1 << 30
 
 // openJSONArray reads a JSON array of records: flat ones, whose keys are the columns, or
 // the tasks that Label Studio exports.
-func openJSONArray(t *text) (records, error) {
+func openJSONArray(t *text, g guesser) (records, error) {
 	if t.size > mostJSON {
 		return records{}, fmt.Errorf("a JSON array of more than %d MiB; write one record a line (JSON lines)",
 			mostJSON>>20)
@@ -26,35 +26,30 @@ func openJSONArray(t *text) (records, error) {
 	if err := d.Decode(&objects); err != nil {
 		return records{}, fmt.Errorf("not a JSON array of records: %w", err)
 	}
-	keys := map[string]bool{"path": true, "label": true}
-	tasks := slices.ContainsFunc(objects, isTask)
-	if !tasks {
-		clear(keys)
-		for _, object := range objects {
-			for key := range object {
-				keys[key] = true
-			}
+	if slices.ContainsFunc(objects, isTask) {
+		return g.tasks(objects, t.size)
+	}
+	return flat(objects), nil
+}
+
+// flat are records of objects whose keys are the columns.
+func flat(objects []map[string]any) records {
+	keys := map[string]bool{}
+	for _, object := range objects {
+		for key := range object {
+			keys[key] = true
 		}
 	}
 	header := slices.Sorted(maps.Keys(keys))
-	if !tasks {
-		return records{header: header, unit: "record", each: func(wanted []int, use func(int, []string) bool) error {
-			row := jsonRow(header, wanted)
-			for i, object := range objects {
-				if !use(i+1, row(object)) {
-					return nil
-				}
-			}
-			return nil
-		}}, nil
-	}
-	return made(header, t.size, func(add func(cells ...string) bool) {
-		for _, object := range objects {
-			if !taskRows(object, func(path, label string) bool { return add(label, path) }) {
-				return
+	return records{header: header, unit: "record", each: func(wanted []int, use func(int, []string) bool) error {
+		row := jsonRow(header, wanted)
+		for i, object := range objects {
+			if !use(i+1, row(object)) {
+				return nil
 			}
 		}
-	}), nil
+		return nil
+	}}
 }
 
 // jsonRow returns a function that fills the wanted cells (nil: all) from an object.

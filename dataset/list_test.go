@@ -180,13 +180,13 @@ func TestAmbiguousTables(t *testing.T) {
 		"left,right,label\n1.jpg,2.jpg,cat\n": {ListOptions{},
 			`paths? Name one of "left", "right", "label" with path-column`},
 		"path,colour,size\n1.jpg,red,big\n": {ListOptions{},
-			`labels? Name one of "path", "colour", "size" with label-column`},
-		"path,species,class\n1.jpg,canis,dog\n": {ListOptions{}, "label-column"},
+			`labels? Name one of "path", "colour", "size" with label-from`},
+		"path,species,class\n1.jpg,canis,dog\n": {ListOptions{}, "label-from"},
 		"path,colour\n1.jpg,red\n": {ListOptions{LabelColumn: "colur"},
 			`did you mean "colour"? The columns are "path", "colour"`},
 		"1.jpg,red\n2.jpg,blue\n": {ListOptions{LabelColumn: "3"},
-			`label-column 3: no such column. The columns are "1", "2"`},
-		"{\"path\": \"1.jpg\", \"a\": 1, \"b\": 2}": {ListOptions{}, `"a", "b", "path" with label-column`},
+			`label-from 3: no such column. The columns are "1", "2"`},
+		"{\"path\": \"1.jpg\", \"a\": 1, \"b\": 2}": {ListOptions{}, `"a", "b", "path" with label-from`},
 	} {
 		file := filepath.Join(t.TempDir(), "list")
 		must.Do(t, os.WriteFile(file, []byte(text), 0o644))
@@ -195,8 +195,8 @@ func TestAmbiguousTables(t *testing.T) {
 			t.Errorf("%q: %v, want %q", text, err, c.want)
 		}
 		c.opts.LabelsOptional = true
-		if _, err := ReadList(file, root, c.opts); (err == nil) != strings.Contains(c.want, "with label-column") &&
-			!strings.HasPrefix(c.want, "label-column") {
+		if _, err := ReadList(file, root, c.opts); (err == nil) != strings.Contains(c.want, "with label-from") &&
+			!strings.HasPrefix(c.want, "label-from") {
 			t.Errorf("%q, labels optional: %v", text, err)
 		}
 	}

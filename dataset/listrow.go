@@ -18,6 +18,8 @@ type columns struct {
 	several, by, ranked int
 	// suffix is appended to paths without it.
 	suffix string
+	// from says which name of a taxonomy is the class.
+	from ClassFrom
 	// guessed tells the user, "" if nothing was guessed.
 	guessed string
 }
@@ -122,7 +124,7 @@ func (r listRow) labels(several string) []string {
 	if r.literal {
 		return []string{cell}
 	}
-	if several := severalIn(cell); several != nil {
+	if several := severalIn(cell, r.from); several != nil {
 		return several
 	}
 	if r.by < 0 || r.several >= 0 && r.sample.Label != "" { // where several things have a column, a label is one

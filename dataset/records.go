@@ -31,6 +31,9 @@ type records struct {
 	several bool
 	// media reports that paths may be identifiers of media of a Camera Trap Data Package.
 	media bool
+	// events reports that they are of events of such a package: behind the cells of the header are
+	// the deployment, the start and the end.
+	events bool
 	// joined says which columns the paths and labels are put together of, "" for one of each.
 	joined string
 	// encoding names that of the text, if it is not UTF-8.
@@ -92,12 +95,15 @@ func openRecords(file io.ReaderAt, size int64, g guesser) (records, error) {
 func openTextRecords(t *text, g guesser) (records, error) {
 	switch t.start() {
 	case '[':
-		if r, err := openJSONArray(t); err == nil || !g.exists(firstLine(t), "") {
+		if r, err := openJSONArray(t, g); err == nil || !g.exists(firstLine(t), "") {
 			return r, err
 		}
 	case '{':
 		if r, ok, err := openCOCO(t); ok {
 			return r, err
+		}
+		if r, ok := openFiftyOne(t, g); ok {
+			return r, nil
 		}
 		if r, ok := openJSONMap(t, g); ok {
 			return r, nil
@@ -267,7 +273,7 @@ func openSeparated(t *text, d dialect) (records, error) {
 	}
 	err := r.each(nil, func(int, []string) bool { return false }) // for the header
 	if isObservations(r.header) {
-		return observations(r), err
+		return observations(r, err)
 	}
 	return r, err
 }

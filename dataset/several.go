@@ -38,8 +38,16 @@ func SplitLabels(cell string) (labels []string) {
 }
 
 // severalIn returns the labels of a cell in which Label Studio writes several:
-// {"choices": ["a", "b"]}, none of them for a photo that was set aside; nil if it is another.
-func severalIn(cell string) []string {
+// {"choices": ["a", "b"]}, none of them for a photo that was set aside, or of a taxonomy:
+// [["Animal", "Fox"]]; nil if it is another.
+func severalIn(cell string, from ClassFrom) []string {
+	if strings.HasPrefix(cell, "[[") {
+		var paths [][]string
+		if json.Unmarshal([]byte(cell), &paths) != nil {
+			return nil
+		}
+		return taxa(paths, from)
+	}
 	if !strings.HasPrefix(cell, `{"choices"`) {
 		return nil
 	}

@@ -184,9 +184,18 @@ func columnFlags(cmd *cobra.Command) {
 	f := cmd.Flags()
 	f.String("path-column", "",
 		"`column` of a list with the paths: a name, or a number from 1 (default: path, or guess)")
-	f.String("label-column", "", "`column` of a list with the classes (default: label, or guess)")
+	f.String("label-from", "",
+		"`column` of a list, or group of choices of Label Studio, with the classes (default: label, or guess); also "+
+			"--label-column")
 	f.String("path-suffix", "", "`suffix` that paths in a list lack, such as .jpg (default: guess)")
-	bind(f, "scan.", "path-column", "label-column", "path-suffix")
+	bind(f, "scan.", "path-column", "path-suffix")
+	config.Bind(f, "label-from", "scan.label_column")
+	f.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		if name == "label-column" { // its first name
+			name = "label-from"
+		}
+		return pflag.NormalizedName(name)
+	})
 }
 
 // scanFlags adds the flags that select files of a folder or list.

@@ -38,7 +38,7 @@ func either(work, stdin func(context.Context, *app, []string) error) func(*cobra
 // would ignore because it neither scans a folder nor writes to one.
 func refuseFolderSettings(cmd *cobra.Command, a *app) error {
 	given := []string{}
-	for _, name := range []string{"out", "list", "features", "class-from", "drop-label", "path-column", "label-column",
+	for _, name := range []string{"out", "list", "features", "class-from", "drop-label", "path-column", "label-from",
 		"path-suffix", "predictions", "shard", "include", "exclude", "symlinks", "boxes", "min-confidence", "events",
 		"format", "organise", "only", "xmp", "report", "json"} {
 		if f := cmd.Flags().Lookup(name); f != nil && f.Changed {

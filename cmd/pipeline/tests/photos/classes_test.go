@@ -116,7 +116,7 @@ func TestTablesAsTheyAre(t *testing.T) {
 	l.Refused(command.ExitFailed, []string{"none of its 3 paths exists", "give --images " + images}, "label", model,
 		"--images", other, "--list", l.Path("list.txt"), "--out", l.Path("out"))
 	l.Write(l.Path("odd.csv"), []byte("path,colour,size\na/000.jpg,red,big\n"))
-	l.Refused(command.ExitUsage, []string{"--label-column"}, "train", "--images", images, "--list", l.Path("odd.csv"),
+	l.Refused(command.ExitUsage, []string{"--label-from"}, "train", "--images", images, "--list", l.Path("odd.csv"),
 		"--out", model)
 	l.Must("label", model, "--images", images, "--list", l.Path("odd.csv"), "--out", l.Path("labels"))
 	l.Write(l.Path("wrong.csv"), []byte("Datei;Art;Grund\na\\001;Kiwi;blurred\n"))
