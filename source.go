@@ -242,7 +242,7 @@ func (in inputs) noteFiles(left dataset.LeftOut) {
 		log.Info("files in other formats are skipped", "files", n, "suffixes", left.BySuffix())
 	}
 	if left.Raw > 0 {
-		log.Info("raw photos are not read; export them as JPEG", "files", left.Raw)
+		log.Info("raw photos with a JPEG or HEIC of the same name are skipped", "files", left.Raw)
 	}
 	if n := left.System.N; n > 0 {
 		log.Info("folders that systems and tools leave are skipped", "folders", n, "such_as", left.System.Names())

@@ -72,7 +72,7 @@ func plainName(name string) string {
 func isImageName(name string) bool {
 	const longest = 16 // extensions have fewer bytes
 	end := name[max(0, len(name)-longest):]
-	return kindByExtension(strings.ToLower(filepath.Ext(end))) == kindImage
+	return pictured(kindByExtension(strings.ToLower(filepath.Ext(end))))
 }
 
 func (g guesser) isPath(cell string) bool { return isImageName(cell) || g.exists(cell, "") }

@@ -64,17 +64,14 @@ type glance struct {
 
 func (g glance) view(dir string) (v View, err error) {
 	left := glanceEntries
-	folders, err := g.read(dir, &left, func(e fs.DirEntry) {
-		if isPhoto(e) {
-			v.Photos++
-		}
-	}, func(e fs.DirEntry) bool {
+	var here photoCount
+	folders, err := g.read(dir, &left, here.add, func(e fs.DirEntry) bool {
 		return e.Type()&fs.ModeSymlink != 0 && IsFolder(filepath.Join(dir, e.Name()))
 	})
 	if err != nil {
 		return View{}, err
 	}
-	v.More = left <= 0
+	v.Photos, v.More = here.photos(), left <= 0
 	slices.SortFunc(folders, func(a, b fs.DirEntry) int { return cmp.Compare(a.Name(), b.Name()) })
 	left = glanceBelow
 	for _, e := range folders {
@@ -97,11 +94,9 @@ func (g glance) view(dir string) (v View, err error) {
 // count counts the photos in a folder and below it, until as many names as are left have
 // been read. Folders below that cannot be read count as empty.
 func (g glance) count(dir string, left *int) (photos int, err error) {
-	folders, err := g.read(dir, left, func(e fs.DirEntry) {
-		if isPhoto(e) {
-			photos++
-		}
-	}, func(fs.DirEntry) bool { return false })
+	var here photoCount
+	folders, err := g.read(dir, left, here.add, func(fs.DirEntry) bool { return false })
+	photos = here.photos()
 	for _, e := range folders {
 		if *left <= 0 || g.ctx.Err() != nil {
 			break
@@ -147,7 +142,20 @@ func (g glance) read(dir string, left *int, file func(fs.DirEntry),
 	return folders, nil
 }
 
-func isPhoto(e fs.DirEntry) bool { return e.Type().IsRegular() && kindByName(e.Name()) == kindImage }
+// A photoCount counts the photos of a folder: cameras may write each as a picture and as a raw photo.
+type photoCount struct{ pictures, raw int }
+
+func (c *photoCount) add(e fs.DirEntry) {
+	switch kind := kindByName(e.Name()); {
+	case !e.Type().IsRegular():
+	case kind == kindImage:
+		c.pictures++
+	case kind == kindRaw:
+		c.raw++
+	}
+}
+
+func (c photoCount) photos() int { return max(c.pictures, c.raw) }
 
 // IsFolder reports whether a path is that of a folder, or of a link to one.
 func IsFolder(path string) bool {

@@ -4,15 +4,19 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
-// kindImage marks files for the preprocessor; every other kind is a key of
-// Listing.Skipped.
-const kindImage = "image"
+// kindImage and kindRaw mark files for the preprocessor; every other kind is a key of
+// Listing.Skipped, and so is a raw photo with a JPEG or HEIC of the same name.
+const kindImage, kindRaw = "image", "raw"
+
+// pictured reports whether a kind is one that is read.
+func pictured(kind string) bool { return kind == kindImage || kind == kindRaw }
 
 // kindByExtension maps lower-case extensions; "" means that the content must decide.
 // JPEG XL counts as an image although nothing here decodes it: the user gets a row
@@ -30,10 +34,10 @@ func kindByExtension(ext string) string {
 		return "audio"
 	case ".xmp", ".json", ".txt", ".xml", ".csv", ".aae", ".thm", ".yaml", ".yml", ".md":
 		return "sidecar"
-	case ".cr2", ".cr3", ".crw", ".nef", ".nrw", ".arw", ".sr2", ".srf", ".dng", ".orf", ".rw2", ".rwl", ".raw", ".raf",
+	case ".cr2", ".cr3", ".crw", ".nef", ".nrw", ".arw", ".sr2", ".srf", ".dng", ".orf", ".rw2", ".rwl", ".raf",
 		".pef", ".ptx", ".srw", ".3fr", ".fff", ".iiq", ".dcr", ".dcs", ".kdc", ".erf", ".mef", ".mos", ".mrw", ".x3f",
-		".gpr", ".cap":
-		return "raw"
+		".gpr":
+		return kindRaw
 	case ".part", ".partial", ".crdownload", ".download", ".opdownload", ".filepart", ".tmp", ".temp":
 		return "unfinished"
 	case ".bak", ".old", ".orig":
@@ -82,7 +86,7 @@ func hiddenName(name string) bool {
 // second run must count what the first did.
 func isSidecar(name string) bool {
 	image, isXMP := strings.CutSuffix(strings.ToLower(name), ".xmp")
-	return isXMP && kindByExtension(filepath.Ext(image)) == kindImage
+	return isXMP && pictured(kindByExtension(filepath.Ext(image)))
 }
 
 // magicBytes is enough for the first brands of a HEIF file.
@@ -110,7 +114,7 @@ func kindByContent(file string) (string, error) {
 func imageMagic(head []byte) bool {
 	for _, prefix := range []string{
 		"\xff\xd8\xff", "\x89PNG\r\n\x1a\n", "GIF87a", "GIF89a", "II*\x00", "MM\x00*",
-		"\xff\x0a", "\x00\x00\x00\x0cJXL ",
+		"\xff\x0a", "\x00\x00\x00\x0cJXL ", "FUJIFILMCCD-RAW", "IIRO", "IIRS", "MMOR", "IIU\x00",
 	} {
 		if bytes.HasPrefix(head, []byte(prefix)) {
 			return true
@@ -130,18 +134,26 @@ func imageMagic(head []byte) bool {
 }
 
 // heifBrand reports whether the major brand of an ISO media file, or one that it is
-// compatible with, is of HEIF. Canon's raw files are, too, but say "crx".
+// compatible with, is of HEIF, or of Canon's raw files.
 func heifBrand(head []byte) bool {
-	if string(head[8:12]) == "crx " {
-		return false
-	}
 	end := len(head)
 	if size := binary.BigEndian.Uint32(head); size >= 16 { // otherwise it has no list, or reaches to the end
 		end = min(end, int(size))
 	}
 	for at := 8; at+4 <= end; at += 4 {
 		switch string(head[at : at+4]) {
-		case "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif", "avis":
+		case "crx ", "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif", "avis":
+			return true
+		}
+	}
+	return false
+}
+
+// developed reports whether a raw photo has a picture of the same name in its folder, as cameras write both.
+func developed(file string) bool {
+	stem := strings.TrimSuffix(file, filepath.Ext(file))
+	for _, suffix := range []string{".jpg", ".JPG", ".jpeg", ".JPEG", ".heic", ".HEIC", ".hif", ".HIF"} {
+		if info, err := os.Stat(stem + suffix); err == nil && info.Mode().IsRegular() {
 			return true
 		}
 	}

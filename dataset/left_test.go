@@ -23,12 +23,12 @@ func TestScanKnowsPhotosByContentWhereTheSuffixSaysNothing(t *testing.T) {
 	photos := map[string]string{
 		"a/DSC01.HIF": "", "a/3d.mpo": "", "a/old.dib": "", "a/x.jpg_large": "", "a/moving.apng": "",
 		"a/get.php": headJPEG, "a/photo.jpg?w=640": headJPEG, "a/wget.jpg.1": headJPEG, "a/IMG.2024.06.01": headJPEG,
-		"a/camera.hxf": headHEIF, "a/none": headHEIF,
+		"a/camera.hxf": headHEIF, "a/none": headHEIF, "a/shot.3fr": "II*\x00", "a/new.cr9": headCR3,
 	}
 	others := map[string]string{
 		"a/edited.jpg_original": headJPEG, "a/edited.jpg~": headJPEG, "a/old.jpg.bak": headJPEG,
-		"a/chrome.jpg.crdownload": headJPEG, "a/firefox.jpg.part": headJPEG, "a/Icon\r": "", "a/shot.3fr": "II*\x00",
-		"a/new.cr9": headCR3, "a/film.mp9": headMP4, "a/notes.docx": "PK\x03\x04............",
+		"a/chrome.jpg.crdownload": headJPEG, "a/firefox.jpg.part": headJPEG, "a/Icon\r": "",
+		"a/film.mp9": headMP4, "a/notes.docx": "PK\x03\x04............",
 	}
 	root := tree(t, maps.Collect(func(yield func(string, string) bool) {
 		for _, files := range []map[string]string{photos, others} {
@@ -46,7 +46,7 @@ func TestScanKnowsPhotosByContentWhereTheSuffixSaysNothing(t *testing.T) {
 
 func TestScanCountsWhatIsNoPhotoBySuffix(t *testing.T) {
 	root := tree(t, map[string]string{
-		"a/1.jpg": "", "a/1.jpg.xmp": "", "a/1.MOV": "", "a/2.mov": "", "a/3.NEF": "", "a/x": "text", "a/.hidden": "",
+		"a/1.jpg": "", "a/1.jpg.xmp": "", "a/1.MOV": "", "a/2.mov": "", "a/1.NEF": "", "a/x": "text", "a/.hidden": "",
 	})
 	for name, l := range map[string]Listing{
 		"scan": mustScan(t, root, ScanOptions{}), "walk": walked(t, root, ScanOptions{}),

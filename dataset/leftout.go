@@ -13,7 +13,7 @@ import (
 type LeftOut struct {
 	// Suffixes counts the files that are not photos, by lower-case suffix ("" has none).
 	Suffixes map[string]int
-	// Raw counts those of them that are a camera's raw photos.
+	// Raw counts those of them that are a camera's raw photos, with a JPEG or HEIC of the same name.
 	Raw int
 	// System are folders that systems and tools leave, which are not entered.
 	System Folders
@@ -34,7 +34,7 @@ func (l *LeftOut) file(rel, kind string) {
 	switch kind {
 	case "hidden", "system":
 		return
-	case "raw":
+	case kindRaw:
 		l.Raw++
 	}
 	suffix := strings.ToLower(filepath.Ext(rel))

@@ -67,11 +67,7 @@ func (s *scanner) empty(images int) error {
 	if images > 0 {
 		return nil
 	}
-	advice := ""
-	if s.listing.LeftOut.Raw > 0 {
-		advice = "; export raw photos as JPEG"
-	}
-	return fmt.Errorf("scan %s: %w there%s%s", s.listing.Root, ErrNoImages, s.listing.besides(), advice)
+	return fmt.Errorf("scan %s: %w there%s", s.listing.Root, ErrNoImages, s.listing.besides())
 }
 
 func rootError(root string, err error) error {
@@ -343,7 +339,7 @@ func (s *scanner) report(found entry) {
 
 func (s *scanner) file(rel string) {
 	kind := kindByName(path.Base(rel))
-	if kind == "" || kind == kindImage {
+	if kind == "" || pictured(kind) {
 		if !s.opts.Filter.wanted(rel) {
 			s.inFolder(rel)
 			s.skip(rel, "filtered")
@@ -356,6 +352,9 @@ func (s *scanner) file(rel string) {
 			s.problem(rel, fmt.Errorf("look into %s: %w", rel, regularfile.Cause(err)))
 			return
 		}
+	}
+	if kind == kindRaw && !developed(s.full(rel)) {
+		kind = kindImage
 	}
 	if kind != kindImage {
 		if !isSidecar(rel) {

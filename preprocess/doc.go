@@ -67,6 +67,7 @@
 //	        of several
 //	AVIF    AV1: the same; the first picture   libheif's colours
 //	        of a sequence
+//	raw     the largest JPEG in the file       turned as the camera says; without one it is refused
 //
 // Transparent pixels are composited over white, round(c·a/255 + 255·(1−a/255)),
 // as Pillow's Image.paste with a mask does; convert("RGB") would instead reveal

@@ -16,7 +16,7 @@ func TestForeignFormatsAreNamed(t *testing.T) {
 		return "\x00\x00\x00\x20ftyp" + brand + "\x00\x00\x00\x00" + strings.Join(more, "")
 	}
 	for name, file := range map[string]string{
-		"CR3":         box("crx ", "isom"),
+		"raw":         box("crx ", "isom"),
 		"video":       box("isom", "mp42"),
 		"JPEG XL":     "\xff\x0a\x00\x00",
 		"djxl":        "\x00\x00\x00\x0cJXL \r\n\x87\n",

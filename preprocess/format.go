@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/seed-90d10d51/pipeline/preprocess/photometa"
 )
 
 // A format is a file's format as detected from its content.
@@ -20,13 +22,14 @@ const (
 	formatWebP    format = "WebP"
 	formatHEIC    format = "HEIC" // and HEIF files that do not say which codec
 	formatAVIF    format = "AVIF"
+	formatRaw     format = "raw" // of a camera, whose preview is read
 )
 
 // Formats returns the names of the formats that can be read, in lower case.
 func Formats() []string {
 	var names []string
 	for _, f := range []format{formatJPEG, formatPNG, formatGIF, formatBMP, formatTIFF, formatWebP, formatHEIC,
-		formatAVIF} {
+		formatAVIF, formatRaw} {
 		names = append(names, strings.ToLower(string(f)))
 	}
 	return names
@@ -61,6 +64,12 @@ func readable() []signature {
 		{"II*\x00", formatTIFF},
 		{"MM\x00*", formatTIFF},
 		{"RIFF????WEBP", formatWebP},
+		{"FUJIFILMCCD-RAW", formatRaw},
+		{"IIRO", formatRaw}, {"IIRS", formatRaw}, {"MMOR", formatRaw}, // Olympus
+		{"IIU\x00", formatRaw},                    // Panasonic
+		{"II\x1a\x00\x00\x00HEAPCCDR", formatRaw}, // Canon CRW
+		{"\x00MRM", formatRaw},                    // Minolta
+		{"FOVb", formatRaw},                       // Sigma
 	}
 }
 
@@ -73,7 +82,6 @@ func foreign() []signature {
 		{"\xff\x4f\xff\x51", "JPEG 2000"},
 		{"II\xbc\x01", "JPEG XR"},
 		{"II+\x00", "BigTIFF"}, {"MM\x00+", "BigTIFF"},
-		{"IIRO", "Olympus raw"}, {"IIU\x00", "Panasonic raw"}, {"FUJIFILMCCD-RAW", "Fujifilm raw"},
 		{"8BPS", "Photoshop (PSD)"},
 		{"%PDF", "PDF"}, {"%!PS", "PostScript"},
 		{"\x00\x00\x01\x00", "Windows icon"},
@@ -89,10 +97,13 @@ func foreign() []signature {
 // identify returns the supported format that the first bytes show, or an error.
 func identify(file []byte) (format, error) {
 	if f, ok := match(file, readable()); ok {
+		if f == formatTIFF && photometa.IsRaw(file) {
+			f = formatRaw
+		}
 		return f, nil
 	}
 	f, ok := mediaBrand(file)
-	if ok && (f == formatHEIC || f == formatAVIF) {
+	if ok && (f == formatHEIC || f == formatAVIF || f == formatRaw) {
 		return f, nil
 	}
 	if !ok {
@@ -170,7 +181,7 @@ func brandName(brands []string) format {
 	case has("avif", "avis"):
 		return formatAVIF
 	case brands[0] == "crx ":
-		return "Canon raw (CR3)"
+		return formatRaw // CR3
 	case has("heic", "heix", "heim", "heis", "hevc", "hevx", "mif1", "msf1"):
 		return formatHEIC
 	}

@@ -16,6 +16,8 @@ func metadata(file []byte, f format) photometa.Metadata {
 		return photometa.WebP(file)
 	case formatGIF:
 		return photometa.GIF(file)
+	case formatRaw:
+		return rawMetadata(file)
 	}
 	return photometa.Metadata{}
 }

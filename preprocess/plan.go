@@ -54,6 +54,8 @@ func (d *Decoders) plan(f format, file []byte, b *Budget, why purpose) (plan, er
 		return planBMP(file, b)
 	case f == formatGIF:
 		return planGIF(file, b)
+	case f == formatRaw:
+		return d.planRaw(file, b, why)
 	case f == formatHEIC:
 		return d.planHEIC(file, b, why.side)
 	case d.vips == nil:

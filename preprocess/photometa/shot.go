@@ -98,6 +98,8 @@ func of(head []byte) (m Metadata) {
 		return WebP(head)
 	case bytes.HasPrefix(head, []byte("II*\x00")), bytes.HasPrefix(head, []byte("MM\x00*")):
 		return TIFF(head)
+	case isBoxed(head), bytes.HasPrefix(head, []byte("II")), bytes.HasPrefix(head, []byte("MM")):
+		return Raw(head)
 	}
 	if at := bytes.Index(head, []byte(exifMark)); at >= 0 {
 		m.exif(head[at:])

@@ -22,10 +22,13 @@ func TestFoldersAsPeopleHaveThem(t *testing.T) {
 	for _, file := range []string{"kiwi/a.NEF", "kiwi/b.NEF", "plum/c.mov", "notes/d.txt", "plum/e.docx"} {
 		l.Write(l.Path("photos", file), []byte("II*\x00"[:3]))
 	}
+	for i, file := range []string{"kiwi/a.JPG", "kiwi/b.jpg"} { // which the camera wrote with its raw photos
+		l.Write(l.Path("photos", file), commandtest.Photo("kiwi", 10+i, 40))
+	}
 	l.Write(l.Path("photos", "kiwi", "camera.hxf"), commandtest.Photo("kiwi", 9, 40))
 	r := l.Must("train", "--images", photos, "--out", l.Path("model"))
 	for _, said := range []string{
-		"7 samples of 2 classes", `suffixes="2 .nef, 1 .docx, 1 .mov, 1 .txt"`, `export them as JPEG" files=2`,
+		"9 samples of 2 classes", `suffixes="2 .nef, 1 .docx, 1 .mov, 1 .txt"`, `of the same name are skipped" files=2`,
 		`such_as="$RECYCLE.BIN, .thumbnails"`, `without photos are no classes" folders=1 such_as=notes`,
 	} {
 		if !strings.Contains(r.Stdout+r.Stderr, said) {

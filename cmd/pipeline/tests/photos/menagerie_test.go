@@ -273,6 +273,7 @@ func (m *menagerie) noImages() {
 			m.skip(kind, name, jpg) // the name decides
 		}
 	}
+	m.fine("photo.jpg", commandtest.Photo("plum", 7, 40)) // which the camera wrote with its raw photo
 	m.skip("other", "plain", []byte("no extension, no image\n"))
 }
 
