@@ -2,6 +2,7 @@ package pipeline
 
 import (
 	"context"
+	"os"
 	"path/filepath"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -34,6 +35,9 @@ func (e *Embedded) Lines() []string { return e.lines }
 
 // Embed writes the embeddings of photos, or of texts, into a folder.
 func (s *Studio) Embed(ctx context.Context, q EmbedRequest) (e *Embedded, err error) {
+	if err := WritableFolder(q.Out); err != nil { // before hours of work
+		return nil, err
+	}
 	r := s.begin(ctx)
 	if q.Texts != "" {
 		return r.embedTexts(ctx, q)
@@ -47,6 +51,9 @@ func (s *Studio) Embed(ctx context.Context, q EmbedRequest) (e *Embedded, err er
 		return nil, err
 	}
 	defer closeInto(in, &err)
+	if err := os.MkdirAll(filepath.Dir(dir), 0o755); err != nil {
+		return nil, err
+	}
 	out, err := featdir.NewWriter(dir, in.Provenance())
 	if err != nil {
 		return nil, err
@@ -97,6 +104,9 @@ func (r *run) embedTexts(ctx context.Context, q EmbedRequest) (out *Embedded, er
 	defer closeInto(e, &err)
 	texts, err := r.describe(ctx, described, e.Provenance())
 	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Dir(q.Out), 0o755); err != nil {
 		return nil, err
 	}
 	if err := texts.Write(q.Out); err != nil {

@@ -106,6 +106,11 @@ func (s *Studio) Label(ctx context.Context, q LabelRequest) (l *Labelled, err er
 	if err := q.Validate(); err != nil {
 		return nil, err
 	}
+	for _, dir := range []string{q.Out, q.Report} { // before hours of work
+		if err := WritableFolder(dir); err != nil {
+			return nil, err
+		}
+	}
 	r := s.begin(ctx)
 	m, err := r.loadShared(q.Model, q.OldShare)
 	if err != nil {
