@@ -202,6 +202,7 @@ func (l *labelling) job(ctx context.Context) (job label.Job, err error) {
 	if err != nil {
 		return job, err
 	}
+	l.notePlaces(ctx, places)
 	page := report.PageOf(m, l.version)
 	var seen []*events.Event
 	if c.Events > 0 {

@@ -3,6 +3,7 @@ package pipeline
 import (
 	"context"
 	"iter"
+	"maps"
 	"math"
 	"path/filepath"
 	"slices"
@@ -47,6 +48,22 @@ func deployments(c label.Config) (export.Deployments, error) {
 		return nil, nil
 	}
 	return export.ReadDeployments(c.Deployments)
+}
+
+// notePlaces says which deployments no photo is of: perhaps a name is written in another way. Those may be cameras
+// where photos lie in no folder.
+func (l *labelling) notePlaces(ctx context.Context, places export.Deployments) {
+	left := maps.Clone(places)
+	for photo := range l.in.photos(ctx) {
+		if !strings.Contains(photo.Path, "/") {
+			return
+		}
+		delete(left, events.StationOf(l.in.root, photo.Path, photometa.Shot{}))
+	}
+	if names := slices.Sorted(maps.Keys(left)); len(names) > 0 {
+		l.log.Warn("deployments without photos: they are the first-level folders, letter by letter",
+			"deployments", len(names), "the_first", names[0])
+	}
 }
 
 // split divides the images of a job, and says how.

@@ -142,7 +142,8 @@ func heifBrand(head []byte) bool {
 	}
 	for at := 8; at+4 <= end; at += 4 {
 		switch string(head[at : at+4]) {
-		case "crx ", "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif", "avis":
+		case "crx ", "heic", "heix", "heim", "heis", "hevc", "hevx", "hevm", "hevs", "mif1", "mif2", "msf1", "avif",
+			"avis":
 			return true
 		}
 	}

@@ -68,13 +68,15 @@ func TestScanFindsImagesAndCountsTheRest(t *testing.T) {
 		"top.JPG": "", "cat/b.jpeg": "", "cat/a.png": "", "cat/deep/er/c.WebP": "", "cat-2/x.tif": "",
 		"dog/plain": "\x89PNG\r\n\x1a\n........", "dog/noext": "hello", "dog/empty": "",
 		"dog/phone.HEIC": "", "dog/clip.MOV": "", "dog/a.xmp": "", "dog/._a.jpg": "", "dog/.DS_Store": "",
-		"dog/Thumbs.db": "", "dog/shot.CR2": "", "dog/phone.DNG": "", "dog/p.raf": "", "dog/x.psd": "", ".git/a.jpg": "", "cat/@eaDir/t.jpg": "",
+		"dog/Thumbs.db": "", "dog/shot.CR2": "", "dog/phone.DNG": "", "dog/p.raf": "",
+		"dog/x.psd": "", ".git/a.jpg": "", "cat/@eaDir/t.jpg": "",
 		"new\nline.jpg": "", "sp ace/é.gif": "", "a.jpg/inside.bmp": "",
 	})
 	l := mustScan(t, root, ScanOptions{})
 	wantEqual(t, "samples", brief(l), []string{
 		"a.jpg/inside.bmp=a.jpg", "cat-2/x.tif=cat-2", "cat/a.png=cat", "cat/b.jpeg=cat", "cat/deep/er/c.WebP=cat",
-		"dog/p.raf=dog", "dog/phone.HEIC=dog", "dog/plain=dog", "dog/shot.CR2=dog", "new\nline.jpg=", "sp ace/é.gif=sp ace", "top.JPG=",
+		"dog/p.raf=dog", "dog/phone.HEIC=dog", "dog/plain=dog", "dog/shot.CR2=dog",
+		"new\nline.jpg=", "sp ace/é.gif=sp ace", "top.JPG=",
 	})
 	want := map[string]int{"hidden": 4, "video": 1, "sidecar": 1, "system": 1, "raw": 1, "other": 3}
 	if !maps.Equal(l.Skipped, want) {

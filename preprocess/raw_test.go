@@ -50,7 +50,8 @@ func directory(magic string, orientation uint16) []byte {
 	return b.Bytes()
 }
 
-// rawFiles are made as cameras lay them out: a small and a large JPEG somewhere, and lossless JPEG, which is no preview.
+// rawFiles are made as cameras lay them out: a small and a large JPEG somewhere, and lossless JPEG, which is no
+// preview.
 func rawFiles(t *testing.T) map[string][]byte {
 	small, large := developed(t, 16, 8), developed(t, 64, 32)
 	lossless := "\xff\xd8\xff\xc4\x00\x05\x00abc\xff\xc3\x00\x0b\x0e\x20\x00\x20\x00\x01\x01\x11\x00\xff\xda" +
