@@ -273,6 +273,7 @@ type card struct {
 	Samples, Smallest, Largest       int
 	Single                           int // classes with one image
 	Held                             calibration.Calibration
+	Confused                         []account.Class
 	Share, HeldBy                    string
 	Rough, Calibrated                bool
 	ECE                              float64
@@ -310,10 +311,10 @@ Names what a photo shows: one of {{len .Classes}} classes, with a probability, o
 Probabilities are calibrated on the same photos (temperature {{printf "%.3g" .Temperature}}){{if .ECE}}; they are off by {{percent .ECE}} on average{{end}}.
 {{else}}
 Probabilities are those of the method, not calibrated.
-{{end}}{{if .Held.Confusions}}
-Confused most:
-{{range .Held.Confusions}}
-- {{text .Class}}, named {{text .As}}: {{.Count}} of {{.Of}}{{end}}
+{{end}}{{if .Confused}}
+Taken for another, of the photos of a class that were left out:
+{{range .Confused}}
+- {{text .Class}}, for {{text .TakenFor}}: {{.Times}} of {{.Of}} ({{percent .Low}} to {{percent .High}} of all){{end}}
 {{end}}{{if .Held.Weak}}
 Half or more of the held-out photos of these classes were named wrongly: {{range $i, $c := .Held.Weak}}{{if $i}}, {{end}}{{text $c}}{{end}}.
 {{end}}
@@ -345,7 +346,7 @@ func (i *Inspected) WriteCard(w io.Writer) error {
 	c := card{
 		Title: filepath.Base(i.file), Method: m.Method, Settings: string(m.HeadConfig), Classes: m.ClassSizes(),
 		Sessions: m.Sessions, Samples: m.SampleCount(),
-		Held: m.Predictor.Calibration, Rough: account.Rough(m.Predictor.Calibration),
+		Held: m.Predictor.Calibration, Confused: i.Account.Confused(), Rough: account.Rough(m.Predictor.Calibration),
 		Share: account.Share(m.Predictor.Calibration), HeldBy: held(m.Predictor.Calibration.Source),
 		Traces: m.Traces, Provenance: m.Provenance,
 		SHA256: m.SHA256(), Version: m.ToolVersion, Seed: m.Seed,

@@ -56,8 +56,6 @@ func (q LabelRequest) Validate() error {
 	}
 	if q.From.Scan.Shard != "" {
 		switch {
-		case c.Adapt:
-			return misuse("{adapt} looks at all photos of a job, so it cannot use {shard}: the shards would differ")
 		case c.Events > 0:
 			return misuse("{events} looks at all photos of a camera, so it cannot use {shard}: events would be cut")
 		case c.Split != "":
@@ -214,7 +212,7 @@ func (l *labelling) job(ctx context.Context) (job label.Job, err error) {
 		if l.kept == nil {
 			job.Images = decidedOnly{l.in, job.Decided}
 		} else {
-			l.kept.Drop()
+			l.kept.Drop(func(d *label.Decision) bool { return d == nil || !d.Given() })
 		}
 	}
 	if c.Split != "" {
@@ -229,7 +227,8 @@ func (l *labelling) job(ctx context.Context) (job label.Job, err error) {
 // labelled.
 func (l *labelling) look(ctx context.Context, job *label.Job) error {
 	c := l.Settings
-	if !c.Adapt && c.Events == 0 && c.Split == "" {
+	adapts := c.Adapt && l.From.Scan.Shard == "" // shards would differ
+	if !adapts && c.Events == 0 && c.Split == "" {
 		return nil
 	}
 	temp, err := l.folder("label")
@@ -237,7 +236,7 @@ func (l *labelling) look(ctx context.Context, job *label.Job) error {
 		return err
 	}
 	scorer := job.Pass().Scorer
-	if !c.Adapt {
+	if !adapts {
 		if l.kept, err = label.Keep(ctx, scorer, l.in, temp, c.Split != ""); err == nil {
 			job.Images = l.kept
 		}
@@ -247,8 +246,10 @@ func (l *labelling) look(ctx context.Context, job *label.Job) error {
 	if err != nil {
 		return err
 	}
-	l.kept, job.Head, job.Images = kept, head, kept
-	l.note(job, head.Note())
+	l.kept, job.Head, job.Images, job.Adapted = kept, head, kept, head.Adapted()
+	if job.Adapted != nil {
+		l.say("%s", head.Note())
+	}
 	return nil
 }
 

@@ -124,12 +124,12 @@ func TestEachPhotoIsScoredOnce(t *testing.T) {
 		change func(*LabelRequest)
 		heads  int
 	}{
-		{"plain", func(*LabelRequest) {}, 1},
-		{"events", func(q *LabelRequest) { q.Settings.Events = 60 }, 1},
-		{"split", func(q *LabelRequest) { q.Settings.Split = "80,20" }, 1},
-		{"adapt", func(q *LabelRequest) { q.Settings.Adapt = true }, 4}, // one per step
+		{"plain", func(q *LabelRequest) { q.Settings.Adapt = false }, 1},
+		{"events", func(q *LabelRequest) { q.Settings.Adapt, q.Settings.Events = false, 60 }, 1},
+		{"split", func(q *LabelRequest) { q.Settings.Adapt, q.Settings.Split = false, "80,20" }, 1},
+		{"adapt", func(*LabelRequest) {}, 4}, // one per step
 		{"together", func(q *LabelRequest) {
-			q.Settings.Adapt, q.Settings.Events, q.Settings.Split = true, 60, "80,20"
+			q.Settings.Events, q.Settings.Split = 60, "80,20"
 		}, 4},
 	} {
 		q := NewLabelRequest(file, Source{Images: listing.Root}, t.TempDir())

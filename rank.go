@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
 	"github.com/seed-90d10d51/pipeline/label"
+	"github.com/seed-90d10d51/pipeline/label/adapt"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/label/rank"
 	"github.com/seed-90d10d51/pipeline/label/report"
@@ -149,7 +150,15 @@ func (r *run) rank(ctx context.Context, q RankRequest) (l *Ranked, err error) {
 	if rows.decided, err = teach.Decided(q.Model, m); err != nil {
 		return nil, err
 	}
-	outcome, err := label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{ranking}}.Run(ctx)
+	pass := label.Pass{Scorer: scorer, Rows: rows, Sinks: []label.Sink{ranking}}
+	if q.Settings.By == rank.DoubtMass {
+		kept, err := r.ask(ctx, m, &pass, rows, q.Out)
+		if err != nil {
+			return nil, err
+		}
+		defer kept.Close()
+	}
+	outcome, err := pass.Run(ctx)
 	l = &Ranked{}
 	if rows.judged > 0 {
 		l.lines.add("left out %s, as decided on the page", plural(rows.judged, "image", "images"))
@@ -171,6 +180,24 @@ func (r *run) rank(ctx context.Context, q RankRequest) (l *Ranked, err error) {
 		return nil, err
 	}
 	return l, r.finishRanking(ctx, l, in, q, "Ranked by "+string(q.Settings.By), outcome.Problems)
+}
+
+// ask compares all photos with each other, those that people decided too, and leaves the others to a pass.
+func (r *run) ask(ctx context.Context, m *model.Model, pass *label.Pass, rows *unjudged, out string) (*label.Kept,
+	error) {
+	by := pass.Scorer
+	by.Decided = rows.decided
+	dir, err := r.Studio.folder("rank")
+	if err != nil {
+		return nil, err
+	}
+	head, kept, err := adapt.Ask(ctx, m, by, rows.Rows, dir)
+	if err != nil {
+		return nil, err
+	}
+	rows.judged = kept.Drop(func(d *label.Decision) bool { return d != nil && d.By != label.List })
+	pass.Scorer.Head, pass.Rows = head, kept
+	return kept, nil
 }
 
 // judgeLearned ranks the images that were set aside because the model has learned them.

@@ -28,9 +28,6 @@ type StreamRequest struct {
 // Stream answers requests for labels or embeddings until In ends. The error is a PartialError if
 // some photos could not be read: the answer to each says why.
 func (s *Studio) Stream(ctx context.Context, q StreamRequest) (err error) {
-	if q.Settings.Adapt {
-		return misuse("{adapt} looks at all photos first, and {stdin} answers one by one: give {images}")
-	}
 	r := s.begin(ctx)
 	var e *embedding.Embedder
 	answer := embeddings

@@ -1,11 +1,11 @@
-"""Accuracy and calibration of label --adapt on balanced and skewed folders, with and without it.
+"""Accuracy and calibration of label on balanced and skewed folders, with and without comparing photos.
 
     python bench/adapt_folders.py --pipeline ./pipeline --sets SET...
 
 SET, K and draw are as in fewshot_peer.py. The folders: all test rows; those of a
 fifth of the classes; all of them, of which the model has learned half the classes
 (accuracy on those); a long tail, of the k-th class a share k^-0.8 (at least one row).
-The table has the mean over sets and draws without --adapt, the mean difference with
+The table has the mean over sets and draws with --adapt=false, the mean difference with
 it, the smallest of a set (mean over draws), and the expected calibration error (15 bins)
 without it and the mean difference.
 """
@@ -47,7 +47,7 @@ def accuracy(program, d, model, featdir, truth, flags):
 
 
 def compare(program, head, t, learned, rows):
-    """Accuracy and calibration error without and with --adapt."""
+    """Accuracy and calibration error without and with comparing photos."""
     train = slice(None) if learned is None else np.isin(t.y, learned)
     with tempfile.TemporaryDirectory() as d:
         d = pathlib.Path(d)
@@ -55,7 +55,7 @@ def compare(program, head, t, learned, rows):
         write(d / "test", t.test[rows], t.truth[rows])
         command([program, "train", "--features", d / "train", "--classifier", head, "--out", d / "m.model"])
         truth = [(i, c) for i, c in enumerate(t.truth[rows]) if learned is None or c in learned]
-        return [accuracy(program, d, d / "m.model", d / "test", truth, f) for f in ([], ["--adapt"])]
+        return [accuracy(program, d, d / "m.model", d / "test", truth, f) for f in (["--adapt=false"], [])]
 
 
 def main():

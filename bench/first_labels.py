@@ -40,7 +40,7 @@ def accuracy(program, x, y, test, truth):
         write(d / "train", x, y)
         write(d / "test", test, np.full(len(test), ""))
         command([program, "train", "--features", d / "train", "--out", d / "m.model"])
-        command([program, "label", d / "m.model", "--features", d / "test", "--out", d / "labels"])
+        command([program, "label", d / "m.model", "--adapt=false", "--features", d / "test", "--out", d / "labels"])
         with open(d / "labels" / "labels.csv", newline="") as f:
             labels = {int(row["path"]): row["label"] for row in csv.DictReader(f)}
     return np.mean([labels[i] == c for i, c in enumerate(truth)])

@@ -68,7 +68,7 @@ def ours(pipeline, x, given, classifier, work):
     measured = Measure(pipeline, work, classifier, (), [])
     model, _ = measured.train(work / "features")
     measured.run("label", model, "--features", work / "features", "--format", "jsonl", "--top-k", len(set(given)),
-                 "--out", work / "labels")
+                 "--adapt=false", "--out", work / "labels")
     learned = []
     with open(work / "labels" / "labels.jsonl", encoding="utf-8") as file:
         for line, label in zip(file, given):

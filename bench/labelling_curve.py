@@ -1,4 +1,4 @@
-"""Accuracy as labels are added: what rank --by margin and --by entropy choose, what
+"""Accuracy as labels are added: what rank --by doubt, --by margin and --by entropy choose, what
 uncertainty sampling chooses, and random choice.
 
     python bench/labelling_curve.py --pipeline ./pipeline --pool FEATDIR --test FEATDIR
@@ -63,7 +63,8 @@ def at_random(step):
     return step.rng.choice(step.rest, step.n, replace=False)
 
 
-CHOICES = {"margin": ("rank --by margin", by_rank("margin")), "entropy": ("rank --by entropy", by_rank("entropy")),
+CHOICES = {"doubt": ("rank --by doubt", by_rank("doubt")),
+           "margin": ("rank --by margin", by_rank("margin")), "entropy": ("rank --by entropy", by_rank("entropy")),
            "peer": ("uncertainty sampling", by_peer), "random": ("random", at_random)}
 
 

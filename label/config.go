@@ -25,7 +25,7 @@ type Config struct {
 	// p_new.
 	NewShare float64 `mapstructure:"new_share" json:"new_share"`
 	// Adapt compares the photos with each other first, so that those alike are labelled alike
-	// (package adapt).
+	// (package adapt); false labels each by itself, as shards and single requests are.
 	Adapt bool `mapstructure:"adapt" json:"adapt"`
 	// Events labels photos of one camera together that were taken at most so many seconds
 	// after each other; 0 labels each alone.
@@ -65,7 +65,8 @@ const maxThumbnails = 20_000
 // classes and rejects nothing. New and known classes have even odds: what is new more often
 // than not says the photo, and not what is usual in a folder.
 func DefaultConfig() Config {
-	return Config{Format: []string{"csv"}, TopK: 5, NewShare: 0.5, RowsPerFile: defaultRowsPerFile, Thumbnails: 2000}
+	return Config{Format: []string{"csv"}, TopK: 5, NewShare: 0.5, Adapt: true,
+		RowsPerFile: defaultRowsPerFile, Thumbnails: 2000}
 }
 
 // resolved returns the configuration with the defaults of fields that cannot be zero.

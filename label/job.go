@@ -50,8 +50,9 @@ type Job struct {
 	// Split is as in Scorer; Splits are its parts.
 	Split  func(content [sha256.Size]byte) string
 	Splits []string
-	// Notes go into summary.json too.
-	Notes []string
+	// Notes go into summary.json too, and so does Adapted.
+	Notes   []string
+	Adapted *Adapted
 	// Held is what held-out examples told about Head, for what to expect.
 	Held calibration.Calibration
 	// Count makes the account; nil stands for one of Head without its examples.
@@ -150,7 +151,7 @@ func (j Job) summary() Summary {
 	from := j.Images.Provenance()
 	return Summary{
 		Photos:  photosOf(j.Boxed),
-		Decided: map[By]int{Person: 0, Bulk: 0, List: 0}, Notes: j.Notes,
+		Decided: map[By]int{Person: 0, Bulk: 0, List: 0}, Notes: j.Notes, Adapted: j.Adapted,
 		Settings: map[string]any{"classifier": j.Method, "label": j.Config, "preprocess": from.Preprocess,
 			"backbone": from.Backbone.Name},
 		Hashes: map[string]string{
@@ -255,12 +256,25 @@ type Summary struct {
 	// Notes say what to know about the labels, such as another decoder of photos
 	// than the model's.
 	Notes []string `json:"notes,omitempty"`
+	// Adapted says what the photos were told by each other, nil if each was labelled by itself.
+	Adapted *Adapted `json:"adapted"`
 	// Files are the result files, in order.
 	Files []string `json:"files"`
 	// Settings and Hashes identify what computed the labels.
 	Settings map[string]any    `json:"settings"`
 	Hashes   map[string]string `json:"hashes"`
 	Timing   Timing            `json:"timing"`
+}
+
+// Adapted says how photos were compared with each other before they were labelled.
+type Adapted struct {
+	// By is how: graph, by those most alike.
+	By string `json:"by"`
+	// Photos counts the different ones, and Neighbours those that each was compared with.
+	Photos     int `json:"photos"`
+	Neighbours int `json:"neighbours"`
+	// Present is about how many of the classes the folder shows.
+	Present int `json:"present"`
 }
 
 // Timing records how fast a run was, and how much came from the cache.

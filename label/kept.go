@@ -37,6 +37,7 @@ type keptRow struct {
 	content [sha256.Size]byte
 	decided *Decision // nil for nothing
 	novelty float64
+	doubt   float64
 	at      int // its row in the files
 }
 
@@ -60,7 +61,9 @@ func Keep(ctx context.Context, by Scorer, rows embedding.Rows, dir string, embed
 		return err
 	}, func(item embedding.Item, novelty float64) error {
 		at := len(k.rows)
-		k.rows = append(k.rows, keptRow{item.Sample, item.Hash, by.Decided.find(item), novelty, at})
+		k.rows = append(k.rows, keptRow{
+			sample: item.Sample, content: item.Hash, decided: by.Decided.find(item), novelty: novelty, at: at,
+		})
 		if k.x == nil {
 			return nil
 		}
@@ -103,11 +106,10 @@ func (k *Kept) Provenance() embedding.Provenance { return k.from.Provenance() }
 
 // Each implements embedding.Rows. Items have embeddings if these are kept.
 func (k *Kept) Each(ctx context.Context, emit func(embedding.Item) error) (embedding.Outcome, error) {
-	return k.each(ctx, func(item embedding.Item, _ *Decision, _ []float64, _ float64) error { return emit(item) })
+	return k.each(ctx, func(item embedding.Item, _ keptRow, _ []float64) error { return emit(item) })
 }
 
-func (k *Kept) each(ctx context.Context,
-	scored func(item embedding.Item, d *Decision, logProb []float64, novelty float64) error,
+func (k *Kept) each(ctx context.Context, scored func(item embedding.Item, row keptRow, logProb []float64) error,
 ) (embedding.Outcome, error) {
 	outcome := k.outcome
 	outcome.Problems = slices.Clone(outcome.Problems)
@@ -126,7 +128,7 @@ func (k *Kept) each(ctx context.Context,
 		if logProb, err = k.logProb.Read(row.at, row.at+1, logProb); err != nil {
 			return outcome, err
 		}
-		if err := scored(item, row.decided, logProb, row.novelty); err != nil {
+		if err := scored(item, row, logProb); err != nil {
 			return outcome, err
 		}
 	}
@@ -149,6 +151,12 @@ func (k *Kept) Class(i int) string {
 	}
 	return ""
 }
+
+// Decided reports whether a person decided about a row.
+func (k *Kept) Decided(i int) bool { return k.rows[i].decided != nil }
+
+// Doubt sets that of a row, as Scored has it.
+func (k *Kept) Doubt(i int, photos float64) { k.rows[i].doubt = photos }
 
 // Embeddings returns those of some rows, which must be kept.
 func (k *Kept) Embeddings(rows []int) (blas32.General, error) {
@@ -194,13 +202,14 @@ func (k *Kept) Take(other *Kept) {
 	other.Close()
 }
 
-// Change lets f change the log-probabilities of every row (1×C).
-func (k *Kept) Change(ctx context.Context, f func(i int, logProb blas64.General)) error {
+// Change lets f change the log-probabilities (1×C) of some rows.
+func (k *Kept) Change(ctx context.Context, rows []int, f func(i int, logProb blas64.General)) error {
 	row := dense.New(1, k.logProb.Cols())
-	for i, r := range k.rows {
+	for _, i := range rows {
 		if err := ctx.Err(); err != nil {
 			return err
 		}
+		r := k.rows[i]
 		if _, err := k.logProb.Read(r.at, r.at+1, row.Data); err != nil {
 			return err
 		}
@@ -212,7 +221,9 @@ func (k *Kept) Change(ctx context.Context, f func(i int, logProb blas64.General)
 	return nil
 }
 
-// Drop leaves out the rows that people gave no class.
-func (k *Kept) Drop() {
-	k.rows = slices.DeleteFunc(k.rows, func(r keptRow) bool { return r.decided == nil || !r.decided.Given() })
+// Drop leaves out rows by what people decided about them, nil for nothing, and returns how many.
+func (k *Kept) Drop(out func(*Decision) bool) int {
+	before := len(k.rows)
+	k.rows = slices.DeleteFunc(k.rows, func(r keptRow) bool { return out(r.decided) })
+	return before - len(k.rows)
 }

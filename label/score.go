@@ -40,6 +40,9 @@ type Scored struct {
 	// New is the probability that the image is of no class that the head has learned, nil
 	// if it is not known.
 	New *float64
+	// Doubt is how many photos a person's answer about this one would settle, if the rows
+	// were compared with each other (package adapt), otherwise 0.
+	Doubt float64
 	// Rejected reports that the image looks like no known class.
 	Rejected bool
 	// By says who gave Prediction.Label, "" is the head; At is when a person did, zero if that is
@@ -310,8 +313,10 @@ func (p Pass) Run(ctx context.Context) (embedding.Outcome, error) {
 func (s Scorer) each(ctx context.Context, rows embedding.Rows, emit func(Scored) error) (outcome embedding.Outcome,
 	err error) {
 	if kept, ok := rows.(*Kept); ok {
-		return kept.each(ctx, func(item embedding.Item, d *Decision, logProb []float64, novelty float64) error {
-			return emit(s.row(item, d, logProb, novelty, 0))
+		return kept.each(ctx, func(item embedding.Item, k keptRow, logProb []float64) error {
+			row := s.row(item, k.decided, logProb, k.novelty, 0)
+			row.Doubt = k.doubt
+			return emit(row)
 		})
 	}
 	err = score(s.Head, s.Varier, func(add func(embedding.Item) error) (err error) {

@@ -105,9 +105,9 @@ class Measure:
         return json.loads(out.read_text())
 
     def adapted(self, model, test):
-        """Return what evaluate does, of label --adapt."""
+        """Return what evaluate does, of label, which compares photos with each other."""
         _, truth = read(test)
-        self.run("label", model, "--features", test, "--adapt", "--format", "jsonl", "--top-k", len(set(truth)),
+        self.run("label", model, "--features", test, "--format", "jsonl", "--top-k", len(set(truth)),
                  "--out", self.work / "labels")
         rows = [json.loads(line) for line in (self.work / "labels" / "labels.jsonl").open(encoding="utf-8")]
         right = np.array([row["label"] == c for row, c in zip(rows, truth)])

@@ -50,7 +50,7 @@ def new(args, temp, rng, learned, folder):
     write(temp / "label", vectors[some], labels[some])
     run(args.pipeline, "eval", "-q", model, "--features", temp / "label", "--json", temp / "eval.json")
     found = json.loads((temp / "eval.json").read_text())
-    run(args.pipeline, "label", "-q", model, "--features", temp / "label", "--out", temp / "out")
+    run(args.pipeline, "label", "-q", "--adapt=false", model, "--features", temp / "label", "--out", temp / "out")
     with open(temp / "out" / "labels.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
     p = np.array([float(row["p_new"]) for row in rows])
@@ -79,7 +79,8 @@ def accept(args, temp, rng, learned, folder):
     some = rng.permutation(len(labels))[:MOST]
     model = train(args.pipeline, args.method, temp, x[named], y[named])
     write(temp / "label", vectors[some], labels[some])
-    run(args.pipeline, "label", "-q", model, "--features", temp / "label", "--reject", "0.05", "--out", temp / "out")
+    run(args.pipeline, "label", "-q", "--adapt=false", model, "--features", temp / "label", "--reject", "0.05",
+        "--out", temp / "out")
     with open(temp / "out" / "labels.csv", newline="", encoding="utf-8") as file:
         rows = [row for row in csv.DictReader(file) if row["rejected"] == "false" and float(row["probability"]) >= 0.95]
     if not rows:

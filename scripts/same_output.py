@@ -75,7 +75,7 @@ label new.model --images images/photos --out rejected --reject 0.1 --top-k 2 --f
 label new.model --images images/photos --out organised --organise copy --xmp
 label new.model --images images/photos --out formats --format imagefolder,coco,label-studio --split 80,20
 label new.model --images images/photos --out trap --format camtrap-dp --events 60 --set label.file_times=true
-label new.model --images images/photos --out adapted --adapt
+label new.model --images images/photos --out adapted
 label new.model --images images/photos --out events --events 60
 label new.model --images images/photos --out shards --shard 1/3
 label new.model --features new.features --out from.features

@@ -55,6 +55,7 @@ package adapt
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -62,6 +63,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/embedding"
+	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -84,6 +86,8 @@ type Head struct {
 	// Strength is λ, how much a photo leans on those like it, and Few how certainly the folder shows few of the
 	// classes, from 0 to 1.
 	Strength, Few float64
+	// Present is the number of classes that the folder shows, as the perplexity of its labels.
+	Present float64
 }
 
 // Score implements classifier.Head.
@@ -94,6 +98,14 @@ func (h *Head) Score(dst blas64.General, novelty []float64, x blas32.General) er
 		}
 	}
 	return h.adapted.Score(dst, nil, x)
+}
+
+// Adapted says what was done, nil for nothing.
+func (h *Head) Adapted() *label.Adapted {
+	if h.Images < leastGraph {
+		return nil
+	}
+	return &label.Adapted{By: "graph", Photos: h.Images, Neighbours: near, Present: int(math.Round(h.Present))}
 }
 
 // Note says in a sentence what was done.
@@ -116,21 +128,28 @@ func (h *Head) Note() string {
 // each head, the trained one and those on the way to the adapted one, asked once about it. Cost: that of
 // neighbours.Find, and O(n·(10·32+C)) for each round. Memory: that of label.Kept, and 4r+400 bytes per different
 // image, r the dimension in which they are compared.
-func Fit(ctx context.Context, m *model.Model, by label.Scorer, rows embedding.Rows, dir string) (_ *Head,
-	kept *label.Kept, err error) {
-	h := &Head{Predictor: m.Predictor, adapted: m.Predictor}
-	by.Head = model.Untempered{Predictor: m.Predictor}
-	if kept, err = label.Keep(ctx, by, rows, dir, true); err != nil {
-		return nil, nil, err
-	}
-	if err := h.fit(ctx, m, kept); err != nil {
-		kept.Close()
-		return nil, nil, err
-	}
-	return h, kept, nil
+func Fit(ctx context.Context, m *model.Model, by label.Scorer, rows embedding.Rows, dir string) (*Head, *label.Kept,
+	error) {
+	h, kept, _, err := fit(ctx, m, by, rows, dir)
+	return h, kept, err
 }
 
-func (h *Head) fit(ctx context.Context, m *model.Model, kept *label.Kept) error {
+func fit(ctx context.Context, m *model.Model, by label.Scorer, rows embedding.Rows, dir string) (h *Head,
+	kept *label.Kept, f folder, err error) {
+	h = &Head{Predictor: m.Predictor, adapted: m.Predictor}
+	by.Head = model.Untempered{Predictor: m.Predictor}
+	if kept, err = label.Keep(ctx, by, rows, dir, true); err != nil {
+		return nil, nil, f, err
+	}
+	f = different(kept)
+	if err := h.fit(ctx, m, kept, &f); err != nil {
+		kept.Close()
+		return nil, nil, f, err
+	}
+	return h, kept, f, nil
+}
+
+func (h *Head) fit(ctx context.Context, m *model.Model, kept *label.Kept, f *folder) error {
 	head, moves := m.Predictor.Head.(gauss.Adaptable)
 	perClass := float64(m.SampleCount()) / float64(len(m.Classes()))
 	if moves && perClass < mostMoved && head.Space() != nil && head.Adaptable() {
@@ -142,9 +161,10 @@ func (h *Head) fit(ctx context.Context, m *model.Model, kept *label.Kept) error 
 			return err
 		}
 	}
-	err := kept.Change(ctx, func(_ int, logProb blas64.General) { h.adapted.Temper(logProb) })
+	all := dense.Range(0, kept.Len())
+	err := kept.Change(ctx, all, func(_ int, logProb blas64.General) { h.adapted.Temper(logProb) })
 	if err != nil {
 		return err
 	}
-	return h.lean(ctx, perClass, kept)
+	return h.lean(ctx, perClass, kept, f)
 }

@@ -2,6 +2,7 @@ package adapt_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -285,3 +286,49 @@ func TestDegenerate(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 }
+
+// TestAsk: a photo that many doubtful ones resemble settles several, one of two copies settles nothing, and the
+// folder is labelled as Fit does. What was decided settles less.
+func TestAsk(t *testing.T) {
+	m := train(t, "plda", draw(2, 2, 0, classes))
+	f := draw(3, 30, 0, classes)
+	copied := f[5]
+	copied.Sample.Path = "copy"
+	f = append(f, copied)
+	ask := func(by label.Scorer) (doubts, *label.Kept) {
+		_, kept := must.Get2(adapt.Ask(t.Context(), m, by, f, t.TempDir()))(t)
+		t.Cleanup(kept.Close)
+		var found doubts
+		scorer := label.Scorer{Head: m.Predictor, TopK: 1}
+		must.Get(label.Pass{Scorer: scorer, Rows: kept, Sinks: []label.Sink{&found}}.Run(t.Context()))(t)
+		return found, kept
+	}
+	found, kept := ask(label.Scorer{})
+	_, plain := fit(t, m, label.Scorer{}, f)
+	got, _ := answers(t, kept, len(f))
+	want, _ := answers(t, plain, len(f))
+	if !slices.Equal(got.Data, want.Data) {
+		t.Error("asking changes the labels")
+	}
+	most := slices.Max(found)
+	if last := len(f) - 1; found[last]*found[5] != 0 || found[last]+found[5] == 0 || most < 1 {
+		t.Errorf("of two copies: %.3g, %.3g; most: %.3g", found[5], found[last], most)
+	}
+	at := slices.Index(found, most)
+	decided, _ := ask(label.Scorer{Decided: func(content [sha256.Size]byte) (label.Decision, bool) {
+		return label.Decision{Class: f[at].Sample.Label, By: label.Person}, content == f[at].Hash
+	}})
+	if decided[at] >= most {
+		t.Errorf("decided, photo %d settles %.3g, and before %.3g", at, decided[at], most)
+	}
+}
+
+// Doubts are those of scored rows.
+type doubts []float64
+
+func (d *doubts) Put(row label.Scored) error {
+	*d = append(*d, row.Doubt)
+	return nil
+}
+func (*doubts) Commit(embedding.Outcome) error { return nil }
+func (*doubts) Abort()                         {}

@@ -15,46 +15,79 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
+// A folder has one row of each different photo, and which of them every row is of. Its graph joins those
+// alike, nil if they are too few.
+type folder struct {
+	rows, of []int
+	graph    graph
+}
+
+// together is the most photos that are compared with each other. More are divided into parts of equal size,
+// each a random sample of the folder, so that memory does not grow.
+const together = 50_000
+
 // lean lets the labels of a folder lean on each other. The log-probabilities of kept are tempered, and changed.
-func (h *Head) lean(ctx context.Context, perClass float64, kept *label.Kept) error {
-	rows, of := different(kept)
-	h.Images = len(rows)
-	if h.Images < leastGraph {
+func (h *Head) lean(ctx context.Context, perClass float64, kept *label.Kept, f *folder) error {
+	n := len(f.rows)
+	h.Images = n
+	if n < leastGraph {
 		return nil
 	}
+	parts := (n + together - 1) / together
+	for part := range parts {
+		first, last := part*n/parts, (part+1)*n/parts
+		g, err := h.leanPart(ctx, perClass, kept, f, first, last)
+		if err != nil {
+			return err
+		}
+		f.graph = g.after(f.graph)
+	}
+	return nil
+}
+
+// leanPart is lean of the different photos from first to last, whose graph it returns.
+func (h *Head) leanPart(ctx context.Context, perClass float64, kept *label.Kept, f *folder, first, last int) (g graph,
+	err error) {
+	rows := f.rows[first:last]
 	x, mul, err := h.comparable(ctx, kept, rows)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	g, err := newGraph(ctx, mul, x, func(i, j int) bool {
+	g, err = newGraph(ctx, mul, x, func(i, j int) bool {
 		return kept.Path(rows[i]) == kept.Path(rows[j]) // boxes of one photo
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	l, novelty, err := h.leaning(g, kept, rows)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	var t float64
-	if h.Strength, t, err = l.settle(ctx, perClass); err != nil {
-		return err
+	lambda, t, err := l.settle(ctx, perClass)
+	if err != nil {
+		return nil, err
 	}
 	half, err := l.familiar(kept, rows, novelty)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	by := l.tempered(half)
-	if h.Few, err = l.narrow(ctx, h.Strength, t); err != nil {
-		return err
+	few, err := l.narrow(ctx, lambda, t)
+	if err != nil {
+		return nil, err
 	}
-	if h.Few > 0 {
+	if few > 0 {
 		// That the other classes are not there makes labels surer, and is the more certain the more the model
 		// has seen of each class.
 		by *= math.Pow(l.tempered(half)/by, 1/max(1, perClass))
 	}
-	return kept.Change(ctx, func(row int, logProb blas64.General) {
-		l.write(of[row], logProb.Data)
+	share := float64(last-first) / float64(len(f.rows))
+	h.Strength, h.Few, h.Present = h.Strength+share*lambda, h.Few+share*few, h.Present+share*l.perplexity()
+	all := slices.DeleteFunc(dense.Range(0, kept.Len()), func(row int) bool {
+		return f.of[row] < first || f.of[row] >= last
+	})
+	return g, kept.Change(ctx, all, func(row int, logProb blas64.General) {
+		l.write(f.of[row]-first, logProb.Data)
 		floats.Scale(1/by, logProb.Data)
 		classifier.LogSoftmax(logProb.Data)
 	})
@@ -78,22 +111,21 @@ func (h *Head) leaning(g graph, kept *label.Kept, rows []int) (l *leaning, novel
 	return l, novelty, nil
 }
 
-// different returns a row of each different photo, in an order that depends on nothing but the photos, and
-// which of them each row is.
-func different(kept *label.Kept) (rows, of []int) {
+// different finds the different photos, in an order that depends on nothing but them.
+func different(kept *label.Kept) (f folder) {
 	order := dense.Range(0, kept.Len())
 	slices.SortStableFunc(order, func(a, b int) int {
 		x, y := kept.Content(a), kept.Content(b)
 		return bytes.Compare(x[:], y[:])
 	})
-	of = make([]int, kept.Len())
+	f.of = make([]int, kept.Len())
 	for k, row := range order {
 		if k == 0 || kept.Content(row) != kept.Content(order[k-1]) {
-			rows = append(rows, row)
+			f.rows = append(f.rows, row)
 		}
-		of[row] = len(rows) - 1
+		f.of[row] = len(f.rows) - 1
 	}
-	return rows, of
+	return f
 }
 
 // Familiar photos are those that look most like those learned: which they are, and what the model says of them.

@@ -64,6 +64,19 @@ func newGraph(ctx context.Context, mul linalg.Kernel, x blas32.General, apart fu
 	return g, nil
 }
 
+// after returns the graph with the photos of another one before its own.
+func (g graph) after(before graph) graph {
+	if len(before) == 0 {
+		return g
+	}
+	for _, edges := range g {
+		for k := range edges {
+			edges[k].to += int32(len(before))
+		}
+	}
+	return append(before, g...)
+}
+
 // comparable returns rows of length 1 whose cosine says how probably two photos are of one class: of whitened
 // rows z of the model's space z∘√(β/(1+2β)), since zᵢ·zⱼ weighed by β/(1+2β) is what one class is more probable
 // than two, but for terms of one photo. It returns the backend of the space, too.

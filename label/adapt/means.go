@@ -74,7 +74,7 @@ type images struct {
 }
 
 func sample(kept *label.Kept) (images, error) {
-	rows, _ := different(kept)
+	rows := different(kept).rows
 	rows = rows[:min(len(rows), maxImages)]
 	x, err := kept.Embeddings(rows)
 	return images{kept, rows, x}, err

@@ -10,6 +10,8 @@
 //	variance     predictive variance, of heads that have one: gpr; gptree, averaged
 //	             over the path to the most probable class
 //	novelty      the head's open-set score
+//	doubt        how many images an answer would settle, if those with a higher score are
+//	             asked before it (package label/adapt)
 //	label-error  x/(1+|x|), with x = log(p/g), the probability p of the best other class
 //	             and g of the class given; −1 to 1
 //

@@ -138,6 +138,8 @@ func (r *Ranking) Put(row label.Scored) error {
 		e.Score = row.Variance
 	case Novelty:
 		e.Score = p.Novelty
+	case DoubtMass:
+		e.Score = row.Doubt
 	case LabelError:
 		given, labelled := r.known[e.Given]
 		if !labelled {
@@ -302,11 +304,15 @@ const (
 	Variance   Criterion = "variance"
 	Novelty    Criterion = "novelty"
 	LabelError Criterion = "label-error"
+	// DoubtMass is how many photos an answer would settle, and needs rows that were compared with
+	// each other (package adapt).
+	DoubtMass Criterion = "doubt"
 )
 
 // Criteria lists all of them.
 func Criteria() []string {
-	return []string{string(Margin), string(Entropy), string(Variance), string(Novelty), string(LabelError)}
+	return []string{string(Margin), string(Entropy), string(Variance), string(Novelty), string(LabelError),
+		string(DoubtMass)}
 }
 
 // ErrCannot means that a head cannot compute the criterion.

@@ -23,8 +23,9 @@ errors.csv says why.
 label-studio and camtrap-dp. --split divides the photos to train and test with; photos that are
 alike, copies and events stay in one part.
 
---adapt compares the photos with each other first, and labels those alike: it helps where
+Photos are compared with each other first, and those alike are labelled alike: it helps where
 the model has seen few images of each class, or the folder shows few of its classes.
+--adapt=false labels each photo by itself, as --shard and --stdin do.
 
 A photo that was decided, on the page of serve or in a folder or list that was learned,
 has that class, wherever it lies; the column by says who decided. Photos that were set
@@ -54,7 +55,7 @@ embeddings.npy, from 0.`,
 	cmd.Flags().StringSlice("format", standard.Format, "results: "+strings.Join(label.Formats(), ", "))
 	cmd.Flags().Int("top-k", standard.TopK, "`number` of ranked classes in the column top_k")
 	cmd.Flags().Float64("reject", 0, "`share` of photos like those learned that may be rejected as unknown")
-	cmd.Flags().Bool("adapt", false, "compare the photos with each other first, and label those alike")
+	cmd.Flags().Bool("adapt", standard.Adapt, "compare the photos with each other first, and label those alike")
 	cmd.Flags().Float64("events", 0, "label photos of one camera together that are at most so many `seconds` apart")
 	cmd.Flags().String("organise", "", "make class folders in OUTDIR/by-class: link or copy the photos")
 	cmd.Flags().String("only", "", "decided: write only the photos that people decided")
@@ -70,6 +71,9 @@ func (a *app) label(ctx context.Context, file string) error {
 	if err := a.requireInput(); err != nil {
 		return err
 	}
+	if a.config.Scan.Shard != "" && a.toAdapt() {
+		return usagef("--adapt looks at all photos of a job, so it cannot use --shard: the shards would differ")
+	}
 	l, err := a.Label(ctx, pipeline.LabelRequest{
 		Model: file, From: a.source(), Out: a.config.Out, Settings: a.config.Label, Report: a.report,
 		OldShare: a.config.Classifier.OldShare, Seed: a.config.Seed,
@@ -84,6 +88,9 @@ func (a *app) label(ctx context.Context, file string) error {
 	}
 	return err
 }
+
+// toAdapt reports whether --adapt was given, which is the default where it is possible.
+func (a *app) toAdapt() bool { return a.flags.Changed("adapt") && a.config.Label.Adapt }
 
 // requireInput returns a usage error unless there is an input and --out.
 func (a *app) requireInput() error {

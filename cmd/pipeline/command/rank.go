@@ -17,12 +17,13 @@ func newRank() *cobra.Command {
 	var first int
 	cmd := &cobra.Command{
 		Use: "rank MODEL | --first N --images DIR | --features FEATDIR [--by " +
-			"margin|entropy|variance|novelty|label-error] --out FILE",
+			"margin|entropy|variance|novelty|label-error|doubt] --out FILE",
 		Short: "Find images worth a look: uncertain, unknown or mislabelled",
 		Long: `Writes a CSV file with the images that most deserve attention first. --by selects
 which these are: with margin, entropy or variance, images whose label would teach
-the model most, with --top such that differ (rank.spread); with novelty, images
-unlike any known class; with label-error, images that probably lie in the wrong
+the model most, with --top such that differ (rank.spread); with doubt, images whose
+label would settle most others, as the photos resemble each other, and the score is
+about how many; with novelty, images unlike any known class; with label-error, images that probably lie in the wrong
 class folder. These may be what the model was trained on: each is judged as if it
 had not been learned, at the cost of ten trainings. Images that were decided on the
 page of serve are left out, with label-error only those decided twice.

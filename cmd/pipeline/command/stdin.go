@@ -59,6 +59,9 @@ func refuseFolderSettings(cmd *cobra.Command, a *app) error {
 }
 
 func (a *app) labelStdin(ctx context.Context, args []string) error {
+	if a.toAdapt() {
+		return usagef("--adapt looks at all photos first, and --stdin answers one by one: give --images")
+	}
 	return a.Stream(ctx, pipeline.StreamRequest{
 		Model: args[0], Images: a.config.Images, In: a.stdin, Out: a.stdout, Settings: a.config.Label,
 		OldShare: a.config.Classifier.OldShare,

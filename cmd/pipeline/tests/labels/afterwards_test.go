@@ -100,7 +100,7 @@ func TestRank(t *testing.T) {
 		[]string{"lime/wrong3.jpg", "lime/wrong4.jpg"}) {
 		t.Errorf("likely label errors: %q", rows)
 	}
-	for _, by := range []string{"entropy", "margin", "novelty"} {
+	for _, by := range []string{"entropy", "margin", "novelty", "doubt"} {
 		l.Must("rank", model, "--images", seen, "--by", by, "--out", l.Path(by+".csv"))
 		if n := len(l.Table(l.Path(by + ".csv"))); n != 27 {
 			t.Errorf("%s: %d rows", by, n)

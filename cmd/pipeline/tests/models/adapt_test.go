@@ -10,8 +10,8 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 )
 
-// TestLabelAdapt: label --adapt says what it did, gives the same bytes again, takes
-// any head, and refuses what it cannot do.
+// TestLabelAdapt: label compares photos with each other unless it is told not to, says what it did, gives the
+// same bytes again, and takes any head. Shards and single requests do without, and refuse to be asked for it.
 func TestLabelAdapt(t *testing.T) {
 	l := commandtest.New(t)
 	var rest []string
@@ -26,19 +26,29 @@ func TestLabelAdapt(t *testing.T) {
 		l.Must(append([]string{"label", model, "--features", all, "--out", l.Path(out)}, flags...)...)
 		return l.Read(l.Path(out, "labels.csv"))
 	}
-	plain, adapted := label("plain"), label("adapted", "--adapt")
+	plain, adapted := label("plain", "--adapt=false"), label("adapted")
 	if bytes.Equal(plain, adapted) {
-		t.Error("--adapt changes nothing")
+		t.Error("comparing photos changes nothing")
 	}
-	if !bytes.Equal(adapted, label("adapted", "--adapt")) || !bytes.Equal(plain, label("plain")) {
+	if !bytes.Equal(adapted, label("adapted")) || !bytes.Equal(plain, label("plain", "--adapt=false")) {
 		t.Error("another run, other labels")
 	}
-	if summary := string(l.Read(l.Path("adapted", "summary.json"))); !strings.Contains(summary,
-		"compared 88 different images with each other") || !strings.Contains(summary, `"adapt": true`) {
-		t.Errorf("summary.json: %s", summary)
+	for out, want := range map[string]string{
+		"adapted": `"adapted": {
+    "by": "graph",
+    "photos": 88,
+    "neighbours": 10,
+    "present": 4
+  }`,
+		"plain": `"adapted": null`,
+	} {
+		if summary := string(l.Read(l.Path(out, "summary.json"))); !strings.Contains(summary, want) {
+			t.Errorf("summary.json: %s", summary)
+		}
 	}
 	l.Must("train", "--features", train, "--classifier", "lda", "--out", l.Path("lda.model"))
-	l.Must("label", l.Path("lda.model"), "--features", all, "--adapt", "--out", l.Path("lda"))
+	l.Must("label", l.Path("lda.model"), "--features", all, "--out", l.Path("lda"))
+	l.Must("label", model, "--features", all, "--shard", "1/2", "--out", l.Path("shards"))
 	l.Refused(command.ExitUsage, []string{"--adapt", "--shard"}, "label", model, "--features", all, "--adapt",
 		"--shard", "1/2", "--out", l.Path("x"))
 	l.Refused(command.ExitUsage, []string{"--adapt", "--stdin"}, "label", model, "--adapt", "--stdin")
