@@ -120,11 +120,7 @@ func (s *scores) features(ctx context.Context, l *live, x rows, first, last int)
 			return err
 		}
 		for i := range phi.Rows {
-			score := b
-			if w != nil {
-				score += dense.Dot(w, dense.Row(phi, i))
-			}
-			s.photos[first+i].unseen = float32(score)
+			s.photos[first+i].unseen = float32(b + dense.Dot(w, dense.Row(phi, i)))
 		}
 		return s.phi.Write(first, dense.Narrowed(phi.Data))
 	})

@@ -51,24 +51,24 @@ func newBasis(k kernel.Kernel, x kernel.Points) (*basis, error) {
 	return b, nil
 }
 
-// features returns Φ of new inputs (q×r), the variance of f there that t does
-// not determine, and the prior variance (q).
-func (b *basis) features(z kernel.Points) (phi blas64.General, open, prior []float64, err error) {
-	open, prior = make([]float64, z.Len()), make([]float64, z.Len())
-	b.kernel.Diagonal(prior, z)
+// features returns Φ of new inputs (q×r) and the variance of f there that t does
+// not determine (q).
+func (b *basis) features(z kernel.Points) (phi blas64.General, open []float64, err error) {
+	open = make([]float64, z.Len())
 	if b.kernel.Kind == kernel.Linear {
-		return b.kernel.Features(z.X), open, prior, nil
+		return b.kernel.Features(z.X), open, nil
 	}
+	b.kernel.Diagonal(open, z)
 	phi = dense.New(z.Len(), b.pivots.Len())
 	if err := b.kernel.Cross(phi, z, b.pivots); err != nil {
-		return phi, nil, nil, err
+		return phi, nil, err
 	}
 	dense.Parallel(z.Len(), func(i int) {
 		v := dense.Vector(dense.Row(phi, i))
 		blas64.Trsv(blas.NoTrans, b.lower, v)
-		open[i] = max(prior[i]-blas64.Dot(v, v), 0)
+		open[i] = max(open[i]-blas64.Dot(v, v), 0)
 	})
-	return phi, open, prior, nil
+	return phi, open, nil
 }
 
 // A gaussian is p(t | ω, κ) of one function, N(A⁻¹Φᵀκ, A⁻¹) with A = I + ΦᵀΩΦ.

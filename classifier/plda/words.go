@@ -46,7 +46,7 @@ func (h *PLDA) UseWords(w *gauss.Words) error {
 			m.Dim, m.Shared.Unstarted = w.Texts.Cols, true
 			sp := gauss.Nowhere(m.Dim)
 			sp.Length = h.cfg.MeanLength
-			m.Shared.Settled = gauss.Settled{Open: true, Rest: sp.Rest, Space: sp}
+			m.Shared.Settled = gauss.Settled{Rest: sp.Rest, Space: sp}
 			if h.cfg.auto() {
 				m.Shared.Choice = &Choice{Value: unpaired, Fallback: "no images yet"}
 			}

@@ -185,7 +185,7 @@ func (c Config) rescore(m *model, changed []int) error {
 
 // compare prepares the scorer for novelty.
 func (sh *shared) compare(classes, some []class, changed []int) error {
-	if sh.scorer.open = sh.Open; !sh.Open || sh.Setting.Nu >= Pooled {
+	if sh.Setting.Nu >= Pooled {
 		return nil
 	}
 	plain, err := sh.Space.Pooled(totals(some))
