@@ -60,10 +60,9 @@ type BackendUser interface {
 	UseBackend(linalg.Backend)
 }
 
-// UseBackend passes m to a head that is a BackendUser; nil leaves the head's
-// backend as it is.
+// UseBackend passes m to a head that is a BackendUser.
 func UseBackend(head Head, m linalg.Backend) {
-	if u, ok := head.(BackendUser); ok && m != nil {
+	if u, ok := head.(BackendUser); ok {
 		u.UseBackend(m)
 	}
 }

@@ -55,7 +55,7 @@ func New(cfg Config) (*GPR, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &GPR{cfg: cfg, products: linalg.Default()}, nil
+	return &GPR{cfg: cfg, products: linalg.Backend{}}, nil
 }
 
 // Clone implements classifier.Cloner; it costs a copy of the state, O(n²).

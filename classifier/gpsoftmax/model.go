@@ -61,14 +61,9 @@ func (m *model) predict(x blas32.General) (blas64.General, error) {
 	if err != nil {
 		return blas64.General{}, err
 	}
-	phi, open, err := m.features(z)
-	if err != nil {
-		return blas64.General{}, err
-	}
+	phi, open := m.features(z)
 	f, out := dense.New(x.Rows, m.draws.Rows), dense.New(x.Rows, m.classes+1)
-	if err := linalg.MulTrans64(f, phi, m.draws); err != nil {
-		return out, err
-	}
+	linalg.MulTrans64(f, phi, m.draws)
 	dense.Parallel(x.Rows, func(i int) {
 		to := dense.Row(out, i)
 		to[m.classes] = m.novelty(dense.Row(f, i), open[i])

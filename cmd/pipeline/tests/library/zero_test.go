@@ -212,7 +212,7 @@ func uses(t *testing.T) map[string]pair {
 	const clipLength = 77
 	return map[string]pair{
 		"kmeans.Config": refused(func() error {
-			_, err := kmeans.Cluster(ctx, linalg.Default(), x, kmeans.Config{}, rand.New(rand.NewPCG(1, 1)))
+			_, err := kmeans.Cluster(ctx, linalg.Backend{}, x, kmeans.Config{}, rand.New(rand.NewPCG(1, 1)))
 			return err
 		}),
 		"native.Config": of(native.DefaultConfig(), func(c native.Config) (string, error) {
