@@ -3,24 +3,11 @@ package model
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/embedding"
-	"github.com/seed-90d10d51/pipeline/model/internal/container"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
-
-// The files of a model. In version 3 of MODEL heads say which novelty they have, as those of
-// program 0.1 had another.
-var (
-	modelFormat = container.Format{Name: "pipeline-model", Version: 4, Oldest: 3, Foreign: ErrNotModel,
-		Again: again}
-	statisticsFormat = container.Format{Name: "pipeline-statistics", Version: 1,
-		Foreign: errors.New("not the statistics of a model")}
-)
-
-const again = "train the model again"
 
 // document is the JSON inside a MODEL; arrays are tensors.
 type document struct {

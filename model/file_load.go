@@ -153,8 +153,8 @@ func decode(r io.ReaderAt, size int64, makes heads) (*Model, safetensors.Written
 	if err := json.Unmarshal([]byte(f.Metadata()[container.DocumentKey]), &d); err != nil {
 		return nil, written, fmt.Errorf("its description: %w", err)
 	}
-	if strings.HasPrefix(d.ToolVersion, "0.1.") {
-		return nil, written, fmt.Errorf("%w: pipeline %s made it: %s", ErrOlderVersion, d.ToolVersion, again)
+	if err := checkProgram(d.ToolVersion); err != nil {
+		return nil, written, err
 	}
 	if err := d.check(); err != nil {
 		return nil, written, fmt.Errorf("its description: %w", err)
