@@ -316,7 +316,8 @@ const (
 // weighted returns AᵀΛA with λ = tanh(c/2)/(2c).
 func (v *VI) weighted(a blas64.General, c []float64) (blas64.General, error) {
 	sum := dense.New(a.Cols, a.Cols)
-	if _, gonum := v.raw().(linalg.Gonum); !gonum && a.Rows*a.Cols < leastScattered {
+	_, gonum := v.raw().(linalg.Gonum)
+	if !gonum && a.Rows*a.Cols < leastScattered {
 		scaled := dense.New(a.Rows, a.Cols)
 		for i := range a.Rows {
 			blas64.Axpy(polyagamma.Mean(1, c[i]), dense.Vector(dense.Row(a, i)), dense.Vector(dense.Row(scaled, i)))

@@ -232,7 +232,8 @@ func (m *model) fill(leaves []string, from sources, means nodeMeans) error {
 				continue
 			}
 		}
-		if b := m.parts[ids[s].part].fitted; b != nil && !ids[s].root {
+		b := m.parts[ids[s].part].fitted
+		if b != nil && !ids[s].root {
 			if n.kind = variationalNode; b.nodes != nil {
 				n.latent = b.nodes[ids[s].split].On(m.mul)
 			}

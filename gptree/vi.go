@@ -165,7 +165,8 @@ func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m
 			return nil, nil, err
 		}
 	}
-	if _, err = v.Fit(ctx, batch, cfg.Iterations, tolerance); err != nil || around == nil {
+	_, err = v.Fit(ctx, batch, cfg.Iterations, tolerance)
+	if err != nil || around == nil {
 		return v, nil, err
 	}
 	leftOut, err := v.LeaveOneOut(batch)

@@ -25,7 +25,8 @@ const leastFactored = 128
 // positive definite, it returns false and a is undefined. Nearly all of its n³/3
 // multiplications are products by raw (block columns, left-looking).
 func Factorize(raw Kernel, a blas64.General) bool {
-	if _, ok := raw.(Gonum); ok || a.Rows < leastFactored {
+	_, ok := raw.(Gonum)
+	if ok || a.Rows < leastFactored {
 		_, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data})
 		return ok
 	}
@@ -79,7 +80,8 @@ func InvertLower(raw Kernel, l blas64.General) error {
 	for i := range l.Rows {
 		clear(dense.Row(l, i)[i+1:])
 	}
-	if _, ok := raw.(Gonum); ok || l.Rows < leastFactored {
+	_, ok := raw.(Gonum)
+	if ok || l.Rows < leastFactored {
 		lapack64.Trtri(LowerTriangle(l)) // succeeds, since the diagonal is positive
 		return nil
 	}

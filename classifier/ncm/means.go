@@ -66,7 +66,8 @@ func (m *means) scores(x blas32.General) (blas64.General, error) {
 	z := m.place(x, dense.Range(0, x.Rows))
 	dense.SubtractRow(z, m.centre)
 	s := dense.New(z.Rows, m.rows.Rows)
-	if err := m.backend.MulTrans64(s, z, m.rows); err != nil || m.cosine {
+	err := m.backend.MulTrans64(s, z, m.rows)
+	if err != nil || m.cosine {
 		return s, err
 	}
 	for i := range s.Rows {

@@ -228,7 +228,8 @@ func (h *PLDA) TakesUnit() bool { return true }
 // is guessed are fixed to the values of this head.
 func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg
-	if c := h.Choice(); c != nil && h.Started() {
+	c := h.Choice()
+	if c != nil && h.Started() {
 		cfg.Epsilon, cfg.LeaveOut = c.Value, false
 	}
 	next, err := made(cfg)

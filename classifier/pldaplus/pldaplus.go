@@ -126,7 +126,8 @@ func (c Config) fit(m *model, old class, change classtable.Change) (class, error
 		next.base = !m.Fitted()
 	}
 	var err error
-	if next.Total, err = change.Total(old.Total); err == nil && m.Shared.Setting.Nu < Pooled {
+	next.Total, err = change.Total(old.Total)
+	if err == nil && m.Shared.Setting.Nu < Pooled {
 		next.own, err = fitSpread(m.Shared.Space, change.Stats, c.Q)
 	}
 	return next, err
