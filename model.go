@@ -270,9 +270,11 @@ func (s *Studio) Fit(ctx context.Context, rows [][]float32, labels []string, opt
 	}
 	r := s.begin(ctx)
 	settings := r.modelSettings(q)
-	if settings.Backend, err = r.Products(ctx); err != nil {
+	products, err := r.Products(ctx)
+	if err != nil {
 		return nil, err
 	}
+	settings.Backend = products.Backend
 	b := model.Batch{X: x, Labels: labels, Content: make([]model.Hash, len(rows))}
 	for i, row := range rows {
 		b.Content[i] = embedding.HashRow(row)

@@ -44,14 +44,14 @@ func (s *Studio) MakePrior(ctx context.Context, q PriorRequest) (*PriorMade, err
 		t := &tally{see: examples.See}
 		outcome, err := t.count(ctx, r.inputs(from, q.Out), true)
 		if err == nil {
-			err = p.Add(ctx, products, t.stats, &examples)
+			err = p.Add(ctx, products.Backend, t.stats, &examples)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("%s%s: %w", from.Images, from.Features, err)
 		}
 		problems = append(problems, outcome.Problems...)
 	}
-	if err := p.ChooseEpsilon(ctx, products); err != nil {
+	if err := p.ChooseEpsilon(ctx, products.Backend); err != nil {
 		return nil, err
 	}
 	if err := p.Save(q.Out); err != nil {

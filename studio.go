@@ -240,7 +240,7 @@ func (r *run) load(file string) (*model.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Predictor.UseBackend(products)
+	m.Predictor.UseBackend(products.Backend)
 	return m, nil
 }
 

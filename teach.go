@@ -142,7 +142,7 @@ func (t *Teaching) Begin(at int, changed func(event string)) error {
 	}
 	t.Session, err = teach.Open(teach.Options{
 		Model: t.file, Fresh: t.fresh, Start: t.start, At: at, Dim: t.Embedder.Dim(), Temp: t.temp,
-		Backend: products, ToolVersion: t.studio.version, Changed: changed, Gap: t.gap,
+		Backend: products.Backend, ToolVersion: t.studio.version, Changed: changed, Gap: t.gap,
 		Elsewhere: t.studio.cached,
 	})
 	if err != nil {
@@ -244,7 +244,8 @@ func (r *run) openSession(file string, start *model.Model, d int) (*teach.Sessio
 		return nil, err
 	}
 	return teach.Open(teach.Options{
-		Model: file, Start: start, Dim: d, Temp: temp, Backend: products, ToolVersion: r.version, Elsewhere: r.cached,
+		Model: file, Start: start, Dim: d, Temp: temp, Backend: products.Backend, ToolVersion: r.version,
+		Elsewhere: r.cached,
 	})
 }
 

@@ -110,7 +110,7 @@ func (r *run) train(ctx context.Context, q TrainRequest) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	settings.Backend, settings.Comparing = products, r.counting(Methods)
+	settings.Backend, settings.Comparing = products.Backend, r.counting(Methods)
 	if settings.Prior, err = readPrior(q.Classifier.Prior); err != nil {
 		return nil, err
 	}
@@ -215,9 +215,11 @@ func (r *run) trainStats(ctx context.Context, q TrainRequest) (*Learned, error) 
 		return nil, err
 	}
 	settings := r.modelSettings(q)
-	if settings.Backend, err = r.Products(ctx); err != nil {
+	products, err := r.Products(ctx)
+	if err != nil {
 		return nil, err
 	}
+	settings.Backend = products.Backend
 	if settings.Prior, err = readPrior(q.Classifier.Prior); err != nil {
 		return nil, err
 	}

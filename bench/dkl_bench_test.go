@@ -71,7 +71,7 @@ func BenchmarkDKLStep(b *testing.B) {
 	for _, name := range []string{native.Gonum, native.ONNXRuntime} {
 		for _, s := range dklSizes() {
 			b.Run(fmt.Sprintf("%s/%s", s, name), func(b *testing.B) {
-				epoch := s.epochs(b, nativetest.Open(b, name))
+				epoch := s.epochs(b, nativetest.Open(b, name).Backend)
 				var times tally
 				for b.Loop() {
 					times = append(times, epoch().Seconds()*1e3/dklSteps)
@@ -89,7 +89,7 @@ func BenchmarkDKLStepOfficial(b *testing.B) {
 	b.Run(s.String(), func(b *testing.B) {
 		job := fmt.Sprintf("step %d %d %d %d %d %d", dklSteps, s.classes, s.inducing, s.batch, s.d, s.width)
 		python := newPeer(b, []string{job}, "dkl_peer.py")
-		epoch := s.epochs(b, nativetest.Open(b, native.ONNXRuntime))
+		epoch := s.epochs(b, nativetest.Open(b, native.ONNXRuntime).Backend)
 		var ratio, ours, theirs tally
 		for b.Loop() {
 			times := interleave(epoch, func() time.Duration { return python.round(b) })

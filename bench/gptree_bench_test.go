@@ -36,7 +36,7 @@ func (j gpTreeJob) fit(b *testing.B, c native.Choice) func() error {
 		c.Chains, c.Steps, c.MaxPerClass = j.chains, j.steps, max(c.MaxPerClass, j.n)
 	})
 	return func() error {
-		h, err := method.NewOn(c, "gptree", cfg)
+		h, err := method.NewOn(c.Backend, "gptree", cfg)
 		if err != nil {
 			return err
 		}

@@ -60,7 +60,7 @@ func benchmarkTrain(b *testing.B, name string, classes, images, d int) {
 		batch.Content = append(batch.Content, embedding.HashRow(dense.Row32(x, i)))
 	}
 	s := model.Settings{
-		Method: name, Heads: method.DefaultConfig(), Provenance: embedding.Provenance{Dim: d}, Backend: c,
+		Method: name, Heads: method.DefaultConfig(), Provenance: embedding.Provenance{Dim: d}, Backend: c.Backend,
 	}
 	begin := processorTime(b)
 	for b.Loop() {

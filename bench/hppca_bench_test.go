@@ -43,7 +43,7 @@ func newHPPCA(b *testing.B, c native.Choice) *hppca.HPPCA {
 	cfg := hppca.DefaultConfig()
 	cfg.Statistics = false
 	h := must.Get(hppca.New(cfg))(b)
-	h.UseBackend(c)
+	h.UseBackend(c.Backend)
 	return h
 }
 

@@ -57,7 +57,7 @@ func newPPCA(b *testing.B, c native.Choice, q int) *ppca.PPCA {
 	cfg := ppca.DefaultConfig()
 	cfg.Q, cfg.Statistics = q, false
 	h := must.Get(ppca.New(cfg))(b)
-	h.UseBackend(c)
+	h.UseBackend(c.Backend)
 	return h
 }
 

@@ -38,7 +38,7 @@ func (s vargpSize) steps(b *testing.B, own bool) func() time.Duration {
 	cfg := vargp.DefaultConfig()
 	cfg.OwnInputs, cfg.Rate, cfg.Batch, cfg.Steps, cfg.Epochs = own, 1e-3, s.batch, 0, 1
 	m := must.Get(vargp.New(cfg, s.d, s.heads, 5))(b)
-	m = m.On(nativetest.Open(b, native.ONNXRuntime))
+	m = m.On(nativetest.Open(b, native.ONNXRuntime).Backend)
 	rng := rand.New(rand.NewPCG(1, 1))
 	normal := func(rows int) blas64.General {
 		x := dense.New(rows, s.d)
@@ -63,7 +63,7 @@ func (s vargpSize) steps(b *testing.B, own bool) func() time.Duration {
 	}
 	cfg.Epochs = vargpSteps
 	last := must.Get(vargp.Restore(cfg, s.d, m.Snapshot()))(b)
-	last = last.On(nativetest.Open(b, native.ONNXRuntime))
+	last = last.On(nativetest.Open(b, native.ONNXRuntime).Backend)
 	return func() time.Duration {
 		c := last.Clone()
 		begin := time.Now()

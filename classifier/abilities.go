@@ -60,10 +60,9 @@ type BackendUser interface {
 	UseBackend(linalg.Backend)
 }
 
-// UseBackend passes m to a head that is a BackendUser; nil leaves the head's
-// backend as it is.
+// UseBackend passes m to a head that is a BackendUser.
 func UseBackend(head Head, m linalg.Backend) {
-	if u, ok := head.(BackendUser); ok && m != nil {
+	if u, ok := head.(BackendUser); ok {
 		u.UseBackend(m)
 	}
 }
@@ -78,8 +77,7 @@ type Linear interface {
 	// b + w·φ(x). Score gives the log-softmax of the scores of all classes.
 	Weights(columns []int) (w blas64.General, b []float64, err error)
 	// Unseen returns w and b of the score of a class that has not been seen, which only
-	// the base session sets. The novelty is that score less the largest of the classes;
-	// w is nil, and the score 0, in a head of version 0.1.
+	// the base session sets. The novelty is that score less the largest of the classes.
 	Unseen() (w []float64, b float64, err error)
 }
 
@@ -175,8 +173,8 @@ type Doubting interface {
 }
 
 // A Comparing head's novelty allows for what it does not know of class means, so that it
-// is that of left-out examples as they are, if Comparing returns true.
-type Comparing interface{ Comparing() bool }
+// is that of left-out examples as they are.
+type Comparing interface{ Comparing() }
 
 // A Hierarchical head arranges its classes in a tree.
 type Hierarchical interface {

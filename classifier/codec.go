@@ -70,7 +70,8 @@ func (c *Codec) Fail(err error) {
 func (c *Codec) Int(name string, v *int, least, most int) {
 	one := []int64{int64(*v)}
 	codecField(c, name, &one, 1, nil, func(t *Tensor) *[]int64 { return &t.I64 })
-	if *v = int(one[0]); c.Reading() && (one[0] < int64(least) || one[0] > int64(most)) {
+	*v = int(one[0])
+	if c.Reading() && (one[0] < int64(least) || one[0] > int64(most)) {
 		c.Fail(fmt.Errorf("tensor %s: value %d is outside %d … %d", c.prefix+name, *v, least, most))
 	}
 }

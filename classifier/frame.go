@@ -64,7 +64,8 @@ func FrameOf(x blas32.General, y []string, lengthscale float64) Frame {
 	if spread < parallel*offset {
 		f.Origin = dense.Narrowed(mean)
 	}
-	if ratio := math.Sqrt(spread) / lengthscale; lengthscale > 0 && (ratio > beyond || ratio < 1/beyond) {
+	ratio := math.Sqrt(spread) / lengthscale
+	if lengthscale > 0 && (ratio > beyond || ratio < 1/beyond) {
 		f.Scale = float32(1 / ratio)
 	}
 	return f

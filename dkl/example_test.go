@@ -10,6 +10,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/gptree"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // Phase 1: the projection learns under a softmax until it tells the inside of
@@ -29,7 +30,7 @@ func Example() {
 	}
 	cfg := dkl.DefaultTraining()
 	cfg.Epochs, cfg.Pretrain, cfg.Batch, cfg.Validation = 4, 2, 16, 0.2
-	t, err := dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, nil)
+	t, err := dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Backend{})
 	for err == nil && !t.Done() {
 		var epoch dkl.Epoch
 		epoch, err = t.Epoch(context.Background())

@@ -68,7 +68,7 @@ func newBench(t testing.TB, cfg Config, k kernel.Kernel, e Examples, inducing in
 	start := must.Get(tree.Start(context.Background(), z, e.Y))(t)
 	start.Lengthscale, start.Outputscale = 0.8, 2.5
 	d := must.Get(newData(e, Training{Views: len(e.Views)}))(t)
-	o := must.Get(newObjective(head, start, k, d.sizes(), linalg.Default()))(t)
+	o := must.Get(newObjective(head, start, k, d.sizes(), linalg.Backend{}))(t)
 	b := &bench{objective: o}
 	picks := d.shuffled(random.Stream(1, "dkl/order", 1))
 	slices.SortStableFunc(picks, func(a, b pick) int { return o.leaf[d.class[a.row]] - o.leaf[d.class[b.row]] })
@@ -208,7 +208,8 @@ func BenchmarkStep(b *testing.B) {
 				cfg := DefaultTraining()
 				cfg.Preset, cfg.Pretrain, cfg.Batch, cfg.Inducing, cfg.Dim, cfg.Validation = PresetMiniImageNet, 0,
 					s.batch, s.inducing, s.D, 0
-				tr := must.Get(NewTrainer(cfg, gptree.DefaultConfig(), e, nativetest.Open(b, native.ONNXRuntime)))(b)
+				tr := must.Get(NewTrainer(cfg, gptree.DefaultConfig(), e,
+					nativetest.Open(b, native.ONNXRuntime).Backend))(b)
 				must.Do(b, tr.grow(context.Background()))
 				batch := tr.data.shuffled(random.Stream(0, "dkl/order", 0))[:s.batch]
 				for b.Loop() {

@@ -37,7 +37,7 @@ func New(in int, cfg Config) (*Projection, error) {
 }
 
 func newHead(cfg Config, s shape, theta []float64) *Projection {
-	return &Projection{cfg: cfg, shape: s, theta: theta, w: s.view(theta), products: linalg.Default()}
+	return &Projection{cfg: cfg, shape: s, theta: theta, w: s.view(theta), products: linalg.Backend{}}
 }
 
 // UseBackend implements classifier.BackendUser.

@@ -40,7 +40,7 @@ func checkSoftmax(dim, classes int) error {
 
 func newSoftmax(dim, classes int, theta []float64) *Softmax {
 	w, _ := cutAffine(theta, classes, dim)
-	return &Softmax{classes: classes, dim: dim, theta: theta, w: w, products: linalg.Default()}
+	return &Softmax{classes: classes, dim: dim, theta: theta, w: w, products: linalg.Backend{}}
 }
 
 // UseBackend implements classifier.BackendUser.

@@ -41,7 +41,7 @@ func Train(ctx context.Context, cfg Training, tree gptree.Config, env TrainEnv, 
 			return Trained{}, fmt.Errorf("dkl: views: %w", err)
 		}
 	}
-	t, err := NewTrainer(cfg, tree, e, linalg.OrDefault(env.Backend))
+	t, err := NewTrainer(cfg, tree, e, env.Backend)
 	if err != nil {
 		return Trained{}, err
 	}

@@ -67,12 +67,9 @@ type best struct {
 }
 
 // NewTrainer returns a trainer for the examples of a base session. cfg determines
-// the tree and the kernel; m computes large products, nil is gonum.
+// the tree and the kernel; m computes large products.
 func NewTrainer(t Training, cfg gptree.Config, e Examples, m linalg.Backend) (*Trainer, error) {
 	t, cfg = setting.OrDefault(t, DefaultTraining()), setting.OrDefault(cfg, gptree.DefaultConfig())
-	if m == nil {
-		m = linalg.Default()
-	}
 	if err := t.Validate(); err != nil {
 		return nil, fmt.Errorf("dkl.%w", err)
 	}

@@ -26,7 +26,7 @@ func small() Training {
 
 func newTestTrainer(t testing.TB, cfg Training, e Examples) *Trainer {
 	t.Helper()
-	return must.Get(NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Default()))(t)
+	return must.Get(NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Backend{}))(t)
 }
 
 func finish(t testing.TB, tr *Trainer) {
@@ -288,12 +288,12 @@ func TestTrainingMistakes(t *testing.T) {
 	}
 	e := blobs(2, 3, 4, 0, 1)
 	e.X.Data[1] = float32(math.NaN())
-	if _, err := NewTrainer(small(), gptree.DefaultConfig(), e, linalg.Default()); err == nil {
+	if _, err := NewTrainer(small(), gptree.DefaultConfig(), e, linalg.Backend{}); err == nil {
 		t.Error("a NaN")
 	}
 	cfg := small()
 	cfg.Views = 2
-	if _, err := NewTrainer(cfg, gptree.DefaultConfig(), blobs(2, 3, 4, 1, 1), linalg.Default()); err == nil ||
+	if _, err := NewTrainer(cfg, gptree.DefaultConfig(), blobs(2, 3, 4, 1, 1), linalg.Backend{}); err == nil ||
 		!strings.Contains(err.Error(), "views: ") {
 		t.Error(err)
 	}

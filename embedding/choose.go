@@ -54,7 +54,8 @@ func (e *Embedder) chooseDecoders() error {
 	e.spec.Decoder = d.Name()
 	chosen := e.options.Preprocess.Decoders
 	vips, _ := d.Libvips()
-	if required := chosen == DecodersLibraries || chosen == decodersTurbo; !required || vips != "" {
+	required := chosen == DecodersLibraries || chosen == decodersTurbo
+	if !required || vips != "" {
 		return nil
 	}
 	if err == nil {

@@ -307,7 +307,8 @@ func (e *Embedder) Extractor() *extractor.Extractor { return e.extractor }
 func (e *Embedder) Provenance() Provenance {
 	settings, _ := json.Marshal(e.settings) // strings and integers always marshal
 	path := e.file.Path
-	if abs, err := filepath.Abs(path); err == nil && path != "" {
+	abs, err := filepath.Abs(path)
+	if err == nil && path != "" {
 		path = abs
 	}
 	spec := e.spec

@@ -77,8 +77,9 @@ func (p Preprocess) Validate() error {
 	if !slices.Contains([]string{DecodersAuto, DecodersGo, DecodersLibraries, decodersTurbo}, p.Decoders) {
 		return fmt.Errorf("jpeg: %q is not one of auto, go, libraries", p.Decoders)
 	}
-	if ways := []string{preprocess.ViewCrop, preprocess.ViewSqueeze, preprocess.ViewPad,
-		preprocess.ViewViews}; p.View != "" && !slices.Contains(ways, p.View) {
+	ways := []string{preprocess.ViewCrop, preprocess.ViewSqueeze, preprocess.ViewPad,
+		preprocess.ViewViews}
+	if p.View != "" && !slices.Contains(ways, p.View) {
 		return fmt.Errorf("view: %q is not one of %s", p.View, strings.Join(ways, ", "))
 	}
 	if _, err := p.Budget(); err != nil {

@@ -53,7 +53,8 @@ func (p *Probes) UnmarshalText(text []byte) error {
 }
 
 func (p Probes) validate(dim int) error {
-	if n := len(probeNames()); len(p)%n != 0 || dim != 0 && len(p) != 0 && len(p) != n*dim || !dense.Finite32(p) {
+	n := len(probeNames())
+	if len(p)%n != 0 || dim != 0 && len(p) != 0 && len(p) != n*dim || !dense.Finite32(p) {
 		return fmt.Errorf("the features of the %d probe pictures have %d values in all, or some are not finite; the "+
 			"dimension is %d", n, len(p), dim)
 	}

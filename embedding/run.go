@@ -76,7 +76,8 @@ func (r *run) openChecked() (Extractor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if side := e.Side(); side != 0 && side != r.Side {
+	side := e.Side()
+	if side != 0 && side != r.Side {
 		return nil, fmt.Errorf("the backbone takes images of %d×%d pixels, the preprocessing produces %d×%d; choose a "+
 			"preprocessing of that size", side, side, r.Side, r.Side)
 	}

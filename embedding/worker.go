@@ -242,7 +242,8 @@ func extract(e Extractor, x blas32.General, pixels []float32) error {
 		to := min(from+e.Batch(), x.Rows)
 		part := blas32.General{Rows: to - from, Cols: x.Cols, Stride: x.Stride, Data: x.Data[from*x.Stride:]}
 		var oneBad *extractor.NonFiniteError
-		if err := e.Extract(part, pixels[from*size:to*size]); err != nil && !errors.As(err, &oneBad) {
+		err := e.Extract(part, pixels[from*size:to*size])
+		if err != nil && !errors.As(err, &oneBad) {
 			return err
 		}
 	}

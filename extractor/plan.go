@@ -70,7 +70,8 @@ func makePlan(m *onnx.Model, cfg Config) (plan, error) {
 func imagePart(m *onnx.Model, cfg Config) (*onnx.Model, string, error) {
 	var alone []onnx.Value // outputs that need the image alone
 	for _, out := range m.Outputs {
-		if needs := m.Needs(out.Name); len(needs) == 1 && isImage(needs[0]) {
+		needs := m.Needs(out.Name)
+		if len(needs) == 1 && isImage(needs[0]) {
 			alone = append(alone, out)
 		}
 	}

@@ -65,7 +65,8 @@ func (e *Extractor) repeats(side int) error {
 	for i := range runs {
 		runs[i] = dense.New32(1, e.dim)
 		var bad *NonFiniteError
-		if err := e.Extract(runs[i], pixels); err != nil && !errors.As(err, &bad) {
+		err := e.Extract(runs[i], pixels)
+		if err != nil && !errors.As(err, &bad) {
 			return err
 		}
 	}

@@ -16,7 +16,7 @@ func Example() {
 	k := kernel.Kernel{Kind: kernel.RBF, Lengthscale: 1, Outputscale: 4}
 	x, _ := k.Points(blas64.General{Rows: 6, Cols: 1, Stride: 1, Data: []float64{-2, -1.5, -1, 1, 1.5, 2}})
 	z, _ := k.Points(blas64.General{Rows: 3, Cols: 1, Stride: 1, Data: []float64{-1.5, 1.5, 9}})
-	gram, _ := k.Gram(x)
+	gram := k.Gram(x)
 	prior, err := gp.FunctionSpace(gram)
 	if err != nil {
 		fmt.Println(err)
@@ -30,7 +30,7 @@ func Example() {
 		return
 	}
 	rows, variances := blas64.General{Rows: 3, Cols: 6, Stride: 6, Data: make([]float64, 18)}, make([]float64, 3)
-	_ = k.Cross(rows, z, x)
+	k.Cross(rows, z, x)
 	k.Diagonal(variances, z)
 	latent, err := node.Latent(rows, variances)
 	if err != nil {
@@ -49,14 +49,14 @@ func ExampleVI() {
 	k := kernel.Kernel{Kind: kernel.RBF, Lengthscale: 1, Outputscale: 4}
 	x, _ := k.Points(blas64.General{Rows: 6, Cols: 1, Stride: 1, Data: []float64{-2, -1.5, -1, 1, 1.5, 2}})
 	z, _ := k.Points(blas64.General{Rows: 2, Cols: 1, Stride: 1, Data: []float64{-1.5, 1.5}})
-	gram, _ := k.Gram(z)
+	gram := k.Gram(z)
 	node, err := gp.NewVI(gram)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	knm, knn := blas64.General{Rows: 6, Cols: 2, Stride: 2, Data: make([]float64, 12)}, make([]float64, 6)
-	_ = k.Cross(knm, x, z)
+	k.Cross(knm, x, z)
 	k.Diagonal(knn, x)
 	all, err := node.Batch(knm, knn, []bool{false, false, false, true, true, true})
 	if err != nil {

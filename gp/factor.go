@@ -29,7 +29,8 @@ const (
 // only read.
 func firmFactor(a blas64.General) (l blas64.General, jitter float64, err error) {
 	largest := max(0, slices.Max(dense.Diagonal(a)))
-	if l, err = linalg.Cholesky(linalg.Gonum{}, a, 0); err == nil && smallestPivot(l) > firm*largest {
+	l, err = linalg.Cholesky(linalg.Gonum{}, a, 0)
+	if err == nil && smallestPivot(l) > firm*largest {
 		return l, 0, nil
 	}
 	jitter = soft * largest

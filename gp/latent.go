@@ -114,7 +114,7 @@ func addSquares(on linalg.Backend, dst blas64.General, c int, sign float64, rows
 	if rows.Rows == 0 {
 		return nil
 	}
-	if _, gonum := on.(linalg.Gonum); !gonum && factor.Rows*factor.Cols >= wholeValues {
+	if !on.IsGonum() && factor.Rows*factor.Cols >= wholeValues {
 		t := dense.New(rows.Rows, factor.Rows)
 		if err := on.Mul64(t, rows, factor); err != nil {
 			return fmt.Errorf("gp: predict: %w", err)
@@ -126,10 +126,7 @@ func addSquares(on linalg.Backend, dst blas64.General, c int, sign float64, rows
 	for first := 0; first < factor.Rows; first += band {
 		last := min(first+band, factor.Rows)
 		t := dense.View(products, 0, 0, rows.Rows, last-first)
-		if err := linalg.MulTrans64(t, dense.View(rows, 0, 0, rows.Rows, last),
-			dense.View(factor, first, 0, last-first, last)); err != nil {
-			return fmt.Errorf("gp: predict: %w", err)
-		}
+		linalg.MulTrans64(t, dense.View(rows, 0, 0, rows.Rows, last), dense.View(factor, first, 0, last-first, last))
 		addLengths(dst, c, sign, t)
 	}
 	return nil

@@ -47,7 +47,7 @@ func checkMean(mean []float64, n int) error {
 // gonum. Fits on two backends differ in the last bits, which can, rarely, change
 // their draws.
 func (p Prior) On(m linalg.Backend) Prior {
-	p.backend = linalg.OrDefault(m)
+	p.backend = m
 	return p
 }
 
@@ -57,7 +57,7 @@ func FunctionSpace(k blas64.General) (Prior, error) {
 	if err := checkSquare(k); err != nil {
 		return Prior{}, fmt.Errorf("gp: prior: %w", err)
 	}
-	return Prior{k: k, backend: linalg.Default()}, finite(k)
+	return Prior{k: k, backend: linalg.Backend{}}, finite(k)
 }
 
 // WeightSpace returns the prior K = ΦΦᵀ of features (n×r), which it retains and
@@ -69,7 +69,7 @@ func WeightSpace(phi blas64.General) (Prior, error) {
 	if phi.Rows == 0 || phi.Cols == 0 {
 		return Prior{}, fmt.Errorf("gp: prior: features of %d×%d", phi.Rows, phi.Cols)
 	}
-	return Prior{phi: phi, weights: true, backend: linalg.Default()}, finite(phi)
+	return Prior{phi: phi, weights: true, backend: linalg.Backend{}}, finite(phi)
 }
 
 // checkSquare returns an error unless k is a square, non-empty matrix.

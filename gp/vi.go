@@ -38,7 +38,7 @@ func NewVI(kmm blas64.General) (*VI, error) {
 	if err := checkSquare(kmm); err != nil {
 		return nil, fmt.Errorf("gp: vi: %w", err)
 	}
-	v := VIPrior(kmm.Rows, linalg.Default())
+	v := VIPrior(kmm.Rows, linalg.Backend{})
 	var err error
 	if v.l, v.jitter, err = firmFactor(kmm); err == nil {
 		v.inverse = dense.Clone(v.l)
@@ -129,7 +129,7 @@ func (v *VI) set(eta []float64, precision blas64.General) error {
 // predictions; v is unchanged.
 func (v *VI) On(m linalg.Backend) *VI {
 	next := *v
-	next.backend = linalg.OrDefault(m)
+	next.backend = m
 	return &next
 }
 
@@ -138,7 +138,7 @@ func (v *VI) On(m linalg.Backend) *VI {
 const leastNative = 48
 
 // raw returns the kernels for products in fits.
-func (v *VI) raw() linalg.Raw {
+func (v *VI) raw() linalg.Kernel {
 	if v.Len() < leastNative {
 		return linalg.Gonum{}
 	}
@@ -220,7 +220,7 @@ func (v *VI) moments(b *Batch) (mean, c []float64, err error) {
 func (v *VI) addSquares(dst, a blas64.General) error {
 	raw := v.raw()
 	if _, ok := raw.(linalg.Gonum); ok {
-		return addSquares(linalg.Gonum{}, dst, 0, 1, a, v.q.root)
+		return addSquares(linalg.Backend{}, dst, 0, 1, a, v.q.root)
 	}
 	return linalg.EachPart(a.Rows, func(from, n int) error {
 		t := dense.New(n, a.Cols)
@@ -316,7 +316,8 @@ const (
 // weighted returns AᵀΛA with λ = tanh(c/2)/(2c).
 func (v *VI) weighted(a blas64.General, c []float64) (blas64.General, error) {
 	sum := dense.New(a.Cols, a.Cols)
-	if _, gonum := v.raw().(linalg.Gonum); !gonum && a.Rows*a.Cols < leastScattered {
+	_, gonum := v.raw().(linalg.Gonum)
+	if !gonum && a.Rows*a.Cols < leastScattered {
 		scaled := dense.New(a.Rows, a.Cols)
 		for i := range a.Rows {
 			blas64.Axpy(polyagamma.Mean(1, c[i]), dense.Vector(dense.Row(a, i)), dense.Vector(dense.Row(scaled, i)))

@@ -206,7 +206,7 @@ func (m *model) fill(leaves []string, from sources, means nodeMeans) error {
 	var grams [nodeKinds]func() (blas64.General, error)
 	for kind, k := range m.cfg.kernels() {
 		grams[kind] = sync.OnceValues(func() (blas64.General, error) {
-			pair, err := kernel.NewSelfPair(linalg.OrDefault(m.mul), m.points)
+			pair, err := kernel.NewSelfPair(m.mul, m.points)
 			if err != nil {
 				return blas64.General{}, err
 			}
@@ -232,7 +232,8 @@ func (m *model) fill(leaves []string, from sources, means nodeMeans) error {
 				continue
 			}
 		}
-		if b := m.parts[ids[s].part].fitted; b != nil && !ids[s].root {
+		b := m.parts[ids[s].part].fitted
+		if b != nil && !ids[s].root {
 			if n.kind = variationalNode; b.nodes != nil {
 				n.latent = b.nodes[ids[s].split].On(m.mul)
 			}

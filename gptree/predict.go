@@ -10,7 +10,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/gp/kernel"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // A query holds rows to predict at, with the quantities that the nodes share.
@@ -90,7 +89,7 @@ func (m *model) query(x blas32.General) (*query, error) {
 	if err != nil {
 		return nil, err
 	}
-	pair, err := kernel.NewPair(linalg.OrDefault(m.mul), z, m.points)
+	pair, err := kernel.NewPair(m.mul, z, m.points)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/exemplars"
 	"github.com/seed-90d10d51/pipeline/gp"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 type settings struct {
@@ -206,11 +207,7 @@ func (h *GPTree) loadSession(f fittedSession, n *naturals) (*vi, error) {
 		if err != nil {
 			return nil, fmt.Errorf("split %d: %w", split, err)
 		}
-		gram, err := k.Gram(z)
-		if err != nil {
-			return nil, err
-		}
-		v, err := gp.LoadVI(gram, eta, precision)
+		v, err := gp.LoadVI(k.Gram(z), eta, precision)
 		if err != nil {
 			return nil, fmt.Errorf("split %d: %w", split, err)
 		}
@@ -288,7 +285,7 @@ func (h *GPTree) loadModel(s classifier.State, set settings, mu *mean) error {
 			return set.MeanOnly[tree]
 		},
 	}
-	if h.model, err = assembleModel(cfg, h.All, h.fitted, mu, nil, from); err != nil {
+	if h.model, err = assembleModel(cfg, h.All, h.fitted, mu, linalg.Backend{}, from); err != nil {
 		return err
 	}
 	if len(saved) > 0 || len(left.omega) > 0 || len(left.means) > 0 {

@@ -65,7 +65,6 @@ func startVI(ctx context.Context, cfg Config, session, dim int, rows map[string]
 // which has seen the examples class after class, they stay only if they pay.
 func (b *vi) fit(ctx context.Context, cfg Config, dim int, rows, points map[string]exemplars.Rows, m linalg.Backend,
 	mu *mean, s seen) error {
-	m = linalg.OrDefault(m)
 	var means blas64.General
 	var v verdict
 	if mu != nil {
@@ -143,11 +142,7 @@ func (b *vi) gather(cfg Config, dim int, span Span, class []int, rows, points ma
 func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m linalg.Backend,
 	around []float64) (*gp.VI, []float64, error) {
 	k := cfg.kernel(cfg.Outputscale)
-	kmm, err := k.Gram(z)
-	if err != nil {
-		return nil, nil, err
-	}
-	v, err := gp.NewVI(kmm)
+	v, err := gp.NewVI(k.Gram(z))
 	if err != nil {
 		return nil, nil, err
 	}
@@ -170,7 +165,8 @@ func fitNode(ctx context.Context, cfg Config, x, z kernel.Points, left []bool, m
 			return nil, nil, err
 		}
 	}
-	if _, err = v.Fit(ctx, batch, cfg.Iterations, tolerance); err != nil || around == nil {
+	_, err = v.Fit(ctx, batch, cfg.Iterations, tolerance)
+	if err != nil || around == nil {
 		return v, nil, err
 	}
 	leftOut, err := v.LeaveOneOut(batch)

@@ -47,7 +47,7 @@ func single() precision { return precision{1e-6, 2e-5, 1e-9, 1e-15, 1e11} }
 // possible beyond. Its work is products of the matrix with a block wider than any
 // expected multiplicity. The random numbers are fixed.
 type filter struct {
-	kernel   Raw
+	kernel   Kernel
 	q        int
 	rng      *rand.Rand
 	v, image blas64.General // the block (b×m), and v·a

@@ -25,7 +25,7 @@ func (e *NotPSDError) Error() string {
 
 // Cholesky returns L (m×m, zeros above the diagonal) with a + jitter·I = L·Lᵀ,
 // or a *NotPSDError. a is only read.
-func Cholesky(raw Raw, a blas64.General, jitter float64) (blas64.General, error) {
+func Cholesky(raw Kernel, a blas64.General, jitter float64) (blas64.General, error) {
 	l := dense.Clone(a)
 	for i := range l.Rows {
 		dense.Row(l, i)[i] += jitter
@@ -41,7 +41,7 @@ func Cholesky(raw Raw, a blas64.General, jitter float64) (blas64.General, error)
 
 // InverseCholesky returns L⁻¹ (m×m, zeros above the diagonal) for a = L·Lᵀ, or a
 // *NotPSDError. Large products are by raw.
-func InverseCholesky(raw Raw, a blas64.General) (blas64.General, error) {
+func InverseCholesky(raw Kernel, a blas64.General) (blas64.General, error) {
 	if err := checkSquare(a); err != nil {
 		return blas64.General{}, err
 	}

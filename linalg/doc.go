@@ -6,6 +6,7 @@
 // order for any batch size, tiling and number of threads: results repeat bit for
 // bit.
 //
-// Matrices are row-major. Public functions return errors for shapes that do not
-// match.
+// Matrices are row-major. Products of a Backend return errors, for shapes that do not match, of
+// a library that fails and of a context that has ended (Until); functions that multiply with
+// gonum alone cannot fail and, as gonum, panic if shapes do not match.
 package linalg

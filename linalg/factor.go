@@ -24,8 +24,9 @@ const leastFactored = 128
 // calling goroutine, and leaves the part above the diagonal unchanged. If a is not
 // positive definite, it returns false and a is undefined. Nearly all of its n³/3
 // multiplications are products by raw (block columns, left-looking).
-func Factorize(raw Raw, a blas64.General) bool {
-	if _, ok := raw.(Gonum); ok || a.Rows < leastFactored {
+func Factorize(raw Kernel, a blas64.General) bool {
+	_, ok := raw.(Gonum)
+	if ok || a.Rows < leastFactored {
 		_, ok := lapack64.Potrf(blas64.Symmetric{Uplo: blas.Lower, N: a.Rows, Stride: a.Stride, Data: a.Data})
 		return ok
 	}
@@ -43,7 +44,7 @@ func Factorize(raw Raw, a blas64.General) bool {
 }
 
 // factorizeColumn computes w columns of L from column j on; those before are done.
-func factorizeColumn(raw Raw, a blas64.General, j, w int, work []float64) bool {
+func factorizeColumn(raw Kernel, a blas64.General, j, w int, work []float64) bool {
 	below := a.Rows - j
 	if j > 0 {
 		done := tight(work, below, w)
@@ -75,11 +76,12 @@ func factorizeColumn(raw Raw, a blas64.General, j, w int, work []float64) bool {
 
 // InvertLower overwrites the lower triangle of l (n×n), the factor of a positive
 // definite matrix, with its inverse, and the part above the diagonal with zeros.
-func InvertLower(raw Raw, l blas64.General) error {
+func InvertLower(raw Kernel, l blas64.General) error {
 	for i := range l.Rows {
 		clear(dense.Row(l, i)[i+1:])
 	}
-	if _, ok := raw.(Gonum); ok || l.Rows < leastFactored {
+	_, ok := raw.(Gonum)
+	if ok || l.Rows < leastFactored {
 		lapack64.Trtri(LowerTriangle(l)) // succeeds, since the diagonal is positive
 		return nil
 	}
@@ -89,7 +91,7 @@ func InvertLower(raw Raw, l blas64.General) error {
 // invertHalves inverts both diagonal halves and then the block below them:
 // X₂₁ = −X₂₂·L₂₁·X₁₁. It multiplies zeros too, which doubles the operations but
 // makes the products large.
-func invertHalves(raw Raw, l blas64.General, work []float64) error {
+func invertHalves(raw Kernel, l blas64.General, work []float64) error {
 	n := l.Rows
 	if n <= largeBlock {
 		dense.Copy(l, inverseLower(l))

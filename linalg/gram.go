@@ -9,10 +9,10 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 )
 
-// A Solver computes Gram matrices and leading eigenpairs with a backend, or with
-// gonum if it has none. The functions of the same names use gonum.
+// A Solver computes Gram matrices and leading eigenpairs with a backend. The functions of the
+// same names use gonum.
 type Solver struct {
-	Backend Backend
+	Backend
 	// Float32 reports whether eigenvectors are rounded to float32 afterwards, which
 	// allows a residual of 1e−6 of the largest eigenvalue.
 	Float32 bool
@@ -25,16 +25,17 @@ func (s Solver) precision() precision {
 	return full()
 }
 
-func (s Solver) backend() Backend { return OrDefault(s.Backend) }
-
-// Raw returns that of the backend.
-func (s Solver) Raw() Raw { return s.backend().Raw() }
-
 // gramBlock is the side of the blocks of a Gram matrix.
 const gramBlock = 192
 
-// Gram returns x·xᵀ (n×n) with gonum.
-func Gram(x blas64.General) (blas64.General, error) { return Solver{}.Gram(x) }
+// Gram returns x·xᵀ (n×n) with gonum. It panics unless x is valid.
+func Gram(x blas64.General) blas64.General {
+	g, err := Solver{}.Gram(x)
+	if err != nil {
+		panic(err)
+	}
+	return g
+}
 
 // Gram returns x·xᵀ (n×n), computing one triangle only.
 func (s Solver) Gram(x blas64.General) (blas64.General, error) {
@@ -81,7 +82,7 @@ func eachTriangle(rows int, do func(i, j, n, m int) error) error {
 }
 
 // kernel returns the kernel that multiplies blocks of x by each other.
-func (s Solver) kernel(x blas64.General) Raw {
+func (s Solver) kernel(x blas64.General) Kernel {
 	if x.Rows*x.Cols < leastValues {
 		return Gonum{}
 	}

@@ -90,7 +90,8 @@ const dependent = 1e-10
 
 // unit scales a row to length 1, or clears it if its length is 0 or infinite.
 func unit(row []float64) {
-	if length := blas64.Nrm2(dense.Vector(row)); length > 0 && !math.IsInf(length, 0) {
+	length := blas64.Nrm2(dense.Vector(row))
+	if length > 0 && !math.IsInf(length, 0) {
 		blas64.Scal(1/length, dense.Vector(row))
 		return
 	}

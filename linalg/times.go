@@ -28,7 +28,7 @@ func (s Solver) times64(a blas64.General) times {
 
 // MulFew64 writes v·aᵀ (b×m) into dst on all cores: v has few rows (b×d) and a
 // many (m×d). Like Raw, it is for products within a fit.
-func MulFew64(kernel Raw, dst, v, a blas64.General) error {
+func MulFew64(kernel Kernel, dst, v, a blas64.General) error {
 	product := dense.New(a.Rows, v.Rows)
 	return EachPart(a.Rows, func(from, n int) error {
 		err := kernel.Mul64(dense.View(product, from, 0, n, v.Rows), dense.View(a, from, 0, n, a.Cols), v)
@@ -78,7 +78,7 @@ func (s Solver) timesThin(x blas64.General) times {
 
 // Plain64 writes a·b (n×m from n×k and k×m) into dst on all cores. Like Raw, it is
 // for products within a fit.
-func Plain64(raw Raw, dst, a, b blas64.General) error {
+func Plain64(raw Kernel, dst, a, b blas64.General) error {
 	return EachPart(a.Rows, func(from, n int) error {
 		return raw.MulPlain64(dense.View(dst, from, 0, n, dst.Cols), dense.View(a, from, 0, n, a.Cols), b)
 	})

@@ -40,7 +40,7 @@ func TestUntil(t *testing.T) {
 			t.Errorf("%s after the end: %v", name, err)
 		}
 	}
-	if got := Until(ctx, Gonum{}); got != (Gonum{}) {
-		t.Errorf("gonum became %T", got)
+	if got := Until(ctx, Backend{}); got != (Backend{}) {
+		t.Errorf("gonum became %v", got)
 	}
 }

@@ -20,7 +20,7 @@
 // # File
 //
 // A MODEL is one valid safetensors file (any reader opens it). Its __metadata__
-// holds "format" = "pipeline-model", "version" = "3" and "model", the JSON
+// holds "format" = "pipeline-model", "version" = "4" and "model", the JSON
 // document; its last tensor, sha256, is the SHA-256 of every byte before it, so
 // that a truncated or altered file is refused. It does not say when it was
 // made: the same training gives the same bytes. docs/formats-model.md lists the tensors.

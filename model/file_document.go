@@ -3,21 +3,10 @@ package model
 import (
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/seed-90d10d51/pipeline/embedding"
-	"github.com/seed-90d10d51/pipeline/model/internal/container"
 	"github.com/seed-90d10d51/pipeline/model/prior"
-)
-
-// The files of a model. MODEL version 2 introduced Predictor and
-// Provenance, version 3 the kept embeddings.
-var (
-	modelFormat = container.Format{Name: "pipeline-model", Version: 3, Foreign: ErrNotModel,
-		Again: "train the model again"}
-	statisticsFormat = container.Format{Name: "pipeline-statistics", Version: 1,
-		Foreign: errors.New("not the statistics of a model")}
 )
 
 // document is the JSON inside a MODEL; arrays are tensors.

@@ -153,6 +153,9 @@ func decode(r io.ReaderAt, size int64, makes heads) (*Model, safetensors.Written
 	if err := json.Unmarshal([]byte(f.Metadata()[container.DocumentKey]), &d); err != nil {
 		return nil, written, fmt.Errorf("its description: %w", err)
 	}
+	if err := checkProgram(d.ToolVersion); err != nil {
+		return nil, written, err
+	}
 	if err := d.check(); err != nil {
 		return nil, written, fmt.Errorf("its description: %w", err)
 	}

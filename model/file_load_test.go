@@ -33,10 +33,14 @@ func TestLoadSaysWhatIsWrong(t *testing.T) {
 		"photo":     {append([]byte("\xff\xd8\xff\xe0"), make([]byte, 100)...), ErrNotModel, ""},
 		"text":      {[]byte("this is a text file, not a model"), ErrNotModel, ""},
 		"side file": {side, ErrNotModel, "side file"},
-		"newer": {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "4" }),
+		"newer": {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "5" }),
 			ErrNewerVersion, "update pipeline"},
 		"older": {repack(t, raw, func(c *container.File) { c.Metadata[container.VersionKey] = "1" }),
 			ErrOlderVersion, "train the model again"},
+		"of 0.1": {repack(t, raw, func(c *container.File) {
+			c.Metadata[container.DocumentKey] = strings.Replace(c.Metadata[container.DocumentKey],
+				`"tool_version":"test"`, `"tool_version":"0.1.0"`, 1)
+		}), ErrOlderVersion, "train the model again"},
 		"no version": {repack(t, raw, func(c *container.File) { delete(c.Metadata, container.VersionKey) }),
 			ErrNotModel, "version"},
 		"foreign": {repack(t, raw, func(c *container.File) { c.Metadata = nil }), ErrNotModel, "another kind"},

@@ -133,7 +133,8 @@ func keepPrevious(path string) error {
 }
 
 func dropPrevious(path string) error {
-	if err := atomicfile.Remove(path + previousSuffix); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := atomicfile.Remove(path + previousSuffix)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("remove the previous version: %w", err)
 	}
 	return nil

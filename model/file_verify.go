@@ -39,9 +39,7 @@ func (m *Model) readBack(path string, written safetensors.Written, pointer *stat
 	if again, err := c.Digest(); err != nil || again != written {
 		return fmt.Errorf("%w: it holds another model (%w)", errReadBack, errors.Join(err, ErrAltered))
 	}
-	if b := m.Predictor.env.Backend; b != nil {
-		back.Predictor.UseBackend(b)
-	}
+	back.Predictor.UseBackend(m.Predictor.env.Backend)
 	if err := sameScores(m.Predictor, back.Predictor); err != nil {
 		return fmt.Errorf("%w: %w", errReadBack, err)
 	}

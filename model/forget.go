@@ -237,7 +237,8 @@ func (r removal) trace() string {
 		return "the model was calibrated with what is to be forgotten"
 	}
 	for class, n := range forgotten {
-		if all := learned[class]; p.kept != nil && n < all && all > mostKept(len(learned), r.Dim()) {
+		all := learned[class]
+		if p.kept != nil && n < all && all > mostKept(len(learned), r.Dim()) {
 			return "the model is calibrated on a part of each class, which has to be chosen again"
 		}
 	}

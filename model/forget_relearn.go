@@ -117,7 +117,8 @@ func (p *Predictor) learnAll(ctx context.Context, lessons []sessionRows, d int) 
 			more := keeps && i+1 < len(lessons) && lessons[i+1].classes == nil
 			err = p.learn(ctx, episodes.Episode{X: l.x, Y: y, Taken: l.taken}, more)
 		}
-		if r, ok := p.Head.(classifier.Refresher); ok && err == nil && l.Refreshed {
+		r, ok := p.Head.(classifier.Refresher)
+		if ok && err == nil && l.Refreshed {
 			err = r.Refresh(ctx)
 		}
 		if err != nil {
@@ -265,7 +266,8 @@ func (r removal) ownStatistics() []classstats.Class {
 	}
 	var classes []classstats.Class
 	for _, name := range r.Classes() {
-		if stats := head.Moments(name); stats != nil && sessions[name] >= 0 {
+		stats := head.Moments(name)
+		if stats != nil && sessions[name] >= 0 {
 			classes = append(classes, classstats.Class{Name: name, Moments: stats, Content: content[name]})
 		}
 	}

@@ -75,8 +75,8 @@ func (b Batch) plan(known index) plan {
 	return p
 }
 
-// spelled returns a batch whose labels are written as the classes that they mean: models
-// of 0.1 may have names in another Unicode form.
+// spelled returns a batch whose labels are written as the classes that they mean: a model
+// may have names in another Unicode form.
 func (b Batch) spelled(classes []string) Batch {
 	spelling, labels := dataset.Spelling(classes), make([]string, len(b.Labels))
 	for i, label := range b.Labels {

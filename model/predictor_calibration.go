@@ -75,7 +75,8 @@ func (p *Predictor) fit(ctx context.Context, t calibration.Task) error {
 	if err != nil {
 		found, c.Reason = &temperature.Value{T: 1, Fallback: err.Error()}, err.Error()
 	}
-	if with := p.Comparison; p.Projection != nil && with != nil && with.With < c.Accuracy {
+	with := p.Comparison
+	if p.Projection != nil && with != nil && with.With < c.Accuracy {
 		// The projection has learned from what was left out here, but not from what was there.
 		c.Accuracy = with.With
 	}

@@ -115,7 +115,8 @@ func (m *Model) telling(visit func(Verdict)) func(SampleID, calibration.Verdict)
 func (m *Model) leaveOutLater(ctx context.Context, lessons []sessionRows,
 	told func(SampleID, calibration.Verdict)) error {
 	cloner, clones := m.Predictor.Head.(classifier.Cloner)
-	if _, forgets := m.Predictor.Head.(classifier.SampleForgetter); !forgets || !clones {
+	_, forgets := m.Predictor.Head.(classifier.SampleForgetter)
+	if !forgets || !clones {
 		return nil
 	}
 	folds := m.laterFolds(lessons)

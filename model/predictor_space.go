@@ -10,7 +10,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/gauss"
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
-	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // keptEpsilon is the shrinkage of a covariance of kept embeddings, that of
@@ -63,7 +62,7 @@ func (p *Predictor) space(ctx context.Context) (*gauss.Space, error) {
 	if err != nil {
 		return nil, err
 	}
-	basis, err := gauss.Fit(ctx, linalg.OrDefault(p.env.Backend), s, s.Totals())
+	basis, err := gauss.Fit(ctx, p.env.Backend, s, s.Totals())
 	if err != nil {
 		return nil, err
 	}

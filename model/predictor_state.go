@@ -132,7 +132,8 @@ func loadPredictor(s classifier.State, loadHead func(classifier.State) (classifi
 	if err := saved.OldShare.Validate(); err != nil {
 		return nil, err
 	}
-	if n := saved.BaseClasses; n < 0 || n > len(p.Classes()) {
+	n := saved.BaseClasses
+	if n < 0 || n > len(p.Classes()) {
 		return nil, fmt.Errorf("%d of %d classes are of the base session", n, len(p.Classes()))
 	}
 	if fitted {

@@ -10,6 +10,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dkl"
 	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
+	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/prior"
 )
@@ -23,7 +24,7 @@ func priorOf(t *testing.T, b Batch, from embedding.Provenance) *prior.Prior {
 		must.Get(s.Add(SampleID{Content: b.Content[i], Class: class}, b.only([]int{i}).X.Data))(t)
 	}
 	p := &prior.Prior{}
-	must.Do(t, p.Add(t.Context(), nil, s, nil))
+	must.Do(t, p.Add(t.Context(), linalg.Backend{}, s, nil))
 	return p
 }
 

@@ -2,7 +2,7 @@ package model
 
 import "testing"
 
-// TestBatchIsSpelledAsTheModel: a model of 0.1 may have a class in the form of macOS.
+// TestBatchIsSpelledAsTheModel: a model may have a class in the form of macOS.
 func TestBatchIsSpelledAsTheModel(t *testing.T) {
 	const composed, decomposed = "caf\u00e9", "cafe\u0301"
 	b := Batch{Labels: []string{composed, "b"}}

@@ -97,7 +97,7 @@ func (s *Session) arrangeAll() error {
 	for k, at := range order {
 		byID[k] = next.rows[at]
 	}
-	x, err := s.compressed(s.ctx, linalg.OrDefault(s.options.Backend), byID)
+	x, err := s.compressed(s.ctx, s.options.Backend, byID)
 	if err != nil {
 		return err
 	}
@@ -112,7 +112,7 @@ func (s *Session) arrangeAll() error {
 	if reading {
 		return nil
 	}
-	graph, err := neighbours.Find(s.ctx, linalg.OrDefault(s.options.Backend), x, likest, 0, s.tell(0, 0.3))
+	graph, err := neighbours.Find(s.ctx, s.options.Backend, x, likest, 0, s.tell(0, 0.3))
 	if err != nil {
 		return err
 	}

@@ -147,7 +147,7 @@ func TestImportOfGuessesAndOldNames(t *testing.T) {
 	}
 }
 
-// A MODEL that a command of 0.1 taught without the journal is taken as it is: what it
+// A MODEL that was taught without the journal is taken as it is: what it
 // learned is added, and nothing that was decided is lost.
 func TestOpenAdoptsWhatOthersLearned(t *testing.T) {
 	w, dir := newWorld(3, 4), t.TempDir()

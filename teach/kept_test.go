@@ -11,10 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
-// of01 is the number of lines that 0.1 wrote.
-const of01 = 13
-
-// keptLines are a line of each kind, those that came after 0.1 at the end.
+// keptLines are a line of each kind.
 func keptLines() []Line {
 	lines := []Line{
 		{Decision: Decision{Do: Start}, Model: "0f"},
@@ -62,9 +59,6 @@ func TestKeptFiles(t *testing.T) {
 	}, func(version, dir string) {
 		j := openedJournal(t, filepath.Join(dir, "journal"))
 		want := keptLines()
-		if version == "0.1" {
-			want = want[:of01]
-		}
 		for i, l := range j.lines {
 			l.Time = l.Time.UTC()
 			if i >= len(want) || !reflect.DeepEqual(l, want[i]) {

@@ -120,11 +120,7 @@ func (s *scores) features(ctx context.Context, l *live, x rows, first, last int)
 			return err
 		}
 		for i := range phi.Rows {
-			score := b
-			if w != nil {
-				score += dense.Dot(w, dense.Row(phi, i))
-			}
-			s.photos[first+i].unseen = float32(score)
+			s.photos[first+i].unseen = float32(b + dense.Dot(w, dense.Row(phi, i)))
 		}
 		return s.phi.Write(first, dense.Narrowed(phi.Data))
 	})
@@ -149,10 +145,7 @@ func (s *scores) score(ctx context.Context, l *live, x rows, first, last int, co
 		if err != nil {
 			return err
 		}
-		out, err := products(phi, w)
-		if err != nil {
-			return err
-		}
+		out := products(phi, w)
 		for i := range phi.Rows {
 			current := !all
 			for k, c := range columns {
@@ -192,7 +185,7 @@ func (s *scores) relative(score, best float32) float64 {
 }
 
 // products returns φ·wᵀ.
-func products(phi blas32.General, w blas64.General) (blas64.General, error) {
+func products(phi blas32.General, w blas64.General) blas64.General {
 	out := dense.New(phi.Rows, w.Rows)
 	if w.Rows <= few {
 		for k := range w.Rows {
@@ -201,11 +194,12 @@ func products(phi blas32.General, w blas64.General) (blas64.General, error) {
 				out.Data[i*out.Stride+k] = blas32.DDot(vector(dense.Row32(phi, i)), row)
 			}
 		}
-		return out, nil
+		return out
 	}
 	wide := blas64.General{Rows: phi.Rows, Cols: phi.Cols, Stride: phi.Cols, Data: make([]float64, len(phi.Data))}
 	dense.Widen(wide.Data, phi.Data)
-	return out, linalg.Default().MulTrans64(out, wide, w)
+	linalg.MulTrans64(out, wide, w)
+	return out
 }
 
 func (s *scores) scoreAll(ctx context.Context, l *live, x rows, first, last int) error {

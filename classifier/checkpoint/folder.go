@@ -51,7 +51,8 @@ func (f *Folder) Save(name, key string, s classifier.State) error {
 
 // Remove deletes a part if it exists.
 func (f *Folder) Remove(name string) error {
-	if err := atomicfile.Remove(f.File(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	err := atomicfile.Remove(f.File(name))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	return nil

@@ -143,7 +143,8 @@ func checkBadQueries(t *testing.T, f Factory) {
 	nan := blas32.General{Rows: 1, Cols: dim, Stride: dim, Data: make([]float32, dim)}
 	nan.Data[dim-1] = float32(math.NaN())
 	var bad *classifier.NotFiniteError
-	if err := h.Score(good, nil, nan); !errors.As(err, &bad) || bad.Row != 0 {
+	err := h.Score(good, nil, nan)
+	if !errors.As(err, &bad) || bad.Row != 0 {
 		t.Errorf("NaN: %v", err)
 	}
 	for name, c := range map[string]struct {
@@ -178,7 +179,8 @@ func checkConcurrency(t *testing.T, f Factory) {
 			for range 5 {
 				dst := blas64.General{Rows: q.Rows, Cols: want.Cols, Stride: want.Cols,
 					Data: make([]float64, len(want.Data))}
-				if err := h.Score(dst, nil, q); err != nil || !slices.Equal(dst.Data, want.Data) {
+				err := h.Score(dst, nil, q)
+				if err != nil || !slices.Equal(dst.Data, want.Data) {
 					t.Errorf("another answer than alone, %v", err)
 				}
 			}

@@ -50,9 +50,6 @@ type Config struct {
 	// OverCap says what to do with more examples of a class: "refuse", "first" or
 	// "herd".
 	OverCap string `json:"over_cap" mapstructure:"over_cap"`
-	// Relative makes the novelty relative to the label of other classes. It is not a key
-	// of the section; heads of version 0.1 lack it.
-	Relative bool `json:"relative_novelty,omitempty" mapstructure:"-"`
 }
 
 // Defaults of the settings that Auto can choose; they suit image embeddings of
@@ -70,7 +67,7 @@ const largestCap = 100_000
 func DefaultConfig() Config {
 	return Config{
 		Kernel: RBF, Lengthscale: defaultLengthscale, Noise: defaultNoise, Normalize: true,
-		Update: engine.DefaultConfig().Method, MaxPerClass: 30, MaxTotal: 5000, OverCap: Refuse, Relative: true,
+		Update: engine.DefaultConfig().Method, MaxPerClass: 30, MaxTotal: 5000, OverCap: Refuse,
 	}
 }
 

@@ -55,7 +55,7 @@ func New(cfg Config) (*GPR, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &GPR{cfg: cfg, products: linalg.Default()}, nil
+	return &GPR{cfg: cfg, products: linalg.Backend{}}, nil
 }
 
 // Clone implements classifier.Cloner; it costs a copy of the state, O(n²).
@@ -154,7 +154,8 @@ func (c chosen) unfitted(cfg Config, products linalg.Backend) (*engine.Regressio
 func (m *model) add(ctx context.Context, cfg Config, x blas32.General, groups []classifier.Group) error {
 	n, C := len(m.All.Own), len(m.All.Classes)
 	m.All = m.All.With(x, groups)
-	if more := len(m.All.Classes) - C; more > 0 && n > 0 {
+	more := len(m.All.Classes) - C
+	if more > 0 && n > 0 {
 		if err := m.reg.AddOutputs(ctx, labels(make([]int, n), -1, more)); err != nil {
 			return err
 		}

@@ -86,7 +86,8 @@ func herd(cfg Config, old blas64.General, x blas32.General, rows []int, count in
 			if taken[i] {
 				continue
 			}
-			if off := offset(mean, sum, dense.Row(z, i), n, least); best < 0 || off < least {
+			off := offset(mean, sum, dense.Row(z, i), n, least)
+			if best < 0 || off < least {
 				best, least = i, off
 			}
 		}

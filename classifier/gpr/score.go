@@ -39,14 +39,11 @@ func (h *GPR) Score(dst blas64.General, novelty []float64, x blas32.General) err
 	})
 }
 
-// novelty writes −(max μ_c + 1)/√variance, given the largest means; in heads of version
-// 0.1, the variance alone.
+// novelty writes −(max μ_c + 1)/√variance, given the largest means.
 func (h *GPR) novelty(dst, largest []float64, z blas64.General) error {
 	err := h.reg.Variance(dst, z)
-	if h.cfg.Relative {
-		for i, v := range dst {
-			dst[i] = -(largest[i] + 1) / math.Sqrt(v)
-		}
+	for i, v := range dst {
+		dst[i] = -(largest[i] + 1) / math.Sqrt(v)
 	}
 	return err
 }

@@ -73,7 +73,8 @@ func (s settings) check() error {
 	}
 	used := s.Config
 	used.Lengthscale, used.Noise = s.Lengthscale, s.Noise
-	if err := used.Validate(); err != nil || used.Lengthscale == Auto || used.Noise == Auto {
+	err := used.Validate()
+	if err != nil || used.Lengthscale == Auto || used.Noise == Auto {
 		return fmt.Errorf("length-scale %g and noise %g in use (%w)", s.Lengthscale, s.Noise, err)
 	}
 	c := s.Config

@@ -28,10 +28,7 @@ type basis struct {
 }
 
 func newBasis(k kernel.Kernel, x kernel.Points) (*basis, error) {
-	gram, err := k.Gram(x)
-	if err != nil {
-		return nil, err
-	}
+	gram := k.Gram(x)
 	if dense.NotFinite(gram) >= 0 {
 		return nil, fmt.Errorf("the kernel matrix holds a NaN or an infinity: set normalize, or a larger lengthscale")
 	}
@@ -51,24 +48,22 @@ func newBasis(k kernel.Kernel, x kernel.Points) (*basis, error) {
 	return b, nil
 }
 
-// features returns Φ of new inputs (q×r), the variance of f there that t does
-// not determine, and the prior variance (q).
-func (b *basis) features(z kernel.Points) (phi blas64.General, open, prior []float64, err error) {
-	open, prior = make([]float64, z.Len()), make([]float64, z.Len())
-	b.kernel.Diagonal(prior, z)
+// features returns Φ of new inputs (q×r) and the variance of f there that t does
+// not determine (q).
+func (b *basis) features(z kernel.Points) (phi blas64.General, open []float64) {
+	open = make([]float64, z.Len())
 	if b.kernel.Kind == kernel.Linear {
-		return b.kernel.Features(z.X), open, prior, nil
+		return b.kernel.Features(z.X), open
 	}
+	b.kernel.Diagonal(open, z)
 	phi = dense.New(z.Len(), b.pivots.Len())
-	if err := b.kernel.Cross(phi, z, b.pivots); err != nil {
-		return phi, nil, nil, err
-	}
+	b.kernel.Cross(phi, z, b.pivots)
 	dense.Parallel(z.Len(), func(i int) {
 		v := dense.Vector(dense.Row(phi, i))
 		blas64.Trsv(blas.NoTrans, b.lower, v)
-		open[i] = max(prior[i]-blas64.Dot(v, v), 0)
+		open[i] = max(open[i]-blas64.Dot(v, v), 0)
 	})
-	return phi, open, prior, nil
+	return phi, open
 }
 
 // A gaussian is p(t | ω, κ) of one function, N(A⁻¹Φᵀκ, A⁻¹) with A = I + ΦᵀΩΦ.
@@ -105,10 +100,7 @@ func (b *basis) given(omega, kappa []float64) (*gaussian, error) {
 				dense.Row(scaled, i)[j] *= h
 			}
 		}
-		a, err := linalg.Gram(scaled) // ΦᵀΩΦ
-		if err != nil {
-			return nil, err
-		}
+		a := linalg.Gram(scaled) // ΦᵀΩΦ
 		for i := range a.Rows {
 			dense.Row(a, i)[i]++
 		}

@@ -73,5 +73,6 @@ func step(ctx context.Context, l likelihood, d data, f, t blas64.General, rng *r
 	if err := l.augment(d, f, rng).draw(ctx, []blas64.General{t}, rng); err != nil {
 		return err
 	}
-	return linalg.MulTrans64(f, t, d.phi)
+	linalg.MulTrans64(f, t, d.phi)
+	return nil
 }

@@ -38,9 +38,6 @@ type Config struct {
 	// largest order of a linear system: n examples in LSM, n(C−1) pairs in OVE.
 	MaxPerClass int `json:"max_per_class" mapstructure:"max_per_class"`
 	MaxSystem   int `json:"max_system" mapstructure:"max_system"`
-	// Relative makes the novelty that of the most likely class (doc.go). It is not a
-	// key of the section; heads of version 0.1 lack it.
-	Relative bool `json:"relative_novelty,omitempty" mapstructure:"-"`
 	// Seed decides every draw. It is the seed of the run, not a key of the
 	// section.
 	Seed uint64 `json:"seed" mapstructure:"-"`
@@ -51,7 +48,7 @@ type Config struct {
 func DefaultLSM() Config {
 	return Config{
 		Kernel: kernel.RBF, Normalize: true, Lengthscale: 1, Outputscale: 8,
-		Chains: 10, Steps: 10, Draws: 8, MaxPerClass: 30, MaxSystem: 5000, Relative: true,
+		Chains: 10, Steps: 10, Draws: 8, MaxPerClass: 30, MaxSystem: 5000,
 	}
 }
 

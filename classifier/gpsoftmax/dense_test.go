@@ -204,7 +204,7 @@ func TestTwoClassesAreBinary(t *testing.T) {
 		wide.Data[i], left[i] = float64(at[i]), y[i] == "a"
 	}
 	x := must.Get(k.Points(wide))(t)
-	gram := must.Get(k.Gram(x))(t)
+	gram := k.Gram(x)
 	prior := must.Get(gp.FunctionSpace(gram))(t)
 	node := must.Get(gp.FitGibbs(context.Background(), prior, left, gp.Schedule{Chains: 300, Steps: 8},
 		func(c int) *rand.Rand { return rand.New(rand.NewPCG(4, uint64(c))) }))(t)

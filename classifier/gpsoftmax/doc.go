@@ -60,9 +60,7 @@
 //
 // Novelty is −max_c (m_c − s_c), m and s the mean and the standard deviation of a function
 // over the draws: what at least speaks for the most likely class. Far from all examples
-// it is the standard deviation of the prior, near those of a class negative. (Version 0.1
-// took the variance relative to that of the prior, averaged over the classes, which
-// tells how much is known about x, not whether x is of a known class.)
+// it is the standard deviation of the prior, near those of a class negative.
 //
 // # Examples
 //

@@ -27,14 +27,12 @@ type model struct {
 	// open holds standard normals (D×C) for what t does not determine at new
 	// inputs.
 	open blas64.General
-	// relative is Config.Relative.
-	relative bool
 }
 
 // newModel prepares the examples of all classes; the draws are made later.
 func newModel(method string, cfg Config, all exemplars.Table) (*model, error) {
 	names, own := slices.Sorted(slices.Values(all.Classes)), all.ByClass()
-	m := &model{like: likelihoodOf(method), data: data{classes: len(names)}, relative: cfg.Relative}
+	m := &model{like: likelihoodOf(method), data: data{classes: len(names)}}
 	var rows exemplars.Rows
 	for c, name := range names {
 		rows = append(rows, own[name]...)
@@ -63,17 +61,12 @@ func (m *model) predict(x blas32.General) (blas64.General, error) {
 	if err != nil {
 		return blas64.General{}, err
 	}
-	phi, open, prior, err := m.features(z)
-	if err != nil {
-		return blas64.General{}, err
-	}
+	phi, open := m.features(z)
 	f, out := dense.New(x.Rows, m.draws.Rows), dense.New(x.Rows, m.classes+1)
-	if err := linalg.MulTrans64(f, phi, m.draws); err != nil {
-		return out, err
-	}
+	linalg.MulTrans64(f, phi, m.draws)
 	dense.Parallel(x.Rows, func(i int) {
 		to := dense.Row(out, i)
-		to[m.classes] = m.novelty(dense.Row(f, i), open[i], prior[i])
+		to[m.classes] = m.novelty(dense.Row(f, i), open[i])
 		m.average(to[:m.classes], dense.Row(f, i), math.Sqrt(open[i]))
 	})
 	return out, nil
@@ -101,11 +94,9 @@ func (m *model) average(dst, f []float64, deviation float64) {
 }
 
 // novelty returns min(s − m) over the classes, m and s² the mean and the variance of a
-// function; in heads of version 0.1, the variance relative to that of the prior, averaged
-// over the classes, or 1 if the prior has none.
-func (m *model) novelty(f []float64, open, prior float64) float64 {
+// function.
+func (m *model) novelty(f []float64, open float64) float64 {
 	n := float64(m.open.Rows)
-	var sum float64
 	least := math.Inf(1)
 	for c := range m.classes {
 		var mean, squares float64
@@ -115,14 +106,7 @@ func (m *model) novelty(f []float64, open, prior float64) float64 {
 		for i := c; i < len(f); i += m.classes {
 			squares += (f[i] - mean) * (f[i] - mean)
 		}
-		sum += squares / n
 		least = min(least, math.Sqrt(squares/n+open)-mean)
 	}
-	switch {
-	case m.relative:
-		return least
-	case prior <= 0:
-		return 1
-	}
-	return (sum/float64(m.classes) + open) / prior
+	return least
 }

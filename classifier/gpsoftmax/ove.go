@@ -111,9 +111,7 @@ func (p joint) draw(ctx context.Context, dst []blas64.General, rng *rand.Rand) e
 			copy(dense.Row(t, c), dense.Row(start, c))
 			addNormals(rng, dense.Row(t, c))
 		}
-		if err := linalg.MulTrans64(f, t, p.d.phi); err != nil {
-			return err
-		}
+		linalg.MulTrans64(f, t, p.d.phi)
 		for i, a := range p.pairs {
 			v[i] = dense.Row(f, p.d.own[a.example])[a.example] - dense.Row(f, a.class)[a.example]
 		}

@@ -72,9 +72,6 @@ type Config struct {
 	// Seed draws the initial super-classes. It is the seed of the run, not a key
 	// of the section.
 	Seed uint64 `json:"seed" mapstructure:"-"`
-	// Relative makes the novelty relative to lowrank.Background. It is not a key of the
-	// section; heads of version 0.1 lack it.
-	Relative bool `json:"relative_novelty,omitempty" mapstructure:"-"`
 	// Statistics stores what is needed to learn more examples of an old class and
 	// to forget single ones: up to 4d² bytes per class. It is not a key of the
 	// section: classifier.statistics sets it.
@@ -87,7 +84,7 @@ func DefaultConfig() Config {
 	return Config{
 		Preset: PresetDefault, Q: 20, R: 20, Lambda: 0.01, T: 4, Levels: 2, Cluster: ClusterGaussians,
 		SeedDistance: SeedFull,
-		MaxIter:      50, Relative: true, Statistics: true,
+		MaxIter:      50, Statistics: true,
 	}
 }
 

@@ -149,7 +149,7 @@ func (h *HPPCA) Regroup(ctx context.Context, cfg Config) (*HPPCA, error) {
 			same := h.cfg
 			same.T, same.Gap, same.Refresh, same.Statistics = cfg.T, cfg.Gap, cfg.Refresh, cfg.Statistics
 			same.Preset, same.Normalize = cfg.Preset, cfg.Normalize
-			same.LogDet, same.Relative = cfg.LogDet, cfg.Relative
+			same.LogDet = cfg.LogDet
 			if same == cfg {
 				return nil
 			}

@@ -65,7 +65,7 @@ func TestAllVisitedIsPPCA(t *testing.T) {
 		for _, logDet := range []bool{true, false} {
 			for _, levels := range []int{2, 3} {
 				flat := must.Get(ppca.New(ppca.Config{
-					Preset: ppca.PresetDefault, Q: 5, Lambda: 0.01, LogDet: &logDet, Relative: true,
+					Preset: ppca.PresetDefault, Q: 5, Lambda: 0.01, LogDet: &logDet,
 				}))(t)
 				learn(t, flat, x, y)
 				h := learned(t, config(func(c *hppca.Config) {

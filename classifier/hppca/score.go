@@ -29,8 +29,7 @@ const (
 // Score implements classifier.Head. Besides the C values of a row it costs O((S
 // + A)qd) per row, where A is the number of classes visited. The novelty is
 // log N(x; background) − max log-density over the visited classes, or half the difference
-// of squared Mahalanobis distances without log-determinant. Heads of version 0.1 have
-// −max log-density, up to a constant that all classes share, or min r.
+// of squared Mahalanobis distances without log-determinant.
 func (h *HPPCA) Score(dst blas64.General, novelty []float64, x blas32.General) error {
 	err := classifier.CheckScore(h, dst, novelty, x)
 	if err == nil {
@@ -83,7 +82,6 @@ func named(err error) error {
 type scorer struct {
 	mul               linalg.Backend
 	normalize, logDet bool
-	relative          bool // to the background
 	background        lowrank.Background
 	t                 int
 	gap               float64
@@ -109,11 +107,9 @@ func newScorer(mul linalg.Backend, cfg Config, t tree, gs []lowrank.Gaussian, su
 	s := &scorer{
 		mul: mul, normalize: *cfg.Normalize, logDet: *cfg.LogDet, t: cfg.T, gap: cfg.Gap,
 		dim: gs[0].Dim(), classes: len(gs), centre: lowrank.MeanOfMeans(gs), steps: make([]step, len(t.levels)+1),
-		supers: supers, relative: cfg.Relative,
+		supers: supers,
 	}
-	if cfg.Relative {
-		s.background = lowrank.BackgroundOf(gs, s.centre, s.logDet)
-	}
+	s.background = lowrank.BackgroundOf(gs, s.centre, s.logDet)
 	parents := 1
 	for l, level := range t.levels {
 		s.steps[l] = s.stack(level.nodes, level.parent, parents, cfg.T)
@@ -391,8 +387,5 @@ func (s *scorer) logProb(dst []float64, f *found) {
 
 // novelty compares the best of the visited classes with the background.
 func (s *scorer) novelty(f *found) float64 {
-	if s.relative || s.logDet {
-		return f.unseen - f.best().score
-	}
-	return -2 * f.best().score
+	return f.unseen - f.best().score
 }

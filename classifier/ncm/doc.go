@@ -25,7 +25,6 @@
 // that of ‖x−m₀‖² for those of a new one: plda's ratio with isotropic covariances. The two
 // terms of an example of the class have correlation √r, and their difference a variance
 // ∝ 1−r; divided by its root, it is as large for few examples of a class as for many.
-// A head that version 0.1 saved keeps the distance to the nearest mean.
 //
 // Assumptions: classes differ in their means and share one isotropic spread.
 //

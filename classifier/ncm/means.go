@@ -2,7 +2,6 @@ package ncm
 
 import (
 	"math"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -67,7 +66,8 @@ func (m *means) scores(x blas32.General) (blas64.General, error) {
 	z := m.place(x, dense.Range(0, x.Rows))
 	dense.SubtractRow(z, m.centre)
 	s := dense.New(z.Rows, m.rows.Rows)
-	if err := m.backend.MulTrans64(s, z, m.rows); err != nil || m.cosine {
+	err := m.backend.MulTrans64(s, z, m.rows)
+	if err != nil || m.cosine {
 		return s, err
 	}
 	for i := range s.Rows {
@@ -167,10 +167,9 @@ func betweenOf(totals []moments.Total, s *moments.Session) float64 {
 	return min(max(between*degrees/scatter-inverse, leastBetween), mostBetween)
 }
 
-// scoring takes O(Cd) per row. Closed heads have the distance to the nearest mean, 1−cos
-// or Euclidean.
+// scoring takes O(Cd) per row.
 func (c Config) scoring(m *model) classifier.Scoring {
-	s := classifier.Scoring{
+	return classifier.Scoring{
 		Scores: m.Shared.means.open,
 		LogProb: func(dst, scores []float64) {
 			for j := range dst {
@@ -180,18 +179,6 @@ func (c Config) scoring(m *model) classifier.Scoring {
 		},
 		Novelty: func(scores []float64) float64 { return scores[len(scores)-1] },
 	}
-	if m.Shared.Between == 0 {
-		s.Scores, s.Novelty = m.Shared.means.scores, c.distance
-	}
-	return s
-}
-
-func (c Config) distance(scores []float64) float64 {
-	best := slices.Max(scores)
-	if c.Metric == Cosine {
-		return 1 - best
-	}
-	return math.Sqrt(-2 * best)
 }
 
 // graph is scores as a graph.

@@ -14,8 +14,7 @@ import (
 // NCM is a nearest class mean head.
 type NCM struct {
 	classtable.Exact[shared, moments.Total]
-	cfg    Config
-	closed bool // whether shared.Between of the next base session stays 0
+	cfg Config
 }
 
 type model = classtable.Model[shared, moments.Total]
@@ -23,9 +22,8 @@ type model = classtable.Model[shared, moments.Total]
 // shared holds what the classes share.
 type shared struct {
 	Tau float64 `json:"tau"`
-	// Between is b, for comparing with a class that has not been seen; 0 in closed heads,
-	// which are of version 0.1 and whose novelty, as their thresholds, is a distance.
-	Between float64 `json:"between,omitempty"`
+	// Between is b, for comparing with a class that has not been seen.
+	Between float64 `json:"between"`
 	means   *means
 }
 
@@ -52,7 +50,7 @@ func made(cfg Config) *NCM {
 			return change.Total(old)
 		},
 		Settle: func(ctx context.Context, m *model, s *moments.Session, known int) error {
-			if known == 0 && !h.closed {
+			if known == 0 {
 				m.Shared.Between = betweenOf(m.Classes.Values(), s)
 			}
 			return cfg.settle(ctx, m, s, known)
@@ -70,7 +68,7 @@ func made(cfg Config) *NCM {
 			if tau := m.Shared.Tau; !(tau >= 1e-120 && tau <= 1e120) {
 				return fmt.Errorf("temperature %g", tau)
 			}
-			if b := m.Shared.Between; !(b >= 0 && b <= mostBetween) {
+			if b := m.Shared.Between; !(b >= leastBetween && b <= mostBetween) {
 				return fmt.Errorf("variance between classes %g", b)
 			}
 			return nil
@@ -80,7 +78,7 @@ func made(cfg Config) *NCM {
 }
 
 // Comparing implements classifier.Comparing.
-func (h *NCM) Comparing() bool { return h.Model().Shared.Between > 0 }
+func (h *NCM) Comparing() {}
 
 // Unfitted implements classifier.Unfitter: τ is fixed to that of this head.
 func (h *NCM) Unfitted() (classifier.Learner, error) {
@@ -90,7 +88,6 @@ func (h *NCM) Unfitted() (classifier.Learner, error) {
 	}
 	next := made(cfg)
 	next.UseBackend(m.Backend)
-	next.closed = m.Fitted() && m.Shared.Between == 0
 	return next, nil
 }
 

@@ -68,7 +68,8 @@ func (c Config) Validate() error {
 	if c.Certain && (c.Epsilon != 0 || c.LeaveOut) {
 		return fmt.Errorf("epsilon: %g was given or to be chosen by leaving out, but LDA has its own", c.Epsilon)
 	}
-	if err := setting.Float("mean_length", c.MeanLength, 0, 1); err != nil || c.Epsilon == Auto {
+	err := setting.Float("mean_length", c.MeanLength, 0, 1)
+	if err != nil || c.Epsilon == Auto {
 		return err
 	}
 	return checkEpsilon(c.Epsilon)

@@ -30,8 +30,7 @@
 // gauss). With η = 0 (Config.MeanLength) f is 1: the two-covariance model itself.
 //
 // A class that has not been seen has n = 0, which is μ = 0 and v = β. The novelty is
-// log p(x|new) − max log p(x|c): how unusual the photo is as such cancels. (A head that
-// version 0.1 saved keeps −max log p(x|c), which its thresholds are of.)
+// log p(x|new) − max log p(x|c): how unusual the photo is as such cancels.
 //
 // B has rank r ≤ C−1, so V comes from a C×C Gram matrix; the other directions
 // share one β₀ and one v₀, and need only the length of the part of z outside V

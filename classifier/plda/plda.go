@@ -148,32 +148,26 @@ func rescore(m *model, changed []int) error {
 
 // scoring takes O(d² + Cd) per row.
 func (sh *shared) scoring() classifier.Scoring {
-	if sh.Open {
-		return classifier.Scoring{Scores: sh.scores((*gauss.Stack).OpenLogDensities), Novelty: classifier.Unseen}
-	}
-	return classifier.Scoring{Scores: sh.scores((*gauss.Stack).LogDensities)}
+	return classifier.Scoring{Scores: sh.scores, Novelty: classifier.Unseen}
 }
 
-// scores whitens rows for one of the stack's functions.
-func (sh *shared) scores(
-	of func(*gauss.Stack, blas64.General) (blas64.General, error),
-) func(blas32.General) (blas64.General, error) {
-	return func(x blas32.General) (blas64.General, error) {
-		unit := classifier.Placed(x, dense.Range(0, x.Rows), true)
-		var names blas64.General
-		if sh.named != nil {
-			names = dense.Clone(unit)
-		}
-		white, err := sh.Space.Whitened(unit)
-		if err != nil {
-			return white, err
-		}
-		scores, err := of(sh.stack, white)
-		if err == nil && sh.named != nil {
-			sh.named.Scores(scores, names)
-		}
-		return scores, err
+// scores returns the log-densities of rows under the classes, followed by that of a class
+// that has not been seen.
+func (sh *shared) scores(x blas32.General) (blas64.General, error) {
+	unit := classifier.Placed(x, dense.Range(0, x.Rows), true)
+	var names blas64.General
+	if sh.named != nil {
+		names = dense.Clone(unit)
 	}
+	white, err := sh.Space.Whitened(unit)
+	if err != nil {
+		return white, err
+	}
+	scores, err := sh.stack.OpenLogDensities(white)
+	if err == nil && sh.named != nil {
+		sh.named.Scores(scores, names)
+	}
+	return scores, err
 }
 
 // Features implements classifier.Linear in O(d² + dr) per row.
@@ -213,13 +207,15 @@ func (h *PLDA) Weights(columns []int) (blas64.General, []float64, error) {
 
 // Unseen implements classifier.Linear.
 func (h *PLDA) Unseen() (w []float64, b float64, err error) {
-	err = h.CheckFitted("weights")
-	if sh := h.Model().Shared; err == nil && sh.Open {
-		if w, b = sh.stack.Unseen(); sh.named != nil {
-			w = append(w, make([]float64, h.Dim())...)
-		}
+	if err := h.CheckFitted("weights"); err != nil {
+		return nil, 0, err
 	}
-	return w, b, err
+	sh := h.Model().Shared
+	w, b = sh.stack.Unseen()
+	if sh.named != nil {
+		w = append(w, make([]float64, h.Dim())...)
+	}
+	return w, b, nil
 }
 
 // TakesUnit implements moments.Learner; LearnMoments takes O(Cd² + d³) for the
@@ -232,7 +228,8 @@ func (h *PLDA) TakesUnit() bool { return true }
 // is guessed are fixed to the values of this head.
 func (h *PLDA) Unfitted() (classifier.Learner, error) {
 	cfg := h.cfg
-	if c := h.Choice(); c != nil && h.Started() {
+	c := h.Choice()
+	if c != nil && h.Started() {
 		cfg.Epsilon, cfg.LeaveOut = c.Value, false
 	}
 	next, err := made(cfg)

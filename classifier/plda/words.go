@@ -32,7 +32,8 @@ func (h *PLDA) UseWords(w *gauss.Words) error {
 	return h.Update(func(m *model) error {
 		m.Shared.Words = w
 		for _, name := range slices.Clone(m.Classes.Names()) {
-			if c, _ := m.Classes.Get(name); c.N == 0 && (w == nil || !slices.Contains(w.Names, name)) {
+			c, _ := m.Classes.Get(name)
+			if c.N == 0 && (w == nil || !slices.Contains(w.Names, name)) {
 				m.Classes.Drop(name)
 			}
 		}
@@ -46,7 +47,7 @@ func (h *PLDA) UseWords(w *gauss.Words) error {
 			m.Dim, m.Shared.Unstarted = w.Texts.Cols, true
 			sp := gauss.Nowhere(m.Dim)
 			sp.Length = h.cfg.MeanLength
-			m.Shared.Settled = gauss.Settled{Open: true, Rest: sp.Rest, Space: sp}
+			m.Shared.Settled = gauss.Settled{Rest: sp.Rest, Space: sp}
 			if h.cfg.auto() {
 				m.Shared.Choice = &Choice{Value: unpaired, Fallback: "no images yet"}
 			}
@@ -69,7 +70,8 @@ func (h *PLDA) Started() bool { return h.Model().Fitted() && !h.Model().Shared.U
 // Forget implements classifier.Forgetter: a class loses its name with its examples.
 func (h *PLDA) Forget(name string) error {
 	w := h.Words()
-	if err := h.Exact.Forget(name); err != nil || w == nil {
+	err := h.Exact.Forget(name)
+	if err != nil || w == nil {
 		return err
 	}
 	return h.UseWords(w.Of(func(other string) bool { return other != name }))
@@ -79,7 +81,8 @@ func (h *PLDA) Forget(name string) error {
 // without examples.
 func (h *PLDA) ForgetSamples(x blas32.General, y []string) error {
 	w := h.Words()
-	if err := h.Exact.ForgetSamples(x, y); err != nil || w == nil {
+	err := h.Exact.ForgetSamples(x, y)
+	if err != nil || w == nil {
 		return err
 	}
 	return h.UseWords(w)
@@ -88,7 +91,8 @@ func (h *PLDA) ForgetSamples(x blas32.General, y []string) error {
 // Rename implements classifier.Renamer: the text of a name goes with it.
 func (h *PLDA) Rename(name, to string) error {
 	w := h.Words()
-	if err := h.Exact.Rename(name, to); err != nil || w == nil {
+	err := h.Exact.Rename(name, to)
+	if err != nil || w == nil {
 		return err
 	}
 	return h.UseWords(w.Renamed(name, to))

@@ -157,7 +157,8 @@ func bestShift(trials []*trial, k int) float64 {
 	}
 	best, most := 0.0, accuracies(trials, k, []float64{0})[0]
 	for i, a := range accuracies(trials, k, tried) {
-		if b := tried[i]; a > most+1e-12 || a > most-1e-12 && math.Abs(b) < math.Abs(best) {
+		b := tried[i]
+		if a > most+1e-12 || a > most-1e-12 && math.Abs(b) < math.Abs(best) {
 			best, most = b, a
 		}
 	}

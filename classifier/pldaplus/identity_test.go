@@ -23,6 +23,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/pldaplus"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 func given(nu float64, change func(*pldaplus.Config)) pldaplus.Config {
@@ -63,7 +64,7 @@ func TestUnfittedGuessesAsTheHead(t *testing.T) {
 	}
 	pooled := learned(t, pldaplus.PPCAEB, given(pldaplus.Pooled, nothing), x, y)
 	session := must.Get(moments.NewSession(part, labels, 0, true))(t)
-	basis := must.Get(gauss.Fit(t.Context(), nil, session, session.Totals()))(t)
+	basis := must.Get(gauss.Fit(t.Context(), linalg.Backend{}, session, session.Totals()))(t)
 	if got := basis.Guessed(); math.Abs(got-0.2) > 1e-12 {
 		t.Fatalf("a part guesses %g on its own, want 0.2", got)
 	}

@@ -37,7 +37,7 @@ func TestLogisticGradient(t *testing.T) {
 	for i := range y[:60] { // 20, 40 and 60 of a class
 		y[i] = max(y[i], 1+i%2)
 	}
-	l := newLogistic(linalg.Default(), x, y, 3)
+	l := newLogistic(linalg.Backend{}, x, y, 3)
 	rng := rand.New(rand.NewPCG(1, 1))
 	w := make([]float64, 3*5)
 	for i := range w {
@@ -62,7 +62,7 @@ func TestLogisticGradient(t *testing.T) {
 // equal.
 func TestLogisticLearns(t *testing.T) {
 	x, y := clouds(4, 700, 6)
-	w, err := newLogistic(linalg.Default(), x, y, 4).fit(context.Background())
+	w, err := newLogistic(linalg.Backend{}, x, y, 4).fit(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,12 +80,12 @@ func TestLogisticLearns(t *testing.T) {
 		t.Errorf("%d of 2800 are right", right)
 	}
 	clear(x.Data)
-	if w, err = newLogistic(linalg.Default(), x, y, 4).fit(context.Background()); err != nil || math.IsNaN(w.Data[0]) {
+	if w, err = newLogistic(linalg.Backend{}, x, y, 4).fit(context.Background()); err != nil || math.IsNaN(w.Data[0]) {
 		t.Errorf("equal examples: %g, %v", w.Data[0], err)
 	}
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := newLogistic(linalg.Default(), x, y, 4).fit(ctx); !errors.Is(err, context.Canceled) {
+	if _, err := newLogistic(linalg.Backend{}, x, y, 4).fit(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -100,7 +100,7 @@ func TestLogisticOfUnevenClasses(t *testing.T) {
 			rows.Data, rows.Rows, classes = append(rows.Data, dense.Row(x, i)...), rows.Rows+1, append(classes, c)
 		}
 	}
-	w := must.Get(newLogistic(linalg.Default(), rows, classes, 2).fit(context.Background()))(t)
+	w := must.Get(newLogistic(linalg.Backend{}, rows, classes, 2).fit(context.Background()))(t)
 	var right [2]float64
 	for i := 4000; i < len(y); i++ {
 		row := dense.Row(x, i)

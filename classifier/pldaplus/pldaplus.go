@@ -126,7 +126,8 @@ func (c Config) fit(m *model, old class, change classtable.Change) (class, error
 		next.base = !m.Fitted()
 	}
 	var err error
-	if next.Total, err = change.Total(old.Total); err == nil && m.Shared.Setting.Nu < Pooled {
+	next.Total, err = change.Total(old.Total)
+	if err == nil && m.Shared.Setting.Nu < Pooled {
 		next.own, err = fitSpread(m.Shared.Space, change.Stats, c.Q)
 	}
 	return next, err
@@ -185,7 +186,7 @@ func (c Config) rescore(m *model, changed []int) error {
 
 // compare prepares the scorer for novelty.
 func (sh *shared) compare(classes, some []class, changed []int) error {
-	if sh.scorer.open = sh.Open; !sh.Open || sh.Setting.Nu >= Pooled {
+	if sh.Setting.Nu >= Pooled {
 		return nil
 	}
 	plain, err := sh.Space.Pooled(totals(some))

@@ -1,8 +1,6 @@
 package pldaplus
 
 import (
-	"slices"
-
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
 
@@ -22,7 +20,6 @@ type scorer struct {
 	later   []int          // the others
 	logits  blas64.General // (base classes)×d; 0×d where g = 0
 	consts  []float64
-	open    bool         // Settled.Open
 	plain   *gauss.Stack // the classes with the shared covariance, if their own differ
 }
 
@@ -115,20 +112,14 @@ func (s *scorer) values(x blas32.General) (values, error) {
 // compares classes of the shared covariance: a class that is wider than others would be
 // nearer to whatever is far from all of them than a class that nobody has seen.
 func (s *scorer) noveltyOf(white, all blas64.General) (out []float64, err error) {
-	switch {
-	case !s.open:
-		all = dense.View(all, 0, 0, all.Rows, all.Cols-1)
-	case s.plain != nil:
-		if all, err = s.plain.OpenLogDensities(white); err != nil {
+	if s.plain != nil {
+		all, err = s.plain.OpenLogDensities(white)
+		if err != nil {
 			return nil, err
 		}
 	}
 	for i := range white.Rows {
-		if s.open {
-			out = append(out, classifier.Unseen(dense.Row(all, i)))
-		} else {
-			out = append(out, -slices.Max(dense.Row(all, i)))
-		}
+		out = append(out, classifier.Unseen(dense.Row(all, i)))
 	}
 	return out, nil
 }

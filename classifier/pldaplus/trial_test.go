@@ -94,7 +94,7 @@ func TestTrialEqualsHeads(t *testing.T) {
 	draw := episodes.Draw{Base: session(0, 5, 30, d, 1), Shots: session(5, 9, 5, d, 2),
 		BaseTest: session(0, 5, 20, d, 3), NovelTest: session(5, 9, 15, d, 4)}
 	cfg := DefaultPLDAPlus()
-	got := must.Get(chooser{Config: cfg, backend: linalg.Default()}.try(context.Background(), draw, true))(t)
+	got := must.Get(chooser{Config: cfg, backend: linalg.Backend{}}.try(context.Background(), draw, true))(t)
 	fixed := cfg
 	fixed.Calibrate, fixed.Nu = false, 100
 	h := must.Get(New(PLDAPlus, fixed))(t)

@@ -39,9 +39,6 @@ type Config struct {
 	// LogDet uses the log-determinant, making the scores log-densities; nil means
 	// as in the preset.
 	LogDet *bool `json:"logdet" mapstructure:"logdet"`
-	// Relative makes the novelty relative to lowrank.Background. It is not a key of the
-	// section; heads of version 0.1 lack it.
-	Relative bool `json:"relative_novelty,omitempty" mapstructure:"-"`
 	// Statistics stores what is needed to learn more examples of an old class and
 	// to forget single ones: up to 4d² bytes per class. It is not a key of the
 	// section: classifier.statistics sets it.
@@ -54,7 +51,7 @@ type Config struct {
 // DefaultConfig returns q = 20, λ = 0.01, embeddings of length 1, with
 // log-determinant and statistics.
 func DefaultConfig() Config {
-	return Config{Preset: PresetDefault, Q: 20, Lambda: defaultLambda, Relative: true, Statistics: true}
+	return Config{Preset: PresetDefault, Q: 20, Lambda: defaultLambda, Statistics: true}
 }
 
 // Validate returns an error that names the field that is out of range.

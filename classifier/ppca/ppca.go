@@ -3,7 +3,6 @@ package ppca
 import (
 	"context"
 	"fmt"
-	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
 	"gonum.org/v1/gonum/blas/blas64"
@@ -77,34 +76,25 @@ func (c Config) rescore(m *model, _ []int) error {
 		gs[i].Lambda = c.chosen(m.Shared.Choice).Lambda
 	}
 	m.Shared.centre = lowrank.MeanOfMeans(gs)
-	if c.Relative {
-		m.Shared.background = lowrank.BackgroundOf(gs, m.Shared.centre, *c.LogDet)
-	}
+	m.Shared.background = lowrank.BackgroundOf(gs, m.Shared.centre, *c.LogDet)
 	m.Shared.stack = lowrank.NewStack(gs, m.Shared.centre, *c.LogDet, lowrank.Fast, m.Backend)
 	return nil
 }
 
 // scoring takes O(Cqd) per row. The novelty is log N(x; background) − max log-density, or
-// half the difference of squared Mahalanobis distances without log-determinant. Heads of
-// version 0.1 have −max log-density, up to a constant that all classes share, or min r.
+// half the difference of squared Mahalanobis distances without log-determinant.
 func (c Config) scoring(m *model) classifier.Scoring {
-	s := classifier.Scoring{
+	return classifier.Scoring{
 		Scores: func(x blas32.General) (blas64.General, error) {
 			q := lowrank.NewQueries(lowrank.Placed(x, *c.Normalize), m.Shared.centre)
 			scores, err := m.Shared.stack.Scores(q, dense.Range(0, x.Rows)) // −½(r + log|Σ|) of all classes
-			if err != nil || !c.Relative {
+			if err != nil {
 				return scores, err
 			}
 			return classifier.WithUnseen(scores, q.Background(m.Shared.background)), nil
 		},
+		Novelty: classifier.Unseen,
 	}
-	switch {
-	case c.Relative:
-		s.Novelty = classifier.Unseen
-	case !*c.LogDet:
-		s.Novelty = func(scores []float64) float64 { return -2 * slices.Max(scores) }
-	}
-	return s
 }
 
 // TakesUnit implements moments.Learner. If λ was to be chosen by

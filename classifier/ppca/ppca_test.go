@@ -118,15 +118,15 @@ func (m *denseGaussian) score(x []float32) float64 {
 	return -(m.r(x) + m.chol.LogDet() - float64(m.d)*math.Log(m.lambda)) / 2
 }
 
-// raw has the novelty of version 0.1: r itself, without log-determinant.
+// raw takes embeddings as they are. Without log-determinant its scores are −r/2; the novelty of a
+// single class is r/2.
 func raw(q int, lambda float64, logDet bool) ppca.Config {
 	return config(func(c *ppca.Config) {
-		c.Q, c.Lambda, c.Normalize, c.LogDet, c.Relative = q, lambda, new(false), new(logDet), false
+		c.Q, c.Lambda, c.Normalize, c.LogDet = q, lambda, new(false), new(logDet)
 	})
 }
 
-// TestTheorem1EqualsDense compares r itself (the novelty without
-// log-determinant), for n and q smaller and larger than each other and than d.
+// TestTheorem1EqualsDense compares r itself, for n and q smaller and larger than each other and than d.
 func TestTheorem1EqualsDense(t *testing.T) {
 	const d = 16
 	for _, n := range []int{1, 2, 5, 16, 17, 200} {
@@ -136,7 +136,8 @@ func TestTheorem1EqualsDense(t *testing.T) {
 			queries := cloud(20, d, 0.4, 1, 2)
 			got := make([]float64, 20)
 			must.Do(t, h.Score(dense.New(len(got), len(h.Classes())), got, queries))
-			for i, r := range got {
+			for i, half := range got {
+				r := 2 * half
 				if w := want.r(dense.Row32(queries, i)); math.Abs(r-w) > 1e-4*w {
 					t.Errorf("n=%d q=%d: r = %.8g, denseGaussian %.8g", n, q, r, w)
 				}
@@ -172,6 +173,34 @@ func TestLogProbEqualsDense(t *testing.T) {
 	}
 }
 
+// denseBackground returns the score of N(m, v·I) of the moments of all models, which is 0 for a
+// single one.
+func denseBackground(models []*denseGaussian, logDet bool) func(x []float32) float64 {
+	if len(models) == 1 {
+		return func([]float32) float64 { return 0 }
+	}
+	d := models[0].d
+	mean, square, traces := make([]float64, d), 0.0, 0.0
+	for _, m := range models {
+		for j, v := range m.mean {
+			mean[j] += v / float64(len(models))
+			square += v * v / float64(len(models))
+		}
+		traces += m.trace() / float64(len(models))
+	}
+	v := (traces + square - dense.SumSquares(mean)) / float64(d) // law of total variance
+	return func(x []float32) float64 {
+		score := 0.0
+		for j, u := range x {
+			score -= (float64(u) - mean[j]) * (float64(u) - mean[j]) / v / 2
+		}
+		if logDet {
+			score -= float64(d) * math.Log(v/models[0].lambda) / 2
+		}
+		return score
+	}
+}
+
 // The novelty compares the classes with N(m, v·I) of the moments of all of them; a single
 // class is compared with nothing.
 func TestNoveltyEqualsDense(t *testing.T) {
@@ -183,26 +212,18 @@ func TestNoveltyEqualsDense(t *testing.T) {
 			var data []float32
 			var y []string
 			var models []*denseGaussian
-			mean, square, traces := make([]float64, d), 0.0, 0.0
 			for i, c := range clouds[:classes] {
 				m := denseModel(t, c, q, lambda)
 				data, models = append(data, c.Data...), append(models, m)
 				y = append(y, labels(c.Rows, string(rune('a'+i)))...)
-				for j, v := range m.mean {
-					mean[j] += v / float64(classes)
-					square += v * v / float64(classes)
-				}
-				traces += m.trace() / float64(classes)
 			}
-			v := (traces + square - dense.SumSquares(mean)) / d // law of total variance
-			cfg := raw(q, lambda, logDet)
-			cfg.Relative = true
-			h := learned(t, cfg, blas32.General{Rows: len(y), Cols: d, Stride: d, Data: data}, y)
+			background := denseBackground(models, logDet)
+			h := learned(t, raw(q, lambda, logDet), blas32.General{Rows: len(y), Cols: d, Stride: d, Data: data}, y)
 			got := make([]float64, queries.Rows)
 			must.Do(t, h.Score(dense.New(len(got), classes), got, queries))
 			for i := range got {
 				x := dense.Row32(queries, i)
-				best, far := math.Inf(-1), 0.0
+				best := math.Inf(-1)
 				for _, m := range models {
 					s := -m.r(x) / 2
 					if logDet {
@@ -210,17 +231,7 @@ func TestNoveltyEqualsDense(t *testing.T) {
 					}
 					best = max(best, s)
 				}
-				for j, u := range x {
-					far += (float64(u) - mean[j]) * (float64(u) - mean[j])
-				}
-				background := -far / v / 2
-				if logDet {
-					background -= d * math.Log(v/lambda) / 2
-				}
-				if classes == 1 {
-					background = 0
-				}
-				if want := background - best; math.Abs(got[i]-want) > 1e-4*(1+math.Abs(best)) {
+				if want := background(x) - best; math.Abs(got[i]-want) > 1e-4*(1+math.Abs(best)) {
 					t.Errorf("%d classes, log-determinant %v: %.8g, want %.8g", classes, logDet, got[i], want)
 				}
 			}
@@ -247,9 +258,11 @@ func cancellation(t *testing.T, m linalg.Backend) {
 		got := make([]float64, 50)
 		must.Do(t, h.Score(dense.New(len(got), len(h.Classes())), got, queries))
 		other := denseModel(t, b, q, lambda)
+		background := denseBackground([]*denseGaussian{want, other}, false)
 		worst, worstNaive := 0.0, 0.0
-		for i, r := range got {
+		for i, novelty := range got {
 			row := dense.Row32(queries, i)
+			r := 2 * (novelty - background(row))
 			w := min(want.r(row), other.r(row))
 			worst = max(worst, math.Abs(r-w)/w)
 			worstNaive = max(worstNaive, math.Abs(naive(want, row, lambda)-want.r(row))/want.r(row))
@@ -292,8 +305,8 @@ func TestFewExamples(t *testing.T) {
 		got := make([]float64, 1)
 		must.Do(t, learned(t, raw(20, 0.01, false), x, labels(x.Rows, "a")).Score(dense.New(q.Rows, 1), got,
 			q))
-		if math.Abs(got[0]-want) > 1e-9*want {
-			t.Errorf("%d equal examples: r = %g, want ‖x−μ‖²/λ = %g", x.Rows, got[0], want)
+		if r := 2 * got[0]; math.Abs(r-want) > 1e-9*want {
+			t.Errorf("%d equal examples: r = %g, want ‖x−μ‖²/λ = %g", x.Rows, r, want)
 		}
 	}
 }

@@ -27,9 +27,6 @@ type Config struct {
 	Floor float64 `json:"floor" mapstructure:"floor"`
 	// Normalize scales embeddings to length 1.
 	Normalize bool `json:"normalize" mapstructure:"normalize"`
-	// Relative makes the novelty relative to lowrank.Background. It is not a key of the
-	// section; heads of version 0.1 lack it.
-	Relative bool `json:"relative_novelty,omitempty" mapstructure:"-"`
 	// Seed decides the initial directions of a class. It is the seed of the run,
 	// not a key of the section.
 	Seed          uint64 `json:"seed" mapstructure:"-"`
@@ -39,7 +36,7 @@ type Config struct {
 // DefaultConfig returns 20 components, a floor of twice the variance within
 // the classes, and the paper's step policy.
 func DefaultConfig() Config {
-	return Config{Q: 20, Floor: 2, Normalize: true, Relative: true, Config: engine.DefaultConfig()}
+	return Config{Q: 20, Floor: 2, Normalize: true, Config: engine.DefaultConfig()}
 }
 
 // Validate returns an error that names the field that is out of range.

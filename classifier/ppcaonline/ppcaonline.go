@@ -46,7 +46,7 @@ func New(cfg Config) (*Online, error) {
 		},
 		Fit: cfg.fit,
 		Rescore: func(m *model, _ []int) (err error) {
-			m.Shared.scorer, err = newScorer(m, cfg.Normalize, cfg.Relative)
+			m.Shared.scorer, err = newScorer(m, cfg.Normalize)
 			return err
 		},
 		Scoring: func(m *model) classifier.Scoring {

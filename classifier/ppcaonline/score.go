@@ -26,8 +26,8 @@ type scorer struct {
 	roots      blas64.General // Σq×d
 	means      blas64.General // C×d
 	classes    []scored
-	centre     []float64          // mean of the means
-	background lowrank.Background // zero, which is 0 everywhere, in heads of version 0.1
+	centre     []float64 // mean of the means
+	background lowrank.Background
 }
 
 // scored is one class prepared for scoring.
@@ -38,7 +38,7 @@ type scored struct {
 	norm   float64   // ‖μ‖²
 }
 
-func newScorer(m *model, unit, relative bool) (*scorer, error) {
+func newScorer(m *model, unit bool) (*scorer, error) {
 	s := &scorer{backend: m.Backend, unit: unit, roots: dense.New(0, m.Dim), means: dense.New(m.Classes.Len(), m.Dim)}
 	for i, c := range m.Classes.Values() {
 		g := c.Gaussian()
@@ -56,9 +56,7 @@ func newScorer(m *model, unit, relative bool) (*scorer, error) {
 		s.classes = append(s.classes, k)
 	}
 	s.centre = dense.MeanRow(s.means)
-	if relative {
-		s.background = s.against()
-	}
+	s.background = s.against()
 	return s, nil
 }
 

@@ -174,9 +174,7 @@ func (h *VARGP) begin(s session) (*vargp.Model, error) {
 	if err != nil {
 		return nil, err
 	}
-	if h.on != nil {
-		m = m.On(h.on)
-	}
+	m = m.On(h.on)
 	if h.cfg.Lengthscale == Auto {
 		err = m.StartAtSpread(gathered(s.dim, s.rows...))
 	}

@@ -211,7 +211,8 @@ func (c *Cache) add(into func(group *batch)) error {
 	if c.closed {
 		return fmt.Errorf("write cache %s: %w", c.dir, os.ErrClosed)
 	}
-	if err := c.failed; err != nil || c.readOnly {
+	err := c.failed
+	if err != nil || c.readOnly {
 		c.failed = nil
 		return err
 	}

@@ -123,7 +123,8 @@ func open(path string) (*file, error) {
 
 func (f *file) openFile(name string, _ int, _ fs.FileMode) (handle *os.File, err error) {
 	var bytes int64
-	if f.handle, bytes, err = regularfile.Open(name); err == nil && bytes == 0 {
+	f.handle, bytes, err = regularfile.Open(name)
+	if err == nil && bytes == 0 {
 		return nil, errEmpty
 	}
 	return f.handle, err

@@ -65,7 +65,8 @@ func readTexts(dir string) (t Texts, err error) {
 		return t, fmt.Errorf("%s: %w", textsName, err)
 	}
 	t.Provenance = m.Provenance
-	if d := len(t.Rows[0]); m.Dim != 0 && m.Dim != d {
+	d := len(t.Rows[0])
+	if m.Dim != 0 && m.Dim != d {
 		return t, fmt.Errorf("%s: dimension %d, %s says dimension %d", textsName, d, metaName, m.Dim)
 	}
 	return t, nil

@@ -105,7 +105,8 @@ func readable(class string) string {
 	for word := range strings.FieldsSeq(strings.ReplaceAll(name, "_", " ")) {
 		words = append(words, strings.Join(humps(unhyphenated(word)), " "))
 	}
-	if spaced := strings.Join(words, " "); spaced != "" && strings.IndexFunc(spaced, isWord) >= 0 {
+	spaced := strings.Join(words, " ")
+	if spaced != "" && strings.IndexFunc(spaced, isWord) >= 0 {
 		return spaced
 	}
 	return class
@@ -119,7 +120,8 @@ func isWord(r rune) bool { return unicode.IsLetter(r) || unicode.IsNumber(r) }
 func unhyphenated(word string) string {
 	parts := strings.Split(word, "-")
 	for _, part := range parts {
-		if letters := []rune(part); len(letters) < 2 || strings.IndexFunc(part, unicode.IsNumber) >= 0 {
+		letters := []rune(part)
+		if len(letters) < 2 || strings.IndexFunc(part, unicode.IsNumber) >= 0 {
 			return word
 		}
 	}

@@ -97,7 +97,8 @@ func Open(c Config, photos embedding.Provenance, o embedding.Options) (*Side, er
 	if err != nil {
 		return nil, err
 	}
-	if d := encoder.Dim(); photos.Dim != 0 && d != photos.Dim {
+	d := encoder.Dim()
+	if photos.Dim != 0 && d != photos.Dim {
 		_ = encoder.Close() // the difference is the error
 		return nil, fmt.Errorf("text network %s: its embeddings have %d values, those of the photos (%s) %d: "+
 			"it belongs to another network", found.Path, d, b.Name, photos.Dim)

@@ -164,7 +164,8 @@ func (e Entry) validate() error {
 
 func checkAddresses(addresses []string) error {
 	for _, address := range addresses {
-		if u, err := url.Parse(address); err != nil || u.Scheme != "https" || u.Host == "" {
+		u, err := url.Parse(address)
+		if err != nil || u.Scheme != "https" || u.Host == "" {
 			return fmt.Errorf("url %q: not an https address", address)
 		}
 	}

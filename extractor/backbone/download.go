@@ -113,7 +113,8 @@ func startOf(response *http.Response, have int64) (int64, error) {
 		return 0, nil
 	case http.StatusPartialContent:
 		var first int64
-		if _, err := fmt.Sscanf(response.Header.Get("Content-Range"), "bytes %d-", &first); err != nil ||
+		_, err := fmt.Sscanf(response.Header.Get("Content-Range"), "bytes %d-", &first)
+		if err != nil ||
 			first != have {
 			return 0, &brokenError{fmt.Errorf("asked for bytes from %d, got %q", have,
 				response.Header.Get("Content-Range"))}

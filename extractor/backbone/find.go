@@ -106,7 +106,8 @@ func atRecordedPath(path string) (File, error) {
 // should have matched.
 func notFound(sha256Hex string, wrong error) error {
 	remedy := "give the file with {backbone}"
-	if e, err := entryOf(sha256Hex); err == nil && e != nil && e.Pullable() {
+	e, err := entryOf(sha256Hex)
+	if err == nil && e != nil && e.Pullable() {
 		remedy = "run: pipeline backbones pull " + e.Name + ", or " + remedy
 	}
 	const where = "not the built-in one, not in the cache, not at the path that the model recorded"

@@ -175,7 +175,8 @@ func also(first, second error) error {
 
 // saved says how much there is to resume from.
 func (d *transfer) saved() string {
-	if info, err := os.Stat(d.part); err == nil && info.Size() > 0 {
+	info, err := os.Stat(d.part)
+	if err == nil && info.Size() > 0 {
 		return fmt.Sprintf("; %d bytes are saved, the same command resumes from there", info.Size())
 	}
 	return ""

@@ -34,7 +34,8 @@ func Resolve(ref string, dirs Dirs) (File, error) {
 	if !errors.As(err, &unknown) {
 		return File{}, err
 	}
-	if _, statErr := os.Stat(ref); looksLikePath(ref) || !errors.Is(statErr, fs.ErrNotExist) {
+	_, statErr := os.Stat(ref)
+	if looksLikePath(ref) || !errors.Is(statErr, fs.ErrNotExist) {
 		return load(ref, ref, FromPath)
 	}
 	return File{}, err

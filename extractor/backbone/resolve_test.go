@@ -97,14 +97,13 @@ func TestFindByHash(t *testing.T) {
 	if err != nil || f.Source != BuiltIn {
 		t.Errorf("built-in: %+v, %v", f, err)
 	}
-	// what models of 0.1 recorded
-	const first = "d87c9dea01799ee22b2a7b91814e5cb70eee8c2ac946e75864d144f826e2d00b"
-	if _, err = FindByHash(first, "", "", dirs); err == nil || !strings.Contains(err.Error(),
-		"pipeline backbones pull default-0.1, or give the file with backbone") {
-		t.Errorf("that of 0.1: %v", err)
+	former := must.Get(Lookup(formerDefault))(t).SHA256 // what models of 0.2 recorded
+	if _, err = FindByHash(former, "", "", dirs); err == nil || !strings.Contains(err.Error(),
+		"pipeline backbones pull default-0.2, or give the file with backbone") {
+		t.Errorf("that of 0.2: %v", err)
 	}
-	if f, err = FindByHash(first, "", "../../models/default-0.1.onnx", dirs); err != nil || f.Entry == nil {
-		t.Errorf("that of 0.1, named: %+v, %v", f, err)
+	if f, err = FindByHash(former, "", "../../models/default.onnx", dirs); err != nil || f.Entry == nil {
+		t.Errorf("that of 0.2, named: %+v, %v", f, err)
 	}
 	f, err = FindByHash(hashOf(a), recorded, "", dirs)
 	if err != nil || f.Path != recorded {

@@ -125,7 +125,8 @@ func HasText(photos File, network string, dirs Dirs) bool {
 	if network != "" {
 		return true
 	}
-	if e := photos.Entry; e != nil && e.Text != nil {
+	e := photos.Entry
+	if e != nil && e.Text != nil {
 		return dirs.Pulled(*e)
 	}
 	if _, ok := textBeside(photos.Path); ok {
@@ -177,7 +178,8 @@ func textBeside(photos string) (string, bool) {
 			continue
 		}
 		path := dir + strings.Replace(name, side[0], side[1], 1)
-		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+		info, err := os.Stat(path)
+		if err == nil && info.Mode().IsRegular() {
 			return path, true
 		}
 	}
@@ -229,7 +231,8 @@ func (t *TextSide) readTokenizer(path string) (err error) {
 		return fmt.Errorf("read tokenizer %s: %w", path, err)
 	}
 	settings := filepath.Join(filepath.Dir(path), "tokenizer_config.json")
-	if t.Settings, err = regularfile.Read(settings, tokenizer.MaxSettings); err != nil &&
+	t.Settings, err = regularfile.Read(settings, tokenizer.MaxSettings)
+	if err != nil &&
 		!errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("read %s: %w", settings, err)
 	}

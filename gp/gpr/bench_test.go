@@ -56,7 +56,7 @@ func benchFit(b *testing.B, method gpr.Method, x, t blas64.General) *gpr.Regress
 func BenchmarkBatch(b *testing.B) {
 	for _, name := range []string{native.Gonum, native.ONNXRuntime, native.OpenBLAS} {
 		b.Run(name, func(b *testing.B) {
-			products := nativetest.Open(b, name)
+			products := nativetest.Open(b, name).Backend
 			for _, s := range []struct{ n, C int }{{500, 10}, {1000, 10}, {2000, 10}, {4000, 10}, {4000, 100}} {
 				x, t := benchClasses(s.n, s.C)
 				b.Run(fmt.Sprintf("n=%d/C=%d", s.n, s.C), func(b *testing.B) {

@@ -25,18 +25,18 @@ const (
 // the triangle that they work on.
 type blocked struct {
 	*triangle
-	raw     linalg.Raw
+	raw     linalg.Kernel
 	buffers sync.Pool // of *[]float64: no more than tasks running at once
 }
 
 // byLibrary reports whether raw is worth its copies for order n.
-func byLibrary(raw linalg.Raw, n int) bool {
+func byLibrary(raw linalg.Kernel, n int) bool {
 	_, gonum := raw.(linalg.Gonum)
 	return !gonum && n >= leastBlocked
 }
 
 // factorOn is factor with products by raw if that is faster.
-func factorOn(ctx context.Context, raw linalg.Raw, t *triangle) error {
+func factorOn(ctx context.Context, raw linalg.Kernel, t *triangle) error {
 	if !byLibrary(raw, t.n) {
 		return factor(ctx, t)
 	}
@@ -46,7 +46,7 @@ func factorOn(ctx context.Context, raw linalg.Raw, t *triangle) error {
 
 // solveOn is solve with products by raw if that is faster, for a solver fresh
 // from newSolver.
-func solveOn(ctx context.Context, raw linalg.Raw, s solver, z blas64.General) error {
+func solveOn(ctx context.Context, raw linalg.Kernel, s solver, z blas64.General) error {
 	c, ok := s.(*cholesky)
 	if !ok || !byLibrary(raw, s.size()) {
 		return s.solve(ctx, z)

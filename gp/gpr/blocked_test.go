@@ -20,7 +20,7 @@ import (
 func TestFactorOnEveryBackend(t *testing.T) {
 	for _, n := range []int{leastBlocked, leastBlocked + 1, leastBlocked + side - 1, leastBlocked + side, leastBlocked +
 		side + 7, 6 * block} {
-		want := drawnGram(t, linalg.Default(), n, 0.03)
+		want := drawnGram(t, linalg.Backend{}, n, 0.03)
 		must.Do(t, factor(context.Background(), want))
 		nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 			got := drawnGram(t, m, n, 0.03)
@@ -61,7 +61,7 @@ func TestFactorOnRefuses(t *testing.T) {
 func TestFitOnEveryBackend(t *testing.T) {
 	const n, d, C = leastBlocked + 33, 24, 3
 	x, y := drawnExamples(n+5, d, C)
-	want := fittedOn(t, linalg.Default(), x, y, n)
+	want := fittedOn(t, linalg.Backend{}, x, y, n)
 	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		got := fittedOn(t, m, x, y, n)
 		for i, v := range got.Alpha().Data {
@@ -81,7 +81,7 @@ func TestFitOnEveryBackend(t *testing.T) {
 func TestAddManyBeginsAnew(t *testing.T) {
 	const n, k, d, C = leastBlocked, 3 * side, 24, 3
 	x, y := drawnExamples(n+k, d, C)
-	want := fittedOn(t, linalg.Default(), x, y, n+k)
+	want := fittedOn(t, linalg.Backend{}, x, y, n+k)
 	nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 		got := fittedOn(t, m, x, y, n)
 		must.Do(t, got.Add(context.Background(), rowsOf(x, n, k), rowsOf(y, n, k)))

@@ -91,7 +91,7 @@ func TestCancelledFit(t *testing.T) {
 }
 
 func everywhere(t *testing.T, do func(t *testing.T, m linalg.Backend)) {
-	t.Run("gonum", func(t *testing.T) { do(t, linalg.Default()) })
+	t.Run("gonum", func(t *testing.T) { do(t, linalg.Backend{}) })
 	nativetest.Each(t, do)
 }
 

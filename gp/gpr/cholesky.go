@@ -234,7 +234,7 @@ func (s *cholesky) refit(k int) bool {
 
 // outgrown compares 2kn² operations in tiles with n³/3 in a library, which is
 // about four times as fast from some hundred rows on.
-func (s *cholesky) outgrown(k int, raw linalg.Raw) bool {
+func (s *cholesky) outgrown(k int, raw linalg.Kernel) bool {
 	return k > max(2*side, s.l.n/26) && byLibrary(raw, s.l.n+k)
 }
 

@@ -83,7 +83,7 @@ func TestKernelRowsAreThoseOfBlock(t *testing.T) {
 		got := must.Get(r.kernelRows(context.Background(), r.x, examples))(t)
 		for i, e := range examples {
 			want := dense.New(1, n)
-			must.Do(t, kernel.block(linalg.Default(), want, measured(rowsOf(x, e, 1)), measured(x)))
+			must.Do(t, kernel.block(linalg.Backend{}, want, measured(rowsOf(x, e, 1)), measured(x)))
 			want.Data[e] += noise
 			sameBits(t, dense.Row(got, i), want.Data)
 		}

@@ -24,10 +24,10 @@ func (r *Regression) Mean(dst, x blas64.General) error {
 		return nil
 	}
 	b := dense.New(x.Rows, r.Len())
-	if err := r.kernel.block(linalg.Default(), b, measured(x), r.x); err != nil {
+	if err := r.kernel.block(linalg.Backend{}, b, measured(x), r.x); err != nil {
 		return fmt.Errorf("mean: %w", err)
 	}
-	return linalg.MulTrans64(dst, b, r.alpha)
+	return linalg.Backend{}.MulTrans64(dst, b, r.alpha)
 }
 
 // Variance writes the predictive variances (eq. 3, with σ²) at inputs x (m×d)
@@ -44,7 +44,7 @@ func (r *Regression) Variance(dst []float64, x blas64.General) error {
 	clear(dst)
 	if r.Len() > 0 {
 		b := dense.New(x.Rows, r.Len())
-		if err := r.kernel.block(linalg.Default(), b, measured(x), r.x); err != nil {
+		if err := r.kernel.block(linalg.Backend{}, b, measured(x), r.x); err != nil {
 			return fmt.Errorf("variance: %w", err)
 		}
 		r.solver.quad(dst, b)

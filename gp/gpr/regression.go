@@ -38,7 +38,7 @@ func New(kernel Kernel, cfg Config) (*Regression, error) {
 	if err := cfg.Validate(); err != nil {
 		return nil, err
 	}
-	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Default(),
+	return &Regression{cfg: cfg, kernel: kernel, products: linalg.Backend{},
 		solver: solverOf(cfg.Method, &triangle{}, nil, linalg.Gonum{})}, nil
 }
 
@@ -329,7 +329,7 @@ func (r *Regression) kernelRows(ctx context.Context, all inputs, examples []int)
 			return b, err
 		}
 		part := rowsOf(b, first, min(side, b.Rows-first))
-		if err := r.kernel.block(linalg.Default(), part, all.pick(examples[first:][:part.Rows]), all); err != nil {
+		if err := r.kernel.block(linalg.Backend{}, part, all.pick(examples[first:][:part.Rows]), all); err != nil {
 			return b, err
 		}
 	}

@@ -30,7 +30,8 @@ type Snapshot struct {
 func (r *Regression) Snapshot() Snapshot {
 	_ = r.invertDiagonal(context.Background()) // only a cancelled context makes it fail
 	s := r.solver
-	if w, ok := s.(*woodbury); ok && len(w.pending) > 0 {
+	w, ok := s.(*woodbury)
+	if ok && len(w.pending) > 0 {
 		w = w.clone().(*woodbury)
 		w.fold()
 		s = w

@@ -34,7 +34,7 @@ type solver interface {
 	refit(k int) bool
 	// outgrown reports whether adding k costs more than a batch fit of all with
 	// products by raw.
-	outgrown(k int, raw linalg.Raw) bool
+	outgrown(k int, raw linalg.Kernel) bool
 	// state returns the arguments of loadSolver; a Woodbury inverse must be folded.
 	state() (values []float64, order []int)
 	clone() solver
@@ -89,7 +89,7 @@ func smallFactor(ctx context.Context, m blas64.General, diagonal []float64) (*tr
 }
 
 // newSolver factorises the matrix in t, which it retains, with products by raw.
-func newSolver(ctx context.Context, method Method, t *triangle, raw linalg.Raw) (solver, float64, error) {
+func newSolver(ctx context.Context, method Method, t *triangle, raw linalg.Kernel) (solver, float64, error) {
 	if err := factorOn(ctx, raw, t); err != nil {
 		return nil, 0, err
 	}
@@ -104,7 +104,7 @@ func newSolver(ctx context.Context, method Method, t *triangle, raw linalg.Raw) 
 
 // solverOf returns the solver of a factor, with the example of each row, or of an
 // inverse.
-func solverOf(m Method, t *triangle, order []int, raw linalg.Raw) solver {
+func solverOf(m Method, t *triangle, order []int, raw linalg.Kernel) solver {
 	if m == Cholesky {
 		return &cholesky{l: t, order: order}
 	}

@@ -79,7 +79,8 @@ func (t *triangle) addCorner(sum, x []float64, first, rows int) {
 func (t *triangle) parts(k int) []int {
 	cuts, count := []int{0}, len(t.panels)
 	for p, area := 0, 0; p < count; p++ {
-		if area += p + 1; area*k >= count*(count+1)/2*len(cuts) || p == count-1 {
+		area += p + 1
+		if area*k >= count*(count+1)/2*len(cuts) || p == count-1 {
 			cuts = append(cuts, p+1)
 		}
 	}

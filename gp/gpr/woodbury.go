@@ -25,7 +25,7 @@ const (
 // yet folded into it.
 type woodbury struct {
 	a         *triangle
-	raw       linalg.Raw // of folds
+	raw       linalg.Kernel // of folds
 	pending   []correction
 	iterative bool  // one example at a time
 	off       []int // examples whose rows and columns count as zero, ascending
@@ -309,7 +309,7 @@ func (s *woodbury) foldPanel(p int, left, right blas64.General, products *sync.P
 
 // subtractByLibrary computes c −= a·bᵀ; a and b have no gaps between rows. If raw
 // fails, it changes nothing and returns false.
-func subtractByLibrary(raw linalg.Raw, c, a, b blas64.General, products *sync.Pool) bool {
+func subtractByLibrary(raw linalg.Kernel, c, a, b blas64.General, products *sync.Pool) bool {
 	r := dense.Borrowed[float64](products, c.Rows*c.Cols)
 	defer products.Put(r)
 	rest := *r
@@ -364,7 +364,7 @@ func (s *woodbury) refit(k int) bool {
 }
 
 // outgrown is always false: the inverse of a batch fit costs as much as updates.
-func (s *woodbury) outgrown(int, linalg.Raw) bool { return false }
+func (s *woodbury) outgrown(int, linalg.Kernel) bool { return false }
 
 func (s *woodbury) state() ([]float64, []int) { return s.a.packed(), dense.Range(0, s.a.n) }
 

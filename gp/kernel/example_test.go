@@ -15,7 +15,6 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	g, err := k.Gram(p)
-	fmt.Printf("%.3f %v\n", g.Data, err)
-	// Output: [4.000 1.472 1.472 4.000] <nil>
+	fmt.Printf("%.3f\n", k.Gram(p).Data)
+	// Output: [4.000 1.472 1.472 4.000]
 }

@@ -34,7 +34,8 @@ func (k Kernel) Gradient(p Pair, values, g blas64.General) (Gradient, error) {
 	}
 	w, across, down, out := k.weights(p, values, g)
 	var err error
-	if out.X, err = p.pull(w, across, p.x, p.z); err != nil || p.same {
+	out.X, err = p.pull(w, across, p.x, p.z)
+	if err != nil || p.same {
 		for i := range out.X.Data {
 			out.X.Data[i] *= 2 // from its row and from its column
 		}

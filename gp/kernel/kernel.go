@@ -123,26 +123,20 @@ func (p Points) Pick(rows []int) Points {
 	return out
 }
 
-// Cross writes k(xᵢ, zⱼ) into dst (n×m).
-func (k Kernel) Cross(dst blas64.General, x, z Points) error {
-	if err := linalg.MulTrans64(dst, x.X, z.X); err != nil {
-		return fmt.Errorf("kernel: %w", err)
-	}
+// Cross writes k(xᵢ, zⱼ) into dst, which has to be n×m.
+func (k Kernel) Cross(dst blas64.General, x, z Points) {
+	linalg.MulTrans64(dst, x.X, z.X)
 	dense.Parallel(dst.Rows, func(i int) {
 		r := dense.Row(dst, i)
 		for j, xz := range r {
 			r[j] = k.value(xz, x.sq[i], z.sq[j])
 		}
 	})
-	return nil
 }
 
 // Gram returns k(xᵢ, xⱼ) (n×n), exactly symmetric.
-func (k Kernel) Gram(x Points) (blas64.General, error) {
-	g, err := linalg.Gram(x.X)
-	if err != nil {
-		return g, fmt.Errorf("kernel: %w", err)
-	}
+func (k Kernel) Gram(x Points) blas64.General {
+	g := linalg.Gram(x.X)
 	diagonal := make([]float64, g.Rows)
 	k.Diagonal(diagonal, x)
 	dense.Parallel(g.Rows, func(i int) {
@@ -152,7 +146,7 @@ func (k Kernel) Gram(x Points) (blas64.General, error) {
 		}
 		r[i] = diagonal[i]
 	})
-	return g, nil
+	return g
 }
 
 // Diagonal writes k(xᵢ, xᵢ) into dst (n).

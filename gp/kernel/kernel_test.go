@@ -41,13 +41,13 @@ func points(t testing.TB, k kernel.Kernel, x blas64.General) kernel.Points {
 func cross(t testing.TB, k kernel.Kernel, x, z blas64.General) blas64.General {
 	t.Helper()
 	out := dense.New(x.Rows, z.Rows)
-	must.Do(t, k.Cross(out, points(t, k, x), points(t, k, z)))
+	k.Cross(out, points(t, k, x), points(t, k, z))
 	return out
 }
 
 func gram(t testing.TB, k kernel.Kernel, x blas64.General) blas64.General {
 	t.Helper()
-	return must.Get(k.Gram(points(t, k, x)))(t)
+	return k.Gram(points(t, k, x))
 }
 
 // each runs a test for every kind, on raw inputs and on inputs of length 1.
@@ -124,7 +124,7 @@ func TestRowsStandAlone(t *testing.T) {
 		whole := cross(t, k, x, z)
 		p := points(t, k, x).Pick([]int{299, 7})
 		some := dense.New(2, z.Rows)
-		must.Do(t, k.Cross(some, p, points(t, k, z)))
+		k.Cross(some, p, points(t, k, z))
 		if !slices.Equal(at(some, 0), at(whole, 299)) || !slices.Equal(at(some, 1), at(whole, 7)) {
 			t.Error("picked rows differ")
 		}
@@ -246,9 +246,14 @@ func TestRefuses(t *testing.T) {
 		t.Error("a bad stride was accepted")
 	}
 	p := points(t, k, random(3, 2, 1))
-	if k.Cross(dense.New(2, 3), p, p) == nil {
-		t.Error("a small result was accepted")
-	}
+	func() {
+		defer func() {
+			if recover() == nil {
+				t.Error("a small result was accepted")
+			}
+		}()
+		k.Cross(dense.New(2, 3), p, p)
+	}()
 	if _, err := gradient(t, k, dense.New(2, 3), p, p); err == nil {
 		t.Error("a small gradient was accepted")
 	}
@@ -264,7 +269,7 @@ func BenchmarkGram(b *testing.B) {
 			k.Kind = kind
 			p := points(b, k, random(600, 512, 1))
 			for b.Loop() {
-				must.Get(k.Gram(p))(b)
+				k.Gram(p)
 			}
 		})
 	}
@@ -273,6 +278,6 @@ func BenchmarkGram(b *testing.B) {
 // gradient is that of g where K = Cross(x, z).
 func gradient(t *testing.T, k kernel.Kernel, g blas64.General, x, z kernel.Points) (kernel.Gradient, error) {
 	t.Helper()
-	p := must.Get(kernel.NewPair(linalg.Default(), x, z))(t)
+	p := must.Get(kernel.NewPair(linalg.Backend{}, x, z))(t)
 	return k.Gradient(p, k.Values(p), g)
 }

@@ -16,7 +16,7 @@ import (
 func TestPairs(t *testing.T) {
 	x, z := random(9, 5, 1), random(40, 5, 2)
 	each(t, func(t *testing.T, k kernel.Kernel) {
-		p := must.Get(kernel.NewPair(linalg.Default(), points(t, k, x), points(t, k, z)))(t)
+		p := must.Get(kernel.NewPair(linalg.Backend{}, points(t, k, x), points(t, k, z)))(t)
 		sameMatrix(t, "values", k.Values(p), cross(t, k, x, z))
 	})
 }
@@ -29,7 +29,7 @@ func TestSelfPairs(t *testing.T) {
 		}
 	}
 	each(t, func(t *testing.T, k kernel.Kernel) {
-		p := must.Get(kernel.NewSelfPair(linalg.Default(), points(t, k, x)))(t)
+		p := must.Get(kernel.NewSelfPair(linalg.Backend{}, points(t, k, x)))(t)
 		sameMatrix(t, "values", k.Values(p), gram(t, k, x))
 		got := must.Get(k.Gradient(p, k.Values(p), g))(t)
 		want := must.Get(gradient(t, k, g, points(t, k, x), points(t, k, x)))(t)
@@ -70,7 +70,7 @@ func BenchmarkPair(b *testing.B) {
 	x, z, g := points(b, k, random(128, 512, 1)), points(b, k, random(300, 512, 2)), random(128, 300, 3)
 	b.Run(fmt.Sprintf("rbf/n=%d/m=%d/d=%d", 128, 300, 512), func(b *testing.B) {
 		for b.Loop() {
-			p := must.Get(kernel.NewPair(linalg.Default(), x, z))(b)
+			p := must.Get(kernel.NewPair(linalg.Backend{}, x, z))(b)
 			must.Get(k.Gradient(p, k.Values(p), g))(b)
 		}
 	})

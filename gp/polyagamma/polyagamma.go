@@ -97,7 +97,8 @@ func shortLevy(rng *rand.Rand, z float64) float64 {
 		}
 		d := 1 + cut*e
 		x := cut / (d * d)
-		if a := z * z * x / 2; a < 1e-18 || rng.Float64() < math.Exp(-a) {
+		a := z * z * x / 2
+		if a < 1e-18 || rng.Float64() < math.Exp(-a) {
 			return x
 		}
 	}

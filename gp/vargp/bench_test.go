@@ -46,7 +46,7 @@ func sized(b *testing.B, v Variant, s size) (*Model, *Model) {
 
 func benchmarkStep(b *testing.B, v Variant, s size) {
 	m, old := sized(b, v, s)
-	p := newProblem(m.On(nativetest.Open(b, native.Auto)), old)
+	p := newProblem(m.On(nativetest.Open(b, native.Auto).Backend), old)
 	data := batch{x: normals(s.batch, s.d, 1, 99), y: make([]int, s.batch), scale: 1}
 	for i := range data.y {
 		data.y[i] = i % s.heads
@@ -88,7 +88,7 @@ func BenchmarkPredict(b *testing.B) {
 		b.Run(s.name(), func(b *testing.B) {
 			m, _ := sized(b, Full, s)
 			m.tasks++
-			q := must.Get(m.On(nativetest.Open(b, native.Auto)).Predictor())(b)
+			q := must.Get(m.On(nativetest.Open(b, native.Auto).Backend).Predictor())(b)
 			x, lp := normals(s.batch, s.d, 1, 98), dense.New(s.batch, s.heads)
 			for b.Loop() {
 				must.Do(b, q.LogProb(lp, x))

@@ -63,7 +63,7 @@ func New(cfg Config, dim, heads int, lengthscale float64) (*Model, error) {
 	if n := len(cfg.Network); n > 0 {
 		kernelDim = cfg.Network[n-1]
 	}
-	m := &Model{cfg: cfg, dim: dim, net: newNetwork(dim, cfg.Network, cfg.Seed), on: linalg.Default()}
+	m := &Model{cfg: cfg, dim: dim, net: newNetwork(dim, cfg.Network, cfg.Seed), on: linalg.Backend{}}
 	m.hyper = hyper{make([]float64, 1+kernelDim), slices.Repeat([]float64{initialLogVar}, 1+kernelDim)}
 	m.startAt(lengthscale)
 	for h := range heads {

@@ -34,7 +34,7 @@ func TestNetworkIsAMapOfInputs(t *testing.T) {
 
 func mapped(t *testing.T, m *Model, x blas64.General) blas64.General {
 	t.Helper()
-	return must.Get(m.net.apply(linalg.Default(), x))(t)
+	return must.Get(m.net.apply(linalg.Backend{}, x))(t)
 }
 
 func withoutNetwork(t *testing.T, m *Model) *Model {

@@ -67,7 +67,8 @@ func Restore(cfg Config, dim int, s Snapshot) (*Model, error) {
 			return nil, fmt.Errorf("log-hyper-parameter %g is outside ±300", v)
 		}
 	}
-	if n := cfg.Parameters(dim); dim < 1 || len(s.Network) != n {
+	n := cfg.Parameters(dim)
+	if dim < 1 || len(s.Network) != n {
 		return nil, fmt.Errorf("%d parameters of a network of %d", len(s.Network), n)
 	}
 	m, err := New(cfg, dim, 1, 1)

@@ -226,7 +226,8 @@ func (r *run) train(ctx context.Context) (Trace, error) {
 		}
 		over = r.over()
 		last := over || now.Number == r.epochs()
-		if s := r.task; s.Save != nil && s.SaveEvery > 0 && (last || now.Number%s.SaveEvery == 0) {
+		s := r.task
+		if s.Save != nil && s.SaveEvery > 0 && (last || now.Number%s.SaveEvery == 0) {
 			if err := s.Save(r.checkpoint()); err != nil {
 				return r.trace, err
 			}

@@ -365,7 +365,7 @@ func TestPackGoesRoundTrip(t *testing.T) {
 
 // interrupting cancels the context of a training at one of its products.
 type interrupting struct {
-	linalg.Raw
+	linalg.Kernel
 	left   atomic.Int64
 	cancel context.CancelFunc
 }
@@ -378,12 +378,12 @@ func (i *interrupting) count() {
 
 func (i *interrupting) Mul64(dst, a, b blas64.General) error {
 	i.count()
-	return i.Raw.Mul64(dst, a, b)
+	return i.Kernel.Mul64(dst, a, b)
 }
 
 func (i *interrupting) MulPlain64(dst, a, b blas64.General) error {
 	i.count()
-	return i.Raw.MulPlain64(dst, a, b)
+	return i.Kernel.MulPlain64(dst, a, b)
 }
 
 // TestInterruptedSaves: no state is saved after the context was cancelled, at
@@ -396,7 +396,7 @@ func TestInterruptedSaves(t *testing.T) {
 	saved := func(products int64) (saves int, left int64, err error) {
 		ctx, cancel := context.WithCancel(context.Background())
 		defer cancel()
-		raw := &interrupting{Raw: linalg.Gonum{}, cancel: cancel}
+		raw := &interrupting{Kernel: linalg.Gonum{}, cancel: cancel}
 		raw.left.Store(products)
 		c := quick(Full, false)
 		c.Epochs = 3

@@ -167,7 +167,7 @@ func TestDirCommitReplaces(t *testing.T) {
 func TestRecoverDir(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "feat")
-	old := filepath.Join(dir, ".feat.replaced-old") // as version 0.1 called it
+	old := filepath.Join(dir, ".feat.replaced-old")
 	must.Do(t, os.Mkdir(old, 0o755))
 	write(t, filepath.Join(old, "v"), "old")
 	must.Do(t, recoverDir(path, all))

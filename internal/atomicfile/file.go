@@ -103,7 +103,8 @@ func createLocked(path string, mode fs.FileMode, exactly bool) (*File, error) {
 // permissions returns those of the first of some files that exists.
 func permissions(names ...string) (mode fs.FileMode, known bool) {
 	for _, name := range names {
-		if info, err := os.Stat(name); err == nil && info.Mode().IsRegular() {
+		info, err := os.Stat(name)
+		if err == nil && info.Mode().IsRegular() {
 			return info.Mode().Perm(), true
 		}
 	}

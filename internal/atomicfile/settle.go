@@ -82,7 +82,8 @@ func (s settlement) merge(place string) error {
 func (s settlement) move(place string, e fs.DirEntry) error {
 	from, to := filepath.Join(s.old, place), filepath.Join(s.new, place)
 	err := renameNew(from, to)
-	if there, e2 := os.Lstat(to); errors.Is(err, fs.ErrExist) && e.IsDir() && e2 == nil && there.IsDir() {
+	there, e2 := os.Lstat(to)
+	if errors.Is(err, fs.ErrExist) && e.IsDir() && e2 == nil && there.IsDir() {
 		return s.merge(place)
 	}
 	for n := 2; errors.Is(err, fs.ErrExist); n++ {

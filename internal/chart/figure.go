@@ -83,7 +83,8 @@ func (f Figure) heading() string {
 	style, room := f.Plot.Title.TextStyle, f.Width-2*margin
 	var lines []string
 	for part := range strings.SplitSeq(strings.ReplaceAll(f.title, "\n", dot), dot) {
-		if n := len(lines); n > 0 && style.Width(lines[n-1]+dot+part) <= room {
+		n := len(lines)
+		if n > 0 && style.Width(lines[n-1]+dot+part) <= room {
 			lines[n-1] += dot + part
 		} else {
 			lines = append(lines, shorten(part, style, room))

@@ -39,7 +39,8 @@ type tag struct {
 func (n names) GlyphBoxes(p *plot.Plot) []plot.GlyphBox {
 	var boxes []plot.GlyphBox
 	for _, s := range n.lines {
-		if k := len(s.points); k > 0 && s.points[k-1].X == n.right {
+		k := len(s.points)
+		if k > 0 && s.points[k-1].X == n.right {
 			wide := vg.Rectangle{Max: vg.Point{X: nameGap + n.style.Width(s.Label)}}
 			boxes = append(boxes, plot.GlyphBox{X: min(1, p.X.Norm(n.right)), Y: 0.5, Rectangle: wide})
 		}
@@ -118,7 +119,8 @@ func (t *tag) settle(frame vg.Rectangle, others []tag, paths [][]vg.Point, style
 			for _, up := range []vg.Length{1, -1} {
 				try := *t
 				try.move(t.end.X+side, t.end.Y+up*nameHeight*vg.Length(k)/2, style)
-				if b := try.box; b.Min.X < frame.Min.X || b.Max.X > frame.Max.X || b.Min.Y < frame.Min.Y ||
+				b := try.box
+				if b.Min.X < frame.Min.X || b.Max.X > frame.Max.X || b.Min.Y < frame.Min.Y ||
 					b.Max.Y > frame.Max.Y {
 					continue
 				}

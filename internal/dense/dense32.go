@@ -15,7 +15,7 @@ func New32(rows, cols int) blas32.General {
 
 // Valid32 returns an error unless the rows, columns, stride and data of m are
 // consistent.
-func Valid32(m blas32.General) error { return valid(m.Rows, m.Cols, m.Stride, len(m.Data)) }
+func Valid32(m blas32.General) error { return Check(m.Rows, m.Cols, m.Stride, len(m.Data)) }
 
 // Row32 returns row i of m, or nil for a matrix without columns.
 func Row32(m blas32.General, i int) []float32 {

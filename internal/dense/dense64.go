@@ -22,7 +22,7 @@ func Identity(n int) blas64.General {
 
 // Valid returns an error unless the rows, columns, stride and data of m are
 // consistent.
-func Valid(m blas64.General) error { return valid(m.Rows, m.Cols, m.Stride, len(m.Data)) }
+func Valid(m blas64.General) error { return Check(m.Rows, m.Cols, m.Stride, len(m.Data)) }
 
 // Row returns row i of m, or nil for a matrix without columns.
 func Row(m blas64.General, i int) []float64 {

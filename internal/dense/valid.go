@@ -2,7 +2,9 @@ package dense
 
 import "fmt"
 
-func valid(rows, cols, stride, values int) error {
+// Check returns an error unless the rows, columns, stride and number of values of a matrix are
+// consistent.
+func Check(rows, cols, stride, values int) error {
 	switch {
 	case rows < 0 || cols < 0:
 		return fmt.Errorf("matrix of %d×%d", rows, cols)

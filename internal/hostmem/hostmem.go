@@ -16,7 +16,8 @@ func Total() int64 { return least(memlimit.FromSystem, memlimit.FromCgroup) }
 func least(limits ...memlimit.Provider) int64 {
 	total := uint64(math.MaxInt64)
 	for _, limit := range limits {
-		if n, err := limit(); err == nil && n > 0 {
+		n, err := limit()
+		if err == nil && n > 0 {
 			total = min(total, n)
 		}
 	}

@@ -106,7 +106,8 @@ func (t *Transform) isIdentity() bool {
 				after := before
 				t.Convert(after[:])
 				for c := range after {
-					if d := int(after[c]) - int(before[c]); d < -most || d > most {
+					d := int(after[c]) - int(before[c])
+					if d < -most || d > most {
 						return false
 					}
 				}

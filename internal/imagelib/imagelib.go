@@ -109,7 +109,8 @@ func (l Library) Find() (path, version string, err error) {
 // check refuses versions without functions that are needed.
 func (l Library) check(version string) error {
 	var got [2]int
-	if _, err := fmt.Sscanf(version, "%d.%d", &got[0], &got[1]); err != nil || slices.Compare(got[:], l.oldest[:]) < 0 {
+	_, err := fmt.Sscanf(version, "%d.%d", &got[0], &got[1])
+	if err != nil || slices.Compare(got[:], l.oldest[:]) < 0 {
 		return fmt.Errorf("%w (%s; %d.%d or newer is needed): %s", ErrTooOld, version, l.oldest[0], l.oldest[1],
 			l.Remedy())
 	}

@@ -104,7 +104,8 @@ func (c Contact) String() string {
 // files that is there: "" for nothing.
 func Holder(paths ...string) string {
 	for _, path := range paths {
-		if c, err := Read(path); err == nil && c.PID > 0 {
+		c, err := Read(path)
+		if err == nil && c.PID > 0 {
 			return c.String()
 		}
 		if name := owner(path); name != "" {

@@ -26,7 +26,8 @@ const (
 
 // withoutPassword returns a source as it may be shown.
 func withoutPassword(source string) string {
-	if u, err := url.Parse(source); err == nil && u.User != nil {
+	u, err := url.Parse(source)
+	if err == nil && u.User != nil {
 		return u.Redacted()
 	}
 	return source

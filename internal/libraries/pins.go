@@ -138,7 +138,8 @@ func (l Library) resembles(name string) bool {
 	stem, _, _ := strings.Cut(path.Base(filepath.ToSlash(name)), ".")
 	for _, a := range l.archives {
 		for _, f := range a.Contents {
-			if pinned, _, _ := strings.Cut(f.Name, "."); pinned == stem && !f.licence() {
+			pinned, _, _ := strings.Cut(f.Name, ".")
+			if pinned == stem && !f.licence() {
 				return true
 			}
 		}

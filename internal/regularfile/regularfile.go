@@ -59,7 +59,8 @@ func unlinked(path string, opened *os.File) error {
 		return nil
 	default:
 		var info fs.FileInfo
-		if info, err = opened.Stat(); err == nil && !os.SameFile(info, named) {
+		info, err = opened.Stat()
+		if err == nil && !os.SameFile(info, named) {
 			err = fmt.Errorf("%w: it was replaced", ErrNotRegular)
 		}
 	}

@@ -60,7 +60,8 @@ func (m *Matrix[T]) Read(first, last int, buf []T) ([]T, error) {
 		buf = make([]T, size)
 	}
 	buf = buf[:size]
-	if _, err := m.file.ReadAt(bytesOf(buf), m.offset(first)); err != nil && size > 0 {
+	_, err := m.file.ReadAt(bytesOf(buf), m.offset(first))
+	if err != nil && size > 0 {
 		return buf, fmt.Errorf("temporary file of %s: %w", m.what, err)
 	}
 	return buf, nil

@@ -69,7 +69,8 @@ func inspectELF(r io.ReaderAt, size int64, functions []string) (lib Library, err
 		return Library{}, fmt.Errorf("not a shared library of this system: %w", err)
 	}
 	machines := map[string]elf.Machine{"amd64": elf.EM_X86_64, "arm64": elf.EM_AARCH64}
-	if want, ok := machines[runtime.GOARCH]; ok && f.Machine != want {
+	want, ok := machines[runtime.GOARCH]
+	if ok && f.Machine != want {
 		return Library{}, fmt.Errorf("made for another processor (%s, this program is %s)", f.Machine, runtime.GOARCH)
 	}
 	if f.Type != elf.ET_DYN {

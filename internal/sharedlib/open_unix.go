@@ -33,7 +33,8 @@ func companions(path string) (found []string) {
 	visit = func(library string) {
 		for _, name := range imports(library) {
 			file := filepath.Join(filepath.Dir(path), filepath.Base(name))
-			if _, err := os.Stat(file); err != nil || seen[file] {
+			_, err := os.Stat(file)
+			if err != nil || seen[file] {
 				continue
 			}
 			seen[file] = true

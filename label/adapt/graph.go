@@ -32,7 +32,7 @@ type graph [][]edge
 
 // newGraph joins each row of x (n×d, of length 1) to those of the largest cosine, both ways, with the
 // positive part of the cosine as the weight. Rows for which apart holds are not joined.
-func newGraph(ctx context.Context, mul linalg.Kernel, x blas32.General, apart func(i, j int) bool) (graph, error) {
+func newGraph(ctx context.Context, mul linalg.Backend, x blas32.General, apart func(i, j int) bool) (graph, error) {
 	found, err := neighbours.Find(ctx, mul, x, near, 1, func(float64) {})
 	if err != nil {
 		return nil, err
@@ -86,15 +86,15 @@ func (h *Head) comparable(ctx context.Context, kept *label.Kept, rows []int) (ou
 		last := min(first+blockRows, len(rows))
 		x, err := kept.Embeddings(rows[first:last])
 		if err != nil {
-			return out, nil, err
+			return out, mul, err
 		}
 		space, white, err := h.Compare(ctx, x)
 		if err != nil {
-			return out, nil, err
+			return out, mul, err
 		}
 		coordinates, err := space.Coordinates(white)
 		if err != nil {
-			return out, nil, err
+			return out, mul, err
 		}
 		weights, _ := space.Evidence(2)
 		if out.Data == nil {

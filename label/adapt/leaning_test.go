@@ -37,7 +37,7 @@ func drawn(t *testing.T, n, classes int) (graph, [][]float64) {
 		classifier.LogSoftmax(b)
 		logProb = append(logProb, b)
 	}
-	g := must.Get(newGraph(t.Context(), linalg.Default(), x, func(i, j int) bool { return i+j == 3 }))(t)
+	g := must.Get(newGraph(t.Context(), linalg.Backend{}, x, func(i, j int) bool { return i+j == 3 }))(t)
 	return g, logProb
 }
 

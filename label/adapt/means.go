@@ -151,10 +151,6 @@ func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General,
 	if rows, err = h.placed(x); err != nil {
 		return r, rows, err
 	}
-	unknown, err := h.unknown(ctx, x)
-	if err != nil {
-		return r, rows, err
-	}
 	classes := len(share) - 1
 	even(h.adapted).Temper(logProb)
 	t := 1.0
@@ -168,7 +164,7 @@ func (h *Head) belonging(ctx context.Context, share []float64, x blas32.General,
 		for c, v := range log {
 			row[c] = 2*(v-best) + math.Log(share[c])
 		}
-		row[classes] = 2*(unknown[i]+novelty[i])/t + math.Log(share[classes])
+		row[classes] = 2*novelty[i]/t + math.Log(share[classes])
 		classifier.LogSoftmax(row)
 		for c := range row {
 			row[c] = math.Exp(row[c])
@@ -192,25 +188,6 @@ func (h *Head) placed(x blas32.General) (rows blas64.General, err error) {
 		}
 	}
 	return classifier.Placed(x, dense.Range(0, x.Rows), true), nil
-}
-
-// unknown returns what makes log p(x|0) − max log p(x|c) of the novelty: nothing, unless
-// the novelty is the negative largest log-density, as in models of version 0.1.
-func (h *Head) unknown(ctx context.Context, x blas32.General) ([]float64, error) {
-	w, _, err := h.Predictor.Head.(classifier.Linear).Unseen()
-	if err != nil || w != nil {
-		return make([]float64, x.Rows), err
-	}
-	space, white, err := h.Compare(ctx, x)
-	if err != nil {
-		return nil, err
-	}
-	density, err := space.Densities([]gauss.Class{{Mean: make([]float64, space.Dim()), Noise: 1}})
-	if err != nil {
-		return nil, err
-	}
-	out, err := space.Stack(density).LogDensities(white)
-	return out.Data, err
 }
 
 // teach replaces the adapted head by the trained one with one more example of each

@@ -85,14 +85,6 @@ func (a *Accumulator) AddNew(p float64, unknown bool) {
 	}
 }
 
-// newError is the expected calibration error of the probabilities of being new.
-func (a *Accumulator) newError() (sum float64) {
-	for b, p := range a.new {
-		sum += math.Abs(p-a.was[b]) / float64(a.told)
-	}
-	return sum
-}
-
 func (a *Accumulator) check(truth []string, logProb blas64.General, novelty []float64) error {
 	n := len(truth)
 	if logProb.Rows != n || logProb.Cols != len(a.sums.Classes) {
@@ -132,11 +124,6 @@ func (a *Accumulator) addKnown(truth int, logProb []float64) {
 	if predicted == truth {
 		b.Accuracy++
 	}
-}
-
-// binOf returns b with b/Bins < p ≤ (b+1)/Bins, and 0 for p = 0.
-func binOf(p float64) int {
-	return min(max(int(math.Ceil(p*Bins))-1, 0), Bins-1)
 }
 
 // AUROC returns the area under the receiver operating characteristic of a score

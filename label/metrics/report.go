@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 
 	"gonum.org/v1/gonum/blas/blas64"
 )
@@ -54,14 +53,6 @@ type Class struct {
 	// Accuracy is the share of the class's samples that were recognised, nil
 	// (null) if there are none.
 	Accuracy *float64 `json:"accuracy"`
-}
-
-// A Bin is one bar of the reliability diagram.
-type Bin struct {
-	N int
-	// Confidence is the mean highest probability, Accuracy the share that was
-	// correct; both are 0 in an empty bin.
-	Confidence, Accuracy float64
 }
 
 // WriteJSON writes the report as indented JSON, as `pipeline eval --json` does.
@@ -132,15 +123,4 @@ func (r *Report) fillAccuracies() {
 	}
 	r.Accuracy = float64(right) / float64(r.N)
 	r.BalancedAccuracy /= float64(present)
-}
-
-// fillReliability turns the sums into means.
-func (r *Report) fillReliability() {
-	for i := range r.Reliability {
-		if b := &r.Reliability[i]; b.N > 0 {
-			r.ECE += math.Abs(b.Accuracy-b.Confidence) / float64(r.N)
-			b.Confidence /= float64(b.N)
-			b.Accuracy /= float64(b.N)
-		}
-	}
 }

@@ -12,7 +12,7 @@ import (
 
 func Example() {
 	x := blas32.General{Rows: 4, Cols: 1, Stride: 1, Data: []float32{0, 1, 5, 7}}
-	g, err := neighbours.Find(context.Background(), linalg.Default(), x, 1, 1, func(float64) {})
+	g, err := neighbours.Find(context.Background(), linalg.Backend{}, x, 1, 1, func(float64) {})
 	if err != nil {
 		panic(err)
 	}

@@ -44,7 +44,7 @@ type Graph struct {
 // O(n·d·(trees·block + rounds·k²)) time, O(n²·d) if it is exact, and 8nk bytes, whatever the rows are. It stops with
 // an error when ctx is cancelled.
 func Find(
-	ctx context.Context, mul linalg.Kernel, x blas32.General, k int, seed uint64, done func(share float64),
+	ctx context.Context, mul linalg.Backend, x blas32.General, k int, seed uint64, done func(share float64),
 ) (Graph, error) {
 	k = max(0, min(k, x.Rows-1, Most))
 	f := finder{Graph: Graph{k, slices.Repeat([]int32{-1}, x.Rows*k),
@@ -101,7 +101,7 @@ func each(ctx context.Context, n, some int, do func(i int) error) error {
 // A finder looks for the neighbours of the rows of x.
 type finder struct {
 	Graph
-	mul   linalg.Kernel
+	mul   linalg.Backend
 	x     blas32.General
 	norms []float32 // squared lengths
 	along []float32 // the direction by which a part was halved last

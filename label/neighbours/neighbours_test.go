@@ -66,7 +66,7 @@ func found(x blas32.General, g neighbours.Graph, k int) float64 {
 
 func find(t testing.TB, x blas32.General, k int) neighbours.Graph {
 	t.Helper()
-	return must.Get(neighbours.Find(context.Background(), linalg.Default(), x, k, 1, silent))(t)
+	return must.Get(neighbours.Find(context.Background(), linalg.Backend{}, x, k, 1, silent))(t)
 }
 
 // Few rows have exactly their nearest rows, and many nearly all of them; always k different
@@ -171,7 +171,7 @@ func TestCancel(t *testing.T) {
 	x := heaps(600, 8, 4, 0.5)
 	ctx, cancel := context.WithCancel(context.Background())
 	var shares []float64
-	_, err := neighbours.Find(ctx, linalg.Default(), heaps(6000, 8, 4, 0.5), 15, 1, func(share float64) {
+	_, err := neighbours.Find(ctx, linalg.Backend{}, heaps(6000, 8, 4, 0.5), 15, 1, func(share float64) {
 		shares = append(shares, share)
 		cancel()
 	})

@@ -128,7 +128,7 @@ func tightest(ctx context.Context, x blas32.General, n, runs int, seed uint64) (
 	var most float64
 	settings := kmeans.Config{Clusters: n, Candidates: firstCandidates, Rounds: firstRounds}
 	for run := range runs {
-		of, err := kmeans.Cluster(ctx, linalg.Default(), x, settings, random.Stream(seed, "label/rank/first", run))
+		of, err := kmeans.Cluster(ctx, linalg.Backend{}, x, settings, random.Stream(seed, "label/rank/first", run))
 		if err != nil {
 			return nil, err
 		}

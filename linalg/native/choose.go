@@ -104,14 +104,13 @@ func Choose(c Config, runtime func() (*ort.Runtime, error)) (Choice, error) {
 
 // A selection collects what Choose has loaded so far.
 type selection struct {
-	kernel linalg.Kernel
-	raw    linalg.Raw
-	choice Choice
+	kernel, raw linalg.Kernel
+	choice      Choice
 }
 
 func (b *selection) result(rejected error) Choice {
 	b.choice.Rejected = rejected
-	b.choice.Backend, b.choice.Kernel = linalg.Gonum{}, b.kernel
+	b.choice.Kernel = b.kernel
 	if b.choice.Float32.Backend != Gonum || b.choice.Float64.Backend != Gonum {
 		b.choice.Backend = linalg.On(b.kernel, b.raw)
 	}

@@ -10,6 +10,6 @@
 // do not depend on the number of goroutines: for one backend, results are the same
 // for any number of threads, and the result of a row does not depend on the other
 // rows. OpenBLAS cannot guarantee the latter, so it is used for fits alone
-// (linalg.Raw), and float64 products of scores use ONNX Runtime. Two backends
+// (linalg.Kernel), and float64 products of scores use ONNX Runtime. Two backends
 // differ in the last bits.
 package native

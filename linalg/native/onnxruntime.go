@@ -55,7 +55,7 @@ func (k runtimeKernel) Mul64(dst, a, b blas64.General) error {
 	return product(k.f64, k.rt.WrapTensor64, double(dst), double(a), double(b))
 }
 
-// MulPlain64 implements linalg.Raw.
+// MulPlain64 implements linalg.Kernel.
 func (k runtimeKernel) MulPlain64(dst, a, b blas64.General) error {
 	return product(k.plain, k.rt.WrapTensor64, double(dst), double(a), double(b))
 }

@@ -179,7 +179,8 @@ func (t *Tally) sum() Account {
 	a := t.account
 	a.Photos = a.Decided.Total() + a.SetAside.Total() + a.Failed + a.Copies + a.Waiting + a.Model
 	scale := 1.0
-	if a.Expected = t.folder.expected(); a.Expected != nil && a.Expected.Accuracy != nil {
+	a.Expected = t.folder.expected()
+	if a.Expected != nil && a.Expected.Accuracy != nil {
 		scale = t.folder.scale(*a.Expected.Accuracy)
 	}
 	a.Wrong = t.doubts.Wrong()

@@ -60,7 +60,8 @@ func trained(m *model.Model) *Expected {
 	if c.Elsewhere > 0 {
 		e.Other = new(min(c.Elsewhere, most))
 	}
-	if t := m.Predictor.Temperature; t != nil && t.Wrong > 0 {
+	t := m.Predictor.Temperature
+	if t != nil && t.Wrong > 0 {
 		// A wrong label counts as an error whatever the model says.
 		e.Corrected = new(min(c.Accuracy/(1-t.Wrong), most))
 	}

@@ -130,7 +130,8 @@ func Nested(classes, fresh []string, samples []dataset.Sample) (all []string) {
 			continue
 		}
 		for folder := range strings.SplitSeq(path.Dir(s.Path), "/") {
-			if other := dataset.EscapePath(folder); other != name && known[other] {
+			other := dataset.EscapePath(folder)
+			if other != name && known[other] {
 				tell(name, fmt.Sprintf("%q has images in a folder %q, another class", name, folder))
 			}
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
+	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 )
 
@@ -52,8 +53,8 @@ func chosen(t *testing.T, samples []sample) *Prior {
 		must.Get(s.Add(x.id, x.row))(t)
 	}
 	p := &Prior{}
-	must.Do(t, p.Add(t.Context(), nil, s, examples))
-	must.Do(t, p.ChooseEpsilon(t.Context(), nil))
+	must.Do(t, p.Add(t.Context(), linalg.Backend{}, s, examples))
+	must.Do(t, p.ChooseEpsilon(t.Context(), linalg.Backend{}))
 	return p
 }
 

@@ -20,6 +20,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/safetensors"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 	"github.com/seed-90d10d51/pipeline/internal/testing/mutation"
+	"github.com/seed-90d10d51/pipeline/linalg"
 	"github.com/seed-90d10d51/pipeline/model/classstats"
 	"github.com/seed-90d10d51/pipeline/model/internal/container"
 )
@@ -56,7 +57,7 @@ func made(t testing.TB, sets ...*classstats.Stats) *Prior {
 	t.Helper()
 	p := &Prior{}
 	for _, s := range sets {
-		must.Do(t, p.Add(t.Context(), nil, s, nil))
+		must.Do(t, p.Add(t.Context(), linalg.Backend{}, s, nil))
 	}
 	return p
 }
@@ -125,14 +126,14 @@ func TestPriorKnowsEmbeddings(t *testing.T) {
 
 func TestPriorRefuses(t *testing.T) {
 	alone := set(t, "one", 1, "a", "bb")
-	if err := (&Prior{}).Add(t.Context(), nil, alone, nil); err == nil ||
+	if err := (&Prior{}).Add(t.Context(), linalg.Backend{}, alone, nil); err == nil ||
 		!strings.Contains(err.Error(), "no class has two images") {
 		t.Error(err)
 	}
 	p := made(t, set(t, "one", 4, "a"))
 	other := classstats.New(d+1, true)
 	must.Get(other.Add(id("x", "a", 0), make([]float32, d+1)))(t)
-	if err := p.Add(t.Context(), nil, other, nil); !errors.Is(err, embedding.ErrOtherBackbone) {
+	if err := p.Add(t.Context(), linalg.Backend{}, other, nil); !errors.Is(err, embedding.ErrOtherBackbone) {
 		t.Error(err)
 	}
 	if err := p.Accepts(embedding.Provenance{Dim: d + 1}); !errors.Is(err, embedding.ErrOtherBackbone) {

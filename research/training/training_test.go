@@ -32,7 +32,7 @@ func trainer(t testing.TB, seed uint64) *dkl.Trainer {
 	}
 	cfg := dkl.DefaultTraining()
 	cfg.Dim, cfg.Epochs, cfg.Pretrain, cfg.Steps, cfg.Batch, cfg.Inducing, cfg.Seed = 6, 5, 2, 0, 16, 2, seed
-	return must.Get(dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Default()))(t)
+	return must.Get(dkl.NewTrainer(cfg, gptree.DefaultConfig(), e, linalg.Backend{}))(t)
 }
 
 func job(dir string) training.Job { return training.Job{Folder: &checkpoint.Folder{Dir: dir}} }

@@ -272,8 +272,7 @@ func (t Task) leave(ctx context.Context, d deal, f int) (tally, error) {
 		return out, err
 	}
 	approach(fold.test, joined(fold.rests), fold.head, left)
-	comparing, ok := fold.head.(classifier.Comparing)
-	moved := !ok || !comparing.Comparing()
+	_, comparing := fold.head.(classifier.Comparing)
 	var groups clusters
 	err = fold.answers(func(i int, a episodes.Answer) {
 		out.likelihood.Add(a.LogProb, a.Own)
@@ -282,7 +281,7 @@ func (t Task) leave(ctx context.Context, d deal, f int) (tally, error) {
 		groups.add(fold.test.Y[i], d.group[at.Session][at.Row], a)
 		if best == a.Own {
 			out.right++
-			if moved {
+			if !comparing {
 				out.novelty[i] = a.Novelty
 			}
 		} else {

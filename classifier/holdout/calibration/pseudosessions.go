@@ -36,13 +36,15 @@ func pseudoSessions(ctx context.Context, t Task) (*temperature.Value, Calibratio
 		Parts: singles.parts, Novelty: noveltyOf(singles.many.novelty, nil),
 		Once: t.once(classes)}
 	c.confused(singles.wrong, singles.of)
-	if other := noveltyOf(singles.few.novelty, nil); c.Quantiles != nil && other.Quantiles != nil {
+	other := noveltyOf(singles.few.novelty, nil)
+	if c.Quantiles != nil && other.Quantiles != nil {
 		c.Few, c.Shots = other.Quantiles, cfg.Shots
 	}
 	told := singles
 	if !c.Once && t.shared(classes) {
 		apart, err := t.draw(ctx, episodes.Episode{X: from, Y: z.Y, Taken: z.Taken}, cfg)
-		if little := (*episodes.TooLittleError)(nil); err != nil && !errors.As(err, &little) {
+		little := (*episodes.TooLittleError)(nil)
+		if err != nil && !errors.As(err, &little) {
 			return nil, Calibration{}, err
 		}
 		c.Apart = apart.parts

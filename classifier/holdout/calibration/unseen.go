@@ -206,7 +206,8 @@ func (t Task) unseen(ctx context.Context, slow bool) ([]sighting, error) {
 func noveltyOnly(fresh func() (classifier.Learner, error)) func() (classifier.Learner, error) {
 	return func() (classifier.Learner, error) {
 		head, err := fresh()
-		if guided, ok := head.(classifier.Guided); ok && err == nil {
+		guided, ok := head.(classifier.Guided)
+		if ok && err == nil {
 			if other := guided.NoveltyHead(); other != nil {
 				return other, nil
 			}

@@ -123,7 +123,8 @@ func (s Episode) draw(groups []classifier.Group, usable []int, cfg Config, split
 			continue
 		}
 		keep := max(1, min(len(rows)-1, int(math.Round(cfg.KeepShare*float64(len(rows))))))
-		if keep = after(ends, keep); keep == len(rows) && len(ends) > 1 {
+		keep = after(ends, keep)
+		if keep == len(rows) && len(ends) > 1 {
 			keep = ends[len(ends)-2]
 		}
 		out.Base = append(out.Base, rows[:keep]...)
@@ -142,7 +143,8 @@ func (s Episode) together(rows []int) (sorted, ends []int) {
 	order := dense.Range(0, len(rows))
 	slices.SortStableFunc(order, func(i, j int) int { return occasion[i] - occasion[j] })
 	for at, i := range order {
-		if sorted = append(sorted, rows[i]); at > 0 && occasion[i] != occasion[order[at-1]] {
+		sorted = append(sorted, rows[i])
+		if at > 0 && occasion[i] != occasion[order[at-1]] {
 			ends = append(ends, at)
 		}
 	}

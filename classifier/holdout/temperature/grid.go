@@ -23,7 +23,8 @@ func vertex(at func(g int) float64, g int) (shift, curve float64) {
 		return 0, 0
 	}
 	left, right := at(g-1)-at(g), at(g+1)-at(g)
-	if curve = left + right; !(curve > 0) || math.IsInf(curve, 0) {
+	curve = left + right
+	if !(curve > 0) || math.IsInf(curve, 0) {
 		return 0, 0
 	}
 	return (left - right) / (2 * curve), curve

@@ -24,7 +24,8 @@ func Of(logProb blas64.General, own []int) float64 {
 		return known[g]
 	}
 	best := descended(at)
-	if lowest := at(best); math.IsNaN(lowest) || math.IsInf(lowest, 0) {
+	lowest := at(best)
+	if math.IsNaN(lowest) || math.IsInf(lowest, 0) {
 		return 1
 	}
 	shift, _ := vertex(at, best)

@@ -22,7 +22,7 @@ type Head[S, C any] struct {
 
 // New returns an unfitted head.
 func New[S, C any](method Method[S, C]) Head[S, C] {
-	return Head[S, C]{method: method, model: &Model[S, C]{Backend: linalg.Default()}}
+	return Head[S, C]{method: method, model: &Model[S, C]{Backend: linalg.Backend{}}}
 }
 
 // Model returns what the head has learned; the caller must not change it.

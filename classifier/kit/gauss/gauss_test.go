@@ -14,6 +14,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // fitted returns the space of a base session of C classes.
@@ -38,7 +39,7 @@ func basisOf(x blas32.General, y []string) (*Basis, error) {
 	if err != nil {
 		return nil, err
 	}
-	return Fit(context.Background(), nil, s, s.Totals())
+	return Fit(context.Background(), linalg.Backend{}, s, s.Totals())
 }
 
 func TestBasisCounts(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier/kit/moments"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
+	"github.com/seed-90d10d51/pipeline/linalg"
 )
 
 // With two examples of many values and a prior, leaving out must not say more than
@@ -38,7 +39,7 @@ func TestLeaveOutIsAsAccurateAsNewExamples(t *testing.T) {
 		}
 	}
 	s := must.Get(moments.NewSession(x, y, 0, true))(t)
-	b := must.Get(Fit(t.Context(), nil, s, s.Totals()))(t)
+	b := must.Get(Fit(t.Context(), linalg.Backend{}, s, s.Totals()))(t)
 	P := dense.Identity(d)
 	blas64.Scal(1.0/d, dense.Vector(P.Data))
 	b = must.Get(b.With(&Prior{Within: P}, 300))(t)

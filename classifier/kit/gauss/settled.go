@@ -19,8 +19,6 @@ type Start struct {
 	Weight float64
 	// Guessed is the share of the space that is guessed, nil if the base session tells.
 	Guessed *float64
-	// Closed heads have the novelty of version 0.1 (Settled.Open).
-	Closed bool
 }
 
 // Settled is what the base session of a head settles. Heads embed it in what they save.
@@ -30,12 +28,8 @@ type Settled struct {
 	PriorWeight float64 `json:"prior_weight,omitempty"`
 	// PriorEpsilon is the ε chosen with that weight, 0 if it is the one that was set.
 	PriorEpsilon float64 `json:"prior_epsilon,omitempty"`
-	// Guessed is the share of the space that was guessed; nil in a model of 0.1.
-	Guessed *float64 `json:"guessed,omitempty"`
-	// Open heads compare with a class that has not been seen (classifier.Unseen); the novelty
-	// of the others, which are of version 0.1, is the negative largest log-density, as
-	// their thresholds are.
-	Open bool `json:"open,omitempty"`
+	// Guessed is the share of the space that was guessed.
+	Guessed float64 `json:"guessed,omitempty"`
 	// Rank and Rest are those of the space.
 	Rank  int     `json:"rank"`
 	Rest  float64 `json:"beta_rest"`
@@ -78,14 +72,16 @@ func (st Start) Fit(ctx context.Context, m linalg.Backend, s *moments.Session) (
 	if basis, err = basis.weighed(ctx, s, st.Prior, st.Weight); err != nil {
 		return nil, Settled{}, err
 	}
-	guessed := basis.Guessed()
-	return basis, Settled{PriorWeight: basis.PriorWeight(), Guessed: &guessed, Open: !st.Closed}, nil
+	return basis, Settled{PriorWeight: basis.PriorWeight(), Guessed: basis.Guessed()}, nil
 }
 
 // Again returns the start of a head that is to settle the same.
 func (b *Base) Again() Start {
 	s := b.settled()
-	next := Start{Guessed: s.Guessed, Closed: s.Space != nil && !s.Open}
+	var next Start
+	if s.Space != nil {
+		next.Guessed = &s.Guessed
+	}
 	if s.PriorWeight > 0 {
 		next.Prior, next.Weight = b.Start.Prior, s.PriorWeight
 	}

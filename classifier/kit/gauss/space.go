@@ -39,7 +39,7 @@ func (sp *Space) On(m linalg.Backend) *Space {
 }
 
 // Backend returns the backend of the space.
-func (sp *Space) Backend() linalg.Backend { return linalg.OrDefault(sp.mul) }
+func (sp *Space) Backend() linalg.Backend { return sp.mul }
 
 // Dim returns d.
 func (sp *Space) Dim() int { return len(sp.Origin) }

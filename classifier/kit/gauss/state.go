@@ -55,10 +55,10 @@ func loadSpace(s classifier.State, d, r int, rest float64) (*Space, error) {
 	return sp, nil
 }
 
-// checkGuessed returns an error unless a saved share is one; nil is not known.
-func checkGuessed(share *float64) error {
-	if share != nil && !(*share >= 0 && *share <= 1) {
-		return fmt.Errorf("the guessed share of the space is %g, outside 0 … 1", *share)
+// checkGuessed returns an error unless a saved share is one.
+func checkGuessed(share float64) error {
+	if !(share >= 0 && share <= 1) {
+		return fmt.Errorf("the guessed share of the space is %g, outside 0 … 1", share)
 	}
 	return nil
 }

@@ -42,7 +42,7 @@ func TestFewExamplesAreAsMany(t *testing.T) {
 			}
 		}
 		s := must.Get(moments.NewSession(x, y, 0, true))(t)
-		few := must.Get(Fit(context.Background(), linalg.Gonum{}, s, s.Totals()))(t)
+		few := must.Get(Fit(context.Background(), linalg.Backend{}, s, s.Totals()))(t)
 		if few.pairs == nil {
 			t.Fatalf("%s: there are no eigenpairs", name)
 		}

@@ -15,7 +15,7 @@ import (
 func Example() {
 	x := blas32.General{Rows: 4, Cols: 2, Stride: 2, Data: []float32{0, 0, 9, 9, 0, 1, 9, 8}}
 	c := kmeans.Config{Clusters: 2, Candidates: 1, Rounds: 10}
-	of, err := kmeans.Cluster(context.Background(), linalg.Default(), x, c, rand.New(rand.NewPCG(1, 1)))
+	of, err := kmeans.Cluster(context.Background(), linalg.Backend{}, x, c, rand.New(rand.NewPCG(1, 1)))
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -18,7 +18,7 @@ func TestClusters(t *testing.T) {
 	for i := range x.Data {
 		x.Data[i] = float32(20*(i/3%3) + int(rng.NormFloat64()))
 	}
-	of, err := Cluster(context.Background(), linalg.Default(), x, Config{Clusters: 3, Candidates: 1, Rounds: 50}, rng)
+	of, err := Cluster(context.Background(), linalg.Backend{}, x, Config{Clusters: 3, Candidates: 1, Rounds: 50}, rng)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -32,7 +32,7 @@ func TestClusters(t *testing.T) {
 func TestClusterStops(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
-	if _, err := Cluster(ctx, linalg.Default(), dense.New32(4, 2), Config{Clusters: 2, Candidates: 1, Rounds: 5},
+	if _, err := Cluster(ctx, linalg.Backend{}, dense.New32(4, 2), Config{Clusters: 2, Candidates: 1, Rounds: 5},
 		rand.New(rand.NewPCG(1, 1))); !errors.Is(err, context.Canceled) {
 		t.Errorf("after cancelling: %v", err)
 	}
@@ -57,7 +57,7 @@ func TestCandidates(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			of, err := nearestCentres(linalg.Default(), dense.Rows32(x, 0, groups), centres) // one row of each
+			of, err := nearestCentres(linalg.Backend{}, dense.Rows32(x, 0, groups), centres) // one row of each
 			if err != nil {
 				t.Fatal(err)
 			}

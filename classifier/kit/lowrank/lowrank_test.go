@@ -120,7 +120,7 @@ const tolerance = 2e-5
 
 func TestDivergencesEqualDense(t *testing.T) {
 	gs := family(9)
-	set := lowrank.NewSet(gs, linalg.Default())
+	set := lowrank.NewSet(gs, linalg.Backend{})
 	kl := dense.New(len(gs), len(gs))
 	must.Do(t, set.KL(kl, gs))
 	full, mean := make([]float64, len(gs)), make([]float64, len(gs))
@@ -142,7 +142,7 @@ func TestDivergencesEqualDense(t *testing.T) {
 // TestBoundsAreBelow also checks part of the set.
 func TestBoundsAreBelow(t *testing.T) {
 	gs := family(9)
-	set := lowrank.NewSet(gs, linalg.Default())
+	set := lowrank.NewSet(gs, linalg.Backend{})
 	kl, bound := dense.New(len(gs), len(gs)), dense.New(len(gs), len(gs))
 	must.Do(t, errors.Join(set.KL(kl, gs), set.KLBound(bound, gs)))
 	for i, v := range bound.Data {
@@ -162,8 +162,8 @@ func TestPairsEqualSets(t *testing.T) {
 	a, err := lowrank.KL(gs[0], gs[3])
 	near(t, "KL", a, denseKL(t, gs[0], gs[3]), tolerance)
 	b, c := make([]float64, 1), make([]float64, 1)
-	err2 := lowrank.NewSet(gs[:1], linalg.Default()).Bhattacharyya(b, gs[3], false)
-	err3 := lowrank.NewSet(gs[3:4], linalg.Default()).Bhattacharyya(c, gs[0], false)
+	err2 := lowrank.NewSet(gs[:1], linalg.Backend{}).Bhattacharyya(b, gs[3], false)
+	err3 := lowrank.NewSet(gs[3:4], linalg.Backend{}).Bhattacharyya(c, gs[0], false)
 	near(t, "symmetry", b[0], c[0], tolerance)
 	if err != nil || err2 != nil || err3 != nil {
 		t.Error(err, err2, err3)
@@ -180,7 +180,7 @@ func TestExtremesStayFinite(t *testing.T) {
 			gs[i].Mean[j] *= 1e30
 		}
 	}
-	set := lowrank.NewSet(gs, linalg.Default())
+	set := lowrank.NewSet(gs, linalg.Backend{})
 	kl, b := dense.New(3, 3), make([]float64, 3)
 	must.Do(t, set.KL(kl, gs))
 	for _, q := range gs {
@@ -196,7 +196,7 @@ func TestExtremesStayFinite(t *testing.T) {
 
 func mixture(t *testing.T, gs []lowrank.Gaussian, weights []float64, r int) lowrank.Gaussian {
 	t.Helper()
-	return must.Get(lowrank.Mixture(gs, weights, r, linalg.Default()))(t)
+	return must.Get(lowrank.Mixture(gs, weights, r, linalg.Backend{}))(t)
 }
 
 // TestMixtureEqualsDense checks that with all components the result has the
@@ -300,7 +300,7 @@ func TestStackEqualsDense(t *testing.T) {
 		}
 		for way := range 6 {
 			logDet, mode := way%2 == 0, []lowrank.Mode{lowrank.Fast, lowrank.Precise, lowrank.Few}[way/2]
-			stack := lowrank.NewStack(gs, make([]float64, d), logDet, mode, linalg.Default())
+			stack := lowrank.NewStack(gs, make([]float64, d), logDet, mode, linalg.Backend{})
 			rows := append([]int{0, 2, 5}, slices.Repeat([]int{1}, 20)...)
 			got := must.Get(stack.Scores(lowrank.NewQueries(z, make([]float64, d)), rows))(t)
 			for i, row := range rows {
@@ -331,7 +331,7 @@ func TestSumsOfStack(t *testing.T) {
 		r += square
 	}
 	for _, mode := range []lowrank.Mode{lowrank.Precise, lowrank.Few} {
-		stack := lowrank.NewStack([]lowrank.Gaussian{g}, make([]float64, d), false, mode, linalg.Default())
+		stack := lowrank.NewStack([]lowrank.Gaussian{g}, make([]float64, d), false, mode, linalg.Backend{})
 		got := must.Get(stack.Scores(lowrank.NewQueries(z, make([]float64, d)), []int{0}))(t)
 		near(t, fmt.Sprintf("mode %d", mode), got.Data[0], -r/2, 1e-12)
 	}
@@ -378,7 +378,7 @@ func BenchmarkSetKL(b *testing.B) {
 		for i := range gs {
 			gs[i] = gaussian(c.d, c.q, 0.01, 0.1, uint64(i%50))
 		}
-		set, dst := lowrank.NewSet(gs, linalg.Default()), dense.New(c.k, c.s)
+		set, dst := lowrank.NewSet(gs, linalg.Backend{}), dense.New(c.k, c.s)
 		b.Run(fmt.Sprintf("K=%d_S=%d_d=%d_q=r=%d", c.k, c.s, c.d, c.q), func(b *testing.B) {
 			for b.Loop() {
 				must.Do(b, set.KL(dst, gs[:c.s]))
@@ -394,7 +394,7 @@ func BenchmarkSetBhattacharyya(b *testing.B) {
 			gs[i] = gaussian(c.d, c.q, 0.01, 0.1, uint64(i%50))
 		}
 		lowrank.Pack(gs)
-		set, dst := lowrank.NewSet(gs, linalg.Default()), make([]float64, c.k)
+		set, dst := lowrank.NewSet(gs, linalg.Backend{}), make([]float64, c.k)
 		b.Run(fmt.Sprintf("K=%d_d=%d_q=%d", c.k, c.d, c.q), func(b *testing.B) {
 			for b.Loop() {
 				must.Do(b, set.Bhattacharyya(dst, gs[0], false))

@@ -193,6 +193,6 @@ func (p *stacked) kl(q *stacked, mean []float32, component func(b int) []float32
 // KL returns KL(p ‖ q) in nats (eq. 4.11).
 func KL(p, q Gaussian) (float64, error) {
 	dst := dense.New(1, 1)
-	err := NewSet([]Gaussian{p}, linalg.Default()).KL(dst, []Gaussian{q})
+	err := NewSet([]Gaussian{p}, linalg.Backend{}).KL(dst, []Gaussian{q})
 	return dst.Data[0], err
 }

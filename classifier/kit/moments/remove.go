@@ -139,7 +139,8 @@ func (m *Moments) trace() float64 {
 func (m *Moments) checkPSD(scale float64) error {
 	tol := removeTol*scale + 1e-300
 	if m.n == 1 {
-		if t := m.trace(); t > tol || t < -tol {
+		t := m.trace()
+		if t > tol || t < -tol {
 			return fmt.Errorf("one example would be left with a variance: %w", ErrRemove)
 		}
 		clear(m.m2)

@@ -35,7 +35,8 @@ func Restore(cfg Config, s Snapshot) (*Model, error) {
 		return nil, fmt.Errorf("restore: %w", err)
 	}
 	d, q := len(s.Now.Mean), s.Now.W.Cols
-	if st := s.Statistics; len(st.S3) != d || st.S1.Rows != d || st.S1.Cols != q || st.S2.Rows != q || st.S2.Cols != q {
+	st := s.Statistics
+	if len(st.S3) != d || st.S1.Rows != d || st.S1.Cols != q || st.S2.Rows != q || st.S2.Cols != q {
 		return nil, fmt.Errorf("restore: the statistics do not have the shape of %d×%d", d, q)
 	}
 	m := &Model{cfg: cfg, k: s.Steps, now: g, stats: s.Statistics}

@@ -131,7 +131,8 @@ func (a *app) runner(ctx context.Context, c config.Config) (runner.Runner, error
 		Images: c.Images, Scan: scan, Embed: a.Options(ctx),
 		Env: experiment.Env{
 			Dir: c.Out, Seed: c.Seed, Version: version, Heads: c.Classifier.Heads(c.Seed), Features: c.Features,
-			Backend: products, BackendName: products.Kinds(), Restart: !c.Classifier.DKL.Resume, Note: a.log.Info,
+			Backend: products.Backend, BackendName: products.Kinds(), Restart: !c.Classifier.DKL.Resume,
+			Note: a.log.Info,
 		},
 		Temperature: c.Classifier.Tempered(), OldShare: c.Classifier.OldShare,
 		DKL: c.Classifier.DKL.Enabled, Training: c.Classifier.DKL.Training,

@@ -39,7 +39,7 @@ func newRig(t testing.TB, leaf []int, seed uint64) *rig {
 }
 
 // rigOf has features of d values; the kernel is about 2.8 times the identity.
-func rigOf(t testing.TB, inducing []int, d int, raw linalg.Raw, leaf []int, seed uint64) *rig {
+func rigOf(t testing.TB, inducing []int, d int, raw linalg.Kernel, leaf []int, seed uint64) *rig {
 	t.Helper()
 	r := &rig{rng: rand.New(rand.NewPCG(seed, 1))}
 	var err error
@@ -298,11 +298,11 @@ func TestThreadsDoNotMatter(t *testing.T) {
 
 func TestMistakesAreErrors(t *testing.T) {
 	for _, s := range [][]bound.Split{nil, {{Lo: 0, Mid: 0, Hi: 1}}, {{Lo: 0, Mid: 1, Hi: 3}}} {
-		if _, err := bound.New(s, []int{1, 1}, []int{1, 1}, linalg.Gonum{}); err == nil {
+		if _, err := bound.New(s, []int{1, 1}, []int{1, 1}, linalg.Backend{}); err == nil {
 			t.Errorf("%v: no error", s)
 		}
 	}
-	if _, err := bound.New(splits, inducing, []int{1, 0, 1, 1}, linalg.Gonum{}); err == nil {
+	if _, err := bound.New(splits, inducing, []int{1, 0, 1, 1}, linalg.Backend{}); err == nil {
 		t.Error("a leaf without examples")
 	}
 	r := newRig(t, everyLeaf(), 1)

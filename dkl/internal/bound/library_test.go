@@ -16,7 +16,7 @@ type library struct{ linalg.Gonum }
 
 // large has nodes of 220, 100 and 120 inducing inputs: the sizes that a library
 // multiplies and that several goroutines share.
-func large(t testing.TB, raw linalg.Raw) *rig {
+func large(t testing.TB, raw linalg.Kernel) *rig {
 	t.Helper()
 	leaf := slices.Concat(slices.Repeat([]int{0}, 70), slices.Repeat([]int{1}, 10), slices.Repeat([]int{3}, 60))
 	return rigOf(t, []int{60, 40, 50, 70}, 300, raw, leaf, 13)

@@ -88,7 +88,8 @@ func (n *Nodes) check(p Problem) error {
 			return err
 		}
 	}
-	if M := n.Inducing(); p.Kmm.Rows != M || p.Kmm.Cols != M || p.Knm.Cols != M {
+	M := n.Inducing()
+	if p.Kmm.Rows != M || p.Kmm.Cols != M || p.Knm.Cols != M {
 		return fmt.Errorf("kernel matrices of %d×%d and %d×%d for %d inducing inputs", p.Kmm.Rows, p.Kmm.Cols,
 			p.Knm.Rows, p.Knm.Cols, M)
 	}
@@ -96,7 +97,8 @@ func (n *Nodes) check(p Problem) error {
 		return fmt.Errorf("%d rows with %d variances and %d leaves, which must ascend", p.Knm.Rows, len(p.Knn),
 			len(p.Leaf))
 	}
-	if rows := len(p.Leaf); rows > 0 && (p.Leaf[0] < 0 || p.Leaf[rows-1] >= len(n.first)-1) {
+	rows := len(p.Leaf)
+	if rows > 0 && (p.Leaf[0] < 0 || p.Leaf[rows-1] >= len(n.first)-1) {
 		return fmt.Errorf("leaves %d … %d of %d", p.Leaf[0], p.Leaf[rows-1], len(n.first)-1)
 	}
 	return nil

@@ -100,7 +100,8 @@ func Forgeries(v safetensors.Tensor) map[string]safetensors.Tensor {
 		if ok {
 			all[name] = w
 		}
-		if w, ok = filled(v, value, 0, n); ok && !math.IsNaN(value) && !math.IsInf(value, 0) {
+		w, ok = filled(v, value, 0, n)
+		if ok && !math.IsNaN(value) && !math.IsInf(value, 0) {
 			all["all "+name] = w
 		}
 	}
@@ -150,7 +151,8 @@ func filled(v safetensors.Tensor, value float64, from, to int) (safetensors.Tens
 }
 
 func forgedTensor(rng *rand.Rand, v safetensors.Tensor) safetensors.Tensor {
-	if all := Forgeries(v); rng.IntN(2) == 0 && len(all) > 0 {
+	all := Forgeries(v)
+	if rng.IntN(2) == 0 && len(all) > 0 {
 		return all[slices.Sorted(maps.Keys(all))[rng.IntN(len(all))]]
 	}
 	v.F32, v.F64, v.I64 = slices.Clone(v.F32), slices.Clone(v.F64), slices.Clone(v.I64)

@@ -115,7 +115,8 @@ func follow(pid, n int) (status unix.WaitStatus, err error) {
 // resumed returns the signal that a stopped thread goes on with: its own, unless it
 // stopped for us.
 func resumed(status unix.WaitStatus) int {
-	if signal := status.StopSignal(); status.Stopped() && signal != unix.SIGTRAP && signal != unix.SIGSTOP {
+	signal := status.StopSignal()
+	if status.Stopped() && signal != unix.SIGTRAP && signal != unix.SIGSTOP {
 		return int(signal)
 	}
 	return 0

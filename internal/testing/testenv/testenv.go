@@ -71,7 +71,8 @@ func browser(tb testing.TB) string {
 func Libraries(tb testing.TB) string {
 	tb.Helper()
 	dir := filepath.Join(installed(tb), "libraries")
-	if files, err := os.ReadDir(dir); err != nil || len(files) == 0 {
+	files, err := os.ReadDir(dir)
+	if err != nil || len(files) == 0 {
 		Missing(tb, "needs the libraries that pipeline setup fetches in %s: run make test-setup", dir)
 	}
 	return dir

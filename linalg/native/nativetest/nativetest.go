@@ -17,7 +17,7 @@ func Each(t *testing.T, body func(t *testing.T, m linalg.Backend)) {
 		t.Run(name, func(t *testing.T) {
 			c := Open(t, name)
 			if name == native.Gonum {
-				body(t, c)
+				body(t, c.Backend)
 				return
 			}
 			body(t, linalg.OnFrom(c.Kernel, c.Raw(), 0))

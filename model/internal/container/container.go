@@ -6,6 +6,7 @@ package container
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"encoding/json"
 	"errors"
@@ -40,6 +41,8 @@ const (
 type Format struct {
 	Name    string
 	Version int
+	// Oldest is the first version that is read, 0 for Version.
+	Oldest int
 	// Foreign is the error for a file of another kind.
 	Foreign error
 	// Again is advice for replacing a file of an older version.
@@ -225,6 +228,7 @@ func OpenHeader(r io.ReaderAt, size int64, format Format) (*safetensors.File, er
 		}
 		return nil, fmt.Errorf("%w: %s", format.Foreign, what)
 	}
+	oldest := cmp.Or(format.Oldest, format.Version)
 	version, err := strconv.Atoi(f.Metadata()[VersionKey])
 	switch {
 	case err != nil || version < 1:
@@ -232,9 +236,9 @@ func OpenHeader(r io.ReaderAt, size int64, format Format) (*safetensors.File, er
 	case version > format.Version:
 		return nil, fmt.Errorf("%w: its format version is %d, this program knows %d: update pipeline", ErrNewerVersion,
 			version, format.Version)
-	case version < format.Version:
-		return nil, fmt.Errorf("%w: its format version is %d, this program reads %d: %s", ErrOlderVersion, version,
-			format.Version, format.Again)
+	case version < oldest:
+		return nil, fmt.Errorf("%w: its format version is %d, this program reads %d and later: %s", ErrOlderVersion,
+			version, oldest, format.Again)
 	}
 	return f, nil
 }

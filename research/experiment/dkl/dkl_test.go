@@ -39,7 +39,7 @@ func small() dkl.Config {
 // TestRun: every cell exists, and a run from the beginning gives the same as the first.
 func TestRun(t *testing.T) {
 	s := experimenttest.Env(t, bench(t))
-	s.Seed, s.Backend = 0, linalg.Default()
+	s.Seed, s.Backend = 0, linalg.Backend{}
 	o, cells := experimenttest.Run(t, small(), s)
 	base := cells.Axis("classifier")
 	if len(base) != 4 || len(cells.Axis("method")) != 4 || len(cells.Axis("setting")) != 3 {
@@ -77,7 +77,7 @@ func TestMistakes(t *testing.T) {
 	b := bench(t)
 	experimenttest.Explains(t, small, func() experiment.Env {
 		s := experimenttest.Env(t, b)
-		s.Backend = linalg.Default()
+		s.Backend = linalg.Backend{}
 		return s
 	}, map[string]func(*dkl.Config, *experiment.Env){
 		"held_out":   func(c *dkl.Config, _ *experiment.Env) { c.HeldOut = 30 },

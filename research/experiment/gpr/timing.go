@@ -129,7 +129,7 @@ func unfitted(env experiment.Env, m engine.Method) (*engine.Regression, error) {
 		kernel = engine.Linear{Outputscale: 0.5, Bias: 0.5}
 	}
 	r, err := engine.New(kernel, engine.Config{Method: m, Noise: settings.Noise})
-	if err == nil && env.Backend != nil {
+	if err == nil {
 		r.UseBackend(env.Backend)
 	}
 	return r, err

@@ -228,9 +228,7 @@ func (r runner) begin(p plan, before step, l lesson, run, task int) (m *vargp.Mo
 	if err != nil {
 		return nil, nil, err
 	}
-	if r.env.Backend != nil {
-		m = m.On(r.env.Backend)
-	}
+	m = m.On(r.env.Backend)
 	for _, class := range l.train.y {
 		if heads[class] < 0 {
 			heads[class] = m.Split(0)

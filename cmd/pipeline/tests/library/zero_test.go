@@ -212,7 +212,7 @@ func uses(t *testing.T) map[string]pair {
 	const clipLength = 77
 	return map[string]pair{
 		"kmeans.Config": refused(func() error {
-			_, err := kmeans.Cluster(ctx, linalg.Default(), x, kmeans.Config{}, rand.New(rand.NewPCG(1, 1)))
+			_, err := kmeans.Cluster(ctx, linalg.Backend{}, x, kmeans.Config{}, rand.New(rand.NewPCG(1, 1)))
 			return err
 		}),
 		"native.Config": of(native.DefaultConfig(), func(c native.Config) (string, error) {
@@ -259,7 +259,7 @@ func uses(t *testing.T) map[string]pair {
 		"dkl.SGDConfig": refused(func() error { _, err := dkl.NewSGD(dkl.SGDConfig{}, 3); return err }),
 		"dkl.Settings":  refused(func() error { return dkl.Settings{}.Validate() }),
 		"dkl.Training": of(dkl.DefaultTraining(), func(c dkl.Training) (any, error) {
-			_, err := dkl.NewTrainer(c, gptree.Config{}, dkl.Examples{X: x, Y: y}, nil)
+			_, err := dkl.NewTrainer(c, gptree.Config{}, dkl.Examples{X: x, Y: y}, linalg.Backend{})
 			return nil, err
 		}),
 		"gptree.Config": head(gptree.DefaultConfig(), gptree.New),

@@ -82,7 +82,7 @@ func TestPriorOfANetwork(t *testing.T) {
 		t.Errorf("a prior that nobody asked for:\n%s", out)
 	}
 	l.Refused(command.ExitFailed, []string{"prior", "backbone"}, "train", "--images", images, "--backbone",
-		filepath.Join(folder, "default-0.1.onnx"), "--prior", file, "--out", l.Path("x"))
+		filepath.Join(folder, "resnet18.onnx"), "--prior", file, "--out", l.Path("x"))
 }
 
 func TestPriorRefuses(t *testing.T) {

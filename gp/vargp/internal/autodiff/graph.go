@@ -10,7 +10,7 @@ import (
 // A Graph records a computation. The zero Graph is empty and ready for use.
 type Graph struct {
 	// Products computes large products; nil means gonum.
-	Products linalg.Raw
+	Products linalg.Kernel
 	back     []func()
 }
 

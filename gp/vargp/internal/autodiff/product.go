@@ -17,7 +17,7 @@ func (graph *Graph) small(rows, inner, cols int) bool {
 }
 
 // raw returns the kernels for factoring matrices.
-func (graph *Graph) raw() linalg.Raw {
+func (graph *Graph) raw() linalg.Kernel {
 	if graph.Products == nil {
 		return linalg.Gonum{}
 	}
