@@ -94,6 +94,14 @@ dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.xz, which runs anywhere
 dist-test: ## build the archive twice, compare, check what it needs, and run its demo with an empty environment
 	@scripts/dist/test.sh
 
+.PHONY: wheel
+wheel: ## build out/dist/photo_pipeline-VERSION-py3-none-PLATFORM.whl, the Python module with the program (ARCH as for dist)
+	@scripts/dist/wheel.sh $(or $(ARCH),amd64)
+
+.PHONY: wheel-test
+wheel-test: wheel ## install the wheel into an empty environment, test the module there, and time 100 000 rows
+	@scripts/dist/wheel-test.sh
+
 .PHONY: windows-test
 windows-test: setup test-setup ## build the zip for Windows and run it under Wine beside a build for Linux; takes minutes
 	@scripts/dist/wine.sh
