@@ -7,8 +7,9 @@
 # pipeline-VERSION-linux-ARCH.cdx.json beside it lists what it contains (CycloneDX).
 #
 # "windows" makes pipeline-VERSION-windows-amd64.zip: cross-built, run under Wine by wine.sh.
+# "macos" makes pipeline-VERSION-darwin-arm64.tar.xz: cross-built, never run on a Mac.
 #
-# usage: dist.sh [amd64|arm64|windows]      VERSION and SOURCE_DATE_EPOCH may be set
+# usage: dist.sh [amd64|arm64|macos|windows]      VERSION and SOURCE_DATE_EPOCH may be set
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=scripts/dist
@@ -66,7 +67,7 @@ debian_package() {
 	(cd out/dist && sha256sum "$file" >"$file.sha256")
 	say "out/dist/$file"
 }
-[ $os = windows ] || ! command -v dpkg-deb >/dev/null || debian_package "$root"
+[ $os != linux ] || ! command -v dpkg-deb >/dev/null || debian_package "$root"
 (cd out/dist && for each in "$file" "$name.cdx.json"; do sha256sum "$each" >"$each.sha256"; done)
 [ $os = windows ] || PIPELINE_ARCHIVE=$PWD/out/dist/$file go test -count=1 ./$here >&2
 say "out/dist/$file, $(($(stat -c %s "out/dist/$file") / 1000000)) MB"

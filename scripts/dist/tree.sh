@@ -3,19 +3,21 @@
 # that it loads in lib, licences and a list of contents (sbom.cdx.json, CycloneDX). $arch, $os and
 # $version say for what. The same tree gives the same bytes.
 #
-# Only on Linux, where arm64 and Windows are cross-built. The libraries come by pipeline setup,
+# Only on Linux, where the others are cross-built. The libraries come by pipeline setup,
 # and libstdc++ and libgcc_s, which ONNX Runtime needs, from Debian 11, whose builds run on glibc
 # 2.18. Everything is checked against hashes in the project. Downloads are kept in .dist.
 arch=${1:-amd64} os=linux exe= downloads=$PWD/.dist
 . $here/fetch.sh
+. $here/macos.sh
 version=${VERSION:-$(sed -n 's/^var version = "\(.*\)"$/\1/p' cmd/pipeline/command/root.go)}
 export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} LC_ALL=C TZ=UTC
 
 case $arch in
 amd64) zig=x86_64-linux-gnu.2.28 multiarch=x86_64-linux-gnu ;;
 arm64) zig=aarch64-linux-gnu.2.28 multiarch=aarch64-linux-gnu ;;
+macos) arch=arm64 os=darwin ;;
 windows) zig=x86_64-windows-gnu arch=amd64 os=windows exe=.exe ;;
-*) die "no archive is made for $arch: amd64, arm64 or windows" ;;
+*) die "nothing is built for $arch: amd64, arm64, macos or windows" ;;
 esac
 [ "$(uname -s)" = Linux ] || die "needs Linux"
 
@@ -31,12 +33,16 @@ debian() {
 }
 
 program() {
-	CGO_ENABLED=1 GOOS=$os GOARCH=$arch CC=$(compiler_for $zig) GOFLAGS=-buildvcs=false \
+	CGO_ENABLED=1 GOOS=$os GOARCH=$arch CC=$cc GOFLAGS=-buildvcs=false \
 		go build -trimpath -ldflags "-s -w -buildid= -extldflags=-s -X github.com/seed-90d10d51/pipeline/cmd/pipeline/command.version=$version" -o "$1" ./cmd/pipeline
 }
 
 compiler
-[ $os = windows ] || debian
+case $os in
+darwin) cc=$(mac_compiler) ;;
+*) cc=$(compiler_for $zig) ;;
+esac
+[ $os != linux ] || debian
 name=pipeline-$version-$os-$arch
 root=$work/$name
 mkdir -p "$root"/{lib,licences}

@@ -2,7 +2,7 @@
 # Builds out/dist/photo_pipeline-VERSION-py3-none-PLATFORM.whl: the Python module of
 # deploy/python with the program, its libraries and licences. The same tree gives the same bytes.
 #
-# usage: wheel.sh [amd64|arm64|windows]      VERSION and SOURCE_DATE_EPOCH may be set
+# usage: wheel.sh [amd64|arm64|macos|windows]      VERSION and SOURCE_DATE_EPOCH may be set
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=scripts/dist
@@ -11,6 +11,7 @@ here=scripts/dist
 case $os/$arch in
 linux/amd64) platform=manylinux_2_28_x86_64 ;;
 linux/arm64) platform=manylinux_2_28_aarch64 ;;
+darwin/arm64) platform=macosx_14_0_arm64 ;;
 windows/amd64) platform=win_amd64 ;;
 esac
 venv=$downloads/hatchling
