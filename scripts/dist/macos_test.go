@@ -120,3 +120,39 @@ func checkSignature(file, signature []byte) error {
 	}
 	return nil
 }
+
+// TestSignature: a signature fits the pages that it was made of, and no others.
+func TestSignature(t *testing.T) {
+	const limit = 4096 + 100
+	file := bytes.Repeat([]byte("page"), limit/4)
+	directory := make([]byte, directoryHeaders)
+	put := func(b []byte, at int, v uint32) { binary.BigEndian.PutUint32(b[at:], v) }
+	put(directory, 0, magicDirectory)
+	put(directory, directoryHashAt, directoryHeaders)
+	put(directory, 28, 2)
+	put(directory, 32, limit)
+	directory[36], directory[37], directory[39] = sha256.Size, hashSHA256, 12
+	for _, page := range [][]byte{file[:4096], file[4096:]} {
+		sum := sha256.Sum256(page)
+		directory = append(directory, sum[:]...)
+	}
+	signature := make([]byte, 20)
+	put(signature, 0, magicSignature)
+	put(signature, 8, 1)
+	put(signature, 16, 20)
+	signature = append(signature, directory...)
+	if err := checkSignature(file, signature); err != nil {
+		t.Error(err)
+	}
+	for _, at := range []int{0, 4095, 4096, limit - 1} {
+		changed := bytes.Clone(file)
+		changed[at]++
+		if err := checkSignature(changed, signature); err == nil {
+			t.Errorf("byte %d was changed, and the signature still fits", at)
+		}
+	}
+	put(signature, 20+28, 1)
+	if err := checkSignature(file, signature); err == nil {
+		t.Error("a page without a hash passes")
+	}
+}

@@ -52,7 +52,7 @@ func TestPythonModule(t *testing.T) {
 	}
 	source := filepath.Join(testenv.ModuleRoot(t), "deploy", "python")
 	for _, arguments := range [][]string{
-		{"-m", "pytest", "-q", "-p", "no:cacheprovider", "--import-mode=importlib", "-W", "error::FutureWarning",
+		{"-m", "pytest", "-q", "-p", "no:cacheprovider", "-W", "error::FutureWarning",
 			"--rootdir", source, filepath.Join(source, "tests")},
 		{"-m", "mypy", "--cache-dir", os.DevNull, "--config-file", filepath.Join(source, "pyproject.toml"),
 			filepath.Join(source, "photo_pipeline"), filepath.Join(source, "tests")},
