@@ -42,13 +42,13 @@ format:
 vet:
 	$(GO) vet ./...
 
-# What differs between systems is in files of these packages; none needs cgo.
+# What differs between Linux and Windows is in files of these packages; none needs cgo.
 PORTED = ./internal/atomicfile ./internal/regularfile ./internal/instance ./internal/sharedlib ./internal/hostmem ./internal/openblas \
          ./internal/imagelib ./preprocess/... ./dataset ./embedding/cache
 
 .PHONY: vet-systems
-vet-systems: ## vet the packages that differ on macOS and Windows
-	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 $(GO) vet $(PORTED)
+vet-systems: ## vet everything for macOS, and the packages that differ there for Windows
+	@scripts/dist/vet-macos.sh
 	GOOS=windows GOARCH=amd64 CGO_ENABLED=0 $(GO) vet $(PORTED)
 
 .PHONY: lint
@@ -87,12 +87,20 @@ book: ## turn the documentation into out/book, pages that a browser shows offlin
 	@scripts/book/build.sh
 
 .PHONY: dist
-dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.xz, which runs anywhere (ARCH=arm64 or windows: cross-built)
+dist: ## build out/dist/pipeline-VERSION-linux-amd64.tar.xz, which runs anywhere (ARCH=arm64, macos or windows: cross-built)
 	@scripts/dist/dist.sh $(or $(ARCH),amd64)
 
 .PHONY: dist-test
 dist-test: ## build the archive twice, compare, check what it needs, and run its demo with an empty environment
 	@scripts/dist/test.sh
+
+.PHONY: wheel
+wheel: ## build out/dist/photo_pipeline-VERSION-py3-none-PLATFORM.whl, the Python module with the program (ARCH as for dist)
+	@scripts/dist/wheel.sh $(or $(ARCH),amd64)
+
+.PHONY: wheel-test
+wheel-test: wheel ## install the wheel into an empty environment, test the module there, and time 100 000 rows
+	@scripts/dist/wheel-test.sh
 
 .PHONY: windows-test
 windows-test: setup test-setup ## build the zip for Windows and run it under Wine beside a build for Linux; takes minutes

@@ -260,13 +260,17 @@ func save(m *model.Model, file string) error {
 // have the same length d. What Predict says is calibrated. Cost: that of the method, O(nd²) for the
 // default.
 func (s *Studio) Fit(ctx context.Context, rows [][]float32, labels []string, options ...TrainOption) (*Model, error) {
-	q := newTrainRequest(Source{}, options)
-	if len(labels) != len(rows) {
-		return nil, misuse("fit: %d rows and %d labels: give a label for each row", len(rows), len(labels))
-	}
 	x, err := matrix(rows)
 	if err != nil {
 		return nil, err
+	}
+	return s.fit(ctx, x, labels, options...)
+}
+
+func (s *Studio) fit(ctx context.Context, x blas32.General, labels []string, options ...TrainOption) (*Model, error) {
+	q := newTrainRequest(Source{}, options)
+	if len(labels) != x.Rows {
+		return nil, misuse("fit: %d rows and %d labels: give a label for each row", x.Rows, len(labels))
 	}
 	r := s.begin(ctx)
 	settings := r.modelSettings(q)
@@ -275,11 +279,7 @@ func (s *Studio) Fit(ctx context.Context, rows [][]float32, labels []string, opt
 		return nil, err
 	}
 	settings.Backend = products.Backend
-	b := model.Batch{X: x, Labels: labels, Content: make([]model.Hash, len(rows))}
-	for i, row := range rows {
-		b.Content[i] = embedding.HashRow(row)
-	}
-	trained, _, err := model.Train(ctx, settings, b)
+	trained, _, err := model.Train(ctx, settings, model.Batch{X: x, Labels: labels, Content: embedding.HashRows(x)})
 	if err != nil {
 		return nil, err
 	}
@@ -300,10 +300,18 @@ func (m *Model) Predict(ctx context.Context, rows [][]float32) ([]classifier.Pre
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if d := m.trained.Dim(); x.Cols != d {
-		return nil, misuse("predict: rows have %d values, and those that the model has learned %d", x.Cols, d)
+	if err := m.accepts(x); err != nil {
+		return nil, err
 	}
 	return classifier.Predict(m.trained.Predictor, x, len(m.Classes()))
+}
+
+// accepts returns an error unless rows have as many values as those that the model has learned.
+func (m *Model) accepts(x blas32.General) error {
+	if d := m.trained.Dim(); x.Cols != d {
+		return misuse("predict: rows have %d values, and those that the model has learned %d", x.Cols, d)
+	}
+	return nil
 }
 
 // matrix returns rows of equal length as a matrix.

@@ -80,7 +80,7 @@ func (d *Dir) Path() string { return d.tmp }
 // Commit puts the directory in place of the old one, if any. What is ours in the
 // old one is removed; everything else moves into the new one, to the same place or,
 // if that is taken, to the same name with ".kept-2" and so on. The caller must have
-// synced the files inside. Where the system can exchange two names (Linux) one of
+// synced the files inside. Where the system can exchange two names (Linux, macOS) one of
 // the two directories always has the name. A crash leaves the other one next to it
 // under ".<name>.replaced-<random>", which the next CreateDir completes.
 func (d *Dir) Commit() error {

@@ -1,31 +1,9 @@
 package atomicfile
 
-import (
-	"errors"
-	"os"
+import "golang.org/x/sys/unix"
 
-	"golang.org/x/sys/unix"
-)
+const swap, onlyNew = unix.RENAME_EXCHANGE, unix.RENAME_NOREPLACE
 
-// exchange swaps two names in one step.
-func exchange(a, b string) error { return rename(a, b, unix.RENAME_EXCHANGE) }
-
-// renameNew renames from unless there is something called to.
-func renameNew(from, to string) error {
-	err := rename(from, to, unix.RENAME_NOREPLACE)
-	if errors.Is(err, errors.ErrUnsupported) {
-		return renameIfFree(from, to)
-	}
-	return err
-}
-
-func rename(from, to string, flags uint) error {
-	err := unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, flags)
-	if errors.Is(err, unix.EINVAL) || errors.Is(err, unix.ENOSYS) || errors.Is(err, unix.ENOTSUP) {
-		return errors.ErrUnsupported
-	}
-	if err != nil {
-		return &os.LinkError{Op: "rename", Old: from, New: to, Err: err}
-	}
-	return nil
+func renameat(from, to string, how uint) error {
+	return unix.Renameat2(unix.AT_FDCWD, from, unix.AT_FDCWD, to, how)
 }

@@ -77,17 +77,20 @@ func SetupDir(env func(string) string, home, library, version string) string {
 	return filepath.Join(base, "pipeline", library, version)
 }
 
-// Install says how to install a library by the packages of Debian and Fedora, "" for none,
-// or a formula of Homebrew; "" on Windows, where no package has one.
+// Install says how to install a library on this system: by a package of Debian or Fedora, ""
+// for none, or a formula of Homebrew; "" on Windows, where no package has one.
 func Install(debian, fedora, formula string) string {
-	if runtime.GOOS == "windows" {
+	switch runtime.GOOS {
+	case "windows":
 		return ""
+	case "darwin":
+		return "install it (brew install " + formula + "), or "
 	}
 	text := "install it (Debian, Ubuntu: " + debian
 	if fedora != "" {
 		text += "; Fedora: " + fedora
 	}
-	return text + "; macOS: brew install " + formula + "), or "
+	return text + "), or "
 }
 
 // Multiarch returns the folder of libraries for a processor on Debian, if any.

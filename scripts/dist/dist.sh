@@ -3,83 +3,19 @@
 # that it loads, licences, completions and manual pages. Unpacked anywhere, it runs without
 # network on Linux with glibc 2.28 or newer and nothing else. The same files go into
 # pipeline_VERSION_ARCH.deb, where dpkg-deb is installed. The same tree gives the same
-# bytes.
-#
-# Only on Linux; arm64 is cross-built and has only been run under QEMU. The libraries
-# come by pipeline setup, and libstdc++ and libgcc_s, which
-# ONNX Runtime needs, from Debian 11, whose builds run on glibc 2.18. Everything
-# is checked against hashes in the project. Downloads are kept in .dist.
-# sbom.cdx.json in it, and pipeline-VERSION-linux-ARCH.cdx.json beside it, list what it
-# contains (CycloneDX).
+# bytes. arm64 is cross-built and has only been run under QEMU.
+# pipeline-VERSION-linux-ARCH.cdx.json beside it lists what it contains (CycloneDX).
 #
 # "windows" makes pipeline-VERSION-windows-amd64.zip: cross-built, run under Wine by wine.sh.
+# "macos" makes pipeline-VERSION-darwin-arm64.tar.xz: cross-built, never run on a Mac.
 #
-# usage: dist.sh [amd64|arm64|windows]      VERSION and SOURCE_DATE_EPOCH may be set
+# usage: dist.sh [amd64|arm64|macos|windows]      VERSION and SOURCE_DATE_EPOCH may be set
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 here=scripts/dist
-arch=${1:-amd64} os=linux exe=
-downloads=$PWD/.dist
-version=${VERSION:-$(sed -n 's/^var version = "\(.*\)"$/\1/p' cmd/pipeline/command/root.go)}
-export SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)} LC_ALL=C TZ=UTC
+. $here/tree.sh
 
-. $here/fetch.sh
-
-case $arch in
-amd64) zig=x86_64-linux-gnu.2.28 multiarch=x86_64-linux-gnu ;;
-arm64) zig=aarch64-linux-gnu.2.28 multiarch=aarch64-linux-gnu ;;
-windows) zig=x86_64-windows-gnu arch=amd64 os=windows exe=.exe ;;
-*) die "no archive is made for $arch: amd64, arm64 or windows" ;;
-esac
-[ "$(uname -s)" = Linux ] || die "needs Linux"
-
-mkdir -p "$downloads" out/dist
-work=$(mktemp -d "$downloads/work.XXXXXX")
-trap 'rm -rf "$work"' EXIT
-
-# libstdc++ and libgcc_s of Debian 11, with their licences.
-debian() {
-	local names="(gcc-10-base|libgcc-s1|libstdc[+][+]6)_.*_$arch.deb"
-	pinned "$names" "deb [arch=$arch]" bullseye download gcc-10-base/bullseye libgcc-s1/bullseye libstdc++6/bullseye
-	unpack "$names" "$work/debian"
-}
-
-program() {
-	CGO_ENABLED=1 GOOS=$os GOARCH=$arch CC=$(compiler_for $zig) GOFLAGS=-buildvcs=false \
-		go build -trimpath -ldflags "-s -w -buildid= -extldflags=-s -X github.com/seed-90d10d51/pipeline/cmd/pipeline/command.version=$version" -o "$1" ./cmd/pipeline
-}
-
-compiler
-[ $os = windows ] || debian
-name=pipeline-$version-$os-$arch
-root=$work/$name
-mkdir -p "$root"/{lib,licences,completions,man/man1}
-say "building $name"
-program "$root/pipeline$exe"
-
-native=$root/pipeline
-if [ "$os/$arch" != "$(go env GOHOSTOS)/$(go env GOHOSTARCH)" ]; then
-	native=$work/native
-	go build -o "$native" ./cmd/pipeline
-fi
-libraries=$downloads/libraries-$os-$arch # of this and of other releases
-"$native" setup --platform "$os/$arch" --into "$libraries" >&2
-"$native" setup --platform "$os/$arch" --from "$libraries" --into "$work/libraries" >&2
-install -m 644 "$work"/libraries/*.txt $here/licences/* "$root/licences/"
-rm "$work"/libraries/*.txt
-install -m 644 "$work"/libraries/* "$root/lib/"
-if [ $os = linux ]; then
-	install -m 644 "$work/debian/usr/lib/$multiarch/libstdc++.so.6" "$work/debian/lib/$multiarch/libgcc_s.so.1" "$root/lib/"
-	install -m 644 "$work/debian/usr/share/doc/gcc-10-base/copyright" "$root/licences/libstdc++-libgcc.txt"
-fi
-
-install -m 644 LICENSE CHANGELOG.md "$root/"
-install -m 644 $here/README.txt "$root/README.txt"
-sed "s/VERSION/$version/" $here/NOTICE.txt >"$root/NOTICE.txt"
-go run ./$here/notices ./cmd/pipeline "$root/licences/go" $os/$arch
-
-go run ./$here/sbom "$root" "$version" "$os/$arch" >"$root/sbom.cdx.json"
-
+mkdir -p "$root"/{completions,man/man1}
 find "$root" -type d -exec chmod 755 {} +
 find "$root" -type f ! -name pipeline -exec chmod 644 {} +
 if [ $os = windows ]; then
@@ -131,7 +67,7 @@ debian_package() {
 	(cd out/dist && sha256sum "$file" >"$file.sha256")
 	say "out/dist/$file"
 }
-[ $os = windows ] || ! command -v dpkg-deb >/dev/null || debian_package "$root"
+[ $os != linux ] || ! command -v dpkg-deb >/dev/null || debian_package "$root"
 (cd out/dist && for each in "$file" "$name.cdx.json"; do sha256sum "$each" >"$each.sha256"; done)
 [ $os = windows ] || PIPELINE_ARCHIVE=$PWD/out/dist/$file go test -count=1 ./$here >&2
 say "out/dist/$file, $(($(stat -c %s "out/dist/$file") / 1000000)) MB"

@@ -15,10 +15,10 @@ compiler() {
 	cp $here/compiler.txt "$venv/compiler.txt"
 }
 
-# compiler_for TARGET prints the path of the C compiler for a target of Zig.
+# compiler_for TARGET FLAG... prints the path of the C compiler for a target of Zig, with flags.
 compiler_for() {
 	local cc=$downloads/cc-$1 # not in $work: Go would compile again for every path
-	printf '#!/bin/sh\nexec "%s" -m ziglang cc -target %s "$@"\n' "$downloads/zig/bin/python" "$1" >"$cc"
+	printf '#!/bin/sh\nexec "%s" -m ziglang cc -target%s "$@"\n' "$downloads/zig/bin/python" "$(printf ' %q' "$@")" >"$cc"
 	chmod +x "$cc"
 	echo "$cc"
 }

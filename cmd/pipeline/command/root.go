@@ -65,7 +65,7 @@ few images without forgetting the old ones.`,
 		newDemo(), newSetup(), newDoctor(), newEmbed(), newTrain(), newLearn(), newForget(),
 		newLabel(), newServe(), newStart(), newRank(), newSearch(), newEval(), newInspect(), newBackbones(),
 		newFSCIL(), newExperiment(),
-		newDatasets(), newStats(), newPrior(), newExport(),
+		newDatasets(), newStats(), newPrior(), newExport(), newRows(),
 	)
 	completions(root)
 	giveOnce(root)

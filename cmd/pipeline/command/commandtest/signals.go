@@ -3,12 +3,10 @@
 package commandtest
 
 import (
-	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -26,19 +24,6 @@ const (
 	// Patience bounds the wait for something that must happen; no result depends on it.
 	Patience = 2 * time.Minute
 )
-
-// SmallDisk mounts a file system of the given size, and skips the test if that is
-// not allowed.
-func (l *Bed) SmallDisk(t *testing.T, name string, size int) string {
-	t.Helper()
-	dir := l.Path(name)
-	must.Do(t, os.MkdirAll(dir, 0o755))
-	if err := syscall.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
-		t.Skipf("no small disk here: %v", err)
-	}
-	t.Cleanup(func() { _ = syscall.Unmount(dir, syscall.MNT_DETACH) })
-	return dir
-}
 
 // BelowPermissions makes permissions apply to a command even if the tests are run
 // by root.
