@@ -45,10 +45,12 @@ debian() {
 }
 
 program() {
+	local module=github.com/seed-90d10d51/pipeline
 	CGO_ENABLED=1 GOOS=$os GOARCH=$arch CC=$(compiler_for $zig) GOFLAGS=-buildvcs=false \
-		go build -trimpath -ldflags "-s -w -buildid= -extldflags=-s -X github.com/seed-90d10d51/pipeline/cmd/pipeline/command.version=$version" -o "$1" ./cmd/pipeline
+		go build -trimpath -ldflags "-s -w -buildid= -extldflags=-s -X $module/cmd/pipeline/command.version=$version -X $module/internal/build.revision=$commit" -o "$1" ./cmd/pipeline
 }
 
+commit=$(git rev-parse --verify --quiet HEAD || true)
 compiler
 [ $os = windows ] || debian
 name=pipeline-$version-$os-$arch
