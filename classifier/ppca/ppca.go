@@ -131,15 +131,24 @@ func (h *PPCA) Unfitted() (classifier.Learner, error) {
 }
 
 // Export implements classifier.Exporter.
-func (h *PPCA) Export(g *onnx.Graph, x string) (string, error) {
+func (h *PPCA) Export(g *onnx.Graph, x string) (logProb, novelty string, err error) {
 	if err := h.CheckFitted("export"); err != nil {
-		return "", err
+		return "", "", err
 	}
 	s, z := h.Model().Shared, classifier.PlacedGraph(g, x, *h.cfg.Normalize)
 	if *h.cfg.Normalize {
 		z = g.Cast(g.Cast(z, onnx.Float32), onnx.Float64) // as lowrank.Placed does
 	}
-	return classifier.LogSoftmaxGraph(g, s.stack.Graph(g, z, s.centre)), nil
+	scores, C := s.stack.Graph(g, z, s.centre), len(h.Classes())
+	switch {
+	case h.cfg.Relative:
+		novelty = classifier.UnseenGraph(g, scores, C, s.background.Graph(g, z, s.centre))
+	case !*h.cfg.LogDet:
+		novelty = g.Op("Mul", classifier.FarGraph(g, scores, C), g.Scalar(2))
+	default:
+		novelty = classifier.FarGraph(g, scores, C)
+	}
+	return classifier.LogSoftmaxGraph(g, scores), novelty, nil
 }
 
 // base chooses λ if that is automatic.
