@@ -18,9 +18,10 @@ var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```")
 
 // pythonRuns has the pages whose blocks of Python run in a test of the same name.
 var pythonRuns = map[string]string{
-	"docs/python.md":   "TestPythonDocs",
-	"docs/serve.md":    "TestServeDocs",
-	"models/README.md": "TestReadme",
+	"docs/formats-model.md": "TestONNXClientInPython",
+	"docs/python.md":        "TestPythonDocs",
+	"docs/serve.md":         "TestServeDocs",
+	"models/README.md":      "TestReadme",
 }
 
 // goRuns has the pages whose programs a test builds and runs.

@@ -34,7 +34,8 @@ func exported(l *commandtest.Bed) (file string, paths []string, labels map[strin
 	l.Must("export", l.Path("m.model"), "--onnx", l.Path("m.onnx"), "--with-preprocess")
 	l.Must("label", l.Path("m.model"), "--images", photos, "--out", l.Path("labels"))
 	labels = map[string]string{}
-	for _, row := range must.Get(csv.NewReader(bytes.NewReader(l.Read(l.Path("labels", "labels.csv")))).ReadAll())(t)[1:] {
+	table := csv.NewReader(bytes.NewReader(l.Read(l.Path("labels", "labels.csv"))))
+	for _, row := range must.Get(table.ReadAll())(t)[1:] {
 		path := filepath.Join(photos, row[0])
 		paths, labels[path] = append(paths, path), row[1]
 	}
