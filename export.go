@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"math"
+	"strconv"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -18,19 +20,25 @@ import (
 
 // Names inside an exported file, described in docs/formats-model.md.
 const (
-	ExportInput      = "embedding"
-	ExportOutput     = "log_probabilities"
-	MetadataClasses  = "pipeline.classes"
-	MetadataMethod   = "pipeline.method"
-	MetadataModel    = "pipeline.model_sha256"
-	MetadataBackbone = "pipeline.backbone_sha256"
+	ExportInput       = "embedding"
+	ExportPhoto       = "photo"
+	ExportOutput      = "log_probabilities"
+	ExportNovelty     = "novelty"
+	ExportNew         = "p_new"
+	MetadataClasses   = "pipeline.classes"
+	MetadataMethod    = "pipeline.method"
+	MetadataThreshold = "pipeline.threshold"
+	MetadataT         = "pipeline.temperature"
+	MetadataModel     = "pipeline.model_sha256"
+	MetadataBackbone  = "pipeline.backbone_sha256"
 )
 
 // An ExportRequest says where to write a model as one ONNX file.
 type ExportRequest struct {
 	Model, ONNX string
-	// WithBackbone puts the network in front of the head.
-	WithBackbone bool
+	// WithBackbone puts the network in front of the head, and WithPreprocess what makes its input of the
+	// pixels of a photo in front of that.
+	WithBackbone, WithPreprocess bool
 }
 
 // Exported is what Export returns.
@@ -65,8 +73,8 @@ func (s *Studio) Export(ctx context.Context, q ExportRequest) (*Exported, error)
 		return nil, err
 	}
 	var b []byte
-	if q.WithBackbone {
-		b, err = r.exportWhole(m, metadata)
+	if q.WithBackbone || q.WithPreprocess {
+		b, err = r.exportWhole(m, metadata, q.WithPreprocess)
 	} else {
 		b, err = r.exportHead(m, metadata)
 	}
@@ -99,7 +107,15 @@ func exportMetadata(m *model.Model) (map[string]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	metadata := map[string]string{MetadataClasses: string(classes), MetadataMethod: m.Method, MetadataModel: m.SHA256()}
+	metadata := map[string]string{
+		MetadataClasses: string(classes), MetadataMethod: m.Method, MetadataModel: m.SHA256(), MetadataT: "1",
+	}
+	if t := m.Predictor.Temperature; t != nil {
+		metadata[MetadataT] = strconv.FormatFloat(t.T, 'g', -1, 64)
+	}
+	if threshold := m.UsualThreshold(); !math.IsInf(threshold, 1) {
+		metadata[MetadataThreshold] = strconv.FormatFloat(threshold, 'g', -1, 64)
+	}
 	if sum := m.Provenance.Backbone.SHA256; sum != "" {
 		metadata[MetadataBackbone] = sum
 	}
@@ -115,16 +131,15 @@ func exportMetadata(m *model.Model) (map[string]string, error) {
 
 func (r *run) exportHead(m *model.Model, metadata map[string]string) ([]byte, error) {
 	g := onnx.NewGraph("")
-	out, err := m.Predictor.Export(g, g.Input(ExportInput, onnx.Float32, onnx.Free, int64(m.Dim())))
-	if err != nil {
+	if err := exportAnswers(m, g, g.Input(ExportInput, onnx.Float32, onnx.Free, int64(m.Dim()))); err != nil {
 		return nil, err
 	}
-	g.Output(ExportOutput, out, onnx.Float32, onnx.Free, int64(len(m.Classes())))
 	return g.Model(r.producer(), metadata)
 }
 
-// exportWhole joins the head of a model to the backbone that it was trained with.
-func (r *run) exportWhole(m *model.Model, metadata map[string]string) (b []byte, err error) {
+// exportWhole joins the head of a model to the backbone that it was trained with, and that to its
+// preprocessing if that is to be part of the file.
+func (r *run) exportWhole(m *model.Model, metadata map[string]string, photos bool) (b []byte, err error) {
 	e, _, err := r.openFor(m)
 	if err != nil {
 		return nil, err
@@ -137,7 +152,13 @@ func (r *run) exportWhole(m *model.Model, metadata map[string]string) (b []byte,
 	if err != nil {
 		return nil, err
 	}
-	spec, err := json.Marshal(cmp.Or(m.Provenance.Preprocess, e.Provenance().Preprocess))
+	prepared := cmp.Or(m.Provenance.Preprocess, e.Provenance().Preprocess)
+	if photos {
+		if backbone, err = e.Extractor().WithPhotos(backbone, *prepared, ExportPhoto); err != nil {
+			return nil, err
+		}
+	}
+	spec, err := json.Marshal(prepared)
 	if err != nil {
 		return nil, err
 	}
@@ -148,15 +169,33 @@ func (r *run) exportWhole(m *model.Model, metadata map[string]string) (b []byte,
 	if err != nil {
 		return nil, err
 	}
-	out, err := m.Predictor.Export(g, x)
-	if err != nil {
+	for _, name := range []string{ExportOutput, ExportNovelty, ExportNew} {
+		if backbone.HasTensor(name) {
+			return nil, errors.New("the backbone already has a tensor named " + name + ": export the head alone")
+		}
+	}
+	if err := exportAnswers(m, g, x); err != nil {
 		return nil, err
 	}
-	if backbone.HasTensor(ExportOutput) {
-		return nil, errors.New("the backbone already has a tensor named " + ExportOutput + ": export the head alone")
-	}
-	g.Output(ExportOutput, out, onnx.Float32, onnx.Free, int64(len(m.Classes())))
 	return backbone.Extend(g, r.producer(), metadata)
+}
+
+// exportAnswers adds the outputs of a file, what the model says of the embeddings x: log-probabilities,
+// novelties and the probability of being of no class if half of all are, NaN if the model cannot tell.
+func exportAnswers(m *model.Model, g *onnx.Graph, x string) error {
+	logProb, novelty, err := m.Predictor.Export(g, x)
+	if err != nil {
+		return err
+	}
+	column := func(tensor string) string { return g.Op("Reshape", g.Cast(tensor, onnx.Float32), g.Int64s(-1)) }
+	g.Output(ExportOutput, logProb, onnx.Float32, onnx.Free, int64(len(m.Classes())))
+	g.Output(ExportNovelty, column(novelty), onnx.Float32, onnx.Free)
+	unseen := g.Op("Mul", novelty, g.Scalar(math.NaN()))
+	if u := m.Predictor.Calibration.Unseen; u != nil {
+		unseen = u.Graph(g, novelty, 0.5)
+	}
+	g.Output(ExportNew, column(unseen), onnx.Float32, onnx.Free)
+	return nil
 }
 
 func (r *run) producer() string { return "pipeline " + r.version }

@@ -191,6 +191,9 @@ func (s *Studio) Options(ctx context.Context) embedding.Options {
 // Log is where remarks and warnings go.
 func (s *Studio) Log() *slog.Logger { return s.log }
 
+// Version is recorded in what the Studio writes.
+func (s *Studio) Version() string { return s.version }
+
 func (s *Studio) workers() int { return cmp.Or(s.settings.Threads, runtime.GOMAXPROCS(0)) }
 
 // counting returns a function that begins to count units.

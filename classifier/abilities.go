@@ -85,9 +85,10 @@ type Linear interface {
 type Exporter interface {
 	// Export adds to g the nodes that turn the tensor x, embeddings (n×d float32,
 	// any n), into log-probabilities in nats (n×C float32, columns as in
-	// Classes), and returns the name of that tensor. The probabilities equal
-	// Score's to 1e-5. The error wraps ErrNotFitted before the base session.
-	Export(g *onnx.Graph, x string) (string, error)
+	// Classes) and into novelties (n×1 float64), and returns the names of these tensors.
+	// Probabilities equal Score's to 1e-5. The error wraps ErrNotFitted before the base
+	// session.
+	Export(g *onnx.Graph, x string) (logProb, novelty string, err error)
 }
 
 // A Varier reports how uncertain it is about an embedding, whatever the class.

@@ -36,6 +36,17 @@ func MulTransGraph(g *onnx.Graph, z string, b []float64, rows, cols int) string 
 	return g.Op("MatMul", z, g.Node("Transpose", []string{g.Float64s(b, rows, cols)}, onnx.Ints("perm", 1, 0)))
 }
 
+// MaxGraph returns the largest of every row of z (n×C) as n×1.
+func MaxGraph(g *onnx.Graph, z string, C int) string {
+	rows := g.Op("Reshape", z, g.Int64s(-1, 1, int64(C)))
+	return g.Op("Reshape", g.Node("MaxPool", []string{rows}, onnx.Ints("kernel_shape", int64(C))), g.Int64s(-1, 1))
+}
+
+// UnseenGraph is Unseen as a graph: scores (n×C), and that of a class that has not been seen (n×1), to n×1.
+func UnseenGraph(g *onnx.Graph, scores string, C int, unseen string) string {
+	return g.Op("Sub", unseen, MaxGraph(g, scores, C))
+}
+
 // LogSoftmaxGraph computes LogSoftmax of every row of scores (n×C), in float32.
 func LogSoftmaxGraph(g *onnx.Graph, scores string) string {
 	return g.Cast(g.Node("LogSoftmax", []string{scores}, onnx.Int("axis", 1)), onnx.Float32)

@@ -368,19 +368,18 @@ func (p *Predictor) Features(x blas32.General) (blas64.General, error) {
 }
 
 // Export adds the Predictor to an ONNX graph; see classifier.Exporter.
-func (p *Predictor) Export(g *onnx.Graph, x string) (string, error) {
+func (p *Predictor) Export(g *onnx.Graph, x string) (logProb, novelty string, err error) {
 	e, ok := p.Head.(classifier.Exporter)
 	if !ok {
-		return "", classifier.ErrUnsupported
+		return "", "", classifier.ErrUnsupported
 	}
 	if p.Projection != nil {
 		x = p.Projection.Graph(g, x)
 	}
-	logProb, err := e.Export(g, x)
-	if err != nil {
-		return "", err
+	if logProb, novelty, err = e.Export(g, x); err != nil {
+		return "", "", err
 	}
-	return p.OldShare.logPrior(p.Classes(), p.base).graph(g, p.Temperature.Graph(g, logProb)), nil
+	return p.OldShare.logPrior(p.Classes(), p.base).graph(g, p.Temperature.Graph(g, logProb)), novelty, nil
 }
 
 // UseBackend implements classifier.BackendUser.

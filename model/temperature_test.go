@@ -233,7 +233,7 @@ func TestNoCapabilityAppears(t *testing.T) {
 	x, y := line(20, 4)
 	p := learnedOn(t, temperature.Config{Temperature: 2}, x, y, newSharp)
 	_, save := p.Save()
-	_, export := p.Export(onnx.NewGraph(""), "x")
+	_, _, export := p.Export(onnx.NewGraph(""), "x")
 	_, learn := p.momentsLearner("sharp", true)
 	b := Batch{X: x, Labels: y, Content: embedding.HashRows(x)}
 	m := &Model{Method: "sharp", Predictor: p, Sessions: []Session{{}}}

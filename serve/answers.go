@@ -37,6 +37,20 @@ type labelled struct {
 	Top         []ranked `json:"top"`
 	Novelty     float64  `json:"novelty"`
 	Unknown     bool     `json:"unknown"`
+	New         *float64 `json:"p_new"`
+}
+
+type embedded struct {
+	ID        teach.ID  `json:"id"`
+	Name      string    `json:"name"`
+	Embedding []float32 `json:"embedding"`
+}
+
+// served is a model that requests may ask.
+type served struct {
+	Name    string   `json:"name"`
+	Method  string   `json:"method"`
+	Classes []string `json:"classes"`
 }
 
 // unread is the entry of a photo of a form that cannot be used.

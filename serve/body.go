@@ -61,10 +61,10 @@ type sent struct {
 
 // photos reads the photos of a request: its body, or the parts "image" of a form.
 // release frees their share of the server's memory.
-func (s *Server) photos(w http.ResponseWriter, r *http.Request) (out []sent, release func(), err error) {
-	body := &paced{ReadCloser: r.Body, ctx: r.Context(), memory: s.uploads, control: http.NewResponseController(w),
+func (in *intake) photos(w http.ResponseWriter, r *http.Request) (out []sent, release func(), err error) {
+	body := &paced{ReadCloser: r.Body, ctx: r.Context(), memory: in.uploads, control: http.NewResponseController(w),
 		begun: time.Now()}
-	release = func() { s.uploads.Release(body.held) }
+	release = func() { in.uploads.Release(body.held) }
 	if out, err = readPhotos(w, r, body); err != nil {
 		release()
 	}

@@ -62,7 +62,7 @@ func (g *guard) protect(next http.Handler) http.Handler {
 			refuse(w, http.StatusForbidden, "the request comes from another site")
 			return
 		}
-		if g.Token != "" && r.URL.Path != "/healthz" && !g.admitted(w, r) {
+		if g.Token != "" && r.URL.Path != "/healthz" && r.URL.Path != "/readyz" && !g.admitted(w, r) {
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -60,7 +60,7 @@ func BenchmarkLabel(b *testing.B) {
 		for range b.N {
 			photo, begun := photos[len(took)], time.Now()
 			items := must.Get(e.EmbedContents(b.Context(), [][]byte{photo}))(b)
-			must.Get2(session.Score(matrix(items), 5))(b)
+			must.Get(session.Score(matrix(items), 5))(b)
 			took = append(took, time.Since(begun).Seconds())
 		}
 		report(b, took, before)

@@ -280,7 +280,7 @@ func (s *Server) quit(w http.ResponseWriter, _ *http.Request) error {
 	return nil
 }
 
-func (s *Server) describe(w http.ResponseWriter, _ *http.Request) error {
+func describe(w http.ResponseWriter, _ *http.Request) error {
 	w.Header().Set("Content-Type", "application/yaml")
 	_, _ = w.Write(description)
 	return nil

@@ -8,25 +8,30 @@ import (
 	"time"
 
 	prometheus "github.com/VictoriaMetrics/metrics"
+
+	"github.com/seed-90d10d51/pipeline/internal/build"
 )
 
 // metrics are those of /metrics that count what the server does.
 type metrics struct {
 	set                         *prometheus.Set
 	labelled, batches, together *prometheus.Counter // together: photos in batches
-	seconds                     *prometheus.PrometheusHistogram
+	build                       string              // as the label of a metric
 }
 
-func newMetrics() metrics {
+// bounds are those of the histogram of requests, in seconds.
+var bounds = []float64{0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5, 30}
+
+func newMetrics(version string) *metrics {
 	prometheus.ExposeMetadata(true) // the types, in all sets
 	set := prometheus.NewSet()
-	return metrics{
+	return &metrics{
 		set:      set,
 		labelled: set.NewCounter("pipeline_labelled_total"),
 		batches:  set.NewCounter("pipeline_batches_total"),
 		together: set.NewCounter("pipeline_batched_photos_total"),
-		seconds: set.NewPrometheusHistogramExt("pipeline_request_seconds",
-			[]float64{0.005, 0.02, 0.1, 0.5, 1, 5, 30}),
+		build: fmt.Sprintf("pipeline_build_info{version=%q,commit=%q,go=%q}", version, build.Commit(),
+			build.Go()),
 	}
 }
 
@@ -35,7 +40,8 @@ func (m *metrics) count(pattern string, code int, took time.Duration) {
 	labels := fmt.Sprintf(`method="%s",route="%s",code="%d"`, method, route, code)
 	m.set.GetOrCreateCounter("pipeline_requests_total{" + labels + "}").Inc()
 	if route != "/v1/events" { // which lasts as long as the page is open
-		m.seconds.Update(took.Seconds())
+		m.set.GetOrCreatePrometheusHistogramExt(fmt.Sprintf(`pipeline_request_seconds{route="%s"}`, route), bounds).
+			Update(took.Seconds())
 	}
 }
 
@@ -44,11 +50,18 @@ func (m *metrics) batch(photos int) {
 	m.together.Add(photos)
 }
 
-// writeMetrics writes them in the text format of Prometheus.
-func (s *Server) writeMetrics(w http.ResponseWriter, _ *http.Request) error {
+// write writes them in the text format of Prometheus, with those of the process, after those that
+// state writes.
+func (m *metrics) write(w http.ResponseWriter, state func(io.Writer)) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	s.writeState(w)
-	s.metrics.set.WritePrometheus(w)
+	state(w)
+	m.set.WritePrometheus(w)
+	prometheus.WriteGaugeUint64(w, m.build, 1)
+	prometheus.WriteProcessMetrics(w)
+}
+
+func (s *Server) writeMetrics(w http.ResponseWriter, _ *http.Request) error {
+	s.metrics.write(w, s.writeState)
 	return nil
 }
 

@@ -89,7 +89,7 @@ func prepare(ctx context.Context, s *pipeline.Studio, q PageRequest) (*Page, err
 		Embedder: t.Embedder, Root: t.Root, Scan: t.Scan, Boxed: t.Boxed, Thumbnails: t.Thumbnails,
 		Title: filepath.Base(q.Model) + " · " + filepath.Base(t.Root), Name: filepath.Base(q.Model),
 		FileTimes: q.FileTimes, Events: q.Events > 0,
-		Config: q.Config, Log: s.Log(),
+		Config: q.Config, Log: s.Log(), Version: s.Version(),
 	}
 	if t.Words != nil {
 		o.Words = func() (Wording, error) { return t.Words() }

@@ -54,7 +54,8 @@ func TestMetrics(t *testing.T) {
 		`pipeline_requests_total{method="POST",route="/v1/decisions",code="200"}`: 6,
 		`pipeline_requests_total{method="GET",route="/v1/images",code="400"}`:     1,
 	}
-	wants[`pipeline_request_seconds_bucket{le="+Inf"}`] = values["pipeline_request_seconds_count"]
+	wants[`pipeline_request_seconds_bucket{route="/v1/decisions",le="+Inf"}`] = 6
+	wants[`pipeline_request_seconds_count{route="/v1/label"}`] = 1
 	for name, want := range wants {
 		if values[name] != want || want == 0 {
 			t.Errorf("%s is %v, want %v", name, values[name], want)

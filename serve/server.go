@@ -69,19 +69,19 @@ type Options struct {
 	Quit func()
 	// Start is where the start page is (Desk), relative to this one; "" if there is none.
 	Start string
-	Log   *slog.Logger
+	// Version is the build of the program, for /metrics.
+	Version string
+	Log     *slog.Logger
 }
 
 // A Server serves a session.
 type Server struct {
 	Options
+	*intake
 	words    words
 	hub      hub
-	batches  chan *request
 	unseen   chan struct{}      // wakes look
 	looks    chan chan struct{} // into the folder; each is closed afterwards
-	metrics  metrics
-	uploads  *semaphore.Weighted // bytes
 	pictures chan struct{}
 	unread   atomic.Pointer[string] // why the folder cannot be read now
 	statuses struct {
@@ -116,10 +116,9 @@ func New(o Options) *Server {
 		o.Rescan = 5 * time.Second
 	}
 	return &Server{
-		Options: o, words: newWords(), hub: hub{clients: map[chan string]bool{}}, batches: make(chan *request),
-		unseen: make(chan struct{}, 1), looks: make(chan chan struct{}), uploads: semaphore.NewWeighted(uploadMemory),
-		pictures: make(chan struct{}, maxPictures),
-		metrics:  newMetrics(),
+		Options: o, words: newWords(), hub: hub{clients: map[chan string]bool{}},
+		intake: newIntake(o.Embedder, o.Formats, semaphore.NewWeighted(uploadMemory), newMetrics(o.Version)),
+		unseen: make(chan struct{}, 1), looks: make(chan chan struct{}), pictures: make(chan struct{}, maxPictures),
 	}
 }
 
@@ -156,11 +155,16 @@ func (s *Server) Work(ctx context.Context) error {
 	return s.words.close()
 }
 
-// serveOn answers requests on l until ctx ends, then what it has begun for less than a
-// second.
+// serveOn answers requests on l until ctx ends, and with them all that has begun.
 func serveOn(ctx context.Context, l net.Listener, handler http.Handler, log *slog.Logger) error {
+	return serveUntil(ctx, ctx, l, handler, log)
+}
+
+// serveUntil answers requests on l until ctx ends, then what it has begun for less than a
+// second, unless until ends first.
+func serveUntil(ctx, until context.Context, l net.Listener, handler http.Handler, log *slog.Logger) error {
 	server := &http.Server{
-		Handler: recovering(handler, log), BaseContext: func(net.Listener) context.Context { return ctx },
+		Handler: recovering(handler, log), BaseContext: func(net.Listener) context.Context { return until },
 		ReadHeaderTimeout: headerTime, ReadTimeout: requestTime, IdleTimeout: idleTime, MaxHeaderBytes: 16 << 10,
 		WriteTimeout: requestTime, // a client that does not read is cut; events and long answers set their own time
 		ErrorLog:     slog.NewLogLogger(log.Handler(), slog.LevelDebug),
@@ -209,6 +213,8 @@ func recovering(next http.Handler, log *slog.Logger) http.Handler {
 func (s *Server) routes() map[string]handler {
 	return map[string]handler{
 		"POST /v1/label":              s.label,
+		"POST /v1/embed":              s.embeddings,
+		"GET /v1/models":              s.models,
 		"POST /v1/learn":              s.learn,
 		"GET /v1/images":              s.images,
 		"GET /v1/images/{id}":         s.image,
@@ -239,21 +245,16 @@ func (s *Server) routes() map[string]handler {
 		"GET /v1/status":              s.status,
 		"GET /v1/events":              s.events,
 		"GET /healthz":                s.health,
+		"GET /readyz":                 s.health,
 		"GET /metrics":                s.writeMetrics,
-		"GET /openapi.yaml":           s.describe,
+		"GET /openapi.yaml":           describe,
 	}
 }
 
 // Handler returns the handler of all routes, and of the page.
 func (s *Server) Handler() http.Handler {
-	mux := http.NewServeMux()
-	for pattern, handle := range s.routes() {
-		mux.Handle(pattern, s.answering(pattern, handle))
-	}
-	mux.Handle("GET /v1/", s.answering("GET /v1/", func(http.ResponseWriter, *http.Request) error {
-		return fail(http.StatusNotFound, "there is no such route: /openapi.yaml lists them")
-	}))
-	mux.Handle("GET /", http.FileServerFS(pageFiles()))
+	mux := s.metrics.mux(s.routes(), s.Log)
+	mux.Handle("/", only(http.FileServerFS(pageFiles()), "GET, HEAD"))
 	g := s.guard()
 	return g.prefixed(g.protect(mux))
 }
@@ -265,26 +266,6 @@ func pageFiles() fs.FS {
 		panic(err) // the folder is part of the program
 	}
 	return files
-}
-
-// A handler answers a request, or returns why it does not.
-type handler func(w http.ResponseWriter, r *http.Request) error
-
-// answering turns errors into answers, and counts.
-func (s *Server) answering(pattern string, handle handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		begun := time.Now()
-		code := http.StatusOK
-		if err := handle(w, r); err != nil {
-			code = codeOf(err)
-			fault := code >= http.StatusInternalServerError && code != http.StatusServiceUnavailable
-			if fault && r.Context().Err() == nil {
-				s.Log.Error("a request failed", "route", pattern, "reason", err)
-			}
-			writeJSON(w, code, map[string]string{"error": textOf(err, code)})
-		}
-		s.metrics.count(pattern, code, time.Since(begun))
-	})
 }
 
 // A failure is an error with a status code.

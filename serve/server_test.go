@@ -414,6 +414,7 @@ func TestEveryRoute(t *testing.T) {
 	if len(answer.Images) != 3 || answer.Images[1].Label != "class 2" || answer.Images[1].Name != "1.jpg" {
 		t.Errorf("label of a form: %+v", answer)
 	}
+	s.into(s.request("POST", "/v1/embed", kind, form), nil)
 	s.post("/v1/save", nil, nil)
 	s.post("/v1/look", nil, nil)
 	s.server.Quit = func() {}
@@ -429,7 +430,8 @@ func TestEveryRoute(t *testing.T) {
 	}
 	s.post("/v1/undo", nil, nil)
 	s.post("/v1/forget", map[string]any{"images": []string{photos[3].ID.String()}}, nil)
-	for _, path := range []string{"/healthz", "/metrics", "/openapi.yaml", "/v1/labels.csv", "/v1/labels.csv?all=1"} {
+	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.yaml", "/v1/models", "/v1/labels.csv",
+		"/v1/labels.csv?all=1"} {
 		if code, body := s.send(s.request("GET", path, "", "")); code != 200 || len(body) == 0 {
 			t.Errorf("%s: %d", path, code)
 		}

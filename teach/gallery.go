@@ -8,6 +8,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/rank"
+	"github.com/seed-90d10d51/pipeline/model"
 )
 
 // A gallery is the photos of the folder and what is known about them: what was decided,
@@ -157,18 +158,12 @@ func (s *Session) Get(id ID) (Item, bool) {
 	return s.item(at), true
 }
 
-// Score returns the predictions of the live model for embeddings; a *Refusal if
-// there is none.
-func (s *Session) Score(x blas32.General, top int) ([]classifier.Prediction, []bool, error) {
+// Score returns what the live model says of embeddings; a *Refusal if there is none.
+func (s *Session) Score(x blas32.General, top int) ([]model.Judgement, error) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	if s.live == nil {
-		return nil, nil, refuse(Conflict, "there is no model yet: name photos of two classes first")
+		return nil, refuse(Conflict, "there is no model yet: name photos of two classes first")
 	}
-	p, err := classifier.Predict(s.live.Predictor, x, top)
-	unknown := make([]bool, len(p))
-	for i := range p {
-		unknown[i] = p[i].Novelty > s.live.threshold
-	}
-	return p, unknown, err
+	return s.live.Predictor.Judge(x, top, s.live.threshold)
 }

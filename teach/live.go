@@ -11,9 +11,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/model"
 )
 
-// novelShare is the share of photos of known classes that may count as unknown.
-const novelShare = 0.05
-
 // A live model scores photos, and follows decisions between fits.
 type live struct {
 	*model.Model
@@ -31,11 +28,7 @@ type live struct {
 // newLive returns a live model without any scores. The features of photos go into a
 // temporary file.
 func newLive(m *model.Model, have []model.SampleID, temp string) (*live, error) {
-	l := &live{Model: m, have: have}
-	var err error
-	if l.threshold, err = m.Threshold(novelShare); err != nil {
-		l.threshold, _ = m.Threshold(0)
-	}
+	l := &live{Model: m, have: have, threshold: m.UsualThreshold()}
 	linear, ok := m.Predictor.Head.(classifier.Linear)
 	ok = ok && m.Predictor.OldShare == 0 // which the scores of the head know nothing of
 	if m.Predictor.Words() != nil {

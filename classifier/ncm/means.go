@@ -181,14 +181,42 @@ func (c Config) scoring(m *model) classifier.Scoring {
 	}
 }
 
-// graph is scores as a graph.
-func (m *means) graph(g *onnx.Graph, x string) string {
+// graph is open as a graph: scores (n×C) and novelty (n×1); with closed set, that of closed heads.
+func (m *means) graph(g *onnx.Graph, x string, closed bool) (scores, novelty string) {
 	C, d := m.rows.Rows, m.rows.Cols
 	z := g.Op("Sub", classifier.PlacedGraph(g, x, m.cosine), g.Float64s(m.centre, d))
-	s := classifier.MulTransGraph(g, z, m.rows.Data, C, d)
-	if m.cosine {
-		return s
+	scores = classifier.MulTransGraph(g, z, m.rows.Data, C, d)
+	if !m.cosine {
+		half := g.Op("Div", g.Op("Add", classifier.SquaresGraph(g, z), g.Float64s(m.sq, C)), g.Scalar(2))
+		scores = g.Op("Min", g.Op("Sub", scores, half), g.Scalar(0))
 	}
-	half := g.Op("Div", g.Op("Add", classifier.SquaresGraph(g, z), g.Float64s(m.sq, C)), g.Scalar(2))
-	return g.Op("Min", g.Op("Sub", s, half), g.Scalar(0))
+	switch {
+	case !closed:
+		return scores, m.noveltyGraph(g, z, scores)
+	case m.cosine:
+		return scores, g.Op("Sub", g.Scalar(1), classifier.MaxGraph(g, scores, C))
+	}
+	return scores, g.Op("Sqrt", g.Op("Mul", classifier.MaxGraph(g, scores, C), g.Scalar(-2)))
+}
+
+// noveltyGraph is novelty as a graph. Multiplied out, it is for every class
+//
+//	a·D + b·‖m_c−m₀‖² + e·s,  a = (1−g)/r − 1, b = (g²−g)/r, e = −2g/r
+//
+// over 2√(1−r), with g the gain and r the spread.
+func (m *means) noveltyGraph(g *onnx.Graph, z, scores string) string {
+	C, d := m.rows.Rows, m.rows.Cols
+	ofD, constant, ofS := make([]float64, C), make([]float64, C), make([]float64, C)
+	for c, o := range m.others {
+		scale := 2 * math.Sqrt(1-o.spread)
+		ofD[c] = ((1-o.gain)/o.spread - 1) / scale
+		constant[c] = (o.gain*o.gain - o.gain) / o.spread * o.square / scale
+		if ofS[c] = -2 * o.gain / o.spread / scale; m.cosine {
+			constant[c] -= ofS[c] // of s−1
+		}
+	}
+	D := classifier.SquaresGraph(g, g.Op("Sub", z, g.Float64s(m.offset(), d)))
+	all := g.Op("Add", g.Op("Add", g.Op("Mul", D, g.Float64s(ofD, C)), g.Float64s(constant, C)),
+		g.Op("Mul", scores, g.Float64s(ofS, C)))
+	return g.Op("Neg", classifier.MaxGraph(g, g.Op("Neg", all), C))
 }

@@ -104,12 +104,13 @@ func (h *NCM) Temperature() float64 { return h.Model().Shared.Tau }
 func (h *NCM) TakesUnit() bool { return h.cfg.Metric == Cosine }
 
 // Export implements classifier.Exporter.
-func (h *NCM) Export(g *onnx.Graph, x string) (string, error) {
+func (h *NCM) Export(g *onnx.Graph, x string) (logProb, novelty string, err error) {
 	if err := h.CheckFitted("export"); err != nil {
-		return "", err
+		return "", "", err
 	}
 	s := h.Model().Shared
-	return classifier.LogSoftmaxGraph(g, g.Op("Div", s.means.graph(g, x), g.Scalar(s.Tau))), nil
+	scores, novelty := s.means.graph(g, x, s.Between == 0)
+	return classifier.LogSoftmaxGraph(g, g.Op("Div", scores, g.Scalar(s.Tau))), novelty, nil
 }
 
 // Clone implements classifier.Cloner in O(1): the two share what they have learned,

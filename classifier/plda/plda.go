@@ -274,21 +274,22 @@ func (h *PLDA) UsePrior(p *gauss.Prior) error {
 func (h *PLDA) Adaptable() bool { return !h.cfg.Certain }
 
 // Export implements classifier.Exporter.
-func (h *PLDA) Export(g *onnx.Graph, x string) (string, error) {
+func (h *PLDA) Export(g *onnx.Graph, x string) (logProb, novelty string, err error) {
 	if err := h.CheckFitted("export"); err != nil {
-		return "", err
+		return "", "", err
 	}
 	s := h.Model().Shared
 	placed := classifier.PlacedGraph(g, x, true)
-	scores, err := s.stack.Graph(g, s.Space.WhitenedGraph(g, placed))
+	scores, unseen, err := s.stack.Graph(g, s.Space.WhitenedGraph(g, placed))
 	if err != nil {
-		return "", fmt.Errorf("%s: export: %w", h.cfg.method(), err)
+		return "", "", fmt.Errorf("%s: export: %w", h.cfg.method(), err)
 	}
 	if n := s.named; n != nil {
 		named := classifier.MulTransGraph(g, placed, n.Directions.Data, n.Directions.Rows, n.Directions.Cols)
 		scores = g.Op("Add", scores, g.Op("Add", named, g.Float64s(n.Offsets, len(n.Offsets))))
 	}
-	return classifier.LogSoftmaxGraph(g, scores), nil
+	novelty = classifier.UnseenGraph(g, scores, len(h.Classes()), unseen)
+	return classifier.LogSoftmaxGraph(g, scores), novelty, nil
 }
 
 func (c Config) decode(m *model, s classifier.State, _ int) error {

@@ -8,21 +8,36 @@ import (
 )
 
 // Export implements classifier.Exporter.
-func (h *Head) Export(g *onnx.Graph, x string) (string, error) {
+func (h *Head) Export(g *onnx.Graph, x string) (logProb, novelty string, err error) {
 	if err := h.CheckFitted("export"); err != nil {
-		return "", err
+		return "", "", err
 	}
 	s := h.Model().Shared.scorer
 	white := s.space.WhitenedGraph(g, classifier.PlacedGraph(g, x, true))
-	scores, err := s.stack.Graph(g, white)
+	scores, unseen, err := s.stack.Graph(g, white)
 	if err != nil {
-		return "", fmt.Errorf("%s: export: %w", h.method, err)
+		return "", "", fmt.Errorf("%s: export: %w", h.method, err)
+	}
+	if novelty, err = s.noveltyGraph(g, white, scores, unseen); err != nil {
+		return "", "", fmt.Errorf("%s: export: %w", h.method, err)
 	}
 	scores = s.weighedGraph(g, white, scores)
 	if s.logits.Rows > 0 {
 		scores = s.rankedGraph(g, white, scores)
 	}
-	return classifier.LogSoftmaxGraph(g, scores), nil
+	return classifier.LogSoftmaxGraph(g, scores), novelty, nil
+}
+
+// noveltyGraph is noveltyOf as a graph (n×1).
+func (s *scorer) noveltyGraph(g *onnx.Graph, white, scores, unseen string) (string, error) {
+	C := len(s.base) + len(s.later)
+	if s.plain != nil {
+		var err error
+		if scores, unseen, err = s.plain.Graph(g, white); err != nil {
+			return "", err
+		}
+	}
+	return classifier.UnseenGraph(g, scores, C, unseen), nil
 }
 
 // weighedGraph computes (ℓ + κ·cos(z, m))/T, plus b for later classes.
@@ -46,7 +61,9 @@ func (s *scorer) weighedGraph(g *onnx.Graph, white, scores string) string {
 // unchanged.
 func (s *scorer) rankedGraph(g *onnx.Graph, white, scores string) string {
 	B := len(s.base)
-	mass := g.Node("ReduceLogSumExp", []string{classifier.ColumnsGraph(g, scores, s.base)}, onnx.Ints("axes", 1))
+	own := classifier.ColumnsGraph(g, scores, s.base)
+	most := classifier.MaxGraph(g, own, B)
+	mass := g.Op("Add", most, g.Op("Log", classifier.SumGraph(g, g.Op("Exp", g.Op("Sub", own, most)), 1, true)))
 	logits := g.Op("Add", classifier.MulTransGraph(g, white, s.logits.Data, B, s.space.Dim()), g.Float64s(s.consts, B))
 	rank := g.Node("LogSoftmax", []string{g.Op("Mul", logits, g.Scalar(s.setting.Rerank))}, onnx.Int("axis", 1))
 	ranked := g.Op("Add", rank, mass)

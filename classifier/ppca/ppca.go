@@ -121,15 +121,17 @@ func (h *PPCA) Unfitted() (classifier.Learner, error) {
 }
 
 // Export implements classifier.Exporter.
-func (h *PPCA) Export(g *onnx.Graph, x string) (string, error) {
+func (h *PPCA) Export(g *onnx.Graph, x string) (logProb, novelty string, err error) {
 	if err := h.CheckFitted("export"); err != nil {
-		return "", err
+		return "", "", err
 	}
 	s, z := h.Model().Shared, classifier.PlacedGraph(g, x, *h.cfg.Normalize)
 	if *h.cfg.Normalize {
 		z = g.Cast(g.Cast(z, onnx.Float32), onnx.Float64) // as lowrank.Placed does
 	}
-	return classifier.LogSoftmaxGraph(g, s.stack.Graph(g, z, s.centre)), nil
+	scores := s.stack.Graph(g, z, s.centre)
+	novelty = classifier.UnseenGraph(g, scores, len(h.Classes()), s.background.Graph(g, z, s.centre))
+	return classifier.LogSoftmaxGraph(g, scores), novelty, nil
 }
 
 // base chooses λ if that is automatic.

@@ -121,9 +121,9 @@ func dot(a, b []float64) float64 {
 }
 
 // Export implements classifier.Exporter: scoreRow as a graph.
-func (h *Online) Export(g *onnx.Graph, x string) (string, error) {
+func (h *Online) Export(g *onnx.Graph, x string) (logProb, novelty string, err error) {
 	if err := h.CheckFitted("export"); err != nil {
-		return "", err
+		return "", "", err
 	}
 	s, d := h.Model().Shared.scorer, h.Dim()
 	C := len(s.classes)
@@ -140,7 +140,8 @@ func (h *Online) Export(g *onnx.Graph, x string) (string, error) {
 	}
 	r = g.Op("Max", r, g.Scalar(0))
 	scores := g.Op("Div", g.Op("Add", g.Op("Div", r, g.Float64s(sigma2, C)), g.Float64s(constants, C)), g.Scalar(-2))
-	return classifier.LogSoftmaxGraph(g, scores), nil
+	novelty = classifier.UnseenGraph(g, scores, C, s.background.Graph(g, z, s.centre))
+	return classifier.LogSoftmaxGraph(g, scores), novelty, nil
 }
 
 // withinGraph computes ‖R(z−μ)‖² for every class (n×C): the squares for all

@@ -19,6 +19,7 @@ var goBlock = regexp.MustCompile("(?ms)^```go\n(.*?)^```")
 // pythonRuns has the pages whose blocks of Python run in a test of the same name.
 var pythonRuns = map[string]string{
 	"deploy/python/README.md": "TestPythonModule",
+	"docs/formats-model.md":   "TestONNXClientInPython",
 	"docs/python.md":          "TestPythonDocs",
 	"docs/serve.md":           "TestServeDocs",
 	"models/README.md":        "TestReadme",

@@ -30,7 +30,7 @@ step() {
 }
 cd "$work/home"
 step go install "$module/cmd/pipeline@latest"
-[ "$("${empty[@]}" go/bin/pipeline --version)" = "pipeline version ${version#v}" ]
+[ "$("${empty[@]}" go/bin/pipeline --version | cut -d " " -f -3)" = "pipeline version ${version#v}" ]
 step go/bin/pipeline setup ${FROM:+--from "$FROM"}
 step go/bin/pipeline demo --out demo
 step go/bin/pipeline label demo/demo.model --images demo/images/new --out labels

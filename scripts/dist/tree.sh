@@ -33,10 +33,13 @@ debian() {
 }
 
 program() {
+	local module=github.com/seed-90d10d51/pipeline
+	local stamps="-X $module/cmd/pipeline/command.version=$version -X $module/internal/build.revision=$commit"
 	CGO_ENABLED=1 GOOS=$os GOARCH=$arch CC=$cc GOFLAGS=-buildvcs=false \
-		go build -trimpath -ldflags "-s -w -buildid= -extldflags=-s -X github.com/seed-90d10d51/pipeline/cmd/pipeline/command.version=$version" -o "$1" ./cmd/pipeline
+		go build -trimpath -ldflags "-s -w -buildid= -extldflags=-s $stamps" -o "$1" ./cmd/pipeline
 }
 
+commit=$(git rev-parse --verify --quiet HEAD || true)
 compiler
 case $os in
 darwin) cc=$(mac_compiler) ;;

@@ -12,6 +12,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/classifier"
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/episodes"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/onnx"
 )
 
 // An Unseen tells how probable it is that an example is of no class that was learned: where
@@ -44,6 +45,13 @@ func (u Unseen) P(novelty, share float64) float64 {
 		slope = u.Slope + u.Bend
 	}
 	return 1 / (1 + math.Exp(-u.Offset-u.Slope*u.Middle-slope*beyond)*(1-share)/share)
+}
+
+// Graph is P as a graph, for novelties (n×1 float64).
+func (u Unseen) Graph(g *onnx.Graph, novelty string, share float64) string {
+	bent := g.Op("Mul", g.Op("Abs", g.Op("Sub", novelty, g.Scalar(u.Middle))), g.Scalar(u.Bend))
+	odds := g.Op("Add", g.Op("Mul", novelty, g.Scalar(u.Slope)), g.Scalar(u.Offset+math.Log(share/(1-share))))
+	return g.Op("Sigmoid", g.Op("Add", odds, bent))
 }
 
 // A sighting is how new an example looks to a head.

@@ -18,13 +18,14 @@ func (sp *Space) WhitenedGraph(g *onnx.Graph, z string) string {
 	return classifier.MulTransGraph(g, g.Op("Sub", z, g.Float64s(sp.Origin, d)), sp.Whiten.Dense().Data, d, d)
 }
 
-// Graph is LogDensities of whitened rows as a graph, all of it in float64: n×C.
+// Graph is OpenLogDensities of whitened rows as a graph, all of it in float64: n×C, and n×1 of a class that
+// has not been seen.
 // The squared distance is computed as in exact,
 //
 //	zᵀD⁻¹z − 2·μᵀD⁻¹z + μᵀD⁻¹μ − |f|² + fᵀ·H·f,  f = F(z−μ)
 //
 // where H is what rounding F to float32 adds.
-func (s *Stack) Graph(g *onnx.Graph, white string) (string, error) {
+func (s *Stack) Graph(g *onnx.Graph, white string) (scores, unseen string, err error) {
 	C, d := len(s.densities), s.space.Dim()
 	quadratic := classifier.MulTransGraph(g, s.space.squaresGraph(g, white), s.precision.Data, s.precision.Rows,
 		s.precision.Cols)
@@ -40,14 +41,16 @@ func (s *Stack) Graph(g *onnx.Graph, white string) (string, error) {
 		for i, p := range s.densities {
 			H, err := p.excess(s.space)
 			if err != nil {
-				return "", err
+				return "", "", err
 			}
 			own[i] = classifier.LowRank{Rows: p.factor, Origin: p.shift,
 				Weight: slices.Repeat([]float64{1}, len(p.values)), Excess: dense.Narrowed(H)}
 		}
 		r = g.Op("Sub", r, classifier.LowRankGraph(g, white, d, own))
 	}
-	return s.logDensityGraph(g, r), nil
+	unseen = classifier.ColumnsGraph(g, quadratic, []int{s.precision.Rows - 1})
+	unseen = g.Op("Div", g.Op("Add", unseen, g.Scalar(s.unseen)), g.Scalar(-2))
+	return s.logDensityGraph(g, r), unseen, nil
 }
 
 // squaresGraph is squares as a graph, of whitened rows and their coordinates

@@ -31,6 +31,12 @@ func (s *Stack) Graph(g *onnx.Graph, z string, centre []float64) string {
 	return g.Op("Div", r, g.Scalar(-2))
 }
 
+// Graph is Score as a graph, for rows z (n×d in float64) and their centre m: n×1.
+func (b Background) Graph(g *onnx.Graph, z string, centre []float64) string {
+	squared := classifier.SquaresGraph(g, g.Op("Sub", z, g.Float64s(centre, len(centre))))
+	return g.Op("Div", g.Op("Add", g.Op("Mul", squared, g.Scalar(b.precision)), g.Scalar(b.constant)), g.Scalar(-2))
+}
+
 // graph returns Lᵀ, Lᵀ(μ−c), w and H.
 func (g *Gaussian) graph(shift []float64) classifier.LowRank {
 	l := classifier.LowRank{Rows: g.Basis, Origin: g.project(shift)}

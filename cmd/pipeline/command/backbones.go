@@ -121,10 +121,19 @@ func (a *app) inspectBackboneFile(ctx context.Context, ref string) error {
 		return nil
 	}
 	a.say("embedding   %s", n.Reading)
-	verdict := "so this looks right"
-	if !(n.Same > n.Other) {
-		verdict = "so this looks wrong: set extractor.output, extractor.pool or extractor.map"
-	}
-	a.say("check       crops of one picture have a cosine of %.2f, of two pictures %.2f, %s", n.Same, n.Other, verdict)
+	a.say("check       crops of one picture have a cosine of %.2f, of two pictures %.2f, %s", n.Same, n.Other,
+		verdict(n.Same, n.Other))
 	return nil
+}
+
+// verdict says what the cosines of crops of one picture and of two pictures tell of a network.
+func verdict(same, other float64) string {
+	const alike = 0.995 // what is printed as 1.00
+	switch {
+	case !(same > other):
+		return "so this looks wrong: set extractor.output, extractor.pool or extractor.map"
+	case other >= alike:
+		return "so it hardly tells pictures apart: set extractor.output, or take another network"
+	}
+	return "so this looks right"
 }

@@ -1,8 +1,10 @@
 package command_test
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -28,17 +30,21 @@ import (
 	"github.com/seed-90d10d51/pipeline/preprocess"
 )
 
-// graphRun feeds one tensor to an exported file and returns its only output.
-func graphRun(t *testing.T, file []byte, input []float32, classes int, shape ...int64) []float32 {
+// graphRun feeds one tensor to an exported file and returns an output, a number of values for each row.
+func graphRun(t *testing.T, file []byte, input []float32, output string, values int, shape ...int64) []float32 {
 	t.Helper()
 	rt := orttest.Open(t)
 	m := must.Get(onnx.Parse(file))(t)
-	if len(m.Inputs) != 1 || len(m.Outputs) != 1 || m.Outputs[0].Name != pipeline.ExportOutput {
+	if len(m.Inputs) != 1 || !slices.ContainsFunc(m.Outputs, func(v onnx.Value) bool { return v.Name == output }) {
 		t.Fatalf("inputs %s, outputs %s", onnx.Names(m.Inputs), onnx.Names(m.Outputs))
 	}
-	s := must.Get(rt.NewSession(file, []string{m.Inputs[0].Name}, []string{pipeline.ExportOutput}, ort.CPU))(t)
+	s := must.Get(rt.NewSession(file, []string{m.Inputs[0].Name}, []string{output}, ort.CPU))(t)
 	in := must.Get(rt.WrapTensor(input, shape...))(t)
-	out := must.Get(rt.NewTensor(shape[0], int64(classes)))(t)
+	of := []int64{shape[0]}
+	if values > 1 {
+		of = append(of, int64(values))
+	}
+	out := must.Get(rt.NewTensor(of...))(t)
 	must.Do(t, s.Run([]*ort.Tensor{in}, []*ort.Tensor{out}))
 	got := slices.Clone(out.Data())
 	must.Do(t, errors.Join(in.Close(), out.Close(), s.Close()))
@@ -55,6 +61,20 @@ func sameProbabilities(t *testing.T, what string, got []float32, want []float64)
 	t.Logf("%s: largest difference in probability %.1e, relative in log-probability %.1e", what, worst, worstLog)
 	if !(worst <= 1e-5 && worstLog <= 1e-4) {
 		t.Errorf("%s: probabilities differ by %.1e, their logarithms by %.1e of them", what, worst, worstLog)
+	}
+}
+
+// sameNovelties compares novelties and the probabilities that rest on them.
+func sameNovelties(t *testing.T, novelty, unseen []float32, want []model.Judgement) {
+	t.Helper()
+	for i, j := range want {
+		if math.Abs(float64(novelty[i])-j.Novelty) > 1e-4*(1+math.Abs(j.Novelty)) {
+			t.Errorf("row %d: novelty %v, want %v", i, novelty[i], j.Novelty)
+		}
+		p := float64(unseen[i])
+		if j.New == nil && !math.IsNaN(p) || j.New != nil && !(math.Abs(p-*j.New) <= 1e-4) {
+			t.Errorf("row %d: p_new is %v, want %v (NaN for nil)", i, p, j.New)
+		}
 	}
 }
 
@@ -82,11 +102,16 @@ func checkExport(l *commandtest.Bed, t *testing.T, modelFile, images string, arg
 	f := must.Get(featdir.Read(features))(t)
 	n, C := f.X.Rows, len(m.Classes())
 	want := blas64.General{Rows: n, Cols: C, Stride: C, Data: make([]float64, n*C)}
+	judged := must.Get(m.Predictor.Judge(f.X, 1, m.UsualThreshold()))(t)
 	must.Do(t, m.Predictor.Score(want, nil, f.X))
 	head, whole := l.Path("head.onnx"), l.Path("whole.onnx")
 	l.Must("export", modelFile, "--onnx", head)
 	l.Must(append([]string{"export", modelFile, "--onnx", whole, "--with-backbone"}, args...)...)
-	sameProbabilities(t, "head", graphRun(t, l.Read(head), contiguous(f.X), C, int64(n), int64(f.X.Cols)), want.Data)
+	onHead := func(output string, values int) []float32 {
+		return graphRun(t, l.Read(head), contiguous(f.X), output, values, int64(n), int64(f.X.Cols))
+	}
+	sameProbabilities(t, "head", onHead(pipeline.ExportOutput, C), want.Data)
+	sameNovelties(t, onHead(pipeline.ExportNovelty, 1), onHead(pipeline.ExportNew, 1), judged)
 	parsed := must.Get(onnx.Parse(l.Read(whole)))(t)
 	var classes []string
 	if err := json.Unmarshal([]byte(parsed.Metadata[pipeline.MetadataClasses]), &classes); err != nil ||
@@ -94,12 +119,14 @@ func checkExport(l *commandtest.Bed, t *testing.T, modelFile, images string, arg
 		t.Errorf("classes %q, %v", classes, err)
 	}
 	if parsed.Metadata[pipeline.MetadataModel] != m.SHA256() || parsed.Metadata[pipeline.MetadataMethod] != m.Method ||
-		len(parsed.Metadata[pipeline.MetadataBackbone]) != 64 {
+		len(parsed.Metadata[pipeline.MetadataBackbone]) != 64 ||
+		parsed.Metadata[pipeline.MetadataT] != fmt.Sprint(m.Predictor.Temperature.T) ||
+		cmp.Or(parsed.Metadata[pipeline.MetadataThreshold], "+Inf") != fmt.Sprint(m.UsualThreshold()) {
 		t.Errorf("metadata %q", parsed.Metadata)
 	}
 	pixels, side := pixelsOf(t, parsed, images, f.Samples, l)
-	sameProbabilities(t, "whole", graphRun(t, l.Read(whole), pixels, C, int64(n), 3, int64(side), int64(side)),
-		want.Data)
+	sameProbabilities(t, "whole", graphRun(t, l.Read(whole), pixels, pipeline.ExportOutput, C, int64(n), 3,
+		int64(side), int64(side)), want.Data)
 }
 
 func contiguous(x blas32.General) []float32 {

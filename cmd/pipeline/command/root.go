@@ -1,6 +1,7 @@
 package command
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/config"
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/build"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 )
 
@@ -57,6 +59,8 @@ few images without forgetting the old ones.`,
 			return err
 		},
 	}
+	root.SetVersionTemplate(fmt.Sprintf("pipeline version {{.Version}} (commit %s, %s, %s)\n",
+		cmp.Or(build.Commit(), "unknown"), build.Go(), build.System()))
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(wrongFlag)
 	commonFlags(root)

@@ -36,15 +36,21 @@ embeddings. Memory grows only by 32 bytes per image, the content hash that makes
 count once.
 
 A class of at most as many images as an embedding has values is stored as its
-embeddings, a larger class as its count, mean and covariance.`,
-		Example: "  pipeline stats collect --images shard1 --out 1.stats",
-		Args:    arguments,
+embeddings, a larger class as its count, mean and covariance.
+
+--shard divides the files as it does for label: by their paths alone. Each part has a file
+of its own.`,
+		Example: "  pipeline stats collect --images shard1 --out 1.stats\n" +
+			"  pipeline stats collect --images photos --shard 2/8 --out part-2.stats",
+		Args: arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			return a.collectStats(ctx, raw, except)
 		}),
 	}
 	inputFlags(cmd, "images", "list", "features")
 	predictionsFlag(cmd)
+	scanFlags(cmd)
+	cmd.Flags().Lookup("shard").Usage = "count only part `i/n` of the files, as another machine counts the others"
 	outFlag(cmd, "`file` for the statistics")
 	backboneFlag(cmd)
 	cmd.Flags().BoolVar(&raw, "raw", false,

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -179,7 +180,8 @@ func TestHelp(t *testing.T) {
 func TestVersion(t *testing.T) {
 	var stdout, stderr bytes.Buffer
 	if code := command.Run(context.Background(), []string{"--version"}, &stdout, &stderr); code != command.ExitDone ||
-		!strings.Contains(stdout.String(), command.Version()) {
+		!regexp.MustCompile(`^pipeline version `+regexp.QuoteMeta(command.Version())+` \(commit [0-9a-z+]+, `+
+			regexp.QuoteMeta(runtime.Version()+", "+runtime.GOOS+"/"+runtime.GOARCH)+`\)\n$`).Match(stdout.Bytes()) {
 		t.Errorf("exit code %d, %q", code, stdout.String())
 	}
 	changes, err := os.ReadFile("../../../CHANGELOG.md")

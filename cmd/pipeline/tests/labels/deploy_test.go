@@ -3,11 +3,17 @@
 package labels
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
@@ -43,6 +49,59 @@ func TestSlurmRecipe(t *testing.T) {
 	got, err := cmd.Output()
 	if err != nil || string(got) != string(l.Read(l.Path("whole"), "labels.csv")) {
 		t.Errorf("%v: the parts give\n%s", err, got)
+	}
+}
+
+// TestKubernetesService: the Deployment asks for paths that a service answers, is not root, and is what the
+// Service selects.
+func TestKubernetesService(t *testing.T) {
+	text := must.Get(os.ReadFile("../../../../deploy/kubernetes/serve.yaml"))(t)
+	var deployment struct {
+		Kind string
+		Spec struct {
+			Selector struct {
+				MatchLabels map[string]string `yaml:"matchLabels"`
+			}
+			Template struct {
+				Metadata struct{ Labels map[string]string }
+				Spec     struct {
+					SecurityContext struct {
+						RunAsNonRoot bool `yaml:"runAsNonRoot"`
+					} `yaml:"securityContext"`
+					Containers []struct {
+						Args           []string
+						LivenessProbe  map[string]map[string]string `yaml:"livenessProbe"`
+						ReadinessProbe map[string]any               `yaml:"readinessProbe"`
+						Ports          []struct {
+							Name string
+							Port int `yaml:"containerPort"`
+						}
+					}
+				}
+			}
+		}
+	}
+	var service struct {
+		Kind string
+		Spec struct{ Selector map[string]string }
+	}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	must.Do(t, d.Decode(&deployment))
+	must.Do(t, d.Decode(&service))
+	pod := deployment.Spec.Template
+	c := pod.Spec.Containers[0]
+	if deployment.Kind != "Deployment" || service.Kind != "Service" || !pod.Spec.SecurityContext.RunAsNonRoot ||
+		!maps.Equal(pod.Metadata.Labels, service.Spec.Selector) ||
+		!maps.Equal(pod.Metadata.Labels, deployment.Spec.Selector.MatchLabels) || c.Args[0] != "serve" ||
+		!slices.Contains(c.Args, fmt.Sprintf("0.0.0.0:%d", c.Ports[0].Port)) {
+		t.Errorf("%+v\n%+v", deployment, service)
+	}
+	if got := c.LivenessProbe["httpGet"]; got["path"] != "/healthz" || got["port"] != c.Ports[0].Name {
+		t.Errorf("liveness: %v", got)
+	}
+	ready, _ := c.ReadinessProbe["httpGet"].(map[string]any)
+	if ready["path"] != "/readyz" || ready["port"] != c.Ports[0].Name {
+		t.Errorf("readiness: %v", c.ReadinessProbe)
 	}
 }
 

@@ -2,9 +2,11 @@ package models
 
 import (
 	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -125,6 +127,28 @@ func TestStatsOfFeatures(t *testing.T) {
 	l.Must("stats", "merge", l.Path("rest.stats"), l.Path("f.stats"), "--out", l.Path("sum.stats"))
 	if !bytes.Equal(l.Read(l.Path("sum.stats")), l.Read(l.Path("f.stats"))) {
 		t.Error("merging with an empty file changed the bytes")
+	}
+}
+
+// TestStatsOfShards: the parts of a folder, merged, are the statistics of all of it.
+func TestStatsOfShards(t *testing.T) {
+	l := commandtest.New(t)
+	photos := l.Photos(l.Path("photos"), 40, 4, "ant", "bee", "cat")
+	l.Must("stats", "collect", "--images", photos, "--out", l.Path("all.stats"))
+	merge, counted := []string{"stats", "merge", "--out", l.Path("sum.stats")}, 0
+	for i := 1; i <= 3; i++ {
+		part := l.Path(fmt.Sprintf("part-%d.stats", i))
+		r := l.Must("stats", "collect", "--images", photos, "--shard", fmt.Sprintf("%d/3", i), "--out", part)
+		n, _ := strconv.Atoi(strings.Fields(r.Stdout)[1])
+		if counted, merge = counted+n, append(merge, part); n == 12 {
+			t.Errorf("part %d of 3 has all photos", i)
+		}
+	}
+	if r := l.Must(merge...); counted != 12 || !strings.Contains(r.Stdout, "12 samples of 3 classes") {
+		t.Errorf("the parts have %d of 12 photos:\n%s", counted, r.Stdout)
+	}
+	if !bytes.Equal(l.Read(l.Path("sum.stats")), l.Read(l.Path("all.stats"))) {
+		t.Error("the parts together are not the whole")
 	}
 }
 
