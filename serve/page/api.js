@@ -33,7 +33,7 @@ export const similarTo = (file, limit) => ask("POST", "similar", { query: { limi
 export const search = (q, limit) => ask("GET", "search", { query: { q, limit } });
 export const map = (query) => ask("GET", "map", { query });
 export const arrange = (yes) => ask("POST", "map", { json: { arrange: yes } });
-export const groups = () => ask("GET", "groups");
+export const groups = (query) => ask("GET", "groups", { query });
 export const duplicates = (query) => ask("GET", "duplicates", { query });
 export const classes = () => ask("GET", "classes");
 export const status = () => ask("GET", "status");
