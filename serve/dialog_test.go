@@ -30,7 +30,8 @@ var conversations = []conversation{
 	{name: "help by its key", view: "check", keys: []string{"?"}},
 	{name: "history", view: "check", from: "#show-history"},
 	{name: "history by its key", view: "check", keys: []string{"<"}},
-	{name: "accept many", view: "check", from: "#bulk", asked: "accept 0"},
+	// Enter at once begins a check: accepting unchecked is the next button.
+	{name: "accept many", view: "check", from: "#bulk", answer: []string{"Tab"}, asked: "accept 0"},
 	{name: "accept many of a class", view: "class", from: "#lead-tools button:nth-child(3)", asked: "accept 0 %s"},
 	{name: "forget", view: "check", before: []string{".tile .tick"}, from: "#forget"}, // the blue button is Cancel
 	{name: "rename", view: "class", from: "#lead-tools button", answer: []string{"w", "a", "l", "l"},

@@ -22,7 +22,8 @@ func TestPageLeads(t *testing.T) {
 	s.wrong = map[string]any{"expected": 13.6, "low": 8.2, "high": 19.1, "of": 200}
 	p := browse(t, url)
 	p.Wait("document.getElementById('heading').textContent === 'Maybe mislabelled'")
-	p.Wait("document.getElementById('untimed').textContent.includes('about 14 of 200 labels are wrong, between 8 and 20')")
+	p.Wait("document.getElementById('untimed').textContent.includes(" +
+		"'about 14 of 200 labels are wrong, between 8 and 20')")
 	for _, want := range []string{"Expect about 88 % of photos", "Taken for another: fig for kiwi",
 		"Name more."} {
 		if got := text(p, "brief"); !strings.Contains(got, want) {

@@ -121,6 +121,7 @@ func (s *Server) classes(w http.ResponseWriter, _ *http.Request) error {
 		Learned   int    `json:"learned"`
 		Labelled  int    `json:"labelled"`
 		Accepted  int    `json:"accepted"`
+		Listed    int    `json:"listed"`
 		Predicted int    `json:"predicted"`
 		Detected  int    `json:"detected"`
 	}

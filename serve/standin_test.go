@@ -51,6 +51,7 @@ type standIn struct {
 	listed  string    // the last query of a list
 	places  int       // version of the map; odd ones are not arranged
 	found   []string  // by training
+	within  string    // the query with which a change was asked for last
 	wrong   any       // of the account: how many labels are wrong
 	called  any       // what the model takes the photos of a group for
 	stopped bool      // the arrangement of the map
@@ -263,6 +264,9 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 		if of := r.FormValue("duplicates") + r.FormValue("event") + r.FormValue("beside"); of != "" {
 			in = slices.Contains(s.moment(s.find(of)), p)
 		}
+		if r.FormValue("state") == "unusable" {
+			in = p.by == "ignored"
+		}
 		in = in && (r.FormValue("events") == "" || !slices.Contains(s.moment(p)[1:], p))
 		if in && strings.Contains(strings.ToLower(p.name), strings.ToLower(r.FormValue("q"))) {
 			found = append(found, p)
@@ -387,7 +391,7 @@ func (s *standIn) listClasses(w http.ResponseWriter, _ *http.Request) {
 			}
 		}
 		out = append(out,
-			map[string]any{"name": name, "learned": 5, "labelled": labelled, "accepted": 0, "predicted": predicted})
+			map[string]any{"name": name, "learned": 5, "labelled": labelled, "accepted": 0, "listed": 0, "predicted": predicted})
 	}
 	answer(w, map[string]any{"classes": out, "revision": s.seq})
 }
@@ -476,7 +480,7 @@ func (s *standIn) account() map[string]any {
 		"photos": len(s.photos), "failed": 0, "copies": 0, "waiting": 0, "model": 77, "unknown": 0,
 		"decided": map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk"), "list": 0,
 			"detector": 0},
-		"set_aside": map[string]any{"unusable": 0, "several": 0, "later": 0},
+		"set_aside": map[string]any{"unusable": s.labelled("ignored"), "several": 0, "later": 0},
 		"expected":  map[string]any{"accuracy": 0.81, "low": 0.7, "high": 0.92, "of_all": nil, "rests_on": "80 photos"},
 		"measured":  nil, "wrong_labels": s.wrong, "classes": []any{}, "next": s.advice(),
 	}
@@ -528,6 +532,7 @@ func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	s.within = r.URL.RawQuery
 	if gate := s.gate; gate != nil {
 		s.mu.Unlock()
 		<-gate

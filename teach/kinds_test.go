@@ -16,7 +16,8 @@ import (
 const firstScreen = 4
 
 // Two kinds come later, of which most photos are called by old names: more of them are in groups of the first screen
-// than look unknown one by one, and few of the groups that are called another thing are none. PIPELINE_LONG makes more draws (docs/log/labelling.md).
+// than look unknown one by one, and few of the groups that are called another thing are none. PIPELINE_LONG makes
+// more draws (docs/log/labelling.md).
 func TestNewKinds(t *testing.T) {
 	if testing.Short() {
 		t.Skip("teaches models of real photos")

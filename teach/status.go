@@ -130,9 +130,9 @@ func Describe(l Line) string {
 // A ClassCount counts the photos of a class.
 type ClassCount struct {
 	Name string
-	// Learned examples; Labelled by a person, Accepted in bulk and Predicted photos of
-	// the folder; Detected ones, which are of no class of the model.
-	Learned, Labelled, Accepted, Predicted, Detected int
+	// Learned examples; Labelled by a person, Accepted in bulk, Listed by their folder or a list, and Predicted photos
+	// of the folder; Detected ones, which are of no class of the model.
+	Learned, Labelled, Accepted, Listed, Predicted, Detected int
 }
 
 // Classes returns the classes of the model in its order, then others that photos
@@ -166,7 +166,9 @@ func (s *Session) Classes() []ClassCount {
 			add(class).Detected++
 		case by == label.Bulk:
 			add(class).Accepted++
-		case class == "" && s.live.scored(i):
+		case class != "":
+			add(class).Listed++
+		case s.live.scored(i):
 			predicted, _ := s.live.predicted(i)
 			add(predicted).Predicted++
 		}

@@ -47,8 +47,10 @@ export const forget = (ids) => ask("POST", "forget", { json: { images: ids } });
 export const look = () => ask("POST", "look");
 export const quit = () => ask("POST", "quit");
 export const save = () => ask("POST", "save");
-export const previewAccept = (above, name) => ask("GET", "accept", { query: { above, class: name } });
-export const accept = (above, name) => ask("POST", "accept", { json: name ? { above, class: name } : { above } });
+export const previewAccept = (above, name, within) =>
+  ask("GET", "accept", { query: { ...within, above, class: name ?? within.class } });
+export const accept = (above, name, within) =>
+  ask("POST", "accept", { query: within, json: name ? { above, class: name } : { above } });
 export const spotCheck = (above, name, n) =>
   ask("POST", "check", { json: name ? { above, class: name, n } : { above, n } });
 

@@ -7,6 +7,7 @@ import { askBulk, spots } from "./bulk.js";
 import { Changes } from "./changes.js";
 import { Classes } from "./classes.js";
 import { byId, count, element, isField, photos, say } from "./dom.js";
+import * as filter from "./filter.js";
 import { askForget, tellForgotten } from "./forget.js";
 import { Grid } from "./grid.js";
 import { duplicates, focusedGroup, members, showGroups, unknown } from "./groups.js";
@@ -86,16 +87,18 @@ const steady = (ask) => async (...values) => {
 
 // source is that of the photos of the view, or of those to begin with.
 const source = (first) => steady((cursor, limit) => {
-  const of = view === "class" ? shownClass : undefined;
+  const of = view === "class" ? shownClass : searching.class;
   const its = view === "accepted" ? acceptance : undefined;
   const events = status?.events && view === "check" ? true : undefined;
-  return api.images({ ...searching, cursor, limit, view: first ? "start" : view, class: of, of: its, events });
+  const put = view === "class" ? classes.aside : null; // what was set aside is in no view of its own
+  const which = put ? { view: "all", state: put } : { view: first ? "start" : view, class: of };
+  return api.images({ ...searching, cursor, limit, of: its, events, ...which });
 });
 
 const begins = () => view === "check" && status !== null && !status.model.ready;
 
 // outdated reports whether the view is one of a class or model that is no more.
-const outdated = () => beginning !== begins() || (view === "class" && shownClass !== classes.current);
+const outdated = () => beginning !== begins() || (view === "class" && (shownClass !== classes.current || !classes.there));
 
 // stage is where the photos are.
 const stage = () => (view === "map" ? map : grid);
@@ -119,7 +122,7 @@ async function show(next, its) {
     await classes.load();
     shownClass = classes.current;
   }
-  const inGroups = view === "duplicates" || (view === "unknown" && Object.keys(searching).length === 0);
+  const inGroups = view === "duplicates" || (view === "unknown" && !filter.isActive(searching));
   byId("groups").hidden = !inGroups;
   byId("groups").replaceChildren();
   byId("grid").hidden = inGroups || view === "map";
@@ -203,8 +206,10 @@ function isTyping() {
 
 function lead() {
   const key = beginning ? "start" : view;
-  byId("heading").textContent = view === "class" && shownClass ? shownClass : titles[key][0];
-  byId("hint").textContent = titles[key][1];
+  const put = view === "class" && classes.aside;
+  byId("heading").textContent = put ? filter.states[put] : (view === "class" && shownClass) || titles[key][0];
+  byId("hint").textContent = put ? "Set aside. Delete takes a photo back; a name labels it."
+    : view === "class" ? classes.told(shownClass) || titles[key][1] : titles[key][1];
   const tools = view !== "class" || !classes.names.includes(shownClass) ? [] : [
     tool("Rename…", async () => reclass(await classes.rename(shownClass))),
     tool("Merge…", async () => reclass(await classes.merge(shownClass))),
@@ -247,6 +252,18 @@ function tool(text, run) {
   return button;
 }
 
+// chips shows what the filter selects, and of how many photos; views that are left for the one before have none.
+function chips() {
+  const counted = byId("groups").hidden && view !== "map" && list.loaded && !passing();
+  filter.showChips(searching, counted ? list.total : null, guard(refilter));
+}
+
+// refilter shows the view with what the fields ask for now.
+async function refilter() {
+  searching = filter.asked();
+  await show(view === "group" ? "unknown" : passing() ? back : view);
+}
+
 let groupsShown = 0;
 
 async function update() {
@@ -275,6 +292,7 @@ async function update() {
     byId("untimed").textContent = [doubtful(), untimed(list, searching, status?.images)].filter(Boolean).join(" ");
   }
   byId("untimed").hidden = byId("untimed").textContent === "";
+  chips();
   choose();
 }
 
@@ -319,8 +337,8 @@ function noneUnknown() {
 }
 
 function nothingHere() {
-  if (Object.keys(searching).length > 0) {
-    return "No photo matches.";
+  if (filter.isActive(searching)) {
+    return "No photo matches the filter.";
   }
   if (waiting()) {
     return waiting();
@@ -471,7 +489,7 @@ function leaves(decision, n) {
   const open = view === "class" ? decision.class !== shownClass
     : passing() || ["check", "unknown", "suspicious"].includes(view);
   return open && (answers.includes(decision.do)
-    || (unlabelsFew(decision, n) && ["suspicious", "accepted"].includes(view)));
+    || (unlabelsFew(decision, n) && (["suspicious", "accepted"].includes(view) || classes.aside)));
 }
 
 // done takes in the answer to a change: what is out of sight is put in the new order, and after a
@@ -611,14 +629,15 @@ async function forget() {
 let spot = {}; // the question that a spot check answers
 
 async function bulk(name, above) {
-  const answer = await askBulk(name, above);
+  const within = filter.selects(searching);
+  const answer = await askBulk(name, { above, within });
   if (answer?.check) {
     spot = answer;
     const { images } = await api.spotCheck(answer.above, answer.class, spots);
     await showPassing("spot", fixed(images));
     toPhotos();
   } else if (answer) {
-    const result = await change(() => api.accept(answer.above, answer.class));
+    const result = await change(() => api.accept(answer.above, answer.class, within));
     say(result.step.text);
     done(result);
   }
@@ -723,6 +742,7 @@ function heard(next, event) {
   const placing = view === "map" && (event === "map" || ended);
   const changed = status && (next.revision !== status.revision || next.model.ready !== status.model.ready);
   status = next;
+  classes.heard(status.account);
   showStatus(status);
   map.tell(status.arranging);
   words.heard(status);
@@ -760,6 +780,7 @@ async function reload() {
   afresh &&= !all;
   const seen = all ? () => 0 : () => Math.max(grid.seen, lastSelected() + 1);
   await classes.load();
+  filter.offer(classes.names);
   recent = recent.filter((name) => classes.names.includes(name));
   if (outdated() && !occupied()) {
     await (view === "check" ? moveOn() : work(view));
@@ -951,11 +972,7 @@ byId("search").addEventListener("input", (event) => {
     return;
   }
   clearTimeout(typed);
-  typed = setTimeout(guard(() => {
-    const fields = [...new FormData(byId("search"))];
-    searching = Object.fromEntries(fields.filter(([, value]) => typeof value === "string" && value !== ""));
-    return show(view === "group" ? "unknown" : passing() ? back : view);
-  }), 200);
+  typed = setTimeout(guard(refilter), 200);
 });
 byId("search").addEventListener("submit", (event) => event.preventDefault());
 words.onEnter(guard(async (wanted) => {
