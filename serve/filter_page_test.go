@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestFilterIsSeen: what the filter selects stands above the photos with how many match, accepting many keeps to it, and
-// it is taken away by a click; the panel closes with Escape and with a click elsewhere.
+// TestFilterIsSeen: what the filter selects stands above the photos with how many match, accepting many keeps to it,
+// and it is taken away by a click; the panel closes with Escape and with a click elsewhere.
 func TestFilterIsSeen(t *testing.T) {
 	s, address := newStandIn(t, 158, true)
 	p := browse(t, address)
@@ -46,7 +46,8 @@ func TestFilterIsSeen(t *testing.T) {
 	p.Wait("document.getElementById('chips').hidden")
 }
 
-// TestSetAsideIsFound: what was set aside is a class of its own, from which it is taken back; classes say what is known.
+// TestSetAsideIsFound: what was set aside is a class of its own, from which it is taken back; classes can be in the
+// order of their size.
 func TestSetAsideIsFound(t *testing.T) {
 	s, address := newStandIn(t, 158, true)
 	p := browse(t, address)

@@ -391,7 +391,8 @@ func (s *standIn) listClasses(w http.ResponseWriter, _ *http.Request) {
 			}
 		}
 		out = append(out,
-			map[string]any{"name": name, "learned": 5, "labelled": labelled, "accepted": 0, "listed": 0, "predicted": predicted})
+			map[string]any{"name": name, "learned": 5, "labelled": labelled, "accepted": 0, "listed": 0,
+				"predicted": predicted})
 	}
 	answer(w, map[string]any{"classes": out, "revision": s.seq})
 }

@@ -37,8 +37,8 @@ type offer struct {
 }
 
 // acceptable returns the photos without a label, and not unknown, that are predicted with
-// at least a probability, of those that a query selects by class, name, folder and time. An unknown photo may have a high
-// probability: that says only which class it is least unlike.
+// at least a probability, of those that a query selects by class, name, folder and time.
+// An unknown photo may have a high probability: that says only which class it is least unlike.
 func (g *gallery) acceptable(above float64, q Query) (o offer) {
 	for i, p := range g.listed() {
 		if label, by := g.label(i); label != "" || by.Aside() || !g.live.scored(i) || g.live.unknown(i) {

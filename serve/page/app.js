@@ -98,7 +98,8 @@ const source = (first) => steady((cursor, limit) => {
 const begins = () => view === "check" && status !== null && !status.model.ready;
 
 // outdated reports whether the view is one of a class or model that is no more.
-const outdated = () => beginning !== begins() || (view === "class" && (shownClass !== classes.current || !classes.there));
+const outdated = () => beginning !== begins()
+  || (view === "class" && (shownClass !== classes.current || !classes.there));
 
 // stage is where the photos are.
 const stage = () => (view === "map" ? map : grid);
