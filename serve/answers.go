@@ -277,9 +277,11 @@ type statusAnswer struct {
 	} `json:"images"`
 	Classes int          `json:"classes"`
 	Boxes   *boxedPhotos `json:"boxes"`
-	// Account counts the photos, and Told says it in words, a line for each fact.
+	// Account counts the photos, and Told says it in words, a line for each fact. Brief is what to know before anybody
+	// decides.
 	Account     account.Account `json:"account"`
 	Told        []string        `json:"told"`
+	Brief       []string        `json:"brief"`
 	NoThreshold bool            `json:"no_threshold"`
 	// Words says that photos can be searched for by words.
 	Words bool `json:"words"`
@@ -317,6 +319,10 @@ func (s *Server) newStatus() (a statusAnswer) {
 	a.Images.Unread = s.unread.Load()
 	a.Boxes, a.NoThreshold = s.boxedPhotos(), st.NoThreshold
 	a.Account, a.Told = st.Account, st.Account.Lines()
+	a.Brief = append([]string{}, st.Account.Brief()...)
+	if st.Trained != "" {
+		a.Brief = append([]string{st.Trained}, a.Brief...)
+	}
 	a.Words, a.Events = s.Options.Words != nil, s.Options.Events
 	a.Refit.Running, a.Refit.Seq, a.Refit.Seconds = st.Refitting, st.RefitSeq, unlessZero(st.RefitSeconds)
 	a.Undo, a.Redo = unlessZero(st.Undo), unlessZero(st.Redo)

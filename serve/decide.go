@@ -44,7 +44,11 @@ func (s *Server) acceptable(w http.ResponseWriter, r *http.Request) error {
 	if err != nil || !(above >= 0 && above <= 1) {
 		return fail(http.StatusBadRequest, "above is %q: it is a probability from 0 to 1", r.URL.Query().Get("above"))
 	}
-	a := s.Session.Acceptable(above, r.URL.Query().Get("class"))
+	q, err := filters(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	a := s.Session.Acceptable(above, q)
 	out := map[string]any{"images": a.Images, "precision": nil, "expected_wrong": a.Wrong, "low": a.Low, "high": a.High,
 		"checked": map[string]int{"n": a.Checked, "correct": a.Correct}, "drawn": len(a.Drawn)}
 	if a.Images > 0 {
@@ -97,7 +101,14 @@ func (s *Server) accept(w http.ResponseWriter, r *http.Request) error {
 	if body.Above == nil {
 		return fail(http.StatusBadRequest, "above is missing: the least probability")
 	}
-	line, err := s.Session.Accept(*body.Above, body.Class)
+	q, err := filters(r.URL.Query())
+	if err != nil {
+		return err
+	}
+	if body.Class != "" {
+		q.Class = body.Class
+	}
+	line, err := s.Session.Accept(*body.Above, q)
 	return s.done(w, line, err)
 }
 

@@ -76,12 +76,13 @@ func (s *Server) groups(w http.ResponseWriter, r *http.Request) error {
 	type group struct {
 		ID     int     `json:"id"`
 		Size   int     `json:"size"`
+		Called *string `json:"called"`
 		Images []image `json:"images"`
 	}
 	found, computing := s.Session.Groups(n, shownOfGroup)
 	out := make([]group, len(found))
 	for i, g := range found {
-		out[i] = group{g.ID, g.Size, newImages(g.Items)}
+		out[i] = group{g.ID, g.Size, unlessZero(g.Called), newImages(g.Items)}
 	}
 	writeJSON(w, http.StatusOK,
 		map[string]any{"groups": out, "computing": computing, "revision": s.Session.Status().Revision})
@@ -120,6 +121,7 @@ func (s *Server) classes(w http.ResponseWriter, _ *http.Request) error {
 		Learned   int    `json:"learned"`
 		Labelled  int    `json:"labelled"`
 		Accepted  int    `json:"accepted"`
+		Listed    int    `json:"listed"`
 		Predicted int    `json:"predicted"`
 		Detected  int    `json:"detected"`
 	}

@@ -3,6 +3,8 @@ package serve
 import (
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -14,7 +16,7 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	q.View, q.Class, q.After = teach.View(values.Get("view")), values.Get("class"), values.Get("cursor")
+	q.View, q.After = teach.View(values.Get("view")), values.Get("cursor")
 	switch q.View {
 	case "":
 		q.View = teach.All
@@ -58,9 +60,22 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// filters reads the parameters that select photos by name, folder and time.
+// filters reads the parameters that select photos by name, folder, time, what was decided, class and probability.
 func filters(values url.Values) (q teach.Query, err error) {
-	q.Text, q.Folder = values.Get("q"), values.Get("folder")
+	q.Text, q.Folder, q.Class = values.Get("q"), values.Get("folder"), values.Get("class")
+	if q.State = teach.State(values.Get("state")); q.State != "" && !slices.Contains(teach.States, q.State) {
+		return q, fail(http.StatusBadRequest, "state is %q: it is one of %q", q.State, teach.States)
+	}
+	for name, at := range map[string]*float64{"least": &q.Least, "most": &q.Most} {
+		text := values.Get(name)
+		if text == "" {
+			continue
+		}
+		if *at, err = strconv.ParseFloat(text, 64); err != nil || !(*at >= 0 && *at <= 100) {
+			return q, fail(http.StatusBadRequest, "%s is %q: it is a probability in percent, from 0 to 100", name, text)
+		}
+		*at /= 100
+	}
 	if q.Since, q.Until, err = days(values, "", time.Local); err == nil {
 		q.TakenSince, q.TakenUntil, err = days(values, "taken_", time.UTC) // as clocks showed it
 	}

@@ -47,10 +47,13 @@ type standIn struct {
 	refused []string
 	decided []string  // what was decided, of which class and about which photos
 	drawn   []*shot   // of a spot check
-	advised [2]string // what and which class, instead of the unknown photos
+	advised [2]string // what and which class, instead of the photos to check
 	listed  string    // the last query of a list
 	places  int       // version of the map; odd ones are not arranged
 	found   []string  // by training
+	within  string    // the query with which a change was asked for last
+	wrong   any       // of the account: how many labels are wrong
+	called  any       // what the model takes the photos of a group for
 	stopped bool      // the arrangement of the map
 	boxed   bool      // each photo is a box, and those of a moment are an event on one photo
 }
@@ -261,6 +264,9 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 		if of := r.FormValue("duplicates") + r.FormValue("event") + r.FormValue("beside"); of != "" {
 			in = slices.Contains(s.moment(s.find(of)), p)
 		}
+		if r.FormValue("state") == "unusable" {
+			in = p.by == "ignored"
+		}
 		in = in && (r.FormValue("events") == "" || !slices.Contains(s.moment(p)[1:], p))
 		if in && strings.Contains(strings.ToLower(p.name), strings.ToLower(r.FormValue("q"))) {
 			found = append(found, p)
@@ -321,14 +327,15 @@ func (s *standIn) similar(w http.ResponseWriter, r *http.Request) {
 func (s *standIn) groups(w http.ResponseWriter, _ *http.Request) {
 	members := map[string][]*shot{}
 	for _, p := range s.photos {
-		if s.unknown(p) && len(s.classes) > 1 {
+		if s.unknown(p) && p.by == "" && len(s.classes) > 1 {
 			members[s.groupID(p)] = append(members[s.groupID(p)], p)
 		}
 	}
 	out := []map[string]any{}
 	for id, m := range members {
 		n, _ := strconv.Atoi(id)
-		out = append(out, map[string]any{"id": n, "size": len(m), "images": s.all(m[:min(12, len(m))])})
+		out = append(out, map[string]any{"id": n, "size": len(m), "called": s.called,
+			"images": s.all(m[:min(12, len(m))])})
 	}
 	slices.SortFunc(out, func(a, b map[string]any) int {
 		return cmp.Or(b["size"].(int)-a["size"].(int), a["id"].(int)-b["id"].(int))
@@ -384,7 +391,8 @@ func (s *standIn) listClasses(w http.ResponseWriter, _ *http.Request) {
 			}
 		}
 		out = append(out,
-			map[string]any{"name": name, "learned": 5, "labelled": labelled, "accepted": 0, "predicted": predicted})
+			map[string]any{"name": name, "learned": 5, "labelled": labelled, "accepted": 0, "listed": 0,
+				"predicted": predicted})
 	}
 	answer(w, map[string]any{"classes": out, "revision": s.seq})
 }
@@ -460,6 +468,7 @@ func (s *standIn) status() map[string]any {
 		"images":  map[string]any{"found": len(s.photos), "embedded": len(s.photos), "failed": 0, "scanning": false},
 		"boxes":   s.boxes(),
 		"account": s.account(), "no_threshold": false,
+		"brief": s.found,
 		"told": append([]string{fmt.Sprintf("%d decided one by one, %d accepted in bulk", s.labelled("person"),
 			s.labelled("bulk"))}, s.found...),
 		"words": true,
@@ -472,18 +481,21 @@ func (s *standIn) account() map[string]any {
 		"photos": len(s.photos), "failed": 0, "copies": 0, "waiting": 0, "model": 77, "unknown": 0,
 		"decided": map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk"), "list": 0,
 			"detector": 0},
-		"set_aside": map[string]any{"unusable": 0, "several": 0, "later": 0},
+		"set_aside": map[string]any{"unusable": s.labelled("ignored"), "several": 0, "later": 0},
 		"expected":  map[string]any{"accuracy": 0.81, "low": 0.7, "high": 0.92, "of_all": nil, "rests_on": "80 photos"},
-		"measured":  nil, "wrong_labels": nil, "classes": []any{}, "next": s.advice(),
+		"measured":  nil, "wrong_labels": s.wrong, "classes": []any{}, "next": s.advice(),
 	}
 }
 
 func (s *standIn) advice() map[string]any {
-	if s.advised[0] != "" {
-		return map[string]any{"do": s.advised[0], "class": s.advised[1], "text": "Name more."}
+	switch s.advised[0] {
+	case "":
+		return map[string]any{"do": "check", "class": nil, "text": "Check the least certain photos."}
+	case "unknown":
+		return map[string]any{"do": "unknown", "class": nil,
+			"text": "30 photos look like none of the classes: name their groups."}
 	}
-	return map[string]any{"do": "unknown", "class": nil,
-		"text": "30 photos look like none of the classes: name their groups."}
+	return map[string]any{"do": s.advised[0], "class": s.advised[1], "text": "Name more."}
 }
 
 // advises sets the advice and tells the pages.
@@ -521,6 +533,7 @@ func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
+	s.within = r.URL.RawQuery
 	if gate := s.gate; gate != nil {
 		s.mu.Unlock()
 		<-gate

@@ -168,6 +168,8 @@ func TestAdviceEnds(t *testing.T) {
 	s, url := newStandIn(t, 158, true)
 	p := browse(t, url)
 	fresh(p, url, views[0])
+	s.advises("unknown", "")
+	p.Wait("!document.getElementById('follow').hidden")
 	const text = "30 photos look like none of the classes: name their groups."
 	want := []string{text, "follow", "dismiss"}
 	gone := []string{""}

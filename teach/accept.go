@@ -37,15 +37,15 @@ type offer struct {
 }
 
 // acceptable returns the photos without a label, and not unknown, that are predicted with
-// at least a probability, of a class unless that is "". An unknown photo may have a high
-// probability: that says only which class it is least unlike.
-func (g *gallery) acceptable(above float64, class string) (o offer) {
+// at least a probability, of those that a query selects by class, name, folder and time.
+// An unknown photo may have a high probability: that says only which class it is least unlike.
+func (g *gallery) acceptable(above float64, q Query) (o offer) {
 	for i, p := range g.listed() {
 		if label, by := g.label(i); label != "" || by.Aside() || !g.live.scored(i) || g.live.unknown(i) {
 			continue
 		}
 		predicted, prob := g.live.predicted(i)
-		if prob < above || class != "" && predicted != class {
+		if prob < above || !g.selects(q, i) {
 			continue
 		}
 		o.images, o.classes = append(o.images, p.ID), append(o.classes, predicted)
@@ -85,13 +85,16 @@ func checked(n, m, k int) (wrong, low, high float64) {
 	return min(share*float64(n), left(highShare)), left(lowShare), left(highShare)
 }
 
-// Acceptable tells what Accept would do.
-func (s *Session) Acceptable(above float64, class string) Acceptance {
+// Acceptable tells what Accept would do. What was checked counts only where nothing but the class narrows the query:
+// it was drawn from all.
+func (s *Session) Acceptable(above float64, q Query) Acceptance {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	o := s.acceptable(above, class)
+	o := s.acceptable(above, q)
 	a := Acceptance{Images: len(o.images)}
-	a.Checked, a.Correct, a.Drawn = s.state.spotChecks(above, class, s.state.lastAccept())
+	if q == (Query{Class: q.Class}) {
+		a.Checked, a.Correct, a.Drawn = s.state.spotChecks(above, q.Class, s.state.lastAccept())
+	}
 	switch {
 	case a.Images == 0:
 	case a.Checked > 0:
@@ -155,7 +158,7 @@ func (s *Session) SpotCheck(above float64, class string, n int) ([]ID, error) {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	o := s.acceptable(above, class)
+	o := s.acceptable(above, Query{Class: class})
 	_, _, drawn := s.state.spotChecks(above, class, s.state.lastAccept())
 	offered := make(map[ID]bool, len(o.images))
 	for _, id := range o.images {
@@ -198,17 +201,17 @@ func nothingOffered() error {
 }
 
 // Accept labels every photo without a label that is not unknown and whose most probable
-// class has at least a probability; class "" is any.
-func (s *Session) Accept(above float64, class string) (Line, error) {
+// class has at least a probability, of those that a query selects by class, name, folder and time.
+func (s *Session) Accept(above float64, q Query) (Line, error) {
 	if err := checkAbove(above); err != nil {
 		return Line{}, err
 	}
 	return s.decide(func() (Line, error) {
-		o := s.acceptable(above, class)
+		o := s.acceptable(above, q)
 		if len(o.images) == 0 {
 			return Line{}, nothingOffered()
 		}
-		return Line{Decision: Decision{Do: Accept, Images: o.images, Class: class}, Classes: o.classes}, nil
+		return Line{Decision: Decision{Do: Accept, Images: o.images, Class: q.Class}, Classes: o.classes}, nil
 	})
 }
 

@@ -68,12 +68,12 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 				}
 			}
 			// That photos may show what nobody has named comes on top.
-			if a := s.Acceptable(account.SureEnough, ""); a.Images != len(known) || a.Wrong < wrong-1e-4 ||
+			if a := s.Acceptable(account.SureEnough, Query{}); a.Images != len(known) || a.Wrong < wrong-1e-4 ||
 				!(a.Low <= a.Wrong && a.Wrong <= a.High && a.High <= float64(len(known))) {
 				t.Errorf("%d photos are to be accepted, %.4f of them wrong, %v to %v; want %d and %.4f",
 					a.Images, a.Wrong, a.Low, a.High, len(known), wrong)
 			}
-			if a := s.Acceptable(account.SureEnough, known[0].Top[0].Label); a.Images != ofFirst {
+			if a := s.Acceptable(account.SureEnough, Query{Class: known[0].Top[0].Label}); a.Images != ofFirst {
 				t.Errorf("%d photos of %s are to be accepted, want %d", a.Images, known[0].Top[0].Label, ofFirst)
 			}
 			want := fmt.Sprintf("Most labels are right: accept the %d photos above 95 %%, after a look at twenty "+
@@ -81,7 +81,7 @@ func TestUnknownPhotosAreNotAccepted(t *testing.T) {
 			if got := s.Status().Account.Next; got.Text != want {
 				t.Errorf("the advice is %+v, want %q", got, want)
 			}
-			line := must.Get(s.Accept(account.SureEnough, ""))(t)
+			line := must.Get(s.Accept(account.SureEnough, Query{}))(t)
 			if len(line.Images) != len(known) {
 				t.Errorf("%d photos were accepted, want %d", len(line.Images), len(known))
 			}
@@ -132,7 +132,7 @@ func TestSpotCheckCovers(t *testing.T) {
 func TestSpotCheck(t *testing.T) {
 	s := strangers(t, "plda")
 	known, _ := open(t, s, account.SureEnough)
-	before := s.Acceptable(account.SureEnough, "")
+	before := s.Acceptable(account.SureEnough, Query{})
 	drawn, err := s.SpotCheck(account.SureEnough, "", 20)
 	if err != nil || len(drawn) != 20 {
 		t.Fatalf("%d drawn, %v", len(drawn), err)
@@ -145,7 +145,7 @@ func TestSpotCheck(t *testing.T) {
 	if again, err := s.SpotCheck(account.SureEnough, "", 20); err != nil || !slices.Equal(again, drawn) {
 		t.Errorf("those that wait are not the ones to check: %v", err)
 	}
-	if a := s.Acceptable(account.SureEnough, ""); a.Checked != 0 || len(a.Drawn) != 20 || a.Wrong != before.Wrong {
+	if a := s.Acceptable(account.SureEnough, Query{}); a.Checked != 0 || len(a.Drawn) != 20 || a.Wrong != before.Wrong {
 		t.Errorf("nobody has decided: %+v", a)
 	}
 	predicted := map[ID]string{}
@@ -172,7 +172,7 @@ func TestSpotCheck(t *testing.T) {
 		do(t, s, Decision{Do: Label, Images: []ID{id}, Class: name})
 	}
 	s.Wait()
-	a := s.Acceptable(account.SureEnough, "")
+	a := s.Acceptable(account.SureEnough, Query{})
 	if a.Checked != 12 || a.Correct != 10 || len(a.Drawn) != 8 {
 		t.Errorf("10 of 12 are right: %+v", a)
 	}
@@ -180,15 +180,15 @@ func TestSpotCheck(t *testing.T) {
 	if a.Wrong != wrong || a.Low != low || a.High != high {
 		t.Errorf("%+v, want %v, %v to %v", a, wrong, low, high)
 	}
-	if b := s.Acceptable(0.9, ""); b.Checked != 0 {
+	if b := s.Acceptable(0.9, Query{}); b.Checked != 0 {
 		t.Errorf("photos drawn above %v say nothing of those above 0.9: %+v", account.SureEnough, b)
 	}
-	must.Get(s.Accept(account.SureEnough, ""))(t)
-	if a := s.Acceptable(account.SureEnough, ""); a.Checked != 0 || len(a.Drawn) != 0 {
+	must.Get(s.Accept(account.SureEnough, Query{}))(t)
+	if a := s.Acceptable(account.SureEnough, Query{}); a.Checked != 0 || len(a.Drawn) != 0 {
 		t.Errorf("the rest was accepted: %+v", a)
 	}
 	must.Get(s.Undo())(t)
-	if a := s.Acceptable(account.SureEnough, ""); a.Checked != 12 || a.Correct != 10 {
+	if a := s.Acceptable(account.SureEnough, Query{}); a.Checked != 12 || a.Correct != 10 {
 		t.Errorf("accepting was undone: %+v", a)
 	}
 	if _, err := s.SpotCheck(1.5, "", 20); err == nil {
@@ -201,8 +201,8 @@ func TestSpotCheck(t *testing.T) {
 func TestAcceptedIsLookedThrough(t *testing.T) {
 	s := strangers(t, "ncm")
 	known, _ := open(t, s, 0.5)
-	first := must.Get(s.Accept(0.5, known[0].Top[0].Label))(t)
-	second := must.Get(s.Accept(0.5, ""))(t)
+	first := must.Get(s.Accept(0.5, Query{Class: known[0].Top[0].Label}))(t)
+	second := must.Get(s.Accept(0.5, Query{}))(t)
 	list := func(of int) []Item {
 		t.Helper()
 		page := must.Get(s.List(Query{View: Accepted, Of: of, Limit: 1000}))(t)

@@ -8,7 +8,7 @@ import (
 
 // account returns the account of the photos of the folder.
 func (g *gallery) account(st Status) account.Account {
-	now := account.Situation{Read: st.Embedded, Problem: st.Problem}
+	now := account.Situation{Read: st.Embedded, Problem: st.Problem, Named: st.Classes, Kind: g.kind()}
 	var held calibration.Calibration
 	var classes []string
 	if g.live != nil {

@@ -17,7 +17,7 @@ func TestSetAside(t *testing.T) {
 	s.Wait()
 	do(t, s, Decision{Do: Ignore, Images: []ID{w.photos[0].ID, w.photos[6].ID}})
 	do(t, s, Decision{Do: Skip, Images: []ID{w.photos[7].ID}})
-	must.Get(s.Accept(0, ""))(t)
+	must.Get(s.Accept(0, Query{}))(t)
 	for i, by := range map[int]label.By{0: label.Ignored, 6: label.Ignored, 7: label.Skipped} {
 		if it, _ := s.Get(w.photos[i].ID); it.Label != "" || it.By != by {
 			t.Errorf("photo %d is %q by %s", i, it.Label, it.By)

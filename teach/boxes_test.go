@@ -53,7 +53,7 @@ func TestDetectorsBoxes(t *testing.T) {
 	if got := s.Files()[13]; got.Label != "person" || got.By != "detector" || *got.Probability != 0.8 {
 		t.Errorf("exported %+v", got)
 	}
-	l := must.Get(s.Accept(0, ""))(t)
+	l := must.Get(s.Accept(0, Query{}))(t)
 	for _, id := range l.Images {
 		if at := s.index[id]; person[at] {
 			t.Errorf("%s was accepted", s.photos[at].Path)

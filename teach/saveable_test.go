@@ -59,7 +59,7 @@ func photoOrigins() map[string]photoOrigin {
 			must.Do(t, w.mergeFrom(t, s, Decision{Do: Label, Images: []ID{id}, Class: "class 0"}))
 		}},
 		"accepted": {unlearned, func(t *testing.T, _ *world, s *Session, _ ID) {
-			if _, err := s.Accept(0, ""); err != nil && !refused(err, Conflict) {
+			if _, err := s.Accept(0, Query{}); err != nil && !refused(err, Conflict) {
 				t.Fatal(err)
 			}
 		}},
@@ -84,7 +84,7 @@ func photoDecisions() map[string]photoDecision {
 			_, err := s.Import(w.batch("listed", 0), nil, Lists)
 			return err
 		},
-		"accept": func(_ *testing.T, _ *world, s *Session, _ ID) error { _, err := s.Accept(0, ""); return err },
+		"accept": func(_ *testing.T, _ *world, s *Session, _ ID) error { _, err := s.Accept(0, Query{}); return err },
 		"learn": func(_ *testing.T, w *world, s *Session, id ID) error {
 			_, err := s.Teach([]ID{id}, w.vectors[:1], "taught")
 			return err

@@ -85,7 +85,7 @@ func TestReplayEqualsLive(t *testing.T) {
 	do(t, s, Decision{Do: Merge, Class: "class 2", To: "class 3"})
 	do(t, s, Decision{Do: Unlabel, Images: []ID{w.photos[0].ID}})
 	s.Wait()
-	must.Get(s.Accept(0.3, ""))(t)
+	must.Get(s.Accept(0.3, Query{}))(t)
 	for range 3 {
 		must.Get(s.Undo())(t)
 	}
@@ -139,7 +139,7 @@ func TestUndoOfEverything(t *testing.T) {
 		func() error { _, err := s.Do(Decision{Do: Unlabel, Images: []ID{w.photos[1].ID}}); return err },
 		func() error { _, err := s.Do(Decision{Do: Rename, Class: "class 0", To: "a"}); return err },
 		func() error { _, err := s.Do(Decision{Do: Merge, Class: "a", To: "class 2"}); return err },
-		func() error { _, err := s.Accept(0.5, ""); return err },
+		func() error { _, err := s.Accept(0.5, Query{}); return err },
 		func() error { _, err := s.Teach([]ID{{1, 2, 3}}, [][]float32{w.vectors[30]}, "class 1"); return err },
 	} {
 		before := fmt.Sprint(s.Classes(), s.labels())

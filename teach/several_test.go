@@ -22,7 +22,7 @@ func TestSeveral(t *testing.T) {
 	s.Wait()
 	several := []ID{w.photos[0].ID, w.photos[6].ID}
 	do(t, s, Decision{Do: Several, Images: several, Labels: []string{" owl;fox ", "bee", "owl;fox"}})
-	must.Get(s.Accept(0, ""))(t)
+	must.Get(s.Accept(0, Query{}))(t)
 	for _, c := range s.Classes() {
 		if c.Name == "bee" || c.Name == "owl;fox" {
 			t.Errorf("%s is a class", c.Name)

@@ -31,10 +31,12 @@ type Status struct {
 	Embedded, Seen int
 	Classes        int
 	Account        account.Account
-	Refitting      bool
-	RefitSeq       int
-	RefitSeconds   float64 // 0 before the first
-	Problem        error   // of the last fit
+	// Trained says what to expect of photos like those that the model learned, if no photo waits for a label.
+	Trained      string
+	Refitting    bool
+	RefitSeq     int
+	RefitSeconds float64 // 0 before the first
+	Problem      error   // of the last fit
 	// NoThreshold reports that nothing tells unknown photos from others.
 	NoThreshold bool
 	// Arranging reports that neighbours are looked for and the map is arranged, Arranged which
@@ -68,6 +70,11 @@ func (s *Session) Status() Status {
 	st.NoThreshold = s.live != nil && math.IsInf(s.live.threshold, 1)
 	st.Undo, st.Redo = describeLast(s.state.done), describeLast(s.state.undone)
 	st.Account = s.account(st)
+	if st.Account.Expected == nil && s.live != nil {
+		if said := account.Trained(s.live.Model); len(said) > 0 {
+			st.Trained = said[0]
+		}
+	}
 	return st
 }
 
@@ -123,9 +130,9 @@ func Describe(l Line) string {
 // A ClassCount counts the photos of a class.
 type ClassCount struct {
 	Name string
-	// Learned examples; Labelled by a person, Accepted in bulk and Predicted photos of
-	// the folder; Detected ones, which are of no class of the model.
-	Learned, Labelled, Accepted, Predicted, Detected int
+	// Learned examples; Labelled by a person, Accepted in bulk, Listed by their folder or a list, and Predicted photos
+	// of the folder; Detected ones, which are of no class of the model.
+	Learned, Labelled, Accepted, Listed, Predicted, Detected int
 }
 
 // Classes returns the classes of the model in its order, then others that photos
@@ -159,7 +166,9 @@ func (s *Session) Classes() []ClassCount {
 			add(class).Detected++
 		case by == label.Bulk:
 			add(class).Accepted++
-		case class == "" && s.live.scored(i):
+		case class != "":
+			add(class).Listed++
+		case s.live.scored(i):
 			predicted, _ := s.live.predicted(i)
 			add(predicted).Predicted++
 		}

@@ -39,6 +39,9 @@ type Query struct {
 	Text, Folder string
 	// File is the path of a photo, which selects it or its boxes.
 	File string
+	// State selects photos by what was decided about them, Least and Most by the probability of their likeliest class.
+	State       State
+	Least, Most float64
 	// Since and Until bound the time of change; Until is excluded.
 	Since, Until time.Time
 	// TakenSince and TakenUntil bound when it was taken, by the clock of the camera;
@@ -58,6 +61,49 @@ type Query struct {
 	// After is Next of the page before, Limit the size of a page.
 	After string
 	Limit int
+}
+
+// A State is what was decided about a photo.
+type State string
+
+// The states: by whom a photo has its label, as what it was set aside, and what the model says of the others.
+const (
+	ByPerson   State = "person"
+	ByBulk     State = "bulk"
+	ByList     State = "list" // or by its folder
+	ByDetector State = "detector"
+	Unusable   State = "unusable"
+	Mixed      State = "several"
+	Later      State = "later"
+	ByModel    State = "model"
+	LooksNew   State = "unknown"
+)
+
+// States are all states, in the order of account.Who, then those of photos that nobody has decided.
+var States = []State{ByPerson, ByBulk, ByList, ByDetector, Unusable, Mixed, Later, ByModel, LooksNew}
+
+// stateOf returns the state of photo i.
+func (g *gallery) stateOf(i int) State {
+	_, by := g.label(i)
+	switch {
+	case by != "":
+		return States[by.Who()]
+	case g.live.scored(i) && g.live.unknown(i):
+		return LooksNew
+	}
+	return ByModel
+}
+
+// probable reports whether the likeliest class of photo i has a probability that is asked for.
+func (g *gallery) probable(q Query, i int) bool {
+	if q.Least == 0 && q.Most == 0 {
+		return true
+	}
+	if !g.live.scored(i) {
+		return false
+	}
+	_, p := g.live.predicted(i)
+	return p >= q.Least && (q.Most == 0 || p <= q.Most)
 }
 
 // A Page is a part of a view.
@@ -270,7 +316,7 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 	case !q.Since.IsZero() && p.Changed.Before(q.Since), !q.Until.IsZero() && !p.Changed.Before(q.Until):
 		return false
 	}
-	if !g.answers(i, q.Decided) {
+	if !g.answers(i, q.Decided) || q.State != "" && g.stateOf(i) != q.State || !g.probable(q, i) {
 		return false
 	}
 	if q.Class == "" {

@@ -131,3 +131,40 @@ func TestFilesChange(t *testing.T) {
 		t.Errorf("%d photos, %v", p.Total, err)
 	}
 }
+
+// Photos are selected by what was decided about them, and by the probability of their likeliest class; accepting keeps
+// to what a query selects.
+func TestSelectedByState(t *testing.T) {
+	w := newWorld(3, 40)
+	s := w.openAt(t, t.TempDir(), "plda")
+	w.name(t, s, upTo(0, 12)...)
+	do(t, s, Decision{Do: Ignore, Images: []ID{w.photos[20].ID}})
+	do(t, s, Decision{Do: Skip, Images: []ID{w.photos[21].ID, w.photos[22].ID}})
+	s.Wait()
+	sum := 0
+	for state, want := range map[State]int{ByPerson: 12, Unusable: 1, Later: 2, Mixed: 0, ByModel: -1, LooksNew: -1} {
+		p := must.Get(s.List(Query{View: All, State: state, Limit: 500}))(t)
+		if sum += p.Total; want >= 0 && p.Total != want {
+			t.Errorf("%d photos are %s, want %d", p.Total, state, want)
+		}
+	}
+	if sum != len(w.photos) {
+		t.Errorf("the states have %d of %d photos", sum, len(w.photos))
+	}
+	low := must.Get(s.List(Query{View: All, Most: 0.99, Limit: 500}))(t)
+	high := must.Get(s.List(Query{View: All, Least: 0.99, Limit: 500}))(t)
+	if low.Total+high.Total < len(w.photos) || high.Total == 0 {
+		t.Errorf("%d and %d photos are below and above 0.99", low.Total, high.Total)
+	}
+	q := Query{Folder: "cam1"}
+	n := s.Acceptable(0, q).Images
+	line := must.Get(s.Accept(0, q))(t)
+	if len(line.Images) != n || n == 0 {
+		t.Errorf("%d photos are accepted, %d were said to be", len(line.Images), n)
+	}
+	for _, id := range line.Images {
+		if p, _ := s.PhotoOf(id); folderOf(p.Path) != "cam1" {
+			t.Errorf("%s is accepted", p.Path)
+		}
+	}
+}

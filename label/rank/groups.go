@@ -2,6 +2,7 @@ package rank
 
 import (
 	"context"
+	"math"
 	"slices"
 
 	"gonum.org/v1/gonum/blas/blas32"
@@ -23,19 +24,12 @@ const discount = 0.5
 // are more probably two. It stops with an error when ctx is cancelled. Cost:
 // O(n²(r+d)) time, 4n² bytes.
 func Groups(ctx context.Context, sp *gauss.Space, z blas64.General) ([][]int, error) {
-	m, err := newMerging(sp, z)
+	m, err := newMerging(sp, z, nil)
+	if err == nil {
+		err = m.all(ctx)
+	}
 	if err != nil {
 		return nil, err
-	}
-	for {
-		if err := ctx.Err(); err != nil {
-			return nil, err
-		}
-		a := m.next()
-		if a < 0 || m.at(a, m.best[a]) <= 0 {
-			break
-		}
-		m.merge(a, m.best[a])
 	}
 	groups := slices.DeleteFunc(m.members, func(g []int) bool { return g == nil })
 	for _, g := range groups {
@@ -48,6 +42,7 @@ func Groups(ctx context.Context, sp *gauss.Space, z blas64.General) ([][]int, er
 // A merging is the state of agglomerative clustering.
 type merging struct {
 	sp      *gauss.Space
+	named   int            // the first clusters, which are classes: no two of them become one
 	members [][]int        // nil for clusters that were merged into another
 	sums    blas64.General // discounted coordinates of the members
 	own     []float64      // evidence that a cluster is one class
@@ -62,22 +57,34 @@ type evidence struct {
 	constant float64
 }
 
-func newMerging(sp *gauss.Space, z blas64.General) (*merging, error) {
-	n := z.Rows
-	m := &merging{sp: sp, members: make([][]int, n), own: make([]float64, n), gain: make([]float32, n*n),
-		best: make([]int, n), bySize: make([]evidence, n+1)}
-	var err error
-	if m.sums, err = sp.Coordinates(z); err != nil || n == 0 {
+// newMerging begins with the examples of each named class as one cluster, and with every other row of z as one.
+func newMerging(sp *gauss.Space, z blas64.General, named [][]int) (*merging, error) {
+	members := slices.Clone(named)
+	of := make([]bool, z.Rows)
+	for _, rows := range named {
+		for _, i := range rows {
+			of[i] = true
+		}
+	}
+	for i := range of {
+		if !of[i] {
+			members = append(members, []int{i})
+		}
+	}
+	n := len(members)
+	m := &merging{sp: sp, named: len(named), members: members, own: make([]float64, n), gain: make([]float32, n*n),
+		best: make([]int, n), bySize: make([]evidence, z.Rows+1)}
+	x, err := sp.Coordinates(z)
+	if err != nil || n == 0 {
 		return m, err
 	}
-	for i := range m.sums.Data {
-		m.sums.Data[i] *= discount
-	}
-	m.prepare(1)
-	m.prepare(min(2, n))
-	for i := range m.members {
-		m.members[i] = []int{i}
-		m.own[i] = m.alone(i)
+	m.sums = dense.New(n, x.Cols)
+	for a, rows := range members {
+		for _, i := range rows {
+			blas64.Axpy(discount, dense.Vector(dense.Row(x, i)), dense.Vector(dense.Row(m.sums, a)))
+		}
+		m.prepareFor(a)
+		m.own[a] = m.alone(a)
 	}
 	dense.Parallel(n, func(i int) {
 		for j := range i {
@@ -88,6 +95,20 @@ func newMerging(sp *gauss.Space, z blas64.General) (*merging, error) {
 	return m, nil
 }
 
+// all merges until all clusters are more probably several classes.
+func (m *merging) all(ctx context.Context) error {
+	for {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		a := m.next()
+		if a < 0 || m.at(a, m.best[a]) <= 0 {
+			return nil
+		}
+		m.merge(min(a, m.best[a]), max(a, m.best[a])) // a class stays where it is
+	}
+}
+
 func (m *merging) at(a, b int) float32 { return m.gain[a*len(m.members)+b] }
 
 // prepare computes the evidence of clusters of n rows.
@@ -95,6 +116,16 @@ func (m *merging) prepare(n int) {
 	if m.bySize[n].weights == nil {
 		w, c := m.sp.Evidence(discount * float64(n))
 		m.bySize[n] = evidence{w, c}
+	}
+}
+
+// prepareFor computes the evidence of clusters of as many rows as a has, alone and with any other.
+func (m *merging) prepareFor(a int) {
+	m.prepare(len(m.members[a]))
+	for j, members := range m.members {
+		if members != nil && j != a {
+			m.prepare(len(m.members[a]) + len(members))
+		}
 	}
 }
 
@@ -110,13 +141,17 @@ func (m *merging) alone(a int) float64 {
 
 // compare computes the gain of merging a and b.
 func (m *merging) compare(a, b int) {
+	n := len(m.members)
+	if a < m.named && b < m.named {
+		m.gain[a*n+b], m.gain[b*n+a] = float32(math.Inf(-1)), float32(math.Inf(-1))
+		return
+	}
 	e, other := m.bySize[len(m.members[a])+len(m.members[b])], dense.Row(m.sums, b)
 	total := -e.constant - m.own[a] - m.own[b]
 	for j, s := range dense.Row(m.sums, a) {
 		s += other[j]
 		total += e.weights[j] * s * s
 	}
-	n := len(m.members)
 	m.gain[a*n+b], m.gain[b*n+a] = float32(total), float32(total)
 }
 
@@ -147,11 +182,7 @@ func (m *merging) merge(a, b int) {
 	blas64.Axpy(1, dense.Vector(dense.Row(m.sums, b)), dense.Vector(dense.Row(m.sums, a)))
 	m.members[a], m.members[b] = append(m.members[a], m.members[b]...), nil
 	m.own[a] = m.alone(a)
-	for j, members := range m.members {
-		if members != nil && j != a {
-			m.prepare(len(m.members[a]) + len(members))
-		}
-	}
+	m.prepareFor(a)
 	const block = 64
 	n := len(m.members)
 	dense.Parallel((n+block-1)/block, func(k int) {

@@ -23,8 +23,27 @@ type Situation struct {
 	Read int
 	// Problem says why the model could not be made.
 	Problem error
+	// Named counts the classes that people have named so far, of which there may be no model yet.
+	Named int
+	// Kind is photos that look like one thing which nobody has named, nil if there are none.
+	Kind *Kind
 	// Known counts the examples of each class of the model, −1 if that is not known; nil without a model.
 	Known []model.ClassInfo
+}
+
+// A Kind is photos that resemble each other more than the class that the model takes them for.
+type Kind struct {
+	Photos int
+	Called string // "" if most of them look unknown
+}
+
+// String says what to do with them.
+func (k Kind) String() string {
+	calls := "like none of the classes"
+	if k.Called != "" {
+		calls = "the model calls them " + k.Called
+	}
+	return fmt.Sprintf("%d photos look like one thing that has no name yet (%s): see, and name them.", k.Photos, calls)
 }
 
 // A Step says what to do next.
@@ -41,6 +60,10 @@ func (a Account) next(t Situation, sure int) Step {
 		return Step{Do: "wait", Text: "The photos are being read."}
 	case t.Problem != nil:
 		return Step{Do: "wait", Text: "The model could not be made: " + t.Problem.Error()}
+	case len(t.Known) == 0 && t.Named > 1:
+		return Step{Do: "wait", Text: fmt.Sprintf("The model is being made from the %d classes named so far.", t.Named)}
+	case len(t.Known) == 0 && t.Named == 1:
+		return Step{Do: "start", Text: "Name a photo of another class: a model needs two."}
 	case len(t.Known) == 0:
 		return Step{Do: "start", Text: "Name a photo of each of two classes or more."}
 	}
@@ -56,9 +79,11 @@ func (a Account) next(t Situation, sure int) Step {
 	}
 	good := a.Expected != nil && a.Expected.Accuracy != nil && *a.Expected.Accuracy >= goodEnough
 	switch {
+	case t.Kind != nil:
+		return Step{Do: "unknown", Text: t.Kind.String()}
 	case a.Unknown > 0 && 10*a.Unknown > a.Model:
 		return Step{Do: "unknown", Text: fmt.Sprintf("%d photos are like no class: name a group of them.", a.Unknown)}
-	case doubtful > 0 && a.Model == 0:
+	case doubtful > 0 && (a.Model == 0 || a.Wrong.Low >= 1):
 		return Step{Do: "suspicious",
 			Text: fmt.Sprintf("About %d labels are wrong: look at the first ones.", doubtful)}
 	case a.Model == 0 && unchecked > 0:

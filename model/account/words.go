@@ -42,6 +42,21 @@ func (a Account) Lines() []string {
 	return lines
 }
 
+// Brief says what there is to know before anybody decides: what is expected, how many labels are wrong, and what is
+// taken for what, as far as that is known.
+func (a Account) Brief() (lines []string) {
+	if said := a.Labels(); said != "" {
+		lines = append(lines, said)
+	}
+	if a.Wrong != nil && a.Wrong.Of >= FewLabels {
+		lines = append(lines, a.Wrong.String())
+	}
+	if said := a.Confusion(); said != "" {
+		lines = append(lines, said)
+	}
+	return lines
+}
+
 // A Part is how many photos are something, in words.
 type Part struct {
 	N    int

@@ -8,10 +8,13 @@ const stored = (status) => "dismissed " + status.title + " " + status.model.name
 // nameOf tells the advice of a status from others.
 export const nameOf = ({ account: { next: { do: what, class: name } } }) => what + (name ? " " + name : "");
 
+// isOver reports whether somebody has dismissed the advice of a status.
+export const isOver = (status) => dismissed(status).includes(nameOf(status));
+
 // showAdvice writes the advice of a status, unless somebody has followed it and is there.
 export function showAdvice(status, followed) {
   const { do: what, text } = status.account.next;
-  const over = followed || dismissed(status).includes(nameOf(status));
+  const over = followed || isOver(status);
   byId("advice").textContent = [over ? "" : text, status.refit.running ? "The model is being updated." : ""]
     .filter(Boolean).join(" ");
   byId("follow").hidden = over || !leading.includes(what);

@@ -33,7 +33,7 @@ export const similarTo = (file, limit) => ask("POST", "similar", { query: { limi
 export const search = (q, limit) => ask("GET", "search", { query: { q, limit } });
 export const map = (query) => ask("GET", "map", { query });
 export const arrange = (yes) => ask("POST", "map", { json: { arrange: yes } });
-export const groups = () => ask("GET", "groups");
+export const groups = (query) => ask("GET", "groups", { query });
 export const duplicates = (query) => ask("GET", "duplicates", { query });
 export const classes = () => ask("GET", "classes");
 export const status = () => ask("GET", "status");
@@ -47,8 +47,10 @@ export const forget = (ids) => ask("POST", "forget", { json: { images: ids } });
 export const look = () => ask("POST", "look");
 export const quit = () => ask("POST", "quit");
 export const save = () => ask("POST", "save");
-export const previewAccept = (above, name) => ask("GET", "accept", { query: { above, class: name } });
-export const accept = (above, name) => ask("POST", "accept", { json: name ? { above, class: name } : { above } });
+export const previewAccept = (above, name, within) =>
+  ask("GET", "accept", { query: { ...within, above, class: name ?? within.class } });
+export const accept = (above, name, within) =>
+  ask("POST", "accept", { query: within, json: name ? { above, class: name } : { above } });
 export const spotCheck = (above, name, n) =>
   ask("POST", "check", { json: name ? { above, class: name, n } : { above, n } });
 

@@ -2,13 +2,15 @@
 import { showAct } from "./act.js";
 import * as advice from "./advice.js";
 import * as api from "./api.js";
+import { opening, showBrief } from "./brief.js";
 import { askBulk, spots } from "./bulk.js";
 import { Changes } from "./changes.js";
 import { Classes } from "./classes.js";
-import { byId, count, element, isField, say } from "./dom.js";
+import { byId, count, element, isField, photos, say } from "./dom.js";
+import * as filter from "./filter.js";
 import { askForget, tellForgotten } from "./forget.js";
 import { Grid } from "./grid.js";
-import { duplicates, members, showGroups, unknown } from "./groups.js";
+import { duplicates, focusedGroup, members, showGroups, unknown } from "./groups.js";
 import * as history from "./history.js";
 import { listenToKeys, writeHelp } from "./keys.js";
 import { byIds, fixed, PhotoList } from "./list.js";
@@ -17,6 +19,7 @@ import { allIdsOf, idsOf, photosOf } from "./moment.js";
 import { Naming } from "./naming.js";
 import * as large from "./photo.js";
 import { released } from "./pointer.js";
+import { reading } from "./reading.js";
 import { Selection } from "./selection.js";
 import { lookAgain, quit } from "./server.js";
 import { Several } from "./several.js";
@@ -29,7 +32,7 @@ const titles = {
   check: ["To check", "The most uncertain first: a label here teaches the model most."],
   start: ["First photos", "Typical photos to begin with. Name a few of at least two classes, and the model can begin."],
   unknown: ["Unknown",
-    "Photos like none of the classes, in groups. Leave out what does not belong, and name the rest as one."],
+    "Photos that nobody has named, in groups. Leave out what does not belong, and name the rest as one."],
   group: ["A group of unknown photos", "Select what belongs together and type its name. Esc goes back."],
   suspicious: ["Maybe mislabelled",
     "The label and the model disagree here. 0: the label is right. 1: take the first suggestion."],
@@ -62,6 +65,7 @@ let list = null;
 let status = null;
 let searching = {};
 let untouched = true; // nobody has chosen a view or decided anything yet
+let still = true; // nobody has pressed or clicked anything yet
 let followed = ""; // the advice that led to the view, until something is decided there
 
 const names = () => [...recent, ...classes.names.filter((name) => !recent.includes(name))];
@@ -83,16 +87,19 @@ const steady = (ask) => async (...values) => {
 
 // source is that of the photos of the view, or of those to begin with.
 const source = (first) => steady((cursor, limit) => {
-  const of = view === "class" ? shownClass : undefined;
+  const of = view === "class" ? shownClass : searching.class;
   const its = view === "accepted" ? acceptance : undefined;
   const events = status?.events && view === "check" ? true : undefined;
-  return api.images({ ...searching, cursor, limit, view: first ? "start" : view, class: of, of: its, events });
+  const put = view === "class" ? classes.aside : null; // what was set aside is in no view of its own
+  const which = put ? { view: "all", state: put } : { view: first ? "start" : view, class: of };
+  return api.images({ ...searching, cursor, limit, of: its, events, ...which });
 });
 
 const begins = () => view === "check" && status !== null && !status.model.ready;
 
 // outdated reports whether the view is one of a class or model that is no more.
-const outdated = () => beginning !== begins() || (view === "class" && shownClass !== classes.current);
+const outdated = () => beginning !== begins()
+  || (view === "class" && (shownClass !== classes.current || !classes.there));
 
 // stage is where the photos are.
 const stage = () => (view === "map" ? map : grid);
@@ -101,7 +108,7 @@ const stage = () => (view === "map" ? map : grid);
 const occupied = () => isTyping() || large.isOpen() || selection.size > 0;
 
 // show shows a view, of the photos of a list.
-async function show(next, photos) {
+async function show(next, its) {
   view = next;
   beginning = begins();
   followed = view === "group" ? "unknown" : "";
@@ -116,12 +123,12 @@ async function show(next, photos) {
     await classes.load();
     shownClass = classes.current;
   }
-  const inGroups = view === "duplicates" || (view === "unknown" && Object.keys(searching).length === 0);
+  const inGroups = view === "duplicates" || (view === "unknown" && !filter.isActive(searching));
   byId("groups").hidden = !inGroups;
   byId("groups").replaceChildren();
   byId("grid").hidden = inGroups || view === "map";
   byId("map").hidden = view !== "map";
-  list = photos ?? new PhotoList(source(beginning));
+  list = its ?? new PhotoList(source(beginning));
   list.addEventListener("change", update);
   lead();
   advise();
@@ -166,16 +173,16 @@ async function work(next) {
 // comes first among them: what somebody is about to type is about that.
 async function moveOn() {
   const first = begins();
-  const photos = new PhotoList(source(first));
+  const others = new PhotoList(source(first));
   const now = grid.photo;
-  await photos.reach(0);
+  await others.reach(0);
   if (now) {
-    photos.lead(now.event ? now : await api.image(now.id));
+    others.lead(now.event ? now : await api.image(now.id));
   }
   if (first !== begins() || grid.photo?.id !== now?.id) { // much has happened meanwhile
     reloadSoon();
   } else if (view === "check" && !occupied()) {
-    await show(view, photos);
+    await show(view, others);
     toPhotos();
   }
 }
@@ -200,8 +207,10 @@ function isTyping() {
 
 function lead() {
   const key = beginning ? "start" : view;
-  byId("heading").textContent = view === "class" && shownClass ? shownClass : titles[key][0];
-  byId("hint").textContent = titles[key][1];
+  const put = view === "class" && classes.aside;
+  byId("heading").textContent = put ? filter.states[put] : (view === "class" && shownClass) || titles[key][0];
+  byId("hint").textContent = put ? "Set aside. Delete takes a photo back; a name labels it."
+    : view === "class" ? classes.told(shownClass) || titles[key][1] : titles[key][1];
   const tools = view !== "class" || !classes.names.includes(shownClass) ? [] : [
     tool("Rename…", async () => reclass(await classes.rename(shownClass))),
     tool("Merge…", async () => reclass(await classes.merge(shownClass))),
@@ -216,9 +225,21 @@ function lead() {
   byId("lead-tools").replaceChildren(...tools);
 }
 
+// doubtful says how many labels look wrong, and how many are expected to be.
+function doubtful() {
+  const wrong = status?.account.wrong_labels;
+  if (view !== "suspicious" || !list?.loaded || list.total === 0) {
+    return "";
+  }
+  const many = `${photos(list.total)}, the most doubtful first`;
+  return wrong ? `${many}: about ${count(Math.round(wrong.expected))} of ${count(wrong.of)} labels are wrong, `
+    + `between ${count(Math.floor(wrong.low))} and ${count(Math.ceil(wrong.high))}.` : many + ".";
+}
+
 // advise writes the advice, which is over where it leads to.
 function advise() {
   if (status) {
+    showBrief(status, untouched);
     advice.showAdvice(status, status.account.next.do === view || followed === advice.nameOf(status));
   }
 }
@@ -230,6 +251,18 @@ function tool(text, run) {
   const button = element("button", { type: "button" }, text);
   button.addEventListener("click", guard(run));
   return button;
+}
+
+// chips shows what the filter selects, and of how many photos; views that are left for the one before have none.
+function chips() {
+  const counted = byId("groups").hidden && view !== "map" && list.loaded && !passing();
+  filter.showChips(searching, counted ? list.total : null, guard(refilter));
+}
+
+// refilter shows the view with what the fields ask for now.
+async function refilter() {
+  searching = filter.asked();
+  await show(view === "group" ? "unknown" : passing() ? back : view);
 }
 
 let groupsShown = 0;
@@ -244,7 +277,7 @@ async function update() {
     if (turn !== groupsShown || byId("groups").hidden) { // one was decided or another view opened meanwhile
       return;
     }
-    const n = showGroups(groups, { names, name: guard(nameGroup), ...kind });
+    const n = showGroups(groups, { names, name: guard(nameGroup), put: guard(putGroup), ...kind });
     empty = n > 0 ? "" : computing ? "Looking for groups…" : kind.none();
     byId("untimed").textContent = total > n ? `The first ${count(n)} of ${count(total)} groups.` : "";
   } else if (view === "map") {
@@ -257,9 +290,10 @@ async function update() {
   byId("empty").hidden = empty === "";
   byId("empty").textContent = empty;
   if (!inGroups) {
-    byId("untimed").textContent = untimed(list, searching, status?.images);
+    byId("untimed").textContent = [doubtful(), untimed(list, searching, status?.images)].filter(Boolean).join(" ");
   }
   byId("untimed").hidden = byId("untimed").textContent === "";
+  chips();
   choose();
 }
 
@@ -287,8 +321,14 @@ const kinds = {
   },
 };
 
+// waiting says how far the photos are read, "" if they are.
+function waiting() {
+  const how = status?.images.scanning ? reading(status.images) : "";
+  return how && `The photos are being read: ${how}.`;
+}
+
 function noDuplicates() {
-  return status?.images.scanning ? "The photos are being read…" : "No photos are nearly the same.";
+  return waiting() || "No photos are nearly the same.";
 }
 
 function noneUnknown() {
@@ -298,14 +338,19 @@ function noneUnknown() {
 }
 
 function nothingHere() {
-  if (Object.keys(searching).length > 0) {
-    return "No photo matches.";
+  if (filter.isActive(searching)) {
+    return "No photo matches the filter.";
   }
-  if (status?.images.scanning) {
-    return "The photos are being read…";
+  if (waiting()) {
+    return waiting();
   }
   if (status?.refit.running && !status.model.ready) {
     return "The model is being made…";
+  }
+  const wrong = Math.round(status?.account.wrong_labels?.expected ?? 0);
+  if (view === "check" && wrong > 0) {
+    return `Every photo has a label, but about ${count(wrong)} of them ${wrong === 1 ? "is" : "are"} wrong: `
+      + "“Maybe mislabelled” shows those first.";
   }
   const texts = { check: "Nothing is left to check.", suspicious: "No label looks wrong.", class: "No photos." };
   return texts[view] ?? "Nothing here.";
@@ -351,6 +396,11 @@ async function label(about, name) {
 async function nameGroup(of, out, name, section) {
   await settle(section, { do: "label", class: name }, async () =>
     (await members(of)).filter(({ id }) => !out.has(id)));
+}
+
+// putGroup sets the photos of a group aside but for those that are left out.
+async function putGroup(of, out, how, section) {
+  await settle(section, { do: how }, async () => (await members(of)).filter(({ id }) => !out.has(id)));
 }
 
 // settle decides about photos of a group, which choose returns when it is their turn. Its section has
@@ -440,7 +490,7 @@ function leaves(decision, n) {
   const open = view === "class" ? decision.class !== shownClass
     : passing() || ["check", "unknown", "suspicious"].includes(view);
   return open && (answers.includes(decision.do)
-    || (unlabelsFew(decision, n) && ["suspicious", "accepted"].includes(view)));
+    || (unlabelsFew(decision, n) && (["suspicious", "accepted"].includes(view) || classes.aside)));
 }
 
 // done takes in the answer to a change: what is out of sight is put in the new order, and after a
@@ -504,9 +554,26 @@ async function unlabel() {
   }
 }
 
+// onGroup does with the group that has the focus what a key asks for, if groups are shown; it reports whether they are.
+function onGroup(what) {
+  if (byId("groups").hidden) {
+    return false;
+  }
+  const group = focusedGroup();
+  if (group) {
+    group[what]();
+  } else {
+    say("Go to a group first, with Tab or a click: keys are about the group in which you are.");
+  }
+  return true;
+}
+
 // setAside decides that photos are of no class, or are for later. What has a label need not
 // be looked at later.
 async function setAside(how) {
+  if (onGroup(how)) {
+    return;
+  }
   const about = targets().filter((photo) => how === "ignore" || !photo.label);
   if (about.length > 0) {
     await decideOn({ do: how }, about);
@@ -517,7 +584,9 @@ async function setAside(how) {
 
 async function several() {
   const about = targets();
-  if (about.length === 0) {
+  if (!byId("groups").hidden) {
+    say("A group shows one thing. See it, and select the photos that show several.");
+  } else if (about.length === 0) {
     say(noPhoto);
   } else {
     const labels = await severalThings.ask(about.length === 1 ? about[0].labels : []);
@@ -561,14 +630,15 @@ async function forget() {
 let spot = {}; // the question that a spot check answers
 
 async function bulk(name, above) {
-  const answer = await askBulk(name, above);
+  const within = filter.selects(searching);
+  const answer = await askBulk(name, { above, within });
   if (answer?.check) {
     spot = answer;
     const { images } = await api.spotCheck(answer.above, answer.class, spots);
     await showPassing("spot", fixed(images));
     toPhotos();
   } else if (answer) {
-    const result = await change(() => api.accept(answer.above, answer.class));
+    const result = await change(() => api.accept(answer.above, answer.class, within));
     say(result.step.text);
     done(result);
   }
@@ -594,6 +664,7 @@ async function step(which) {
 
 async function like(one) {
   if (!one) {
+    say(byId("groups").hidden ? noPhoto : "This is a group already: name it, or see all of it.");
     return;
   }
   large.close();
@@ -672,11 +743,17 @@ function heard(next, event) {
   const placing = view === "map" && (event === "map" || ended);
   const changed = status && (next.revision !== status.revision || next.model.ready !== status.model.ready);
   status = next;
+  classes.heard(status.account);
   showStatus(status);
   map.tell(status.arranging);
   words.heard(status);
   advise();
-  if (changed || placing || event === "groups") {
+  if (event === "refit" && !status.refit.running) {
+    api.groups({ limit: 1 }).catch(() => {}); // looks for new kinds
+  }
+  if (ended && still && view === "check" && opening(status) !== "check") {
+    guard(work)(opening(status));
+  } else if (changed || placing || event === "groups") {
     reloadSoon();
   } else if (untouched && idleCheck(status)) {
     guard(toWork)();
@@ -704,6 +781,7 @@ async function reload() {
   afresh &&= !all;
   const seen = all ? () => 0 : () => Math.max(grid.seen, lastSelected() + 1);
   await classes.load();
+  filter.offer(classes.names);
   recent = recent.filter((name) => classes.names.includes(name));
   if (outdated() && !occupied()) {
     await (view === "check" ? moveOn() : work(view));
@@ -759,6 +837,9 @@ function guard(run) {
 
 // --- events
 
+for (const happens of ["keydown", "pointerdown", "wheel"]) {
+  document.addEventListener(happens, () => { still = false; }, { capture: true, passive: true, once: true });
+}
 byId("views").addEventListener("click", (event) => {
   const button = event.target.closest("button");
   if (button) {
@@ -776,6 +857,9 @@ selection.addEventListener("change", choose);
 
 function open() {
   const one = current();
+  if (onGroup("see")) {
+    return;
+  }
   if (view === "map") {
     guard(openPicked)(targets().map(({ id }) => id));
   } else if (one?.event) {
@@ -821,8 +905,10 @@ for (const dialog of document.querySelectorAll("dialog")) {
 function type(text) {
   if (current()) {
     (large.isOpen() ? photoNaming : naming).start(text);
-  } else {
-    say(byId("groups").hidden ? noPhoto : "Click into the field of a group to name it.");
+  } else if (focusedGroup()) {
+    focusedGroup().type(text);
+  } else if (!onGroup("type")) {
+    say(noPhoto);
   }
 }
 
@@ -835,8 +921,9 @@ const commands = {
   move: (columns, rows, range) => stage().move(columns, rows, range),
   page: (pages, range) => stage().page(pages, range),
   end: (way, range) => stage().end(way, range),
-  toggle: () => current() && selection.toggle(current().id),
-  selectAll: () => (view === "map" ? map.selectAll() : selection.add(list.items.map((item) => item.id))),
+  toggle: () => (current() ? selection.toggle(current().id) : onGroup("hint")),
+  selectAll: () => onGroup("hint")
+    || (view === "map" ? map.selectAll() : selection.add(list.items.map((item) => item.id))),
   type,
   history: guard(() => history.open(guard(goBack), guard(lookThrough))), forget: guard(forget),
   help: () => byId("keys").showModal(),
@@ -886,11 +973,7 @@ byId("search").addEventListener("input", (event) => {
     return;
   }
   clearTimeout(typed);
-  typed = setTimeout(guard(() => {
-    const fields = [...new FormData(byId("search"))];
-    searching = Object.fromEntries(fields.filter(([, value]) => typeof value === "string" && value !== ""));
-    return show(view === "group" ? "unknown" : passing() ? back : view);
-  }), 200);
+  typed = setTimeout(guard(refilter), 200);
 });
 byId("search").addEventListener("submit", (event) => event.preventDefault());
 words.onEnter(guard(async (wanted) => {
@@ -929,7 +1012,8 @@ listenToKeys(commands);
 guard(async () => {
   heard(await api.status());
   await classes.load();
-  await work("check");
+  await work(opening(status));
+  api.groups({ limit: 1 }).catch(() => {}); // looks for new kinds
   if (idleCheck(status)) {
     await toWork();
   }

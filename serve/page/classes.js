@@ -1,55 +1,118 @@
 // The list of classes: choose, rename, merge.
 import * as api from "./api.js";
-import { byId, count, element } from "./dom.js";
+import { byId, count, element, percent, photos } from "./dom.js";
+import { states } from "./filter.js";
 import { whichOf } from "./naming.js";
 import { nearest } from "./near.js";
 import { question } from "./question.js";
 
-const onlyDetected = (one) => one.detected > 0 && one.learned + one.labelled + one.accepted + one.predicted === 0;
+const onlyDetected = (one) => one.detected > 0 && one.learned + seen(one) - one.detected === 0;
+
+// seen counts the photos that a class shows.
+const seen = (one) => one.labelled + one.accepted + (one.listed ?? 0) + one.predicted + (one.detected ?? 0);
 
 export class Classes extends EventTarget {
   #all = [];
+  #account = null;
+  #bySize = false;
   current = null;
+  aside = null; // what is shown instead of a class: photos that were set aside so
 
   constructor() {
     super();
-    byId("class-choice").addEventListener("change", (event) => this.choose(event.target.value));
+    byId("class-choice").addEventListener("change", (event) => {
+      const { value, dataset } = event.target.selectedOptions[0];
+      this.choose(value, dataset.aside);
+    });
+    byId("class-order").addEventListener("click", (event) => {
+      this.#bySize = !this.#bySize;
+      event.target.setAttribute("aria-pressed", String(this.#bySize));
+      this.#write();
+    });
   }
 
   // names are the classes of the model, or of photos; what only a detector says is none.
   get names() { return this.#all.filter((one) => !onlyDetected(one)).map((one) => one.name); }
 
+  // heard takes in an account.
+  heard(account) {
+    this.#account = account;
+  }
+
+  // there reports whether what is shown has not gone.
+  get there() { return this.aside === null || this.#asides().includes(this.aside); }
+
+  // told says what is known of a class: how many of its labels are right, and what it is taken for; "" for nothing.
+  told(name) {
+    const one = this.#account?.classes.find((other) => other.class === name);
+    const right = one?.expected == null ? ""
+      : `about ${percent(one.expected)} of ${photos(one.labelled)} by the model are right`;
+    const taken = one?.taken_for ? `taken for ${one.taken_for} (${one.times} of ${one.of} left out)` : "";
+    const said = [right, taken].filter(Boolean).join("; ");
+    return said && said[0].toUpperCase() + said.slice(1) + ".";
+  }
+
+  #asides() {
+    return Object.keys(states).filter((state) => this.#account?.set_aside[state] > 0);
+  }
+
   async load() {
     this.#all = (await api.classes()).classes;
-    if (!this.#all.some((one) => one.name === this.current)) {
-      this.current = this.#all[0]?.name ?? null;
+    if (!this.there) {
+      this.aside = null;
+    }
+    if (!this.aside && !this.#all.some((one) => one.name === this.current)) {
+      this.current = this.#sorted()[0]?.name ?? null;
     }
     this.#write();
   }
 
-  choose(name) {
-    this.current = name;
+  #sorted() {
+    const byName = (a, b) => a.name.localeCompare(b.name, "en", { numeric: true });
+    return this.#all.toSorted((a, b) => (this.#bySize ? seen(b) - seen(a) : 0) || byName(a, b));
+  }
+
+  choose(name, aside = null) {
+    this.current = aside ? null : name;
+    this.aside = aside;
     this.#write();
     this.dispatchEvent(new Event("choose"));
   }
 
   #write() {
     const focused = document.activeElement?.closest("#class-list button")?.dataset.name;
-    byId("class-choice").replaceChildren(...this.#all.map(({ name }) =>
-      element("option", { value: name, selected: name === this.current }, name)));
-    byId("class-list").replaceChildren(...this.#all.map((one) => {
-      const n = one.labelled + one.accepted + one.predicted + (one.detected ?? 0);
-      const title = `${count(one.labelled)} decided, ${count(one.accepted)} accepted, `
-        + `${count(one.predicted)} predicted` + (one.detected ? `, ${count(one.detected)} by the detector` : "");
-      const button = element("button", { type: "button", "aria-current": String(one.name === this.current) },
-        element("span", { title: one.name }, one.name), element("small", { title }, count(n)));
-      button.dataset.name = one.name;
-      button.addEventListener("click", () => this.choose(one.name));
-      return element("li", {}, button);
-    }));
+    const asides = this.#asides().map((state) => ({ state, name: states[state], n: this.#account.set_aside[state] }));
+    byId("class-choice").replaceChildren(
+      ...this.#sorted().map(({ name }) =>
+        element("option", { value: name, selected: !this.aside && name === this.current }, name)),
+      ...asides.map(({ state, name, n }) => {
+        const option = element("option", { value: name, selected: state === this.aside }, `${name} (${count(n)})`);
+        option.dataset.aside = state;
+        return option;
+      }));
+    byId("class-list").replaceChildren(
+      ...this.#sorted().map((one) => this.#entry(one.name, seen(one), this.#title(one), null)),
+      ...asides.map(({ state, name, n }) => this.#entry(name, n, "Set aside", state)));
     if (focused) {
       Array.from(byId("class-list").querySelectorAll("button")).find((b) => b.dataset.name === focused)?.focus();
     }
+  }
+
+  #title(one) {
+    const listed = one.listed ? `${count(one.listed)} by a folder or list, ` : "";
+    const detected = one.detected ? `, ${count(one.detected)} by the detector` : "";
+    return `${count(one.labelled)} decided, ${count(one.accepted)} accepted, ${listed}`
+      + `${count(one.predicted)} predicted${detected}. ${this.told(one.name)}`.trim();
+  }
+
+  #entry(name, n, title, aside) {
+    const here = aside ? aside === this.aside : !this.aside && name === this.current;
+    const button = element("button",
+      { type: "button", className: aside ? "aside" : "", "aria-current": String(here) },
+      element("span", { title: name }, name), element("small", { title }, count(n)));
+    button.dataset.name = name;
+    button.addEventListener("click", () => this.choose(name, aside));
+    return element("li", {}, button);
   }
 
   // rename asks for another name of a class and returns the decision, or null. A name that

@@ -40,6 +40,10 @@ export function countBoxes() {
 
 export const photos = (n) => (n === 1 ? "1 " + unit[0] : `${count(n)} ${unit[1]}`);
 
+// sentences are the items of a list, each of which begins with a capital letter.
+export const sentences = (lines) =>
+  lines.map((line) => element("li", {}, line.charAt(0).toUpperCase() + line.slice(1)));
+
 // percent never rounds up to certainty.
 export function percent(share) {
   if (share > 0.99 && share < 1) {

@@ -26,8 +26,9 @@ function oneWrong(a, b) {
   if (a.length !== b.length || other.length !== 1) {
     return false;
   }
-  const [x, y] = other[0].map(single);
-  return Math.min(x.length, y.length) >= shortest && !/\p{N}/u.test(x + y) && oneEdit(x, y);
+  const [xs, ys] = other[0].map((word) => [word, single(word)]); // “Galss” for “Glas” is one in “Gals”
+  return xs.some((x) => ys.some((y) =>
+    Math.min(x.length, y.length) >= shortest && !/\p{N}/u.test(x + y) && oneEdit(x, y)));
 }
 
 // oneEdit reports whether a letter was left out, added, changed or exchanged with the next.

@@ -1,5 +1,6 @@
 // The status bar: how good the model is, whether everything is saved.
-import { byId, count, countBoxes, element, photos } from "./dom.js";
+import { byId, count, countBoxes, element, percent, sentences } from "./dom.js";
+import { reading } from "./reading.js";
 
 export function showStatus(status) {
   if (status.boxes) {
@@ -13,9 +14,8 @@ export function showStatus(status) {
   bar.max = Math.max(1, found);
   bar.value = embedded + failed;
   const [counts, ...facts] = status.told;
-  byId("quality").textContent = quality(status, bar.hidden, counts);
-  byId("found").textContent = facts.join(" · ");
-  byId("found").hidden = facts.length === 0;
+  byId("quality").textContent = quality(status, counts);
+  byId("found").replaceChildren(...sentences(facts));
   write("undo", status.undo, "Undo", "Nothing to undo");
   write("redo", status.redo, "Redo", "Nothing to redo");
   const problem = [status.problem, unread(status.images)].filter(Boolean).join(" ");
@@ -57,9 +57,11 @@ function showSave({ model: { unsaved, saving }, problem }) {
 }
 
 // quality says how far the photos are read, and what they are.
-function quality({ images, boxes }, complete, counts) {
-  const parts = complete ? [] : [`${count(images.embedded)} of ${photos(images.found)} read`];
-  parts.push(counts);
+function quality({ images, boxes, account: { expected } }, counts) {
+  const parts = [reading(images), counts].filter(Boolean);
+  if (expected?.accuracy) {
+    parts.push(`${percent(expected.accuracy)} expected right`);
+  }
   if (boxes) {
     parts.push(`${count(boxes.empty)} of ${count(boxes.photos)} photos empty`);
   }
