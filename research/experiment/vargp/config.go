@@ -88,7 +88,8 @@ type Config struct {
 	// Protocol is "own" or "paper".
 	Protocol string `mapstructure:"protocol" json:"protocol"`
 	// Normalize scales inputs to length 1. Lengthscale is the initial
-	// length-scale; 0 means the spread of the first task.
+	// length-scale; 0 means the spread of the first task, or with protocol "paper"
+	// the 0.5 of the authors' program.
 	Normalize   bool    `mapstructure:"normalize" json:"normalize"`
 	Lengthscale float64 `mapstructure:"lengthscale" json:"lengthscale"`
 	// Grid is the number of points per side of the toy's pictures.

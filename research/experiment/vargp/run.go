@@ -205,6 +205,10 @@ func (r runner) learn(ctx context.Context, p plan, before step, draft checkpoint
 	return now, r.test(&now, m, run)
 }
 
+// authorsStart is where γ and all length-scales start in the authors' program, which
+// also starts the standard deviations of their logarithms at e⁻¹.
+const authorsStart = 0.5
+
 // begin returns the model to train on a task, either new or the previous
 // task's, with heads for the task's classes, and the head of each class.
 func (r runner) begin(p plan, before step, l lesson, run, task int) (m *vargp.Model, heads []int, err error) {
@@ -222,8 +226,13 @@ func (r runner) begin(p plan, before step, l lesson, run, task int) (m *vargp.Mo
 		heads = slices.Repeat([]int{-1}, r.classesInAll())
 		m, err = vargp.New(cfg, d, 1, cmp.Or(r.Lengthscale, 1))
 	}
-	if err == nil && task == 0 && r.Lengthscale == 0 {
-		err = m.StartAtSpread(l.train.x)
+	if err == nil && task == 0 {
+		switch {
+		case r.Protocol == Paper:
+			m.StartAt(authorsStart, cmp.Or(r.Lengthscale, authorsStart), math.Exp(-1))
+		case r.Lengthscale == 0:
+			err = m.StartAtSpread(l.train.x)
+		}
 	}
 	if err != nil {
 		return nil, nil, err
