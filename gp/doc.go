@@ -28,8 +28,8 @@
 //
 // # Gibbs
 //
-// A chain starts at ω ~ PG(1, 0), its mean field at f = 0, and then repeats
-// f | ω, y (eq. 4) and ω | f. f is drawn by Matheron's rule,
+// A chain starts at f = m or at a draw from the prior (Schedule.Start), draws ω | f, and
+// then repeats f | ω, y (eq. 4) and ω | f. f is drawn by Matheron's rule,
 //
 //	f = g − KΩ^½B⁻¹(Ω^½g + ε),  g = f₀ + Kκ,  f₀ ~ N(0, K),  ε ~ N(0, I)
 //

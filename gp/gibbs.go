@@ -27,15 +27,30 @@ type Schedule struct {
 	Chains int `json:"chains" mapstructure:"chains"`
 	// Steps is the number of draws of f and then ω in each chain.
 	Steps int `json:"steps" mapstructure:"steps"`
+	// Start is where chains start; "" means AtMean.
+	Start ChainStart `json:"start,omitempty" mapstructure:"start"`
 }
 
-// PaperSchedule returns the schedule of §C.1 for 30 or more classes: 10 chains
-// of one step.
+// A ChainStart is the f for which a chain draws its first ω.
+type ChainStart string
+
+// The starts. With few steps they matter: ω | f = m is the same for all examples.
+const (
+	// AtMean is f = m.
+	AtMean ChainStart = "mean"
+	// AtDraw is a draw from the prior, f ~ N(m, K), as in the authors' program.
+	AtDraw ChainStart = "prior"
+)
+
+// PaperSchedule returns 10 chains, as §C.1 has it for 40 or more classes, of one step.
+// The paper does not say how many steps; the authors' program takes ten, in 30 chains
+// (few-shot sessions), and starts at draws from the prior.
 func PaperSchedule() Schedule { return Schedule{Chains: 10, Steps: 1} }
 
 // Validate names the field that is out of range.
 func (s Schedule) Validate() error {
-	return cmp.Or(setting.Int("chains", s.Chains, 1, maxChains), setting.Int("steps", s.Steps, 1, maxSteps))
+	return cmp.Or(setting.Int("chains", s.Chains, 1, maxChains), setting.Int("steps", s.Steps, 1, maxSteps),
+		setting.OneOf("start", cmp.Or(s.Start, AtMean), AtMean, AtDraw))
 }
 
 // Gibbs is a binary classifier whose posterior is a mixture over the ω of

@@ -170,10 +170,10 @@ func TestTogetherIsAlone(t *testing.T) {
 			nativetest.Each(t, func(t *testing.T, m linalg.Backend) {
 				s := newSampler(p.On(m), halves(labels(n, 1)))
 				together := make([][]float64, chains)
-				must.Do(t, s.runTogether(together, steps, streams(1)))
+				must.Do(t, s.runTogether(together, Schedule{Steps: steps}, streams(1)))
 				for c, omega := range together {
 					alone := make([]float64, n)
-					must.Do(t, s.runAlone(alone, steps, streams(1)(c)))
+					must.Do(t, s.runAlone(alone, Schedule{Steps: steps}, streams(1)(c)))
 					for i := range alone {
 						if math.Abs(omega[i]-alone[i]) > 1e-7 {
 							t.Fatalf("%s around %s: ω of example %d in chain %d is %g together, %g alone", name, about,
@@ -566,6 +566,50 @@ func BenchmarkFitGibbs(b *testing.B) {
 						})
 				}
 			}
+		}
+	}
+}
+
+// TestChainStarts: with no step but the first ω, a chain that starts at a draw has the
+// mean of ω that f ~ N(0, K) gives, which is below that of f = 0; in function and in
+// weight space. After many steps the start is forgotten.
+func TestChainStarts(t *testing.T) {
+	x, yes := inputs(6, 3, 1), labels(6, 2)
+	w := newWorld(t, kernel.Kernel{Kind: kernel.Linear, Lengthscale: 1, Outputscale: 9}, x, x)
+	phi := dense.Clone(x)
+	for i := range phi.Data {
+		phi.Data[i] *= 3
+	}
+	for name, prior := range map[string]Prior{"function": w.prior, "weight": must.Get(WeightSpace(phi))(t)} {
+		mean := func(start ChainStart, steps int) (sum float64) {
+			s := newSampler(prior, halves(yes))
+			omega := must.Get(s.run(Schedule{Chains: 2000, Steps: steps, Start: start}, streams(7)))(t)
+			for _, chain := range omega {
+				for _, v := range chain {
+					sum += v / float64(len(chain)*len(omega))
+				}
+			}
+			return sum
+		}
+		want := 0.0 // of tanh(f/2)/2f, the mean of PG(1, f), over f ~ N(0, K_ii)
+		for i := range 6 {
+			variance := 9 * dense.SumSquares(dense.Row(x, i))
+			const steps = 4000
+			for k := range steps {
+				z := -8 + 16*(float64(k)+0.5)/steps
+				f := math.Sqrt(variance) * z
+				want += 16.0 / steps * math.Exp(-z*z/2) / math.Sqrt(2*math.Pi) * math.Tanh(f/2) / (2 * f) / 6
+			}
+		}
+		// A step draws f given ω, so without one there is only the first ω.
+		if at := mean(AtMean, 0); math.Abs(at-0.25) > 0.01 {
+			t.Errorf("%s: ω is %g on average from f = 0, want 1/4", name, at)
+		}
+		if at := mean(AtDraw, 0); math.Abs(at-want) > 0.01 {
+			t.Errorf("%s: ω is %g on average from the prior, want %g", name, at, want)
+		}
+		if a, b := mean(AtMean, 40), mean(AtDraw, 40); math.Abs(a-b) > 0.01 {
+			t.Errorf("%s: after 40 steps ω is %g and %g on average", name, a, b)
 		}
 	}
 }

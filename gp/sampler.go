@@ -37,18 +37,33 @@ func (s *sampler) run(schedule Schedule, stream func(chain int) *rand.Rand) ([][
 	n := len(s.kappa)
 	omega := make([][]float64, schedule.Chains)
 	if !s.prior.weights && n >= leastIterated {
-		return omega, s.runTogether(omega, schedule.Steps, stream)
+		return omega, s.runTogether(omega, schedule, stream)
 	}
 	return omega, dense.ParallelErr(schedule.Chains, func(c int) error {
 		omega[c] = make([]float64, n)
-		return s.runAlone(omega[c], schedule.Steps, stream(c))
+		return s.runAlone(omega[c], schedule, stream(c))
 	})
 }
 
+// start returns the f − m with which a chain starts.
+func (s *sampler) start(schedule Schedule, rng *rand.Rand) []float64 {
+	f, root := make([]float64, len(s.kappa)), s.root
+	if s.prior.weights {
+		root = s.prior.phi
+	}
+	if schedule.Start != AtDraw || root.Cols == 0 {
+		return f
+	}
+	z := make([]float64, root.Cols)
+	normals(rng, z)
+	blas64.Gemv(blas.NoTrans, 1, root, dense.Vector(z), 0, dense.Vector(f))
+	return f
+}
+
 // runAlone runs a chain that solves its systems directly.
-func (s *sampler) runAlone(omega []float64, steps int, rng *rand.Rand) error {
-	f, system := make([]float64, len(omega)), dense.New(s.prior.width(), s.prior.width())
-	for step := range steps + 1 {
+func (s *sampler) runAlone(omega []float64, schedule Schedule, rng *rand.Rand) error {
+	f, system := s.start(schedule, rng), dense.New(s.prior.width(), s.prior.width())
+	for step := range schedule.Steps + 1 {
 		if step > 0 {
 			if err := s.draw(f, omega, system, rng); err != nil {
 				return err
@@ -62,14 +77,14 @@ func (s *sampler) runAlone(omega []float64, steps int, rng *rand.Rand) error {
 
 // runTogether runs all chains in step. Their products with K are one product, and
 // their systems are solved by conjugate gradients.
-func (s *sampler) runTogether(omega [][]float64, steps int, stream func(chain int) *rand.Rand) error {
+func (s *sampler) runTogether(omega [][]float64, schedule Schedule, stream func(chain int) *rand.Rand) error {
 	n, chains := len(s.kappa), len(omega)
 	if s.prior.k.Stride != n { // libraries would copy a part of a larger matrix for every product
 		s.prior.k = dense.Clone(s.prior.k)
 	}
 	rngs := make([]*rand.Rand, chains)
 	f, half := dense.New(chains, n), dense.New(chains, n)
-	for step := range steps + 1 {
+	for step := range schedule.Steps + 1 {
 		if step > 0 {
 			if err := s.drawTogether(f, half, omega, rngs); err != nil {
 				return err
@@ -78,6 +93,7 @@ func (s *sampler) runTogether(omega [][]float64, steps int, stream func(chain in
 		dense.Parallel(chains, func(c int) {
 			if step == 0 {
 				omega[c], rngs[c] = make([]float64, n), stream(c)
+				copy(dense.Row(f, c), s.start(schedule, rngs[c]))
 			}
 			s.prior.addMean(dense.Row(f, c))
 			drawOmega(omega[c], dense.Row(f, c), rngs[c])

@@ -401,7 +401,11 @@ func monteCarlo(t *testing.T, p *problem, old *Model) [3]tally {
 		f := dense.New(3, someBatch.x.Rows)
 		for h, d := range heads {
 			u := drawGauss(d.mean, d.cov, rng)
-			divergence += d.logRatio(u, p.first, p.m.cfg.autoRegressive())
+			if p.m.cfg.Variant == BlockDiagonalPublished { // its u_t is not the one that predicts
+				divergence += d.logRatio(d.masked(u, rng), p.first, false)
+			} else {
+				divergence += d.logRatio(u, p.first, p.m.cfg.autoRegressive())
+			}
 			mean, cov := d.given(theta, someBatch.x, u, 1e-9)
 			copy(dense.Row(f, h), drawGauss(mean, cov, rng).RawVector().Data)
 			if p.anchors[0] != nil {
@@ -423,6 +427,14 @@ func monteCarlo(t *testing.T, p *problem, old *Model) [3]tally {
 		out[1].add(correction)
 		out[2].add(nll)
 	}
+	return out
+}
+
+// masked is u with its last block drawn from N(m_t, S_t).
+func (d denseHead) masked(u *mat.VecDense, rng *rand.Rand) *mat.VecDense {
+	t := len(d.sizes) - 1
+	out := mat.VecDenseCopyOf(u)
+	out.SliceVec(u.Len()-d.sizes[t], u.Len()).(*mat.VecDense).CopyVec(drawGauss(d.m[t], d.chol[t], rng))
 	return out
 }
 

@@ -17,6 +17,10 @@ const (
 	Full Variant = "var-gp"
 	// BlockDiagonal has q(u_t) = N(m_t, S_t), independent of u_<t.
 	BlockDiagonal Variant = "block-diagonal"
+	// BlockDiagonalPublished is BlockDiagonal as the authors' program computes it:
+	// only the KL divergence has q(u_t) = N(m_t, S_t); predictions, in training and
+	// after it, still have q(u_t | u_<t) = N(A_t u_<t + m_t, S_t).
+	BlockDiagonalPublished Variant = "block-diagonal-published"
 	// PointHypers uses a point estimate of the hyper-parameters that maximises
 	// the bound without their KL divergence ("MLE hypers").
 	PointHypers Variant = "mle-hypers"
@@ -32,7 +36,7 @@ const (
 
 // Variants returns all variants, VAR-GP first.
 func Variants() []Variant {
-	return []Variant{Full, BlockDiagonal, PointHypers, Global, Retrain, RetrainPublished}
+	return []Variant{Full, BlockDiagonal, BlockDiagonalPublished, PointHypers, Global, Retrain, RetrainPublished}
 }
 
 // A Start is the initial value of S_t.

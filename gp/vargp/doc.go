@@ -44,6 +44,10 @@
 // computed exactly, in closed form, not by draws of u. Global needs only the
 // last q(u_{t−1}).
 //
+// BlockDiagonalPublished is what the authors' program calls block-diagonal, whose
+// figures Table 1 prints: their mask of the conditional mean is in the KL divergence
+// alone, and predictions are still auto-regressive.
+//
 // RetrainPublished is Re-VAR-GP as the authors' program trains it. Only the last
 // term of eq. 19 depends on old data. The program estimates it by draws of ũ that
 // block the derivative (sample, where rsample was meant), so the term has no
@@ -74,8 +78,10 @@
 //
 // S_t can start at the prior's conditional covariance (FromPrior, the default)
 // instead of I: KL then starts at 0 and fewer steps are needed. Early stopping
-// can return the best epoch (Best). q(θ) starts with a standard deviation of e⁻²;
-// the paper does not say, and the official code uses e⁻¹. All heads can share
+// can return the best epoch (Best). The paper does not say where q(θ) starts. Here
+// γ starts at 1, length-scales at the spread of the data, and the standard
+// deviation of their logarithms is e⁻²; the official code has 0.5, 0.5 and e⁻¹
+// (StartAt). m_t starts at 0 instead of at draws from N(0, ½²). All heads can share
 // their inducing inputs, as in the paper's Algorithm 1; the official code has a
 // separate set for each head (OwnInputs).
 //

@@ -141,6 +141,25 @@ func (s *headGroup) unit(t int) blas64.General {
 	return e
 }
 
+// innovation returns Pᵀ, block by block, where P·e is the whitened difference
+// between u_t and its prior mean A_t·u_<t as the divergence has it.
+func (s *headGroup) innovation(t int) []*autodiff.Var {
+	if !s.cfg.autoRegressive() {
+		return s.project(autodiff.Constant(s.unit(t)))
+	}
+	gr, b := s.gr, make([]*autodiff.Var, len(s.sizes))
+	b[t] = gr.SolveTrans(s.diagonal[t], autodiff.Constant(dense.Identity(s.sizes[t])))
+	if s.cfg.Variant != BlockDiagonalPublished {
+		return b
+	}
+	// u_t is e_t here, so A_t·u_<t remains: L_tt⁻¹·A_t·u_<t = Σ_s L_tt⁻¹·L_ts·L_ss⁻¹·e_s
+	for r := range t {
+		lts := gr.Block(s.l, s.at[t], s.at[r], s.sizes[t], s.sizes[r])
+		b[r] = gr.SolveTrans(s.diagonal[r], gr.Scale(-1, gr.Mul(gr.Transpose(lts), b[t])))
+	}
+	return b
+}
+
 // divergence returns E[KL(q(u_t|u_<t) ‖ p(u_t|u_<t))] of block t, summed over
 // heads (the last term of eq. 5 and of eq. 8):
 //
@@ -149,14 +168,7 @@ func (s *headGroup) unit(t int) blas64.General {
 // where L_tt·L_ttᵀ is the covariance of p. With auto-regression P is L_tt⁻¹.
 func (s *headGroup) divergence(t int) *autodiff.Var {
 	gr, n := s.gr, s.sizes[t]
-	var b []*autodiff.Var
-	if s.cfg.autoRegressive() {
-		b = make([]*autodiff.Var, len(s.sizes))
-		b[t] = gr.SolveTrans(s.diagonal[t], autodiff.Constant(dense.Identity(n)))
-	} else {
-		b = s.project(autodiff.Constant(s.unit(t)))
-	}
-	mean, quad := s.moments(b)
+	mean, quad := s.moments(s.innovation(t))
 	sum := gr.Scale(0.5, gr.Add(gr.SumSquares(mean), 1, gr.Sum(quad)))
 	H := float64(s.heads())
 	sum = gr.Add(sum, H, gr.LogDiagonal(s.diagonal[t], 0, n))

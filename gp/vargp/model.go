@@ -83,6 +83,16 @@ func (m *Model) startAt(lengthscale float64) {
 	}
 }
 
+// StartAt sets γ and all length-scales, and the standard deviation of their
+// logarithms. It is meant for a model that has learned no task.
+func (m *Model) StartAt(gamma, lengthscale, sd float64) {
+	m.startAt(lengthscale)
+	m.mean[0] = math.Log(gamma)
+	for i := range m.logVar {
+		m.logVar[i] = 2 * math.Log(sd)
+	}
+}
+
 // StartAtSpread sets all length-scales to the spread (linalg.Spread64) of the
 // network's outputs for x (n×d), or of x itself without a network. It is meant
 // for a model that has learned no task.

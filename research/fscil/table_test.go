@@ -53,7 +53,7 @@ c,net,"these 2 runs, ± SEM",75.00 ± 1.00,50.00 ± 1.00,62.50,50.00,25.00,50.00
 // track, and results of two tracks cannot share a table.
 func TestTracksNeverMeet(t *testing.T) {
 	table := must.Get(NewTable([]Result{two(t, "a", BaseOnly, 1)}))(t)
-	if len(table.Rows) != 1+12 {
+	if len(table.Rows) != 1+15 {
 		t.Fatalf("%d published rows", len(table.Rows)-1)
 	}
 	for _, row := range table.Rows {
@@ -101,9 +101,16 @@ func TestPublishedRows(t *testing.T) {
 // TestPublishedNumbersAreThePapers: every number in published.yaml is in the
 // collection of the papers' numbers.
 func TestPublishedNumbersAreThePapers(t *testing.T) {
-	text := must.Get(os.ReadFile(shared.Path(t, "spec", "paper_tables.yaml")))(t)
+	text := string(must.Get(os.ReadFile(shared.Path(t, "spec", "paper_tables.yaml")))(t))
+	// Later publications are in one section of the specification.
+	systems := string(must.Get(os.ReadFile(shared.Path(t, "spec", "systems.md")))(t))
+	_, later, found := strings.Cut(systems, "\n## 26. ")
+	if !found {
+		t.Fatal("systems.md has no section 26")
+	}
+	text += later
 	printed := map[float64]bool{}
-	for _, n := range regexp.MustCompile(`\d+\.\d+`).FindAllString(string(text), -1) {
+	for _, n := range regexp.MustCompile(`\d+\.\d+`).FindAllString(text, -1) {
 		v := must.Get(strconv.ParseFloat(n, 64))(t)
 		printed[v] = true
 	}

@@ -45,6 +45,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/gp/vargp"
 	"github.com/seed-90d10d51/pipeline/internal/setting"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/experiment/vargp/internal/network"
 )
 
 // Sources of the tasks' data.
@@ -88,9 +89,12 @@ type Config struct {
 	// Protocol is "own" or "paper".
 	Protocol string `mapstructure:"protocol" json:"protocol"`
 	// Normalize scales inputs to length 1. Lengthscale is the initial
-	// length-scale; 0 means the spread of the first task.
+	// length-scale; 0 means the spread of the first task, or with protocol "paper"
+	// the 0.5 of the authors' program.
 	Normalize   bool    `mapstructure:"normalize" json:"normalize"`
 	Lengthscale float64 `mapstructure:"lengthscale" json:"lengthscale"`
+	// Networks are the settings of the variants that are neural networks.
+	Networks Networks `mapstructure:"networks" json:"-"`
 	// Grid is the number of points per side of the toy's pictures.
 	Grid int `mapstructure:"grid" json:"-"`
 	// Checkpoint is the number of epochs between saves of the training state.
@@ -108,7 +112,8 @@ func DefaultConfig() Config {
 	return Config{
 		Data: Toy, Tasks: 2, Classes: 2, Train: 100, Test: 100, Validation: 0.1, Variants: vargp.Variants(), Seeds: 5,
 		Inducing: 20, Sweep: []int{}, Protocol: Own, Grid: 60, Checkpoint: 20, Config: d,
-		Search: Search{Rate: []float64{0.001, 0.01}, Inducing: []int{40, 200}, Beta: []float64{1, 10}},
+		Networks: defaultNetworks(),
+		Search:   Search{Rate: []float64{0.001, 0.01}, Inducing: []int{40, 200}, Beta: []float64{1, 10}},
 	}
 }
 
@@ -128,6 +133,7 @@ func (c Config) Validate() error {
 		experiment.EachWithin("sweep", c.Sweep, 1, 1<<12),
 		setting.Float("validation", c.Validation, 0, 0.9),
 		c.Search.validate(),
+		c.Networks.validate(),
 	)
 	if err != nil {
 		return err
@@ -142,6 +148,9 @@ func (c Config) Validate() error {
 		return fmt.Errorf("lengthscale: %g is neither 0 (from the data) nor within 1e-6 … 1e6", c.Lengthscale)
 	}
 	known := vargp.Variants()
+	for _, m := range network.Methods() {
+		known = append(known, vargp.Variant(m))
+	}
 	if len(c.Variants) == 0 {
 		return fmt.Errorf("variants: is empty; the values are %v", known)
 	}
@@ -149,7 +158,18 @@ func (c Config) Validate() error {
 		func(v vargp.Variant) bool { return slices.Contains(known, v) }); err != nil {
 		return err
 	}
+	if isNetwork(c.Variants[0]) && (len(c.Sweep) > 0 || c.Search.Draws > 0) {
+		return fmt.Errorf("variants: the first one, %s, has no inducing inputs to vary: put it later, or empty sweep "+
+			"and set search.draws to 0", c.Variants[0])
+	}
 	for _, v := range c.Variants {
+		if isNetwork(v) {
+			if len(c.Networks.strengths(v)) > 1 && c.Validation == 0 {
+				return fmt.Errorf("networks.%s: nothing is held out to choose by; set validation above 0, or give one "+
+					"strength", v)
+			}
+			continue
+		}
 		if err := c.model(v, 0).Validate(); err != nil {
 			return err
 		}

@@ -27,11 +27,7 @@ func (r runner) addPictures(o *experiment.Outcome, runs [][]step) error {
 		var density []chart.Row
 		var places []chart.Panel
 		for task, step := range runs[i*r.Seeds] {
-			m, err := vargp.Restore(r.model(v, r.env.Seed), 2, step.Model)
-			if err != nil {
-				return err
-			}
-			lp, err := r.onGrid(m)
+			m, lp, err := r.drawn(v, step)
 			if err != nil {
 				return err
 			}
@@ -41,15 +37,37 @@ func (r runner) addPictures(o *experiment.Outcome, runs [][]step) error {
 			}
 			label := fmt.Sprintf("after task %d", task+1)
 			density = append(density, chart.Row{Label: label, Panels: row})
-			places = append(places, r.places(lp, m, task, label))
+			if m != nil {
+				places = append(places, r.places(lp, m, task, label))
+			}
 		}
 		o.Figures = append(o.Figures,
 			chart.Panels("density_"+string(v), fmt.Sprintf("Probability of each class, %s · toy", v), -reach, reach,
-				[]string{"0", "0.5", "1"}, density),
+				[]string{"0", "0.5", "1"}, density))
+		if len(places) == 0 {
+			continue
+		}
+		o.Figures = append(o.Figures,
 			chart.Panels("inducing_"+string(v), fmt.Sprintf("Entropy and inducing inputs, %s · toy", v), -reach, reach,
 				[]string{"0", "0.5", "1"}, []chart.Row{{Panels: places}}))
 	}
 	return nil
+}
+
+// drawn returns the model after a step, nil for a neural network, and its predictions
+// on the grid.
+func (r runner) drawn(v vargp.Variant, s step) (*vargp.Model, blas64.General, error) {
+	if s.Network != nil {
+		x := experiment.Plane(r.Grid, reach)
+		lp := dense.New(x.Rows, r.classesInAll())
+		return nil, lp, logProbOf(s.Network, r.env.Seed)(lp, x)
+	}
+	m, err := vargp.Restore(r.model(v, r.env.Seed), 2, s.Model)
+	if err != nil {
+		return nil, blas64.General{}, err
+	}
+	lp, err := r.onGrid(m)
+	return m, lp, err
 }
 
 // onGrid returns log-probabilities at the points of the square, lowest row

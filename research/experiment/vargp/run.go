@@ -7,6 +7,7 @@ import (
 	"math"
 	"slices"
 
+	"gonum.org/v1/gonum/blas/blas64"
 	"gonum.org/v1/gonum/stat"
 
 	"github.com/seed-90d10d51/pipeline/classifier"
@@ -15,6 +16,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/dense"
 	"github.com/seed-90d10d51/pipeline/internal/random"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
+	"github.com/seed-90d10d51/pipeline/research/experiment/vargp/internal/network"
 	"github.com/seed-90d10d51/pipeline/research/grid"
 )
 
@@ -23,6 +25,8 @@ type step struct {
 	// seen.
 	Model vargp.Snapshot `json:"model"`
 	Heads []int          `json:"heads"`
+	// Network is the model of a variant that is a neural network, where it is drawn.
+	Network *network.Network `json:"network,omitempty"`
 	// Accuracy and Entropy are those on the test examples of each task.
 	Accuracy []float64 `json:"accuracy"`
 	Entropy  []float64 `json:"entropy"`
@@ -37,6 +41,8 @@ type runner struct {
 	src source
 	// prefix precedes the names of the parts.
 	prefix string
+	// strength is that of the penalty of each variant that is a neural network.
+	strength map[vargp.Variant]float64
 }
 
 // Run searches for hyper-parameters, if wanted, and then runs everything, with as
@@ -49,6 +55,9 @@ func (c Config) Run(ctx context.Context, env experiment.Env) (experiment.Outcome
 	r := runner{Config: c, env: env, src: src}
 	trials, err := r.search(ctx)
 	if err != nil {
+		return experiment.Outcome{}, err
+	}
+	if err := r.choose(ctx); err != nil {
 		return experiment.Outcome{}, err
 	}
 	plans := r.plans()
@@ -126,6 +135,9 @@ func (p plan) cells(steps []step) grid.Grid {
 
 // follow takes a variant through the tasks of a run. Each task is a part.
 func (r runner) follow(ctx context.Context, p plan, run int) ([]step, error) {
+	if isNetwork(p.variant) {
+		return r.learnNetwork(ctx, p.variant, run)
+	}
 	same := r.Config
 	same.Variants = nil // other variants do not change this one
 	var steps []step
@@ -202,8 +214,16 @@ func (r runner) learn(ctx context.Context, p plan, before step, draft checkpoint
 		return step{}, err
 	}
 	now := step{Model: m.Snapshot(), Heads: heads, Epochs: len(trace.Epochs), Kept: trace.Kept}
-	return now, r.test(&now, m, run)
+	q, err := m.Predictor()
+	if err != nil {
+		return step{}, err
+	}
+	return now, r.test(&now, q.LogProb, m.Heads(), run)
 }
+
+// authorsStart is where γ and all length-scales start in the authors' program, which
+// also starts the standard deviations of their logarithms at e⁻¹.
+const authorsStart = 0.5
 
 // begin returns the model to train on a task, either new or the previous
 // task's, with heads for the task's classes, and the head of each class.
@@ -222,8 +242,13 @@ func (r runner) begin(p plan, before step, l lesson, run, task int) (m *vargp.Mo
 		heads = slices.Repeat([]int{-1}, r.classesInAll())
 		m, err = vargp.New(cfg, d, 1, cmp.Or(r.Lengthscale, 1))
 	}
-	if err == nil && task == 0 && r.Lengthscale == 0 {
-		err = m.StartAtSpread(l.train.x)
+	if err == nil && task == 0 {
+		switch {
+		case r.Protocol == Paper:
+			m.StartAt(authorsStart, cmp.Or(r.Lengthscale, authorsStart), math.Exp(-1))
+		case r.Lengthscale == 0:
+			err = m.StartAtSpread(l.train.x)
+		}
 	}
 	if err != nil {
 		return nil, nil, err
@@ -239,18 +264,14 @@ func (r runner) begin(p plan, before step, l lesson, run, task int) (m *vargp.Mo
 
 // test tests all tasks. The prediction is the most probable class among those
 // seen so far.
-func (r runner) test(now *step, m *vargp.Model, run int) error {
-	q, err := m.Predictor()
-	if err != nil {
-		return err
-	}
+func (r runner) test(now *step, logProb func(dst, x blas64.General) error, heads, run int) error {
 	for task := range r.Tasks {
 		l, err := r.src.at(run, task)
 		if err != nil {
 			return err
 		}
-		lp := dense.New(l.test.x.Rows, m.Heads())
-		if err := q.LogProb(lp, l.test.x); err != nil {
+		lp := dense.New(l.test.x.Rows, heads)
+		if err := logProb(lp, l.test.x); err != nil {
 			return err
 		}
 		accuracy, entropy := 0.0, 0.0

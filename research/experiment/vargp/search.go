@@ -51,6 +51,18 @@ func (s Search) draw(seed uint64, i int) grid.Values {
 	}
 }
 
+// heldOut returns the source with the images held out in place of test images.
+func (s source) heldOut() source {
+	return source{of: s.of + "/held out", at: func(run, task int) (lesson, error) {
+		l, err := s.at(run, task)
+		if l.test = l.valid; err == nil && len(l.test.y) == 0 {
+			err = experiment.Inputf("task %d: no image is held out to search by: raise experiment.vargp.train or "+
+				"validation", task+1)
+		}
+		return l, err
+	}}
+}
+
 // search tries all combinations with the first variant, and takes the best one for
 // all variants. It looks at no test image; what it held out also decides when a
 // training stops, as in the paper. The held-out accuracy is that on the images held out of
@@ -58,15 +70,7 @@ func (s Search) draw(seed uint64, i int) grid.Values {
 func (r *runner) search(ctx context.Context) (grid.Grid, error) {
 	trials := make([]grid.Values, r.Search.Draws)
 	held := *r
-	held.src.of += "/held out"
-	held.src.at = func(run, task int) (lesson, error) {
-		l, err := r.src.at(run, task)
-		if l.test = l.valid; err == nil && len(l.test.y) == 0 {
-			err = experiment.Inputf("task %d: no image is held out to search by: raise experiment.vargp.train or "+
-				"validation", task+1)
-		}
-		return l, err
-	}
+	held.src = r.src.heldOut()
 	err := parallel(ctx, len(trials), func(ctx context.Context, i int) error {
 		t := r.Search.draw(r.env.Seed, i)
 		one := held
