@@ -84,7 +84,7 @@ class Model:
             x = np.load(f"{out}/embeddings.npy")
             with open(f"{out}/samples.csv", encoding="utf-8", newline="") as samples:
                 rows = {_cell(row["path"]): i for i, row in enumerate(csv.DictReader(samples))}
-            rows |= {path: -1 for path in _errors(out)}
+            rows |= dict.fromkeys(_errors(out), -1)
         x = np.vstack([x, np.full((1, x.shape[1]), np.nan, np.float32)])  # which is row -1
         return x[[rows[key] for key, _ in _order(photos, rows)]]
 
