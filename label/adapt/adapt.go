@@ -7,16 +7,16 @@
 // the 10 nearest by the cosine of z∘√(β/(1+2β)), z the row in the whitened space of the head, or of the images
 // that the model keeps; weights are the positive cosines, made symmetric and normalised), the posterior minimises
 //
-//	Σᵢ KL(pᵢ ‖ softmax bᵢ) − λ/2 Σᵢⱼ aᵢⱼ pᵢ·pⱼ
+//	Σᵢ KL(pᵢ ‖ softmax bᵢ) − λ/2 (Σᵢⱼ aᵢⱼ pᵢ·pⱼ − n·|p̄|²),  p̄ = Σᵢ pᵢ/n
 //
-// by ten updates p = softmax(b + λ·a·p) of all photos at once (after Ziko et al., Laplacian Regularized Few-Shot
-// Learning, ICML 2020). λ = t·min(2, 1.5+1.5/n̄), n̄ the images per class that the model has learned; t grows from 0
+// by ten updates p = softmax(b + λ·(a·p − p̄)) of all photos at once (after Ziko et al., Laplacian Regularized Few-Shot
+// Learning, ICML 2020, who have no p̄: without it neighbours that are so by chance favour the classes of many photos). λ = t·min(2, 1.5+1.5/n̄), n̄ the images per class that the model has learned; t grows from 0
 // to 1 with the photos per class in the folder, since with one of each all neighbours are of other classes. What a
 // person decided stays, and leads.
 //
 // If the folder shows few of the classes, by the perplexity of its labels, the others become less probable:
 // ½·h·log(π+0.05) is added, π the mean of the three largest p of the class, and the updates are made again with
-// λ(1+h).
+// λ(1+h) and without p̄, since how usual a class is then says that it is there.
 //
 // In the end log-probabilities are divided by the T′ ≥ 1 with which the half of the photos that looks most like
 // those learned is as sure of its labels as the model was. Novelty, and with it what is called unknown, stays.

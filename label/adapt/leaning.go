@@ -12,8 +12,7 @@ import (
 )
 
 // A leaning is the posterior of the photos of a folder whose labels lean on those of their neighbours: it
-// minimises Σ KL(pᵢ‖softmax bᵢ) − λ/2 Σ aᵢⱼ pᵢ·pⱼ (Laplacian-regularised, after Ziko et al., ICML 2020). The
-// log-probabilities b are the head's, calibrated; those of all but the likeliest classes of a photo stay.
+// minimises Σ KL(pᵢ‖softmax bᵢ) − λ/2 (Σ aᵢⱼ pᵢ·pⱼ − n·|p̄|²). The log-probabilities b are the head's, calibrated; those of all but the likeliest classes of a photo stay.
 type leaning struct {
 	graph   graph
 	classes int // C
@@ -95,7 +94,7 @@ const (
 func (l *leaning) settle(ctx context.Context, perClass float64) (lambda, t float64, err error) {
 	t = clip((float64(len(l.graph))/l.perplexity() - 1) / spareClasses)
 	lambda = t * min(mostStrength, strength+fewStrength/perClass)
-	return lambda, t, l.lean(ctx, lambda)
+	return lambda, t, l.lean(ctx, lambda, 1)
 }
 
 // narrow makes classes less probable that the folder does not seem to show, after settle, and returns how
@@ -107,7 +106,7 @@ func (l *leaning) narrow(ctx context.Context, lambda, t float64) (h float64, err
 		return 0, nil
 	}
 	l.favour(h / 2)
-	return h, l.lean(ctx, lambda*(1+h))
+	return h, l.lean(ctx, lambda*(1+h), 0) // how usual a class is tells which are there
 }
 
 func clip(x float64) float64 { return min(max(x, 0), 1) }
@@ -139,15 +138,17 @@ func argmax(p []float32) int {
 	return best
 }
 
-// lean updates all photos at once, rounds times: p = softmax(b + λ·a·p).
-func (l *leaning) lean(ctx context.Context, strength float64) error {
+// lean updates all photos at once, rounds times: p = softmax(b + λ·(a·p − usual·p̄)), p̄ the mean of all photos.
+func (l *leaning) lean(ctx context.Context, strength, usual float64) error {
 	const block = 256
 	next := make([]float32, len(l.p))
 	tasks := (len(l.graph) + block - 1) / block
 	for range rounds {
+		chance := l.mean(-usual)
 		err := dense.ParallelErr(tasks, func(task int) error {
-			around := make([]float32, l.classes) // Σ aᵢⱼ pⱼ
+			around := make([]float32, l.classes) // Σ aᵢⱼ pⱼ − usual·p̄
 			for i := task * block; i < min((task+1)*block, len(l.graph)); i++ {
+				copy(around, chance)
 				l.update(next[i*l.kept:(i+1)*l.kept], around, i, float32(strength))
 			}
 			return ctx.Err()
@@ -160,14 +161,29 @@ func (l *leaning) lean(ctx context.Context, strength float64) error {
 	return nil
 }
 
-// update writes the belief of photo i into p; around (C) is scratch.
+// mean returns p̄ of all classes, times a factor.
+func (l *leaning) mean(times float64) []float32 {
+	sums := make([]float64, l.classes)
+	for i := range l.graph {
+		class, _, p := l.of(i)
+		for k, c := range class {
+			sums[c] += float64(p[k])
+		}
+	}
+	mean := make([]float32, l.classes)
+	for c, sum := range sums {
+		mean[c] = float32(times * sum / float64(len(l.graph)))
+	}
+	return mean
+}
+
+// update writes the belief of photo i into p; around (C) begins with what to add to that of its neighbours.
 func (l *leaning) update(p, around []float32, i int, strength float32) {
 	class, b, was := l.of(i)
 	if l.decided[i] >= 0 {
 		copy(p, was)
 		return
 	}
-	clear(around)
 	for _, e := range l.graph[i] {
 		others, _, belief := l.of(int(e.to))
 		for k, c := range others {

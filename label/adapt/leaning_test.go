@@ -68,9 +68,9 @@ func TestLean(t *testing.T) {
 		for i := range b {
 			l.set(i, b[i], map[bool]int{true: 1, false: -1}[i%9 == 0])
 		}
-		const lambda = 1.7
-		must.Do(t, l.lean(t.Context(), lambda))
-		want := formula(g, b, lambda)
+		const lambda, usual = 1.7, 0.6
+		must.Do(t, l.lean(t.Context(), lambda, usual))
+		want := formula(g, b, lambda, usual)
 		worst := 0.0
 		for i := range b {
 			got := slices.Clone(b[i])
@@ -93,7 +93,7 @@ func TestLean(t *testing.T) {
 }
 
 // formula makes the updates with all classes in double precision. Of every ninth photo class 1 was decided.
-func formula(g graph, b [][]float64, lambda float64) [][]float64 {
+func formula(g graph, b [][]float64, lambda, usual float64) [][]float64 {
 	p := make([][]float64, len(b))
 	for i := range b {
 		p[i] = make([]float64, len(b[i]))
@@ -106,12 +106,17 @@ func formula(g graph, b [][]float64, lambda float64) [][]float64 {
 		}
 	}
 	for range rounds {
+		mean := make([]float64, len(b[0]))
+		for i := range p {
+			floats.AddScaled(mean, 1/float64(len(p)), p[i])
+		}
 		next := slices.Clone(p)
 		for i := range b {
 			if i%9 == 0 {
 				continue
 			}
 			next[i] = slices.Clone(b[i])
+			floats.AddScaled(next[i], -lambda*usual, mean)
 			for _, e := range g[i] {
 				floats.AddScaled(next[i], lambda*float64(e.weight), p[e.to])
 			}
