@@ -53,6 +53,9 @@ func deployments(c label.Config) (export.Deployments, error) {
 // notePlaces says which deployments no photo is of: perhaps a name is written in another way. Those may be cameras
 // where photos lie in no folder.
 func (l *labelling) notePlaces(ctx context.Context, places export.Deployments) {
+	if len(places) == 0 {
+		return
+	}
 	left := maps.Clone(places)
 	for photo := range l.in.photos(ctx) {
 		if !strings.Contains(photo.Path, "/") {

@@ -31,7 +31,8 @@ type Scoring struct {
 	// LogProb writes the log-probabilities for the scores of one row; nil means
 	// their log-softmax.
 	LogProb func(dst, scores []float64)
-	// Novelty returns the novelty of one row.
+	// Novelty returns the novelty of one row; nil means the negative largest
+	// score.
 	Novelty func(scores []float64) float64
 }
 
@@ -42,6 +43,9 @@ func (s Scoring) Score(dst blas64.General, novelty []float64, x blas32.General) 
 			copy(dst, scores)
 			LogSoftmax(dst)
 		}
+	}
+	if s.Novelty == nil {
+		s.Novelty = func(scores []float64) float64 { return -slices.Max(scores) }
 	}
 	err := CheckScore(s.Head, dst, novelty, x)
 	size := cmp.Or(s.Batch, scoringRows)

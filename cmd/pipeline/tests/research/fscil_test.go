@@ -325,7 +325,7 @@ func TestFSCILOnMiniImageNet(t *testing.T) {
 		t.Errorf("results.json says %v", r)
 	}
 	methods := commandtest.Column(t, l.Table(l.Path("out", "table.csv")), "method")
-	if len(methods) != 3+12 || !slices.Contains(methods, "TOPIC") {
+	if len(methods) != 3+15 || !slices.Contains(methods, "TOPIC") {
 		t.Errorf("rows %v", methods)
 	}
 	l.Must("fscil", "--config", "miniimagenet_fscil", "--images", images, "--lists", l.Path("lists"), "--classifier",

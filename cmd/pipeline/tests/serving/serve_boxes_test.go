@@ -165,7 +165,7 @@ func TestServeEvents(t *testing.T) {
 	}
 	args := []string{model, "--images", look, "--boxes", l.Path("look", "md.json"), "--events", "60", "--set",
 		"label.file_times=true"}
-	l.Expect(3, slices.Concat([]string{"label"}, args, []string{"--out", l.Path("labels")})...)
+	l.Expect(3, slices.Concat([]string{"label", "--adapt=false"}, args, []string{"--out", l.Path("labels")})...)
 	rows := l.Table(l.Path("labels", "labels.csv"))
 	labelled := keyed(t, rows, "event_label", "event_probability")
 

@@ -311,7 +311,10 @@ func TestServeDocs(t *testing.T) {
 	}
 	code := map[string]string{}
 	blocks := regexp.MustCompile("(?s)```(sh|python)\n(.*?)```").FindAllSubmatch(text, -1)
-	for _, b := range blocks[1:] { // the first is the server itself
+	for _, b := range blocks {
+		if bytes.HasPrefix(b[2], []byte("pipeline serve ")) {
+			continue // the server itself
+		}
 		code[string(b[1])] += string(b[2])
 	}
 	for kind, code := range code {
