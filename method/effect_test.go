@@ -24,7 +24,7 @@ var words = map[string][]any{
 	"gpr.kernel": {"linear"}, "gpr.update": {"direct", "iterative"}, "gpr.over_cap": {"herd", "first"},
 	"ncm.metric": {"euclidean"}, "ppca.preset": {"paper"},
 	"gptree.tree": {"random-balanced"}, "gptree.kernel": {"linear"}, "gptree.base": {"gibbs"}, "gptree.mean": {"plda+"},
-	"gptree.start": {"prior"},
+	"gptree.start":      {"prior"},
 	"gptree.prediction": {"plug-in"}, "gptree.growth": {"session-tree", "rebuild-tree"},
 	"vargp.variant": {"block-diagonal", "global"}, "lsm.kernel": {"linear"}, "ove.kernel": {"linear"},
 	"hppca.preset": {"paper"}, "hppca.cluster": {"raw"}, "hppca.seed_distance": {"mean"},
