@@ -18,12 +18,42 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/testing/testenv"
 )
 
-// listImages is what the Spark jobs find below a folder.
-const listImages = `import json, sys
+// fromSpark begins a program with the module of the Spark jobs.
+const fromSpark = `import json, sys
 sys.path.insert(0, sys.argv[1])
 sys.dont_write_bytecode = True
-import pipeline_spark
-print(json.dumps(pipeline_spark.list_images(sys.argv[2])))`
+from pipeline_spark import *
+`
+
+// spark runs a program that prints JSON.
+func spark(t *testing.T, program string, value any, args ...string) {
+	t.Helper()
+	run := exec.Command(testenv.Python(t),
+		append([]string{"-c", fromSpark + program, filepath.Join("..", "deploy", "spark")}, args...)...)
+	run.Env = append(os.Environ(), "PYTHONUTF8=1")
+	must.Do(t, json.Unmarshal(must.Get(run.Output())(t), value))
+}
+
+// TestSparkKnowsTheSameExtensions: the Spark jobs decide by the names by which a scan does.
+func TestSparkKnowsTheSameExtensions(t *testing.T) {
+	var got map[string][]string
+	spark(t, `print(json.dumps({"image": IMAGES, "raw": RAWS, "other": OTHERS}))`, &got)
+	want := map[string][]string{}
+	for _, ext := range extensions(t) {
+		kind := kindByExtension(ext)
+		if !pictured(kind) {
+			kind = "other"
+		}
+		want[kind] = append(want[kind], ext)
+	}
+	for kind := range want {
+		slices.Sort(got[kind])
+		slices.Sort(want[kind])
+		if !slices.Equal(got[kind], want[kind]) {
+			t.Errorf("%s: %q, by Spark %q", kind, want[kind], got[kind])
+		}
+	}
+}
 
 // extensions are those of kindByExtension.
 func extensions(t *testing.T) (all []string) {
@@ -51,7 +81,6 @@ func extensions(t *testing.T) (all []string) {
 // TestSparkFindsTheSamePhotos: the Spark jobs list the photos that a scan finds, in the same order and
 // spelling, whatever is among them.
 func TestSparkFindsTheSamePhotos(t *testing.T) {
-	python := testenv.Python(t)
 	root := t.TempDir()
 	write := func(name, content string) {
 		t.Helper()
@@ -70,6 +99,7 @@ func TestSparkFindsTheSamePhotos(t *testing.T) {
 		"BM and more text", "RIFF....WEBP", "RIFF....WAVE", "\x00\x00\x00\x18ftypheic....mif1",
 		"\x00\x00\x00\x18ftypcrx mif1",
 		"\x00\x00\x00\x18ftypmsf0....mif1mif1", "\x00\x00\x00\x10ftypmsf0....heic", "\xff\x0a", "", "text",
+		"\x00\x00\x00\x18ftypcrx ....isom", "FUJIFILMCCD-RAW 0201", "IIRO", "IIRS", "IIU\x00", "IIU", "MMOR",
 	} {
 		write("contents/"+strconv.Itoa(i), content)
 		write("contents/"+strconv.Itoa(i)+".unknown", content)
@@ -91,6 +121,12 @@ func TestSparkFindsTheSamePhotos(t *testing.T) {
 	write("results/activity.png", "\x89PNG\r\n\x1a\n")
 	write("results/mine.jpg", "\xff\xd8\xff")
 	write("results/summary.json", `{"labelled": 1, "files": ["activity.png"], "settings": {}, "hashes": {}}`)
+	for _, picture := range []string{"jpg", "JPG", "Jpg", "jpeg", "JPEG", "heic", "HEIC", "hif", "HIF", "png", "xmp"} {
+		write("developed/"+picture+".NEF", "")
+		write("developed/"+picture+"."+picture, "")
+	}
+	write("developed/folder.nef", "")
+	write("developed/folder.jpg/a.jpg", "")
 	write("foreign/by-class/a.jpg", "\xff\xd8\xff")
 	write("foreign/summary.json", `{"files": ["by-class/a.jpg"]}`)
 	write("elsewhere/real.heic", "")
@@ -109,10 +145,7 @@ func TestSparkFindsTheSamePhotos(t *testing.T) {
 	for _, s := range l.Samples {
 		want = append(want, EscapePath(s.Path))
 	}
-	run := exec.Command(python, "-c", listImages, filepath.Join("..", "deploy", "spark"), root)
-	run.Env = append(os.Environ(), "PYTHONUTF8=1")
-	out := must.Get(run.Output())(t)
-	must.Do(t, json.Unmarshal(out, &got))
+	spark(t, "print(json.dumps(list_images(sys.argv[2])))", &got, root)
 	if slices.Equal(got, want) {
 		return
 	}

@@ -25,11 +25,12 @@ DONE = (0, 3)
 # systemfolder.go and scan.go). A test of package dataset compares the two.
 IMAGES = """.jpg .jpeg .jpe .jfif .jif .pjpeg .pjp .mpo .jps .jpg_large .png .apng .gif .bmp .dib .tif .tiff .webp
     .heic .heif .hif .heics .heifs .avif .avifs .jxl""".split()
+RAWS = """.cr2 .cr3 .crw .nef .nrw .arw .sr2 .srf .dng .orf .rw2 .rwl .raf .pef .ptx .srw .3fr .fff .iiq .dcr .dcs
+    .kdc .erf .mef .mos .mrw .x3f .gpr""".split()
+DEVELOPED = ".jpg .JPG .jpeg .JPEG .heic .HEIC .hif .HIF".split()
 OTHERS = """.mp4 .mov .avi .mkv .webm .m4v .mpg .mpeg .wmv .flv .3gp .mts .m2ts .ogv
     .mp3 .wav .m4a .aac .flac .ogg .opus .wma
     .xmp .json .txt .xml .csv .aae .thm .yaml .yml .md
-    .cr2 .cr3 .crw .nef .nrw .arw .sr2 .srf .dng .orf .rw2 .rwl .raw .raf .pef .ptx .srw .3fr .fff .iiq .dcr .dcs
-    .kdc .erf .mef .mos .mrw .x3f .gpr .cap
     .part .partial .crdownload .download .opdownload .filepart .tmp .temp
     .bak .old .orig
     .exe .dll .so .app .bin .iso .dmg .apk .db .lnk .url .html .htm .svg .psd .psb .ai .eps .pdf .doc .docx .xls
@@ -46,9 +47,9 @@ LIBRARIES = (".photoslibrary", ".photolibrary", ".migratedphotolibrary", ".aplib
              ".lrlibrary")
 CONFLICTS = ("conflicted copy", "case conflict", ".sync-conflict-", "(sfconflict ", "[conflicted]")
 SUMMARY = {"labelled": int, "files": list, "settings": dict, "hashes": dict}  # of a run of label
-HEIF_BRANDS = b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis".split()
+HEIF_BRANDS = [b"crx ", *b"heic heix heim heis hevc hevx hevm hevs mif1 mif2 msf1 avif avis".split()]  # and CR3
 BEGINNINGS = (b"\xff\xd8\xff", b"\x89PNG\r\n\x1a\n", b"GIF87a", b"GIF89a", b"II*\x00", b"MM\x00*", b"\xff\x0a",
-              b"\x00\x00\x00\x0cJXL ")
+              b"\x00\x00\x00\x0cJXL ", b"FUJIFILMCCD-RAW", b"IIRO", b"IIRS", b"MMOR", b"IIU\x00")
 
 
 def escape(name):
@@ -107,9 +108,14 @@ def begins_like_an_image(file):
     if head[4:8] == b"ftyp":
         size = int.from_bytes(head[:4], "big")
         end = min(len(head), size) if size >= 16 else len(head)
-        brands = [head[at : at + 4] for at in range(8, end - 3, 4)]
-        return brands[0] != b"crx " and any(brand in HEIF_BRANDS for brand in brands)
+        return any(head[at : at + 4] in HEIF_BRANDS for at in range(8, end - 3, 4))
     return head[:2] == b"BM" and head[6:10] == b"\x00\x00\x00\x00"
+
+
+def is_developed(raw):
+    """Reports whether a raw photo has a picture of the same name in its folder, as cameras write both."""
+    stem = raw[: raw.rindex(".")]
+    return any(os.path.isfile(stem + suffix) for suffix in DEVELOPED)
 
 
 def is_image(folder, name):
@@ -120,6 +126,8 @@ def is_image(folder, name):
         return False
     if extension(lower) in IMAGES:
         return True
+    if extension(lower) in RAWS:
+        return not is_developed(os.path.join(folder, name))
     if extension(lower) in OTHERS:
         return False
     try:
