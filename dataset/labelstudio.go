@@ -228,7 +228,8 @@ func hosted(cell string) (paths []string) {
 		return nil
 	}
 	if local := u.Query().Get("d"); local != "" {
-		return tails(strings.ReplaceAll(local, `\`, "/")) // which Windows writes
+		// Windows writes backslashes; elsewhere a name may have them.
+		return append(tails(local), tails(strings.ReplaceAll(local, `\`, "/"))...)
 	}
 	return tails(strings.TrimPrefix(u.Path, "/"))
 }
