@@ -64,7 +64,6 @@ func TestUnwritableOutput(t *testing.T) {
 		{"rank", model, "--images", images, "--out"}, {"stats", "collect", "--images", images, "--out"},
 		{"stats", "merge", stats, "--out"},
 		{"train", "--stats", stats, "--out"}, {"learn", model, "--stats", stats, "--out"}, {"export", model, "--onnx"},
-		{"embed", "--images", images, "--out"},
 	} {
 		cmd, stderr := l.Process(fresh, append(args, missing)...)
 		refused(cmd, stderr, missing)
@@ -76,7 +75,9 @@ func TestUnwritableOutput(t *testing.T) {
 		{"fscil", "--images", images, "--set", "fscil.protocol=few-shot", "--out"},
 		{"experiment", "--config", "ablation_q", "--features", features, "--out"},
 	} {
-		cmd, stderr := l.Process(fresh, append(args, l.Path("closed", "out"))...)
-		refused(commandtest.BelowPermissions(t, cmd), stderr, closed)
+		for _, out := range []string{l.Path("closed", "out"), l.Path("closed", "missing", "out")} {
+			cmd, stderr := l.Process(fresh, append(args, out)...)
+			refused(commandtest.BelowPermissions(t, cmd), stderr, closed)
+		}
 	}
 }
