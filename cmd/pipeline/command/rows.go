@@ -17,7 +17,7 @@ are files that the other commands read, too. The Python module photo_pipeline sp
 A request is a line of JSON, followed by its rows as little-endian float32; an answer is
 another line, followed by the probabilities as little-endian float64. docs/formats-results.md
 has the fields.`,
-		Example: "  pipeline rows < requests > answers",
+		Example: "  pipeline rows",
 		Args:    arguments,
 		RunE: command(func(ctx context.Context, a *app, _ []string) error {
 			return a.Rows(ctx, a.stdin, a.stdout)
