@@ -9,8 +9,9 @@
 //
 //	Σᵢ KL(pᵢ ‖ softmax bᵢ) − λ/2 (Σᵢⱼ aᵢⱼ pᵢ·pⱼ − n·|p̄|²),  p̄ = Σᵢ pᵢ/n
 //
-// by ten updates p = softmax(b + λ·(a·p − p̄)) of all photos at once (after Ziko et al., Laplacian Regularized Few-Shot
-// Learning, ICML 2020, who have no p̄: without it neighbours that are so by chance favour the classes of many photos). λ = t·min(2, 1.5+1.5/n̄), n̄ the images per class that the model has learned; t grows from 0
+// by ten updates p = softmax(b + λ·(a·p − p̄)) of all photos at once (after Ziko et al., Laplacian Regularized
+// Few-Shot Learning, ICML 2020, who have no p̄: without it neighbours that are so by chance favour the classes of
+// many photos). λ = t·min(2, 1.5+1.5/n̄), n̄ the images per class that the model has learned; t grows from 0
 // to 1 with the photos per class in the folder, since with one of each all neighbours are of other classes. What a
 // person decided stays, and leads.
 //

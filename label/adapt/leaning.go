@@ -12,7 +12,8 @@ import (
 )
 
 // A leaning is the posterior of the photos of a folder whose labels lean on those of their neighbours: it
-// minimises Σ KL(pᵢ‖softmax bᵢ) − λ/2 (Σ aᵢⱼ pᵢ·pⱼ − n·|p̄|²). The log-probabilities b are the head's, calibrated; those of all but the likeliest classes of a photo stay.
+// minimises Σ KL(pᵢ‖softmax bᵢ) − λ/2 (Σ aᵢⱼ pᵢ·pⱼ − n·|p̄|²). The log-probabilities b are the head's,
+// calibrated; those of all but the likeliest classes of a photo stay.
 type leaning struct {
 	graph   graph
 	classes int // C
