@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/seed-90d10d51/pipeline/dataset/idx"
@@ -145,7 +146,6 @@ func TestAllVariants(t *testing.T) {
 	}
 }
 
-// TestGoesOn: an interrupted run resumes at its task and epoch.
 // TestNetworks: the networks are variants like the others, on all data; those with a
 // penalty choose its strength without test images.
 func TestNetworks(t *testing.T) {
@@ -165,8 +165,9 @@ func TestNetworks(t *testing.T) {
 			at := func(task, tested int) float64 {
 				return cells.Values(grid.At("variant", v, "task", task, "tested", tested), "accuracy")[0]
 			}
-			// A posterior does not move for the few examples of the second task of features.
-			if at(1, 1) < 0.7 || at(2, 2) < 0.7 && data != vargp.Features {
+			// A posterior over weights does not move for the few examples of the second task of features.
+			still := data == vargp.Features && strings.HasPrefix(string(v), "vcl")
+			if at(1, 1) < 0.7 || at(2, 2) < 0.7 && !still {
 				t.Errorf("%s, %s: %g of the first task, %g of the second", data, v, at(1, 1), at(2, 2))
 			}
 			if data != vargp.Permuted && at(1, 2) != 0 {
@@ -183,6 +184,7 @@ func TestNetworks(t *testing.T) {
 	}
 }
 
+// TestGoesOn: an interrupted run resumes at its task and epoch.
 func TestGoesOn(t *testing.T) {
 	c := small(vargp.Toy)
 	c.Seeds, c.Epochs, c.Checkpoint, c.Patience = 1, 60, 7, 60
