@@ -114,14 +114,22 @@ func TestUnknownIsNotAccepted(t *testing.T) {
 }
 
 // TestForgettingIsNotPrimary: of the question whether to forget, which cannot be undone,
-// the primary button is the one that does nothing; of others it is the one that acts.
+// the primary button is the one that does nothing; of that whether to accept many, which nobody
+// has checked, it is the one that checks, and where too few are left to check the one that acts.
 func TestForgettingIsNotPrimary(t *testing.T) {
 	_, url := newStandIn(t, 158, true)
 	p := browse(t, url)
+	few := aspect{"bulk of a class",
+		"document.querySelector('#lead-tools button:nth-child(3)').click()", dialogs[4].there}
 	for _, c := range []struct {
 		dialog aspect
 		want   string
-	}{{dialogs[3], "Cancel"}, {dialogs[4], "Accept"}} {
+	}{
+		{dialogs[3], "Cancel"}, {dialogs[4], "Check 20 of them first"}, {few, "Accept"},
+	} {
+		if c.dialog.name == few.name {
+			views[3].show(p)
+		}
 		c.dialog.show(p)
 		p.Wait("!document.getElementById('ask-yes').disabled")
 		if got := strings.Join(blue(p), ", "); got != c.want {

@@ -85,7 +85,7 @@ func TestDuplicatesOnThePage(t *testing.T) {
 	p.Wait("document.getElementById('heading').textContent === 'Near-duplicates' && " +
 		"document.querySelectorAll('.captioned').length > 0 && " + settled)
 	p.Press("x")
-	p.Wait("document.getElementById('said').textContent.includes('field of a group')")
+	p.Wait("document.getElementById('said').textContent.includes('Go to a group first')")
 }
 
 // TestArrangementIsStopped: the map says how far its arrangement is, and it can be stopped and

@@ -63,7 +63,7 @@ export async function askBulk(name, { above, within }) {
     outlook, element("p", {}, filtered ? "A check draws from all photos: clear the filter to make one." : spot),
     element("p", {}, "Photos that look unknown are left out, however probable a class is."));
   const answer = question("Accept many", content, "Accept");
-  answer.then(() => byId("ask-yes").classList.add("primary"));
+  answer.then(() => { asked++; }); // what comes later is about no other question
   if (above) {
     byId("ask-no").focus();
   }
