@@ -39,6 +39,7 @@ func TestEveryViewport(t *testing.T) {
 	s.classes[1] = long
 	s.found = []string{"expect about 88 % of photos like these to be named correctly (from 40 left-out images); " +
 		"guessing names 8 %", "confused most: fox named dog (3 of 9)"}
+	s.wrong = map[string]any{"expected": 13.6, "low": 8.2, "high": 19.1, "of": 200}
 	s.has("save model photos.model: no space left on device: remove something, then press Save")
 	p := browse(t, url)
 	for _, size := range viewports {

@@ -27,7 +27,8 @@ var views = []aspect{
 			"mislabelled'"},
 	{"class", "document.querySelector('[data-view=class]').click()",
 		"document.querySelectorAll('#class-list button').length > 1 && " +
-			"document.getElementById('heading').textContent === document.querySelector('.tile .what')?.textContent"},
+			"Array.from(document.querySelectorAll('.tile .what'), (e) => e.textContent)" +
+			".includes(document.getElementById('heading').textContent) && " + settled},
 }
 
 var mapView = aspect{"map", "document.querySelector('[data-view=map]').click()",

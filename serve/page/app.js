@@ -205,10 +205,15 @@ function isTyping() {
     && (field.value !== "" || !field.closest(".naming"));
 }
 
+// head writes the heading, which may be longer than a low window has place for.
+function head(text) {
+  byId("heading").textContent = byId("heading").title = text;
+}
+
 function lead() {
   const key = beginning ? "start" : view;
   const put = view === "class" && classes.aside;
-  byId("heading").textContent = put ? filter.states[put] : (view === "class" && shownClass) || titles[key][0];
+  head(put ? filter.states[put] : (view === "class" && shownClass) || titles[key][0]);
   byId("hint").textContent = put ? "Set aside. Delete takes a photo back; a name labels it."
     : view === "class" ? classes.told(shownClass) || titles[key][1] : titles[key][1];
   const tools = view !== "class" || !classes.names.includes(shownClass) ? [] : [
@@ -692,7 +697,7 @@ function alike(found) {
 async function findLike(file) {
   const answer = await api.similarTo(file, 60);
   await showSimilar(answer.images.map(({ image }) => image), []);
-  byId("heading").textContent = "Similar to " + file.name;
+  head("Similar to " + file.name);
   toPhotos();
 }
 
@@ -979,7 +984,7 @@ byId("search").addEventListener("submit", (event) => event.preventDefault());
 words.onEnter(guard(async (wanted) => {
   clearTimeout(typed);
   await showSimilar(await words.find(wanted), []);
-  byId("heading").textContent = "Like “" + wanted + "”";
+  head("Like “" + wanted + "”");
   toPhotos();
 }));
 byId("example").addEventListener("change", guard(async (event) => {
