@@ -58,11 +58,12 @@ lint: ## run staticcheck, Biome (JavaScript), Ruff (Python) and the structural t
 	$(GOTEST) ./internal/archtest
 
 # The race detector finds races only where goroutines meet. So it runs the packages
-# that start goroutines, or whose tests do; -short leaves out tests that repeat the
-# same work or do everything in one goroutine. Of the commands it runs the tests in
+# that start goroutines, or whose tests do, and with race-all those, too, that divide rows
+# among dense.Parallel's; -short leaves out tests that repeat the same work or do everything
+# in one goroutine. Of the commands it runs the tests in
 # RACED: embedding, every output, and cancelling.
 # No process waits at its end for races to come: one is reported when it happens.
-GOROUTINES = go func|\.Go[(]|dense\.Parallel|classifiertest\.Run|mutation\.Each
+GOROUTINES = go func|\.Go[(]|classifiertest\.Run
 RACED      = Test(EmbedFolder|Interrupt|EmbedStdin|StdinIsTheJob|FeaturesAreTheImages|LearnElsewhere|SameBytes|Organise|XMP|LabelReport|Rank|ViewsOfPhotos|DamagedCache|HostileFolder|StatsAcrossMachines|FSCILOnFolder)
 
 .PHONY: race
@@ -73,6 +74,10 @@ race:
 		grep -vE '^(cmd/pipeline|internal/archtest)' | sed 's,^,./,')
 	$(GOTEST) -race -run '^$(RACED)$$' \
 		$$(git ls-files 'cmd/pipeline/*_test.go' | xargs grep -lE 'func $(RACED)[(]' | xargs -n1 dirname | sort -u | sed 's,^,./,')
+
+.PHONY: race-all
+race-all: GOROUTINES = go func|\.Go[(]|dense\.Parallel|classifiertest\.Run|mutation\.Each
+race-all: race ## run the race detector on everything that runs in parallel
 
 .PHONY: docs
 docs: ## fail if docs/cli is out of date (make docs-update writes it)
