@@ -7,8 +7,8 @@ author = "the authors of pipeline"
 extensions = ["myst_parser"]
 root_doc = "docs/README"
 include_patterns = [
-    "README.md", "CHANGELOG.md", ".github/*.md", "bench/README.md", "configs/README.md", "deploy/README.md",
-    "deploy/spark/README.md",
+    "README.md", "CHANGELOG.md", ".github/CONTRIBUTING.md", ".github/SECURITY.md", "bench/README.md",
+    "configs/README.md", "deploy/README.md", "deploy/python/README.md", "deploy/spark/README.md",
     "docs/**.md", "models/*.md", "scripts/README.md", "scripts/setup/README.md",
 ]
 exclude_patterns = ["**/.testenv/**", "out/**", "**/node_modules/**", "docs/log/**"]  # the log is no page
