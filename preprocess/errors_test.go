@@ -114,6 +114,9 @@ func TestBombsAreRefusedByTheirHeader(t *testing.T) {
 // TestTruncatedFiles truncates every seed at many offsets: never a panic,
 // always one of our errors, and for the common formats the right one.
 func TestTruncatedFiles(t *testing.T) {
+	if testing.Short() {
+		t.Skip("decodes hundreds of files in one goroutine")
+	}
 	for name, file := range seedImages(t) {
 		for cut := 1; cut < len(file); cut += 1 + len(file)/23 {
 			_, err := Decode(t.Context(), file[:cut], DefaultBudget(), true)
