@@ -91,10 +91,11 @@ func (s *Server) embeddings(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	photos, items, err := s.embed(w, r)
-	if err == nil {
-		writeEmbeddings(w, photos, items)
+	if err != nil {
+		return err
 	}
-	return err
+	writeEmbeddings(w, photos, items)
+	return nil
 }
 
 // learn teaches the photos that can be read, and says which cannot.

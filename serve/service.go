@@ -186,10 +186,11 @@ func (s *Service) embed(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	photos, items, err := m.embed(w, r)
-	if err == nil {
-		writeEmbeddings(w, photos, items)
+	if err != nil {
+		return err
 	}
-	return err
+	writeEmbeddings(w, photos, items)
+	return nil
 }
 
 func (s *Service) list(w http.ResponseWriter, _ *http.Request) error {

@@ -128,14 +128,15 @@ func (h *Head) Note() string {
 // what a scorer but for its head knows of them and what all of them tell of each: each is embedded once, and
 // each head, the trained one and those on the way to the adapted one, asked once about it. Cost: that of
 // neighbours.Find, and O(n·(10·32+C)) for each round. Memory: that of label.Kept, and 4r+400 bytes per different
-// image, r the dimension in which they are compared.
+// image of up to 50 000, r the dimension in which they are compared.
 func Fit(ctx context.Context, m *model.Model, by label.Scorer, rows embedding.Rows, dir string) (*Head, *label.Kept,
 	error) {
-	h, kept, _, err := fit(ctx, m, by, rows, dir)
+	h, kept, _, err := fit(ctx, m, by, rows, dir, nil)
 	return h, kept, err
 }
 
-func fit(ctx context.Context, m *model.Model, by label.Scorer, rows embedding.Rows, dir string) (h *Head,
+// fit is Fit; it adds the graphs of the folder's parts to joined, unless that is nil.
+func fit(ctx context.Context, m *model.Model, by label.Scorer, rows embedding.Rows, dir string, joined *graph) (h *Head,
 	kept *label.Kept, f folder, err error) {
 	h = &Head{Predictor: m.Predictor, adapted: m.Predictor}
 	by.Head = model.Untempered{Predictor: m.Predictor}
@@ -143,14 +144,14 @@ func fit(ctx context.Context, m *model.Model, by label.Scorer, rows embedding.Ro
 		return nil, nil, f, err
 	}
 	f = different(kept)
-	if err := h.fit(ctx, m, kept, &f); err != nil {
+	if err := h.fit(ctx, m, kept, f, joined); err != nil {
 		kept.Close()
 		return nil, nil, f, err
 	}
 	return h, kept, f, nil
 }
 
-func (h *Head) fit(ctx context.Context, m *model.Model, kept *label.Kept, f *folder) error {
+func (h *Head) fit(ctx context.Context, m *model.Model, kept *label.Kept, f folder, joined *graph) error {
 	head, moves := m.Predictor.Head.(gauss.Adaptable)
 	perClass := float64(m.SampleCount()) / float64(len(m.Classes()))
 	if moves && perClass < mostMoved && head.Space() != nil && head.Adaptable() {
@@ -158,7 +159,7 @@ func (h *Head) fit(ctx context.Context, m *model.Model, kept *label.Kept, f *fol
 		for c, class := range m.ClassSizes() {
 			few[c] = class.Samples <= Thin
 		}
-		if err := h.move(ctx, few, kept); err != nil {
+		if err := h.move(ctx, few, kept, f); err != nil {
 			return err
 		}
 	}
@@ -167,5 +168,5 @@ func (h *Head) fit(ctx context.Context, m *model.Model, kept *label.Kept, f *fol
 	if err != nil {
 		return err
 	}
-	return h.lean(ctx, perClass, kept, f)
+	return h.lean(ctx, perClass, kept, f, joined)
 }

@@ -24,7 +24,8 @@ import (
 // first have none. Cost: that of Fit, and O(n·log n).
 func Ask(ctx context.Context, m *model.Model, by label.Scorer, rows embedding.Rows, dir string) (*Head, *label.Kept,
 	error) {
-	h, kept, f, err := fit(ctx, m, by, rows, dir)
+	var g graph
+	h, kept, f, err := fit(ctx, m, by, rows, dir, &g)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -33,14 +34,14 @@ func Ask(ctx context.Context, m *model.Model, by label.Scorer, rows embedding.Ro
 		kept.Close()
 		return nil, nil, err
 	}
-	for i, photos := range f.graph.mass(doubt) {
+	for i, photos := range g.mass(doubt) {
 		kept.Doubt(f.rows[i], photos)
 	}
 	return h, kept, nil
 }
 
 // doubt returns how improbable the label of each different photo is, 0 where a person decided.
-func (f *folder) doubt(kept *label.Kept) ([]float64, error) {
+func (f folder) doubt(kept *label.Kept) ([]float64, error) {
 	doubt := make([]float64, 0, len(f.rows))
 	for first := 0; first < len(f.rows); first += blockRows {
 		logProb, _, err := kept.Scores(f.rows[first:min(first+blockRows, len(f.rows))])

@@ -15,19 +15,15 @@ import (
 	"github.com/seed-90d10d51/pipeline/label"
 )
 
-// A folder has one row of each different photo, and which of them every row is of. Its graph joins those
-// alike, nil if they are too few.
-type folder struct {
-	rows, of []int
-	graph    graph
-}
+// A folder has one row of each different photo, and which of them every row is of.
+type folder struct{ rows, of []int }
 
 // together is the most photos that are compared with each other. More are divided into parts of equal size,
 // each a random sample of the folder, so that memory does not grow.
 const together = 50_000
 
 // lean lets the labels of a folder lean on each other. The log-probabilities of kept are tempered, and changed.
-func (h *Head) lean(ctx context.Context, perClass float64, kept *label.Kept, f *folder) error {
+func (h *Head) lean(ctx context.Context, perClass float64, kept *label.Kept, f folder, joined *graph) error {
 	n := len(f.rows)
 	h.Images = n
 	if n < leastGraph {
@@ -40,13 +36,15 @@ func (h *Head) lean(ctx context.Context, perClass float64, kept *label.Kept, f *
 		if err != nil {
 			return err
 		}
-		f.graph = g.after(f.graph)
+		if joined != nil {
+			*joined = g.after(*joined)
+		}
 	}
 	return nil
 }
 
 // leanPart is lean of the different photos from first to last, whose graph it returns.
-func (h *Head) leanPart(ctx context.Context, perClass float64, kept *label.Kept, f *folder, first, last int) (g graph,
+func (h *Head) leanPart(ctx context.Context, perClass float64, kept *label.Kept, f folder, first, last int) (g graph,
 	err error) {
 	rows := f.rows[first:last]
 	x, mul, err := h.comparable(ctx, kept, rows)

@@ -32,8 +32,8 @@ const (
 
 // move moves the classes that have few images, and leaves the kept rows as the adapted model scores
 // them, before its temperature.
-func (h *Head) move(ctx context.Context, few []bool, kept *label.Kept) error {
-	images, err := sample(kept)
+func (h *Head) move(ctx context.Context, few []bool, kept *label.Kept, f folder) error {
+	images, err := sample(kept, f)
 	if err != nil {
 		return err
 	}
@@ -73,9 +73,8 @@ type images struct {
 	x    blas32.General
 }
 
-func sample(kept *label.Kept) (images, error) {
-	rows := different(kept).rows
-	rows = rows[:min(len(rows), maxImages)]
+func sample(kept *label.Kept, f folder) (images, error) {
+	rows := f.rows[:min(len(f.rows), maxImages)]
 	x, err := kept.Embeddings(rows)
 	return images{kept, rows, x}, err
 }

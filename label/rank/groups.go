@@ -24,10 +24,7 @@ const discount = 0.5
 // are more probably two. It stops with an error when ctx is cancelled. Cost:
 // O(n²(r+d)) time, 4n² bytes.
 func Groups(ctx context.Context, sp *gauss.Space, z blas64.General) ([][]int, error) {
-	m, err := newMerging(sp, z, nil)
-	if err == nil {
-		err = m.all(ctx)
-	}
+	m, err := merged(ctx, sp, z, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -55,6 +52,15 @@ type merging struct {
 type evidence struct {
 	weights  []float64
 	constant float64
+}
+
+// merged begins as newMerging does, and merges until all clusters are more probably several classes.
+func merged(ctx context.Context, sp *gauss.Space, z blas64.General, named [][]int) (*merging, error) {
+	m, err := newMerging(sp, z, named)
+	if err != nil {
+		return nil, err
+	}
+	return m, m.all(ctx)
 }
 
 // newMerging begins with the examples of each named class as one cluster, and with every other row of z as one.

@@ -38,11 +38,11 @@ func Kinds(ctx context.Context, p *model.Predictor, x, examples blas32.General, 
 	for k, i := range firsts {
 		copy(dense.Row32(all, examples.Rows+k), dense.Row32(x, i))
 	}
-	var kinds []Kind
 	space, white, err := p.Compare(ctx, all)
-	if err == nil {
-		kinds, err = kindsIn(ctx, space, white, rowsOf(classes))
+	if err != nil {
+		return nil, fmt.Errorf("group images: %w", err)
 	}
+	kinds, err := kindsIn(ctx, space, white, rowsOf(classes))
 	if err != nil {
 		return nil, fmt.Errorf("group images: %w", err)
 	}
@@ -73,10 +73,7 @@ func rowsOf(classes []string) (rows [][]int) {
 
 // kindsIn groups the rows of z that are of no named class. Rows are whitened in sp.
 func kindsIn(ctx context.Context, sp *gauss.Space, z blas64.General, named [][]int) (kinds []Kind, err error) {
-	m, err := newMerging(sp, z, named)
-	if err == nil {
-		err = m.all(ctx)
-	}
+	m, err := merged(ctx, sp, z, named)
 	if err != nil {
 		return nil, err
 	}

@@ -32,8 +32,8 @@ func IsRaw(tiff []byte) (raw bool) {
 	return raw || len(tiff) > 8 && bytes.HasPrefix(tiff[8:], []byte(canon))
 }
 
-// Raw reads the directories of a raw photo: most are TIFF files but for the first bytes, and Canon's CR3 has them
-// in boxes. Those of others, as Fujifilm's, are in their preview.
+// Raw reads the metadata of a raw photo. Most are TIFF files, some with other first bytes; Canon's CR3 keeps the
+// same directories in boxes. Fujifilm and others have them only in the preview.
 func Raw(file []byte) (m Metadata) {
 	switch {
 	case isBoxed(file):
