@@ -24,7 +24,7 @@ func (c Config) outcome(seeds [][]trial) experiment.Outcome {
 	return experiment.Outcome{
 		Title:   fmt.Sprintf("NAT-oEM, Figure %d: %s", c.Figure, c.subject()),
 		Results: experiment.Results{Kind: "ppca-online", Cells: append(slices.Clip(all), curves...)},
-		Tables:  c.tables(all, chosen), Figures: c.figures(curves, chosen, drawn),
+		Tables:  c.tables(all, chosen, c.curvesTable(curves, drawn)), Figures: c.figures(curves, chosen, drawn),
 	}
 }
 
@@ -160,7 +160,7 @@ func (c Config) drawn(chosen []variant) []variant {
 	return drawn
 }
 
-func (c Config) tables(all grid.Grid, chosen []variant) []table.Table {
+func (c Config) tables(all grid.Grid, chosen []variant, curves table.Table) []table.Table {
 	list := func(values []float64) string {
 		return strings.Trim(strings.ReplaceAll(fmt.Sprint(values), " ", ", "), "[]")
 	}
@@ -181,7 +181,30 @@ func (c Config) tables(all grid.Grid, chosen []variant) []table.Table {
 		tables = append(tables, c.forgettingTable(best))
 	}
 	whole := table.Table{Name: "grid", Title: "The whole grid", Note: "As above, every β."}
-	return append(tables, all.Table(whole, placeAxes(), c.columns()...))
+	return append(tables, curves, all.Table(whole, placeAxes(), c.columns()...))
+}
+
+// curvesTable has what the figure shows: by step, in Figure 3 for each class, in Figure 4 by pairs of classes.
+func (c Config) curvesTable(curves grid.Grid, drawn []variant) table.Table {
+	rows, across := "step", "class"
+	if c.Figure == 4 {
+		rows, across = "class", "second"
+	}
+	var columns []grid.Column
+	column := func(title string, at grid.Place) {
+		columns = append(columns, grid.Column{Title: title, At: at, Of: "test", Show: level})
+	}
+	for _, s := range drawn {
+		if c.Figure <= 2 {
+			column(s.String(), s.place())
+			continue
+		}
+		for _, name := range c.names() {
+			column(s.String()+": "+name, s.place().And(across, name))
+		}
+	}
+	note := "Nats per example on test data, mean ± standard deviation over seeds."
+	return curves.Table(table.Table{Name: "curves", Title: "The figure", Note: note}, []string{rows}, columns...)
 }
 
 func (c Config) columns() []grid.Column {
