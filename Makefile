@@ -141,6 +141,10 @@ bench-beside: setup ## run the benchmarks of PACKAGES (all) of the commit BASE a
 	@folder=$$(mktemp -d) && trap 'rm -rf "$$folder"' EXIT && \
 	python3 scripts/bench_beside.py build "$(BASE)" "$$folder" $(PACKAGES) && python3 scripts/bench_beside.py run "$$folder"
 
+.PHONY: bench-peers
+bench-peers: setup ## time what the program does beside Pillow, scikit-learn and the papers' own programs (JOBS: words in their names); takes half an hour
+	@python3 scripts/bench_peers.py $(if $(PEERS),--out "$(PEERS)") $(JOBS)
+
 .PHONY: same-output
 same-output: setup ## run every command of the commit BASE and of this checkout, and say in what they print and write they differ; takes minutes
 	@python3 scripts/same_output.py beside "$(BASE)"

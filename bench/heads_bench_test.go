@@ -5,6 +5,7 @@ package bench_test
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
@@ -46,8 +47,39 @@ func BenchmarkTrainFew(b *testing.B) {
 	}
 }
 
+// BenchmarkTrainPython compares plda, which is calibrated, with heads of scikit-learn, calibrated or not, in
+// processor time of all threads.
+func BenchmarkTrainPython(b *testing.B) {
+	for _, peer := range []string{"lda", "calibrated-lda", "logistic"} {
+		for _, size := range []struct{ classes, images, d int }{{100, 16, 512}, {400, 3, 64}} {
+			b.Run(fmt.Sprintf("%s/classes=%d_images=%d_d=%d", peer, size.classes, size.images, size.d),
+				func(b *testing.B) {
+					job := fmt.Sprintf("%s %d %d %d", peer, size.classes, size.images, size.d)
+					p := newPeer(b, []string{job}, "heads_peer.py")
+					train := training(b, "plda", size.classes, size.images, size.d)
+					versus(b, p, "of_sklearn", func() time.Duration {
+						begin := processorTime(b)
+						train()
+						return processorTime(b) - begin
+					})
+				})
+		}
+	}
+}
+
 // benchmarkTrain trains a model of some images of each class.
 func benchmarkTrain(b *testing.B, name string, classes, images, d int) {
+	train := training(b, name, classes, images, d)
+	begin := processorTime(b)
+	for b.Loop() {
+		train()
+	}
+	b.ReportMetric((processorTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
+}
+
+// training returns what trains a model of some images of each class.
+func training(b *testing.B, name string, classes, images, d int) func() {
+	b.Helper()
 	c, err := native.Choose(native.Config{Backend: native.ONNXRuntime},
 		func() (*ort.Runtime, error) { return orttest.Open(b), nil })
 	if err != nil {
@@ -62,9 +94,5 @@ func benchmarkTrain(b *testing.B, name string, classes, images, d int) {
 	s := model.Settings{
 		Method: name, Heads: method.DefaultConfig(), Provenance: embedding.Provenance{Dim: d}, Backend: c.Backend,
 	}
-	begin := processorTime(b)
-	for b.Loop() {
-		must.Get2(model.Train(b.Context(), s, batch))(b)
-	}
-	b.ReportMetric((processorTime(b)-begin).Seconds()/float64(b.N), "cpu-s/op")
+	return func() { must.Get2(model.Train(b.Context(), s, batch))(b) }
 }
