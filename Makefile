@@ -6,6 +6,9 @@ STATICCHECK = $(GO) tool -modfile=scripts/tools/go.mod staticcheck
 # The Python for tests; internal/testing/testenv has the same default. make vet vets: no test run does it again.
 GOTEST      = PIPELINE_PYTHON="$(or $(PIPELINE_PYTHON),$(CURDIR)/.testenv/python/bin/python)" $(GO) test -vet=off -timeout 20m
 
+# Tests, compilers and linters live short, so fewer collections of garbage save a fifth of their processor time.
+demo test check race race-all module-test: export GOGC = 400
+
 .PHONY: help
 help: ## list the targets
 	@grep -E '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 13
@@ -18,9 +21,10 @@ setup: build ## find or download ONNX Runtime, libvips and libheif
 test-setup: build ## install a Python environment, a browser and libraries for the tests into .testenv
 	@scripts/testenv/setup.sh
 
+# With -trimpath, as dist has it, all packages would be compiled once more for the tests.
 .PHONY: build
 build: ## build bin/pipeline
-	$(GO) build -trimpath -o bin/pipeline ./cmd/pipeline
+	$(GO) build -o bin/pipeline ./cmd/pipeline
 
 .PHONY: demo
 demo: setup ## draw images, learn, label and write a report; offline after the set-up
@@ -81,11 +85,11 @@ race-all: race ## run the race detector on everything that runs in parallel
 
 .PHONY: docs
 docs: ## fail if docs/cli is out of date (make docs-update writes it)
-	$(GO) test -run TestCommandDocs ./cmd/pipeline/command
+	$(GOTEST) -run TestCommandDocs ./cmd/pipeline/command
 
 .PHONY: docs-update
 docs-update: ## write docs/cli from the commands' help
-	$(GO) test -run TestCommandDocs ./cmd/pipeline/command -update
+	$(GOTEST) -run TestCommandDocs ./cmd/pipeline/command -update
 
 .PHONY: book
 book: ## turn the documentation into out/book, pages that a browser shows offline (needs Python)

@@ -47,7 +47,7 @@ func TestPrograms(t *testing.T) {
 		}
 		write(t, filepath.Join(module, fmt.Sprint("program", i+1), "main.go"), program[1])
 	}
-	build := exec.Command("go", "build", "-o", work, "./...")
+	build := exec.Command("go", "build", "-ldflags=-s -w", "-o", work, "./...")
 	build.Dir = module
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)

@@ -47,7 +47,7 @@ func asContract(p *Predictor, err error) (classifier.Learner, error) {
 
 // contract runs the full contract on predictors with these settings.
 func contract(t *testing.T, s Settings, f classifiertest.Factory) {
-	s.Heads = method.DefaultConfig()
+	s.Heads = method.Change(method.DefaultConfig(), "gptree", fewDraws)
 	f.New = func() (classifier.Learner, error) { return asContract(NewPredictor(s)) }
 	f.Load = func(state classifier.State) (classifier.Learner, error) {
 		return asContract(loadPredictor(state,

@@ -52,6 +52,7 @@ func defaultSettings(name string) Settings {
 // and vargp trains for a moment.
 func settings(name string) Settings {
 	s := defaultSettings(name)
+	s.Heads = method.Change(s.Heads, "gptree", fewDraws)
 	s.Heads = method.Change(s.Heads, "vargp", func(v *vargp.Config) {
 		v.Epochs, v.Inducing, v.PredictHypers, v.PredictFunctions = 2, 4, 2, 2
 	})
@@ -60,6 +61,9 @@ func settings(name string) Settings {
 	}
 	return s
 }
+
+// fewDraws shortens the nodes of a tree, of both kinds.
+func fewDraws(g *gptree.Config) { g.Chains, g.Steps, g.Iterations = 2, 4, 10 }
 
 func logProb(t *testing.T, m *Model, b Batch) []float64 {
 	t.Helper()

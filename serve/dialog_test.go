@@ -49,7 +49,7 @@ var conversations = []conversation{
 // says, which can be undone. Then the heading, the counts and the focus are those of the new
 // state. Letters and signs do nothing to the photos behind.
 func TestEveryDialog(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	s.classes = append(s.classes, "otter")
 	p := browse(t, url)
 	for _, c := range conversations {
@@ -169,7 +169,7 @@ func (c conversation) expectState(t *testing.T, p *testenv.Page, class string) {
 
 // TestMergeNeedsAClass: Enter in a question that nobody has answered merges nothing.
 func TestMergeNeedsAClass(t *testing.T) {
-	_, url := newStandIn(t, 158, true)
+	_, url := newStandIn(t, few, true)
 	p := browse(t, url)
 	fresh(p, url, views[3])
 	p.Click("#lead-tools button:nth-child(2)")
@@ -180,7 +180,7 @@ func TestMergeNeedsAClass(t *testing.T) {
 
 // TestRenameToAnotherClass: asks whether the two are to be one.
 func TestRenameToAnotherClass(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	p := browse(t, url)
 	fresh(p, url, views[3])
 	one, other := s.classes[0], s.classes[1]
@@ -216,7 +216,7 @@ func TestSpellings(t *testing.T) {
 // TestSpellingIsAsked: in the field of the bar, of a large photo and of a group: the class that
 // there is, a new one, or neither.
 func TestSpellingIsAsked(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	s.classes = append(s.classes, "otter")
 	p := browse(t, url)
 	for _, place := range []struct {

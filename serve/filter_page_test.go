@@ -9,7 +9,7 @@ import (
 // TestFilterIsSeen: what the filter selects stands above the photos with how many match, accepting many keeps to it,
 // and it is taken away by a click; the panel closes with Escape and with a click elsewhere.
 func TestFilterIsSeen(t *testing.T) {
-	s, address := newStandIn(t, 158, true)
+	s, address := newStandIn(t, few, true)
 	p := browse(t, address)
 	const open = "document.querySelector('#search details').open"
 	p.Click("#search summary")
@@ -49,7 +49,7 @@ func TestFilterIsSeen(t *testing.T) {
 // TestSetAsideIsFound: what was set aside is a class of its own, from which it is taken back; classes can be in the
 // order of their size.
 func TestSetAsideIsFound(t *testing.T) {
-	s, address := newStandIn(t, 158, true)
+	s, address := newStandIn(t, few, true)
 	p := browse(t, address)
 	p.Press("-")
 	expectChange(t, p, s, "not usable", "ignore 1")

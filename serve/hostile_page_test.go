@@ -25,7 +25,7 @@ func TestHostileNamesOnThePage(t *testing.T) {
 	var foreign atomic.Int64
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { foreign.Add(1) }))
 	defer other.Close()
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	s.nameHostile(other.URL)
 	p := browse(t, url)
 	p.Eval("window.hacked = () => { window.hackedBy = true }", nil)

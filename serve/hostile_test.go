@@ -21,12 +21,12 @@ import (
 
 // TestHostileClients: while clients are slow, send too much or nonsense, ask for files
 // and come from elsewhere, an honest client is answered, no answer is a 500, nothing
-// panics, and memory does not grow. Ten seconds, or ten minutes with PIPELINE_LONG.
+// panics, and memory does not grow. Three seconds, or ten minutes with PIPELINE_LONG.
 func TestHostileClients(t *testing.T) {
 	if testing.Short() {
-		t.Skip("takes five seconds")
+		t.Skip("takes seconds")
 	}
-	lasts := 4 * time.Second
+	lasts := 2 * time.Second
 	if os.Getenv("PIPELINE_LONG") != "" {
 		lasts = 10 * time.Minute
 	}
@@ -39,6 +39,9 @@ func TestHostileClients(t *testing.T) {
 	h.attack(time.Second) // buffers and caches are filled
 	before, lines := inUse(), s.server.newStatus().Seq
 	h.attack(lasts)
+	for more := 0; more < 30 && !h.didAll(); more++ { // a busy machine
+		h.attack(time.Second)
+	}
 	after := inUse()
 	t.Logf("answers by code: %v; %d slow clients were cut; memory %.1f MiB before, %.1f MiB after", h.codes, h.cut,
 		before, after)
@@ -50,8 +53,7 @@ func TestHostileClients(t *testing.T) {
 			t.Errorf("%d answers are %d", n, code)
 		}
 	}
-	if h.codes[http.StatusOK] == 0 || h.codes[http.StatusForbidden] == 0 ||
-		h.codes[http.StatusRequestEntityTooLarge] == 0 {
+	if !h.didAll() {
 		t.Error("the clients did not do what they should")
 	}
 	if h.cut == 0 && lasts > time.Minute {
@@ -66,6 +68,12 @@ func TestHostileClients(t *testing.T) {
 	if now := s.server.newStatus().Seq; now != lines {
 		t.Errorf("the journal grew from %d to %d lines", lines, now)
 	}
+}
+
+// didAll reports whether honest, foreign and greedy clients were answered.
+func (h *hostile) didAll() bool {
+	return h.codes[http.StatusOK] > 0 && h.codes[http.StatusForbidden] > 0 &&
+		h.codes[http.StatusRequestEntityTooLarge] > 0
 }
 
 // inUse returns the memory in use, in MiB.

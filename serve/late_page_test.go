@@ -63,7 +63,7 @@ func gestures() []gesture {
 // TestLateAnswers: while the server has answered nothing, and the list is being refreshed or not, every key and
 // click decides about the photo that was shown when it was made, in that order, once; and every undo undoes one.
 func TestLateAnswers(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	p := browse(t, url)
 	before := s.state("")
 	for _, g := range gestures() {
@@ -115,7 +115,7 @@ func TestLateAnswers(t *testing.T) {
 
 // TestLateAnswersToGroups: a group that is decided has gone, so the next click is about another one.
 func TestLateAnswersToGroups(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	p := browse(t, url)
 	fresh(p, url, duplicatesView)
 	release := s.waits()
@@ -139,7 +139,7 @@ func TestLateAnswersToGroups(t *testing.T) {
 // TestRefusedBehindOthers: a decision that is refused while others wait is shown as such until it was read, its photo
 // comes back without moving the current one, and no undo takes back another one instead.
 func TestRefusedBehindOthers(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	p := browse(t, url)
 	fresh(p, url, views[0])
 	release := s.waits()
@@ -166,7 +166,7 @@ func TestRefusedBehindOthers(t *testing.T) {
 
 // TestHeldButton: what is under a button that is being pressed stays until it is released, whatever has come meanwhile.
 func TestHeldButton(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	p := browse(t, url)
 	fresh(p, url, views[0])
 	dialogs[0].show(p)

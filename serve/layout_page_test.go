@@ -26,7 +26,7 @@ const inSight = `Math.max(0, ...Array.from(document.querySelectorAll(
 // TestEveryViewport: in every view and dialog and every window a whole photo is in sight, no text is cut off for ever,
 // and all can be reached. Names are long.
 func TestEveryViewport(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	long := "a bird of the high mountains whose name is longer than any button " + s.classes[1]
 	for _, one := range s.photos {
 		if one.label == s.classes[1] {

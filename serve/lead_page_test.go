@@ -15,7 +15,7 @@ func text(p *testenv.Page, id string) string {
 // TestPageLeads: the page opens where work pays, says why and what training found, and what labels look wrong; that
 // ends with the first decision.
 func TestPageLeads(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	s.advised = [2]string{"suspicious", ""}
 	s.found = []string{"expect about 88 % of photos like these to be named correctly",
 		"taken for another: fig for kiwi"}
@@ -76,7 +76,7 @@ func TestReadingSaysHowLong(t *testing.T) {
 // TestGroupsAreHandled: a group says what the model calls it, is set aside by key and by mouse, and is split in two;
 // a key that is about no group says so.
 func TestGroupsAreHandled(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	s.called = s.classes[0]
 	p := browse(t, url)
 	p.Click("[data-view=unknown]")
@@ -108,7 +108,7 @@ func TestGroupsAreHandled(t *testing.T) {
 
 // TestAdviceHasARow: at 1280 pixels the footer has one row, and what the advice leads to stands in that of the advice.
 func TestAdviceHasARow(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	s.found = []string{"expect 88 % of the labels by the model to be right, between 70 and 95 %",
 		"not measured: check twenty drawn at random",
 		"taken for another: apple for pear (3 of 10 left out; 6 to 66 %), fig for kiwi (2 of 9 left out; 3 to 61 %)"}
@@ -128,7 +128,7 @@ func TestAdviceHasARow(t *testing.T) {
 // TestPhotosHaveHalf: on phones and at 400 % zoom of a window of 1280 × 1024 (WCAG 1.4.10) nothing is scrolled sideways
 // to see the page, and the photos have half of the window or more.
 func TestPhotosHaveHalf(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	s.advised = [2]string{"accept", ""}
 	s.found = []string{"expect about 88 % of photos like these to be named correctly"}
 	p := browse(t, url)

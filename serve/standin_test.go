@@ -23,6 +23,9 @@ import (
 	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
+// few photos are of all classes, and more than a screen shows.
+const few = 60
+
 // A standIn answers the part of the API that the page uses, with made-up
 // predictions for the demo's pictures: what the page shows then depends on
 // nothing but the page.

@@ -12,7 +12,7 @@ import (
 // TestFirstPhotosEnd: with the second class the page shows what is to be checked, under its
 // heading, and the keys are those of the photo that was in sight. Whoever is typing meanwhile goes on.
 func TestFirstPhotosEnd(t *testing.T) {
-	s, url := newStandIn(t, 158, false)
+	s, url := newStandIn(t, few, false)
 	p := browse(t, url)
 	const heading = "document.getElementById('heading').textContent"
 	p.Wait("document.activeElement.id === 'grid' && " + settled)
@@ -47,7 +47,7 @@ func TestFirstPhotosEnd(t *testing.T) {
 // TestTypedWhileTheViewComes: the first photos stay until those to check are here, so a name that is typed meanwhile
 // is that of the photo in sight, whole.
 func TestTypedWhileTheViewComes(t *testing.T) {
-	s, url := newStandIn(t, 158, false)
+	s, url := newStandIn(t, few, false)
 	p := browse(t, url)
 	const heading = "document.getElementById('heading').textContent"
 	p.Wait("document.activeElement.id === 'grid' && " + settled)
@@ -86,7 +86,7 @@ func TestTypedWhileTheViewComes(t *testing.T) {
 
 // TestListBecomesShort: at the end of a list of which undo leaves a few, these are in sight.
 func TestListBecomesShort(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	p := browse(t, url)
 	p.Wait("document.activeElement.id === 'grid' && " + settled)
 	p.Press("Enter")
@@ -110,7 +110,7 @@ func TestListBecomesShort(t *testing.T) {
 
 // TestFocusIsNeverLost: no button that hides or disables itself leaves the keys to nobody.
 func TestFocusIsNeverLost(t *testing.T) {
-	_, url := newStandIn(t, 158, true)
+	_, url := newStandIn(t, few, true)
 	p := browse(t, url)
 	fresh(p, url, views[0])
 	for _, id := range []string{"everything", "nothing", "later", "undo", "redo", "unusable", "accept", "save"} {
@@ -144,7 +144,7 @@ func TestRemovedLabelIsSeen(t *testing.T) {
 
 // TestClassThatIsGone: a class that another browser renames is not shown under its old name.
 func TestClassThatIsGone(t *testing.T) {
-	_, url := newStandIn(t, 158, true)
+	_, url := newStandIn(t, few, true)
 	one, other := browse(t, url), browse(t, url)
 	fresh(one, url, views[3])
 	fresh(other, url, views[3])
@@ -165,7 +165,7 @@ func adviceShown(p *testenv.Page) []string {
 
 // TestAdviceEnds: where it leads to, and for good when it is dismissed; other advice is shown.
 func TestAdviceEnds(t *testing.T) {
-	s, url := newStandIn(t, 158, true)
+	s, url := newStandIn(t, few, true)
 	p := browse(t, url)
 	fresh(p, url, views[0])
 	s.advises("unknown", "")

@@ -5,7 +5,7 @@ import "testing"
 // TestWordsOnThePage: Enter in the search box finds photos by words, over what typing has
 // found by name; Esc goes back.
 func TestWordsOnThePage(t *testing.T) {
-	_, url := newStandIn(t, 158, true)
+	_, url := newStandIn(t, few, true)
 	p := browse(t, url)
 	p.Click("#search [name=q]")
 	p.Press("f", "o", "x", "Enter")

@@ -2,14 +2,12 @@ package command
 
 import (
 	"context"
-	"path/filepath"
+	"slices"
 	"strconv"
 
 	"github.com/spf13/cobra"
 
 	"github.com/seed-90d10d51/pipeline"
-	"github.com/seed-90d10d51/pipeline/embedding"
-	"github.com/seed-90d10d51/pipeline/research/fscil/benchmark"
 	"github.com/seed-90d10d51/pipeline/research/table"
 )
 
@@ -37,12 +35,6 @@ cifar-100-binary.tar.gz).`,
 	)
 }
 
-// listsDir returns the folder that the lists of a benchmark are pulled into.
-func listsDir(o embedding.Options, l benchmark.Lists) (string, error) {
-	cache, err := o.CacheDir()
-	return l.Dir(filepath.Join(cache, "datasets")), err
-}
-
 // A listedDataset is what datasets list --json prints of a benchmark.
 type listedDataset struct {
 	Name        string `json:"name"`
@@ -53,23 +45,19 @@ type listedDataset struct {
 }
 
 func (a *app) listDatasets() error {
-	all, err := benchmark.All()
+	all, err := a.Benchmarks()
 	if err != nil {
 		return err
 	}
-	listed := []listedDataset{}
+	listed := make([]listedDataset, len(all))
 	t := table.Table{Header: []string{"NAME", "LISTS", "LICENCE", "WHERE", "WHAT"}}
-	for _, l := range all {
-		dir, err := listsDir(a.Options(context.Background()), l)
-		if err != nil {
-			return err
-		}
+	for i, b := range all {
 		where := "can be pulled"
-		if l.Pulled(dir) {
+		if b.Here {
 			where = "pulled"
 		}
-		listed = append(listed, listedDataset{l.Name, len(l.Files), l.Licence, where, l.Description})
-		t.Add(l.Name, strconv.Itoa(len(l.Files)), l.Licence, where, l.Description)
+		listed[i] = listedDataset{b.Name, b.Lists, b.Licence, where, b.About}
+		t.Add(b.Name, strconv.Itoa(b.Lists), b.Licence, where, b.About)
 	}
 	if a.json != "" {
 		return a.writeJSON(listed)
@@ -79,15 +67,8 @@ func (a *app) listDatasets() error {
 }
 
 func (a *app) pullDataset(ctx context.Context, name string) error {
-	l, err := benchmark.Find(name)
+	dir, err := a.ObtainLists(ctx, name)
 	if err != nil {
-		return &pipeline.UsageError{Err: err}
-	}
-	dir, err := listsDir(a.Options(context.Background()), l)
-	if err != nil {
-		return err
-	}
-	if err := l.Pull(ctx, dir, nil); err != nil {
 		return err
 	}
 	a.say("the lists of %s are in %s; pipeline fscil finds them there", name, dir)
@@ -97,16 +78,19 @@ func (a *app) pullDataset(ctx context.Context, name string) error {
 // pulledLists returns the folder that the benchmark's lists were pulled into. If
 // they were not pulled, the error says how to get them.
 func (a *app) pulledLists(dataset string) (string, error) {
-	l, err := benchmark.Find(dataset)
+	all, err := a.Benchmarks()
 	if err != nil {
+		return "", err
+	}
+	at := slices.IndexFunc(all, func(b pipeline.Benchmark) bool { return b.Name == dataset })
+	if at < 0 {
 		return "",
 			usagef("--lists is missing: the official protocol needs the folder of session_1.txt, test_1.txt, …; " +
 				"fscil.protocol=few-shot draws sessions by seed")
 	}
-	dir, err := listsDir(a.Options(context.Background()), l)
-	if err == nil && !l.Pulled(dir) {
-		err = usagef("--lists is missing: give the folder of session_1.txt, test_1.txt, …, or get them with pipeline "+
-			"datasets pull %s", dataset)
+	if !all[at].Here {
+		return "", usagef("--lists is missing: give the folder of session_1.txt, test_1.txt, …, or get them with "+
+			"pipeline datasets pull %s", dataset)
 	}
-	return dir, err
+	return all[at].Dir, nil
 }

@@ -40,7 +40,8 @@ func TestTablesOfAbsentData(t *testing.T) {
 	l := commandtest.New(t)
 	features, mnist := l.ManyClouds(l.Path("features"), 6, 8), digits(l, "mnist")
 	fscil := []string{"fscil", "--features", features, "--set", "fscil.track=pretrained-disjoint", "--set",
-		"fscil.runs=1", "--set", "classifier.temperature=1", "--set", "classifier.gptree.max_per_class=20"}
+		"fscil.runs=1", "--set", "classifier.temperature=1", "--set", "classifier.gptree.max_per_class=20", "--set",
+		"classifier.gptree.chains=2"}
 	vargp := []string{"experiment", "--set", "experiment.vargp.folder=" + mnist, "--set",
 		"experiment.vargp.epochs=1", "--set", "experiment.vargp.seeds=1", "--set", "experiment.vargp.inducing=2",
 		"--set", "experiment.vargp.variants=var-gp"}

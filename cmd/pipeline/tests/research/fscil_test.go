@@ -211,6 +211,7 @@ func TestFSCILUsage(t *testing.T) {
 // TestFSCILOnFolder draws sessions from any class folder: two runs, mean and
 // standard error; the error about a broken photo names it.
 func TestFSCILOnFolder(t *testing.T) {
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	images := l.Photos(l.Path("images"), 32, 6, "ash", "birch", "cedar", "date", "elm", "fir")
 	args := []string{"fscil", "--images", images, "--set", "fscil.protocol=few-shot", "--set", "fscil.base_classes=4",
@@ -245,7 +246,7 @@ func TestFSCILOnCUBNames(t *testing.T) {
 		l.Write(l.Path(filepath.FromSlash(image)), commandtest.Photo(class, int(commandtest.HashText(name)%1000), 16))
 	}
 	args := []string{"fscil", "--config", "cub200_fscil", "--images", l.Path("CUB_200_2011"), "--lists",
-		l.Path("lists"), "--out", l.Path("out")}
+		l.Path("lists"), "--out", l.Path("out"), "--set", "fscil.track=pretrained-disjoint"}
 	l.Must(args...)
 	for _, method := range []string{"ncm", "ppca", "plda"} {
 		r := l.Object(l.Path("out", method), "results.json")
@@ -313,6 +314,7 @@ func firstOfClasses(list string, keep int) []string {
 func TestFSCILOnMiniImageNet(t *testing.T) {
 	official := shared.Path(t, "data", "fscil_index_lists", "mini_imagenet")
 	images := shared.Path(t, "data", "mini_imagenet")
+	commandtest.TrainedNetwork(t)
 	l := commandtest.New(t)
 	reducedLists(l, official, 9)
 	said := l.Must("fscil", "--config", "miniimagenet_fscil", "--images", images, "--lists", l.Path("lists"), "--out",

@@ -6,4 +6,4 @@ import (
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
 )
 
-func TestMain(m *testing.M) { commandtest.MainTrained(m) }
+func TestMain(m *testing.M) { commandtest.Main(m) }
