@@ -242,6 +242,7 @@ func (s *Server) routes() map[string]handler {
 		"POST /v1/look":               s.lookAgain,
 		"POST /v1/quit":               s.quit,
 		"GET /v1/labels.csv":          s.labels,
+		"GET /v1/copies.csv":          s.copies,
 		"GET /v1/status":              s.status,
 		"GET /v1/events":              s.events,
 		"GET /healthz":                s.health,

@@ -431,7 +431,7 @@ func TestEveryRoute(t *testing.T) {
 	s.post("/v1/undo", nil, nil)
 	s.post("/v1/forget", map[string]any{"images": []string{photos[3].ID.String()}}, nil)
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.yaml", "/v1/models", "/v1/labels.csv",
-		"/v1/labels.csv?all=1"} {
+		"/v1/labels.csv?all=1", "/v1/copies.csv"} {
 		if code, body := s.send(s.request("GET", path, "", "")); code != 200 || len(body) == 0 {
 			t.Errorf("%s: %d", path, code)
 		}

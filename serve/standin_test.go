@@ -52,6 +52,7 @@ type standIn struct {
 	places  int       // version of the map; odd ones are not arranged
 	found   []string  // by training
 	within  string    // the query with which a change was asked for last
+	kept    string    // the photo of which others became copies last
 	wrong   any       // of the account: how many labels are wrong
 	called  any       // what the model takes the photos of a group for
 	stopped bool      // the arrangement of the map
@@ -524,16 +525,16 @@ func (s *standIn) restore(to snapshot) {
 
 func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 	var d struct {
-		Do, Class, To  string
-		Images, Labels []string
-		Above          float64
-		Seq            int
+		Do, Class, To, Kept string
+		Images, Labels      []string
+		Above               float64
+		Seq                 int
 	}
 	if err := json.NewDecoder(r.Body).Decode(&d); err != nil && r.Header.Get("Content-Type") != "" {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.within = r.URL.RawQuery
+	s.within, s.kept = r.URL.RawQuery, d.Kept
 	if gate := s.gate; gate != nil {
 		s.mu.Unlock()
 		<-gate

@@ -116,12 +116,13 @@ func (s *Session) arrangeAll() error {
 	if err != nil {
 		return err
 	}
-	copies, err := s.copies(s.ctx, graph, byID)
+	copies, err := s.copies(graph, byID)
 	if err != nil {
 		return err
 	}
 	s.mu.Lock()
-	s.duplicates = copies.numbered(next.n, s.photos)
+	copies.n, copies.looking = next.n, s.duplicates.looking
+	s.duplicates = copies
 	s.touch()
 	wanted := s.arranges(len(order))
 	ctx, stop := context.WithCancel(s.ctx)

@@ -94,6 +94,9 @@ func Describe(l Line) string {
 	}
 	switch l.Do {
 	case Ignore:
+		if l.Kept != nil {
+			return fmt.Sprintf("set %s aside as copies of one that is kept", photos)
+		}
 		return fmt.Sprintf("set %s aside as not usable", photos)
 	case Skip:
 		return fmt.Sprintf("put %s off for later", photos)

@@ -54,8 +54,10 @@ type Query struct {
 	// Item for each event, in the place of its first photo.
 	Event  ID
 	Events bool
-	// Duplicates is the ID of a photo whose near-duplicates are selected, with it.
+	// Duplicates is the ID of a photo whose near-duplicates are selected, with it: those from the likeness Alike on,
+	// 0 for UsualAlike.
 	Duplicates ID
+	Alike      float64
 	// Decided selects photos with or without a decision.
 	Decided *bool
 	// After is Next of the page before, Limit the size of a page.
@@ -294,8 +296,9 @@ func (g *gallery) rowsOf(q Query) []int {
 		return nil
 	case q.Duplicates != (ID{}):
 		i, ok := g.index[q.Duplicates]
-		if group, has := g.duplicates.in[i]; ok && has {
-			return g.duplicates.rows[group]
+		l := g.duplicates.at(q.Alike)
+		if group, has := l.in[i]; ok && has {
+			return l.rows[group]
 		}
 		return nil
 	}

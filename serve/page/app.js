@@ -13,6 +13,7 @@ import { Grid } from "./grid.js";
 import { duplicates, focusedGroup, members, showGroups, unknown } from "./groups.js";
 import * as history from "./history.js";
 import { listenToKeys, writeHelp } from "./keys.js";
+import { likeness, onLikeness, showLikeness } from "./likeness.js";
 import { byIds, fixed, PhotoList } from "./list.js";
 import { PhotoMap } from "./map.js";
 import { allIdsOf, idsOf, photosOf } from "./moment.js";
@@ -125,6 +126,7 @@ async function show(next, its) {
   }
   const inGroups = view === "duplicates" || (view === "unknown" && !filter.isActive(searching));
   byId("groups").hidden = !inGroups;
+  byId("likeness").hidden = true;
   byId("groups").replaceChildren();
   byId("grid").hidden = inGroups || view === "map";
   byId("map").hidden = view !== "map";
@@ -278,9 +280,13 @@ async function update() {
   if (inGroups) {
     const turn = ++groupsShown;
     const kind = kinds[view];
-    const { groups, total, computing } = await kind.load();
+    const answer = await kind.load();
+    const { groups, total, computing } = answer;
     if (turn !== groupsShown || byId("groups").hidden) { // one was decided or another view opened meanwhile
       return;
+    }
+    if (view === "duplicates") {
+      showLikeness(answer);
     }
     const n = showGroups(groups, { names, name: guard(nameGroup), put: guard(putGroup), ...kind });
     empty = n > 0 ? "" : computing ? "Looking for groups…" : kind.none();
@@ -311,14 +317,14 @@ const kinds = {
     single: guard(async (of) => show("group", new PhotoList(fixed(await members(of))))),
   },
   duplicates: {
-    load: steady(() => duplicates(searching)), none: noDuplicates,
+    load: steady(() => duplicates(searching, likeness())), none: noDuplicates,
     single: guard(async (of) => {
       await showPassing("alike", fixed(await members(of)));
       toPhotos();
     }),
     below(group, image, section) {
-      const keep = element("button", { type: "button", title: "The others become not usable" }, "Keep only this");
-      keep.addEventListener("click", guard(() => settle(section(), { do: "ignore" }, async () =>
+      const keep = element("button", { type: "button", title: "The others are set aside as its copies; no file is deleted" }, "Keep only this");
+      keep.addEventListener("click", guard(() => settle(section(), { do: "ignore", kept: image.id }, async () =>
         (await members(group)).filter(({ id }) => id !== image.id))));
       const file = element("small", { title: image.name }, image.name);
       return [element("b", { className: image.by ?? "", title: named(image) }, named(image)), file, keep];
@@ -852,6 +858,7 @@ byId("views").addEventListener("click", (event) => {
     guard(work)(button.dataset.view);
   }
 });
+onLikeness(guard(() => work("duplicates")));
 classes.addEventListener("choose", guard(() => work("class")));
 for (const place of [grid, map]) {
   place.addEventListener("current", choose);
