@@ -65,7 +65,7 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) error {
 
 // filters reads the parameters that select photos by name, folder, time, what was decided, class and probability.
 func filters(values url.Values) (q teach.Query, err error) {
-	q.Text, q.Folder, q.Class = values.Get("q"), values.Get("folder"), values.Get("class")
+	q.Text, q.Folder, q.Class, q.Taken = values.Get("q"), values.Get("folder"), values.Get("class"), values.Get("taken")
 	if q.State = teach.State(values.Get("state")); q.State != "" && !slices.Contains(teach.States, q.State) {
 		return q, fail(http.StatusBadRequest, "state is %q: it is one of %q", q.State, teach.States)
 	}

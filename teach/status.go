@@ -113,6 +113,9 @@ func Describe(l Line) string {
 	case SpotCheck:
 		return fmt.Sprintf("draw %s to check", photos)
 	case Import:
+		if l.From != "" {
+			return fmt.Sprintf("merge %s: %s", l.From, photos)
+		}
 		return fmt.Sprintf("learn %s from a folder or list", photos)
 	case Rename:
 		return fmt.Sprintf("rename %s to %s", l.Class, l.To)

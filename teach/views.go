@@ -39,6 +39,8 @@ type Query struct {
 	Text, Folder string
 	// File is the path of a photo, which selects it or its boxes.
 	File string
+	// Taken selects photos that a model which has not learned them takes for this class, but for those that are of it.
+	Taken string
 	// State selects photos by what was decided about them, Least and Most by the probability of their likeliest class.
 	State       State
 	Least, Most float64
@@ -79,10 +81,12 @@ const (
 	Later      State = "later"
 	ByModel    State = "model"
 	LooksNew   State = "unknown"
+	// Unreadable is a file of which there is no photo: Session has none.
+	Unreadable State = "unreadable"
 )
 
 // States are all states, in the order of account.Who, then those of photos that nobody has decided.
-var States = []State{ByPerson, ByBulk, ByList, ByDetector, Unusable, Mixed, Later, ByModel, LooksNew}
+var States = []State{ByPerson, ByBulk, ByList, ByDetector, Unusable, Mixed, Later, ByModel, LooksNew, Unreadable}
 
 // stateOf returns the state of photo i.
 func (g *gallery) stateOf(i int) State {
@@ -319,7 +323,7 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 	case !q.Since.IsZero() && p.Changed.Before(q.Since), !q.Until.IsZero() && !p.Changed.Before(q.Until):
 		return false
 	}
-	if !g.answers(i, q.Decided) || q.State != "" && g.stateOf(i) != q.State || !g.probable(q, i) {
+	if !g.answers(i, q.Decided) || q.State != "" && g.stateOf(i) != q.State || !g.probable(q, i) || q.Taken != "" && !g.takenFor(q.Taken, i) {
 		return false
 	}
 	if q.Class == "" {
@@ -330,6 +334,21 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 		label, _ = g.live.predicted(i)
 	}
 	return label == q.Class
+}
+
+// takenFor reports whether photo i, which is of another class, is taken for one by a model that has not learned it.
+func (g *gallery) takenFor(class string, i int) bool {
+	if own, _ := g.label(i); own == class || own == "" {
+		return false
+	}
+	if out, judged := g.left.photos[g.photos[i].ID]; judged {
+		return out.first == class
+	}
+	if !g.live.scored(i) {
+		return false
+	}
+	first, _ := g.live.predicted(i)
+	return first == class
 }
 
 // answers reports whether photo i has a decision, or may need one, as is asked; nil asks

@@ -26,6 +26,7 @@ import { lookAgain, quit } from "./server.js";
 import { Several } from "./several.js";
 import { untimed } from "./shot.js";
 import { disconnected, showStatus } from "./status.js";
+import { showUnreadable } from "./unreadable.js";
 import { doubts, named, right, suggestions } from "./verdict.js";
 import { Words } from "./words.js";
 
@@ -56,7 +57,7 @@ const selection = new Selection();
 const grid = new Grid(byId("grid"), byId("scroller"), selection);
 const map = new PhotoMap(selection);
 const classes = new Classes();
-const changes = new Changes();
+const changes = new Changes((slow) => { byId("working").hidden = !slow; });
 let recent = []; // classes used last, first; a new one is here before the server lists it
 let view = "check";
 let shownClass = null; // in the view "class"
@@ -126,7 +127,7 @@ async function show(next, its) {
   }
   const inGroups = view === "duplicates" || (view === "unknown" && !filter.isActive(searching));
   byId("groups").hidden = !inGroups;
-  byId("likeness").hidden = true;
+  byId("likeness").hidden = byId("unreadable").hidden = true;
   byId("groups").replaceChildren();
   byId("grid").hidden = inGroups || view === "map";
   byId("map").hidden = view !== "map";
@@ -216,13 +217,21 @@ function lead() {
   const key = beginning ? "start" : view;
   const put = view === "class" && classes.aside;
   head(put ? filter.states[put] : (view === "class" && shownClass) || titles[key][0]);
-  byId("hint").textContent = put ? "Set aside. Delete takes a photo back; a name labels it."
+  byId("hint").textContent = filesShown() ? "They are no photos, or damaged, or may not be read."
+    : put ? "Set aside. Delete takes a photo back; a name labels it."
     : view === "class" ? classes.told(shownClass) || titles[key][1] : titles[key][1];
   const tools = view !== "class" || !classes.names.includes(shownClass) ? [] : [
     tool("Rename…", async () => reclass(await classes.rename(shownClass))),
     tool("Merge…", async () => reclass(await classes.merge(shownClass))),
     tool("Accept many…", () => bulk(shownClass)),
   ];
+  const taken = view === "class" && classes.takenFor(shownClass);
+  if (taken && searching.taken !== taken) {
+    tools.push(tool(`Taken for ${taken}`, () => {
+      filter.choose("taken", taken);
+      return refilter();
+    }));
+  }
   if (view === "accepted") {
     tools.push(tool("Take all back", takeAllBack));
   }
@@ -277,6 +286,7 @@ let groupsShown = 0;
 async function update() {
   const inGroups = !byId("groups").hidden;
   let empty = "";
+  let more = "";
   if (inGroups) {
     const turn = ++groupsShown;
     const kind = kinds[view];
@@ -294,19 +304,22 @@ async function update() {
   } else if (view === "map") {
     empty = map.size > 0 ? "" : map.computing ? "The photos are being placed…" : nothingHere();
   } else if (list.loaded && list.total === 0) {
-    empty = nothingHere();
+    ({ empty, more } = filesShown() ? await showUnreadable() : { empty: nothingHere(), more });
   }
-  byId("grid").hidden = inGroups || view === "map" || empty !== "";
+  byId("grid").hidden = inGroups || view === "map" || empty !== "" || !byId("unreadable").hidden;
   byId("map").hidden = view !== "map" || empty !== "";
   byId("empty").hidden = empty === "";
   byId("empty").textContent = empty;
   if (!inGroups) {
-    byId("untimed").textContent = [doubtful(), untimed(list, searching, status?.images)].filter(Boolean).join(" ");
+    byId("untimed").textContent = [more, doubtful(), untimed(list, searching, status?.images)].filter(Boolean).join(" ");
   }
   byId("untimed").hidden = byId("untimed").textContent === "";
   chips();
   choose();
 }
+
+// filesShown reports whether files are asked for that are no photos.
+const filesShown = () => searching.state === "unreadable" || (view === "class" && classes.aside === "unreadable");
 
 // kinds of groups: how they are loaded, what is said if there are none, what is seen when one is
 // opened, and what stands under each of its photos.
@@ -765,26 +778,33 @@ function heard(next, event) {
   if (ended && still && view === "check" && opening(status) !== "check") {
     guard(work)(opening(status));
   } else if (changed || placing || event === "groups") {
-    reloadSoon();
+    reloadSoon(status.images.scanning && event === "status" ? whileReading : shortly);
   } else if (untouched && idleCheck(status)) {
     guard(toWork)();
   }
 }
 
+const shortly = 120; // milliseconds
+const whileReading = 2000; // each time all photos are put in order, which takes from reading
 let later = 0;
+let laterAt = Infinity;
 let afresh = false; // whether the next reload puts the photos in sight in the new order too
 
 // reloadSoon waits a moment, and until every change is answered: several changes in a row need one
 // reload.
-function reloadSoon() {
-  if (later === 0) {
-    later = setTimeout(async () => {
-      await changes.idle();
-      later = 0;
-      guard(reload)();
-    }, 120);
-    busy();
+function reloadSoon(wait = shortly) {
+  const at = performance.now() + wait;
+  if (later !== 0 && laterAt <= at) {
+    return;
   }
+  clearTimeout(later);
+  laterAt = at;
+  later = setTimeout(async () => {
+    await changes.idle();
+    later = 0;
+    guard(reload)();
+  }, wait);
+  busy();
 }
 
 async function reload() {

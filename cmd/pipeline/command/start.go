@@ -2,8 +2,10 @@ package command
 
 import (
 	"context"
+	"os"
 	"os/exec"
 	"runtime"
+	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -49,8 +51,12 @@ func (a *app) start(ctx context.Context, project string, port int, browser bool)
 		return usagef("--port %d: give a number from 1 to 65535", port)
 	}
 	c := a.config
+	show := openBrowser // which opens folders, too
+	if !browser {
+		show = nil
+	}
 	desk, found, err := serve.OpenDesk(ctx, a.Studio, serve.DeskRequest{
-		Project: project, Port: port, Scan: c.Scan, Boxes: c.Boxes, Classifier: c.Classifier, Label: c.Label,
+		Project: project, Port: port, Show: show, Scan: c.Scan, Boxes: c.Boxes, Classifier: c.Classifier, Label: c.Label,
 		Seed: c.Seed,
 	})
 	switch {
@@ -60,6 +66,7 @@ func (a *app) start(ctx context.Context, project string, port int, browser bool)
 		a.show(found, browser)
 		return nil
 	}
+	crashInto(desk.LogFile())
 	if browser {
 		if err := openBrowser(desk.BrowserURL()); err != nil {
 			a.log.Warn("the browser could not be started: open the address yourself", "reason", err)
@@ -69,7 +76,18 @@ func (a *app) start(ctx context.Context, project string, port int, browser bool)
 	return desk.Serve(ctx)
 }
 
-// openBrowser opens an address in the user's browser.
+// crashInto lets the last words of a program that fails badly go into a file, too: whoever began it by a double click
+// sees no terminal.
+func crashInto(name string) {
+	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
+	if err != nil {
+		return // there is no such file
+	}
+	defer f.Close()
+	_ = debug.SetCrashOutput(f, debug.CrashOptions{}) // then they are on standard error alone
+}
+
+// openBrowser opens an address in the user's browser, or a folder in what shows folders.
 func openBrowser(address string) error {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {
