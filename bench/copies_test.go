@@ -52,7 +52,8 @@ func painted(of image.Image, width, height int, from func(x, y int) (int, int), 
 // cut takes n pixels from every edge, which is the worst of all ways to cut as many.
 func cut(n int) func(image.Image) image.Image {
 	return func(p image.Image) image.Image {
-		return painted(p, p.Bounds().Dx()-2*n, p.Bounds().Dy()-2*n, func(x, y int) (int, int) { return x + n, y + n }, 1)
+		from := func(x, y int) (int, int) { return x + n, y + n }
+		return painted(p, p.Bounds().Dx()-2*n, p.Bounds().Dy()-2*n, from, 1)
 	}
 }
 

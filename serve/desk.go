@@ -68,7 +68,8 @@ type opened struct {
 	cancel   context.CancelFunc
 	requests sync.WaitGroup
 	worked   chan error
-	// results is the folder of the last export that ended, "" before, and exported when that began. They are of Desk.mu.
+	// results is the folder of the last export that ended, "" before, and exported when that began. They are of
+	// Desk.mu.
 	results  string
 	exported time.Time
 }

@@ -6,10 +6,12 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
+	"runtime/debug"
 	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline"
+	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
@@ -22,15 +24,15 @@ const (
 // beginLog lets the program write its log into a file, too, beside that by which other starts find it. The one of the
 // run before stays: whoever starts the program by a double click sees no terminal.
 func (d *Desk) beginLog() error {
-	name := d.LogFile()
+	name := d.file()
 	if name == "" {
 		return nil
 	}
-	err := os.Rename(name, d.lastLog())
+	err := atomicfile.Rename(name, d.lastLog())
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if d.logFile, err = os.OpenFile(name, os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o600); err != nil {
+	if d.logFile, err = regularfile.EditOwn(name, 0o600); err != nil {
 		return err
 	}
 	d.log = slog.New(slog.NewMultiHandler(d.log.Handler(), slog.NewTextHandler(d.logFile, nil)))
@@ -39,8 +41,16 @@ func (d *Desk) beginLog() error {
 	return nil
 }
 
-// LogFile is the file of the program's log, "" if there is none: where another start page has it.
-func (d *Desk) LogFile() string {
+// CrashLog lets the last words of a program that fails badly go into the file of its log, too.
+func (d *Desk) CrashLog() error {
+	if d.logFile == nil {
+		return nil
+	}
+	return debug.SetCrashOutput(d.logFile, debug.CrashOptions{}) // of the same place in the file
+}
+
+// file is that of the program's log, "" if there is none: where another start page has it.
+func (d *Desk) file() string {
 	if d.contact == "" {
 		return ""
 	}
@@ -50,7 +60,7 @@ func (d *Desk) LogFile() string {
 // logs are those that can be read.
 func (d *Desk) logs() []string {
 	logs := []string{}
-	for of, name := range map[string]string{"now": d.LogFile(), "last": d.lastLog()} {
+	for of, name := range map[string]string{"now": d.file(), "last": d.lastLog()} {
 		if info, err := os.Stat(name); name != "" && err == nil && info.Mode().IsRegular() {
 			logs = append(logs, of)
 		}
@@ -61,7 +71,7 @@ func (d *Desk) logs() []string {
 
 // lastLog is the file of the log of the run before, "" if there is none.
 func (d *Desk) lastLog() string {
-	name, ok := strings.CutSuffix(d.LogFile(), logSuffix)
+	name, ok := strings.CutSuffix(d.file(), logSuffix)
 	if !ok {
 		return ""
 	}
@@ -70,7 +80,7 @@ func (d *Desk) lastLog() string {
 
 // readLog answers with the log of this run, or of the one before.
 func (d *Desk) readLog(w http.ResponseWriter, r *http.Request) error {
-	name := d.LogFile()
+	name := d.file()
 	switch of := r.URL.Query().Get("of"); of {
 	case "", "now":
 	case "last":

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
+	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 )
 
 // resultFiles are what an export may have written that the page opens, and what each is for people.
@@ -77,7 +78,7 @@ func (d *Desk) result(w http.ResponseWriter, r *http.Request) error {
 		if f.name != name {
 			continue
 		}
-		file, err := os.Open(filepath.Join(dir, name))
+		file, _, err := regularfile.Open(filepath.Join(dir, name))
 		if errors.Is(err, fs.ErrNotExist) {
 			break
 		} else if err != nil {
@@ -85,8 +86,8 @@ func (d *Desk) result(w http.ResponseWriter, r *http.Request) error {
 		}
 		defer file.Close()
 		info, err := file.Stat()
-		if err != nil || !info.Mode().IsRegular() {
-			break
+		if err != nil {
+			return withoutPath(err)
 		}
 		if strings.HasSuffix(name, ".html") {
 			w.Header().Set("Content-Security-Policy", reportPolicy)

@@ -228,7 +228,7 @@ func (s *standIn) image(p *shot) map[string]any {
 	return map[string]any{"id": p.id, "name": p.name, "folder": "", "changed": "2026-05-01T10:00:00Z",
 		"label": text(p.label), "by": text(p.by), "rather": text(s.rather(p)),
 		"labels":     append([]string{}, p.labels...),
-		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil,
+		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil, "settles": nil,
 		"box": s.box(p), "event": nil, "copies": len(p.name) % 2 * (len(p.truth) % 3), "shot": map[string]any{
 			"time": "2025-06-14T10:11:12+02:00", "camera": "HC600 <img src=x onerror=alert(1)>",
 			"place": map[string]float64{"latitude": -33.8599722, "longitude": 151.21}}}

@@ -67,51 +67,6 @@ type Query struct {
 	Limit int
 }
 
-// A State is what was decided about a photo.
-type State string
-
-// The states: by whom a photo has its label, as what it was set aside, and what the model says of the others.
-const (
-	ByPerson   State = "person"
-	ByBulk     State = "bulk"
-	ByList     State = "list" // or by its folder
-	ByDetector State = "detector"
-	Unusable   State = "unusable"
-	Mixed      State = "several"
-	Later      State = "later"
-	ByModel    State = "model"
-	LooksNew   State = "unknown"
-	// Unreadable is a file of which there is no photo: Session has none.
-	Unreadable State = "unreadable"
-)
-
-// States are all states, in the order of account.Who, then those of photos that nobody has decided.
-var States = []State{ByPerson, ByBulk, ByList, ByDetector, Unusable, Mixed, Later, ByModel, LooksNew, Unreadable}
-
-// stateOf returns the state of photo i.
-func (g *gallery) stateOf(i int) State {
-	_, by := g.label(i)
-	switch {
-	case by != "":
-		return States[by.Who()]
-	case g.live.scored(i) && g.live.unknown(i):
-		return LooksNew
-	}
-	return ByModel
-}
-
-// probable reports whether the likeliest class of photo i has a probability that is asked for.
-func (g *gallery) probable(q Query, i int) bool {
-	if q.Least == 0 && q.Most == 0 {
-		return true
-	}
-	if !g.live.scored(i) {
-		return false
-	}
-	_, p := g.live.predicted(i)
-	return p >= q.Least && (q.Most == 0 || p <= q.Most)
-}
-
 // A Page is a part of a view.
 type Page struct {
 	Items []Item
@@ -127,6 +82,7 @@ type Page struct {
 type order struct {
 	rows    []int
 	keys    []float64
+	settles []float32 // of each photo of the folder, nil if nobody knows
 	untimed int
 }
 
@@ -144,6 +100,9 @@ func (s *Session) List(q Query) (Page, error) {
 	}
 	if q.Events || q.Event != (ID{}) {
 		s.findEvents()
+	}
+	if q.View == Check {
+		s.compareIfAsked()
 	}
 	o := s.order(q)
 	s.mu.RLock()
@@ -164,7 +123,11 @@ func (s *Session) List(q Query) (Page, error) {
 			p.Items = append(p.Items, s.folded(i))
 			continue
 		}
-		p.Items = append(p.Items, s.item(i))
+		it := s.item(i)
+		if o.settles != nil {
+			it.Settles = float64(o.settles[i])
+		}
+		p.Items = append(p.Items, it)
 	}
 	if last < len(o.rows) && last > first {
 		p.Next = cursor{o.keys[last-1], o.rows[last-1]}.String()
@@ -238,6 +201,9 @@ func (g *gallery) sorted(q Query) (o order) {
 	}
 	var entries []entry
 	rows := g.rowsOf(q)
+	if q.View == Check && !q.ByTime {
+		o.settles = g.settling()
+	}
 	for at, i := range rows {
 		if g.photos[i].Path == "" || !g.passes(q, i, text) {
 			continue
@@ -245,6 +211,9 @@ func (g *gallery) sorted(q Query) (o order) {
 		key, ok := g.key(q, i)
 		if !ok {
 			continue
+		}
+		if o.settles != nil && key < 2 { // who is for later comes after all others
+			key = -float64(o.settles[i])
 		}
 		if q.timed() {
 			taken := g.taken(i)
@@ -323,7 +292,8 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 	case !q.Since.IsZero() && p.Changed.Before(q.Since), !q.Until.IsZero() && !p.Changed.Before(q.Until):
 		return false
 	}
-	if !g.answers(i, q.Decided) || q.State != "" && g.stateOf(i) != q.State || !g.probable(q, i) || q.Taken != "" && !g.takenFor(q.Taken, i) {
+	if !g.answers(i, q.Decided) || q.State != "" && g.stateOf(i) != q.State || !g.probable(q, i) ||
+		q.Taken != "" && !g.takenFor(q.Taken, i) {
 		return false
 	}
 	if q.Class == "" {
@@ -334,21 +304,6 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 		label, _ = g.live.predicted(i)
 	}
 	return label == q.Class
-}
-
-// takenFor reports whether photo i, which is of another class, is taken for one by a model that has not learned it.
-func (g *gallery) takenFor(class string, i int) bool {
-	if own, _ := g.label(i); own == class || own == "" {
-		return false
-	}
-	if out, judged := g.left.photos[g.photos[i].ID]; judged {
-		return out.first == class
-	}
-	if !g.live.scored(i) {
-		return false
-	}
-	first, _ := g.live.predicted(i)
-	return first == class
 }
 
 // answers reports whether photo i has a decision, or may need one, as is asked; nil asks

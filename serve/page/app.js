@@ -311,7 +311,8 @@ async function update() {
   byId("empty").hidden = empty === "";
   byId("empty").textContent = empty;
   if (!inGroups) {
-    byId("untimed").textContent = [more, doubtful(), untimed(list, searching, status?.images)].filter(Boolean).join(" ");
+    const said = [more, doubtful(), untimed(list, searching, status?.images)];
+    byId("untimed").textContent = said.filter(Boolean).join(" ");
   }
   byId("untimed").hidden = byId("untimed").textContent === "";
   chips();
@@ -336,7 +337,8 @@ const kinds = {
       toPhotos();
     }),
     below(group, image, section) {
-      const keep = element("button", { type: "button", title: "The others are set aside as its copies; no file is deleted" }, "Keep only this");
+      const title = "The others are set aside as its copies; no file is deleted";
+      const keep = element("button", { type: "button", title }, "Keep only this");
       keep.addEventListener("click", guard(() => settle(section(), { do: "ignore", kept: image.id }, async () =>
         (await members(group)).filter(({ id }) => id !== image.id))));
       const file = element("small", { title: image.name }, image.name);

@@ -11,8 +11,8 @@ export const states = {
 const form = byId("search");
 const panel = form.querySelector("details");
 const names = {
-  q: "Name", folder: "Folder", taken_since: "From", taken_until: "To", class: "Class", taken: "Taken for", state: "Decided",
-  least: "At least %", most: "At most %",
+  q: "Name", folder: "Folder", taken_since: "From", taken_until: "To", class: "Class", taken: "Taken for",
+  state: "Decided", least: "At least %", most: "At most %",
 };
 
 form.elements.state.append(...Object.entries(states).map(([value, text]) => element("option", { value }, text)));

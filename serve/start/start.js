@@ -112,7 +112,8 @@ function showProject(project, running) {
 function showResults(results) {
   byId("results").hidden = !results;
   const open = results?.files.map(({ name, is }) => element("a", { className: "button", href: "results/" + name,
-    target: name.endsWith(".html") ? "_blank" : "", rel: "noopener" }, `Open ${is} `, element("small", {}, name))) ?? [];
+    target: name.endsWith(".html") ? "_blank" : "", rel: "noopener" },
+    `Open ${is} `, element("small", {}, name))) ?? [];
   byId("results-list").replaceChildren(...open);
   byId("results-dir").textContent = results?.dir ?? "";
   byId("results-show").hidden = !results?.shown;

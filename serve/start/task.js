@@ -58,7 +58,8 @@ function showConflicts(conflicts) {
   const { this: mine = "", other = "", all = 0, photos = [] } = conflicts ?? {};
   byId("conflicts-title").textContent = photos.length < all
     ? `The first ${count(photos.length)} of ${count(all)} photos` : "Two opinions";
-  byId("conflicts-head").replaceChildren(...["Photo", mine, other].map((text) => element("th", { scope: "col" }, text)));
+  byId("conflicts-head").replaceChildren(...["Photo", mine, other].map((text) =>
+    element("th", { scope: "col" }, text)));
   byId("conflicts-rows").replaceChildren(...photos.map((one) => element("tr", {},
     element("td", {}, element("img", { src: `photos/v1/images/${one.id}/thumb`, alt: "", width: 96, height: 96,
       loading: "lazy" }), element("small", {}, one.name)), element("td", {}, one.this), element("td", {}, one.other))));

@@ -2,10 +2,8 @@ package command
 
 import (
 	"context"
-	"os"
 	"os/exec"
 	"runtime"
-	"runtime/debug"
 
 	"github.com/spf13/cobra"
 
@@ -56,8 +54,8 @@ func (a *app) start(ctx context.Context, project string, port int, browser bool)
 		show = nil
 	}
 	desk, found, err := serve.OpenDesk(ctx, a.Studio, serve.DeskRequest{
-		Project: project, Port: port, Show: show, Scan: c.Scan, Boxes: c.Boxes, Classifier: c.Classifier, Label: c.Label,
-		Seed: c.Seed,
+		Project: project, Port: port, Show: show, Scan: c.Scan, Boxes: c.Boxes, Classifier: c.Classifier,
+		Label: c.Label, Seed: c.Seed,
 	})
 	switch {
 	case err != nil:
@@ -66,7 +64,7 @@ func (a *app) start(ctx context.Context, project string, port int, browser bool)
 		a.show(found, browser)
 		return nil
 	}
-	crashInto(desk.LogFile())
+	_ = desk.CrashLog() // then they are on standard error alone
 	if browser {
 		if err := openBrowser(desk.BrowserURL()); err != nil {
 			a.log.Warn("the browser could not be started: open the address yourself", "reason", err)
@@ -74,17 +72,6 @@ func (a *app) start(ctx context.Context, project string, port int, browser bool)
 	}
 	a.say("open %s (Ctrl-C, or Quit on the page, ends)", desk.URL())
 	return desk.Serve(ctx)
-}
-
-// crashInto lets the last words of a program that fails badly go into a file, too: whoever began it by a double click
-// sees no terminal.
-func crashInto(name string) {
-	f, err := os.OpenFile(name, os.O_WRONLY|os.O_APPEND, 0)
-	if err != nil {
-		return // there is no such file
-	}
-	defer f.Close()
-	_ = debug.SetCrashOutput(f, debug.CrashOptions{}) // then they are on standard error alone
 }
 
 // openBrowser opens an address in the user's browser, or a folder in what shows folders.
