@@ -1,7 +1,6 @@
 package teach
 
 import (
-	"cmp"
 	"container/heap"
 	"slices"
 
@@ -73,7 +72,7 @@ func (g *gallery) asksByDoubt() bool {
 
 // settling returns how many photos an answer about each photo would settle when its turn comes, nil if nothing is known
 // of which are alike, or too few answers: its own doubt 1 − max p and, twice, that of the photos that lean on it, which
-// an answer halves (package adapt has the same of a folder). Cost: O(n·k) and O(n·log n).
+// an answer halves (package adapt has the same of a folder). Cost: O(n·k).
 func (g *gallery) settling() []float32 {
 	if g.alikes.n == 0 || !g.asksByDoubt() {
 		return nil
@@ -107,10 +106,8 @@ func (l *likeness) settling(doubt []float32, together int) []float32 {
 	}
 	out := make([]float32, len(doubt))
 	all(out)
-	// Only those that are best alone can be among the first: an answer settles nothing of the others.
-	best := dense.Range(0, len(out))
-	slices.SortFunc(best, func(a, b int) int { return cmp.Or(cmp.Compare(out[b], out[a]), cmp.Compare(a, b)) })
-	q := &questions{out, best}
+	q := &questions{out, dense.Range(0, len(out))}
+	heap.Init(q)
 	first := map[int]float32{}
 	for len(first) < together && len(q.rows) > 0 {
 		i := q.rows[0]
