@@ -7,6 +7,7 @@ import { askBulk, spots } from "./bulk.js";
 import { Changes } from "./changes.js";
 import { Classes } from "./classes.js";
 import { byId, count, element, isField, photos, say } from "./dom.js";
+import { onExample } from "./example.js";
 import * as filter from "./filter.js";
 import { askForget, tellForgotten } from "./forget.js";
 import { Grid } from "./grid.js";
@@ -1016,30 +1017,7 @@ words.onEnter(guard(async (wanted) => {
   head("Like “" + wanted + "”");
   toPhotos();
 }));
-byId("example").addEventListener("change", guard(async (event) => {
-  const [file] = event.target.files;
-  event.target.value = "";
-  if (file) {
-    await findLike(file);
-  }
-}));
-document.addEventListener("dragover", (event) => {
-  event.preventDefault();
-  document.body.classList.add("dropping");
-});
-document.addEventListener("dragleave", (event) => {
-  if (!event.relatedTarget) {
-    document.body.classList.remove("dropping");
-  }
-});
-document.addEventListener("drop", guard(async (event) => {
-  event.preventDefault();
-  document.body.classList.remove("dropping");
-  const [file] = event.dataTransfer.files;
-  if (file) {
-    await findLike(file);
-  }
-}));
+onExample(guard(findLike));
 
 writeHelp();
 listenToKeys(commands);
