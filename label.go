@@ -336,6 +336,15 @@ func (l *labelling) addTree(job *label.Job) error {
 		}
 		l.warnLinks(organise.How(how), tree.How())
 		job.Sinks = append(job.Sinks, tree)
+		kept, err := teach.Kept(l.Model, l.model)
+		if err != nil {
+			return err
+		}
+		changes, err := organise.NewChanges(l.dir, kept)
+		if err != nil {
+			return err
+		}
+		job.Sinks = append(job.Sinks, changes)
 	}
 	if c.XMP {
 		job.Sinks = append(job.Sinks, organise.NewSidecars(in.root, in.boxed))

@@ -1,8 +1,10 @@
 package pipeline
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"image/jpeg"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -143,13 +145,35 @@ func (t *Teaching) Begin(at int, changed func(event string)) error {
 	t.Session, err = teach.Open(teach.Options{
 		Model: t.file, Fresh: t.fresh, Start: t.start, At: at, Dim: t.Embedder.Dim(), Temp: t.temp,
 		Backend: products.Backend, ToolVersion: t.studio.version, Changed: changed, Gap: t.gap,
-		Elsewhere: t.studio.cached,
+		Elsewhere: t.studio.cached, Sketch: t.sketch,
 	})
 	if err != nil {
 		return err
 	}
 	t.studio.warnOpened(t.Session, t.file)
 	return nil
+}
+
+// sketch draws a photo, by its thumbnail if there is one.
+func (t *Teaching) sketch(ctx context.Context, p teach.Photo) (s teach.Sketch, err error) {
+	text, err := ReadThumbnail(t.Thumbnails, p.ID)
+	if err != nil {
+		const side = 128
+		file := dataset.FullPath(t.Root, dataset.UnescapePath(p.File()))
+		if p.Box != nil {
+			text, _, err = t.Embedder.BoxThumbnail(ctx, file, p.Box, side)
+		} else {
+			text, _, err = t.Embedder.Thumbnail(ctx, file, side)
+		}
+	}
+	if err != nil {
+		return s, err
+	}
+	picture, err := jpeg.Decode(bytes.NewReader(text))
+	if err != nil {
+		return s, err
+	}
+	return teach.NewSketch(picture), nil
 }
 
 // Save writes the model, unless it is up to date.
@@ -214,6 +238,12 @@ func (t *Teaching) Decide(ctx context.Context, class string, files ...string) er
 
 // thumbnails is the folder of the cache in which servers keep small pictures of photos.
 const thumbnails = "thumbnails"
+
+// ReadThumbnail returns the picture of a photo that is kept in a folder.
+func ReadThumbnail(dir string, id teach.ID) ([]byte, error) {
+	const most = 1 << 20 // bytes, more than any has
+	return regularfile.Read(ThumbnailFile(dir, id), most)
+}
 
 // ThumbnailFile names the thumbnail of a photo in a folder of them.
 func ThumbnailFile(dir string, id teach.ID) string {

@@ -87,6 +87,8 @@ type Decision struct {
 	By     By
 	// Again reports that a Person decided about a photo that had a class already.
 	Again bool
+	// CopyOf is the content of the photo that is kept instead, if it was set aside as a copy; zero if it was not.
+	CopyOf [sha256.Size]byte
 	// At is when a person decided, zero if that is not known.
 	At time.Time
 }
@@ -121,7 +123,7 @@ func (d Decision) Given() bool { return d.Class != "" || len(d.Labels) > 0 }
 // decide makes a row one of the decided class, whatever the head predicts. Probability and
 // margin are what the head says of that class.
 func (s *Scored) decide(d Decision, classes []string) {
-	s.By, s.At, s.Labels, s.Rejected = d.By, d.At, d.Labels, false
+	s.By, s.At, s.Labels, s.CopyOf, s.Rejected = d.By, d.At, d.Labels, d.CopyOf, false
 	p := &s.Prediction
 	p.Label, p.Probability, p.Margin = d.Class, 0, -p.Probability
 	at := slices.Index(classes, d.Class)

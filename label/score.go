@@ -50,6 +50,8 @@ type Scored struct {
 	// Labels are those of a photo that shows several things, as a person decided: it is then
 	// of no class.
 	Labels []string
+	// CopyOf is the content of the photo that is kept instead of one that was set aside as its copy, otherwise zero.
+	CopyOf [sha256.Size]byte
 	// Split is the part that the photo belongs to, "" if they are not divided.
 	Split string
 	// Event is what is known about the event of the photo, nil without events.

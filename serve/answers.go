@@ -81,6 +81,7 @@ type image struct {
 	Shot       *taken    `json:"shot"`
 	Box        *box      `json:"box"`
 	Event      *event    `json:"event"`
+	Settles    *float64  `json:"settles"`
 }
 
 // event is what an image stands for, if that is an event.
@@ -163,6 +164,7 @@ func newImage(it teach.Item) image {
 	if i := strings.LastIndexByte(it.Path, '/'); i >= 0 {
 		out.Folder, out.Name = it.Path[:i], it.Path[i+1:]
 	}
+	out.Settles = unlessZero(it.Settles)
 	if it.Top != nil {
 		out.Novelty = &it.Novelty
 	}

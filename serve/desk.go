@@ -9,10 +9,12 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/gofrs/flock"
 
@@ -41,6 +43,7 @@ type Desk struct {
 	// contact is the file by which other commands find this page, "" for none.
 	contact  string
 	lock     *flock.Flock // of contact, nil for none
+	logFile  *os.File     // nil for none
 	listener net.Listener
 	page     string // its address, without the token
 
@@ -51,7 +54,9 @@ type Desk struct {
 	keys map[string]bool // that are each good once
 	task *task           // the last, nil before the first
 	open *opened         // nil if no project is open
-	lost string          // the folder of a project that was to be opened and whose photos are gone, "" for none
+	// lost is a project that was to be opened and whose photos are gone, with the folder in which they were; Dir is ""
+	// for none.
+	lost project.Project
 }
 
 // An opened project, with its page.
@@ -63,6 +68,10 @@ type opened struct {
 	cancel   context.CancelFunc
 	requests sync.WaitGroup
 	worked   chan error
+	// results is the folder of the last export that ended, "" before, and exported when that began. They are of
+	// Desk.mu.
+	results  string
+	exported time.Time
 }
 
 // Serve serves until ctx ends or somebody stops it on the page, and opens the project of the request
@@ -72,7 +81,7 @@ func (d *Desk) Serve(ctx context.Context) error {
 	d.ctx, d.stop = context.WithCancel(ctx)
 	defer d.stop()
 	if d.Project != "" {
-		if err := d.openProject(d.Project, ""); err != nil && d.lost == "" {
+		if err := d.openProject(d.Project, ""); err != nil && d.lost.Dir == "" {
 			return err
 		}
 	}
@@ -119,6 +128,10 @@ func (d *Desk) handler() http.Handler {
 		"POST /v1/cancel":  d.cancelTask,
 		"POST /v1/close":   d.closeProject,
 		"POST /v1/stop":    d.stopAll,
+		"POST /v1/show":    d.show,
+		"GET /v1/log":      d.readLog,
+
+		"GET /results/{name}": d.result,
 	} {
 		mux.Handle(pattern, d.answering(pattern, handle))
 	}
@@ -242,11 +255,13 @@ type stateAnswer struct {
 	Task    *taskAnswer    `json:"task"`
 	Project *projectAnswer `json:"project"` // the open one
 	// Lost is a project that waits to be told where its photos are now.
-	Lost   *recentRow  `json:"lost"`
+	Lost   *lostRow    `json:"lost"`
 	Recent []recentRow `json:"recent"`
 	// Suggested is where a new project may go.
 	Suggested string   `json:"suggested"`
 	Formats   []string `json:"formats"`
+	// Logs are those that can be read: now and last.
+	Logs []string `json:"logs"`
 }
 
 type projectAnswer struct {
@@ -255,6 +270,15 @@ type projectAnswer struct {
 	Images  string `json:"images"`
 	Exports string `json:"exports"`
 	Page    string `json:"page"`
+	// Results is what was exported, nil for nothing.
+	Results *resultsAnswer `json:"results"`
+}
+
+// A lostRow is a project whose photos are not where they were. Near is the folder nearest to that which is there.
+type lostRow struct {
+	recentRow
+	Images string `json:"images"`
+	Near   string `json:"near"`
 }
 
 type recentRow struct {
@@ -269,13 +293,14 @@ func (d *Desk) state(w http.ResponseWriter, _ *http.Request) error {
 	d.mu.Lock()
 	open, lost := d.open, d.lost
 	d.mu.Unlock()
-	if lost != "" {
-		a.Lost = new(newRecent(lost))
+	if lost.Dir != "" {
+		a.Lost = &lostRow{newRecent(lost.Dir), dataset.EscapePath(lost.Images), dataset.EscapePath(near(lost.Images))}
 	}
+	a.Logs = d.logs()
 	if open != nil {
 		a.Project = &projectAnswer{
 			dataset.EscapePath(open.Name()), dataset.EscapePath(open.Dir), dataset.EscapePath(open.Images),
-			dataset.EscapePath(open.Exports()), strings.TrimPrefix(sitePath, "/") + "/",
+			dataset.EscapePath(open.Exports()), strings.TrimPrefix(sitePath, "/") + "/", d.results(open),
 		}
 	}
 	recent, err := d.recent.List()
@@ -287,6 +312,14 @@ func (d *Desk) state(w http.ResponseWriter, _ *http.Request) error {
 	}
 	writeJSON(w, http.StatusOK, a)
 	return nil
+}
+
+// near returns the folder nearest to a path that is there: that itself, or one above it.
+func near(path string) string {
+	for !dataset.IsFolder(path) && filepath.Dir(path) != path {
+		path = filepath.Dir(path)
+	}
+	return path
 }
 
 func newRecent(dir string) recentRow {

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -172,9 +173,9 @@ func (d *Desk) openProject(dir, images string) error {
 		err = p.Save()
 	}
 	d.mu.Lock()
-	d.lost = ""
+	d.lost = project.Project{}
 	if errors.Is(err, project.ErrNoPhotos) {
-		d.lost = p.Dir
+		d.lost = p
 	}
 	d.mu.Unlock()
 	if err != nil {
@@ -217,7 +218,14 @@ func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
 		if err := open.page.teaching.Save(ctx); err != nil {
 			return err
 		}
-		return d.label(ctx, open.Project, e, task)
+		begun := time.Now().Truncate(time.Second) // some file systems know no less
+		err := d.label(ctx, open.Project, e, task)
+		if err == nil {
+			d.mu.Lock()
+			open.results, open.exported = e.Out, begun
+			d.mu.Unlock()
+		}
+		return err
 	}))
 }
 

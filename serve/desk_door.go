@@ -45,7 +45,7 @@ func (d *Desk) has(dir string) bool {
 	d.mu.Unlock()
 	working := task != nil && task.running()
 	switch {
-	case open != nil && sameFolder(open.Dir, dir), working && sameFolder(task.dir, dir), sameFolder(lost, dir):
+	case open != nil && sameFolder(open.Dir, dir), working && sameFolder(task.dir, dir), sameFolder(lost.Dir, dir):
 		return true
 	case open != nil, working:
 		return false
@@ -53,7 +53,7 @@ func (d *Desk) has(dir string) bool {
 	err := d.openProject(dir, "")
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	return err == nil || d.lost != "" // where its photos are is asked on the page
+	return err == nil || d.lost.Dir != "" // where its photos are is asked on the page
 }
 
 // admit lets a browser in once with a key.

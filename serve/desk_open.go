@@ -23,6 +23,8 @@ type DeskRequest struct {
 	Project string
 	// Port is that of this machine to serve on, 0 for one that is free.
 	Port int
+	// Show shows a folder on this desk; nil if that cannot be.
+	Show func(dir string) error
 	// The settings of what is done with a project: its model is trained, its photos are shown, and
 	// labelled. Zero values are defaults.
 	Scan       pipeline.Scan
@@ -73,6 +75,9 @@ func openDesk(ctx context.Context, s *pipeline.Studio, q DeskRequest, list *proj
 		return nil, nil, err
 	}
 	d.page = pageURL(d.listener.Addr(), "", "")
+	if err := d.beginLog(); err != nil {
+		d.log.Warn("there is no file of this log", "reason", err)
+	}
 	return d, nil, nil
 }
 
@@ -102,6 +107,9 @@ func (d *Desk) reserve(ctx context.Context) (found *Found) {
 func (d *Desk) release() {
 	if d.listener != nil {
 		_ = d.listener.Close() // once more, where it was served
+	}
+	if d.logFile != nil {
+		_ = d.logFile.Close() // it is only told
 	}
 	if d.lock != nil {
 		_ = d.lock.Unlock() // as the end of the program does

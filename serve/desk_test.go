@@ -121,7 +121,8 @@ func TestHostileDesk(t *testing.T) {
 	for _, route := range []string{"GET /v1/state", "GET /v1/folders?path=/", "GET /v1/networks", "GET /",
 		"GET /photos/",
 		"POST /v1/setup", "POST /v1/network", "POST /v1/begin", "POST /v1/open", "POST /v1/unlist", "POST /v1/export",
-		"POST /v1/merge", "POST /v1/cancel", "POST /v1/close", "POST /v1/stop", "POST /photos/v1/decisions"} {
+		"POST /v1/merge", "POST /v1/cancel", "POST /v1/close", "POST /v1/stop", "POST /v1/show", "GET /v1/log",
+		"GET /results/labels.csv", "POST /photos/v1/decisions"} {
 		method, path, _ := strings.Cut(route, " ")
 		d.expect(401, "the token is missing", method, path, "", "Authorization", "Bearer wrong")
 		d.expect(401, "the token is missing", method, path, "", "Authorization", "", "Cookie", "pipeline-token=x")
@@ -261,6 +262,11 @@ func TestDesk(t *testing.T) {
 	d.expect(303, "/", "GET", "/photos/", "")
 	d.expect(404, "no project is open", "GET", "/photos/v1/status", "")
 	d.expect(409, "no project is open", "POST", "/v1/export", `{"formats":["csv"]}`)
+	d.expect(409, "no project is open", "GET", "/results/labels.csv", "")
+	d.expect(200, "the start page begins", "GET", "/v1/log", "")
+	d.expect(404, "no such log", "GET", "/v1/log?of=last", "")
+	d.expect(400, "now or last", "GET", "/v1/log?of=x", "")
+	d.expect(200, `"logs":["now"]`, "GET", "/v1/state", "")
 	d.expect(400, "folders, names or nothing", "POST", "/v1/begin", d.begin("a.project", "magic", ""))
 	d.expect(400, "1 different names", "POST", "/v1/begin", d.begin("a.project", "names", "elk elk"))
 	d.expect(400, "among the photos", "POST", "/v1/begin", d.begin("photos/a.project", "nothing", ""))
@@ -285,6 +291,22 @@ func TestDesk(t *testing.T) {
 	if err != nil || strings.Count(string(labels), "tawny owl") < 4 {
 		t.Errorf("the model was not saved before: %s %v", labels, err)
 	}
+	d.expect(200, "tawny owl", "GET", "/results/labels.csv", "")
+	d.expect(404, "wrote no report.html", "GET", "/results/report.html", "")
+	d.expect(404, "wrote no", "GET", "/results/summary.json", "")
+	d.expect(404, "wrote no", "GET", "/results/..%2Fphotos.model", "")
+	d.expect(409, "opens no windows", "POST", "/v1/show", "")
+	shown := ""
+	d.Show = func(dir string) error { shown = dir; return nil }
+	d.expect(202, "", "POST", "/v1/show", "")
+	if want := filepath.Join(d.dir, "a.project", "exports"); shown != want {
+		t.Errorf("the folder shown is %s", shown)
+	}
+	d.expect(200, `"files":[{"name":"labels.csv","is":"the table"}],"shown":true`, "GET", "/v1/state", "")
+	d.expect(202, "", "POST", "/v1/export", `{"formats":["csv"],"organise":"link","report":true}`)
+	d.done()
+	d.expect(200, "path,was,now,by,copy_of\nowl/", "GET", "/results/changes.csv", "")
+	d.expect(200, "<html", "GET", "/results/report.html", "")
 	d.expect(202, "", "POST", "/v1/export", fmt.Sprintf(`{"formats":["csv"],"out":%q}`, d.dir+"/labels.csv"))
 	if a := d.task(); a.Error == nil || !strings.HasPrefix(*a.Error, "out names a folder: with out ") {
 		t.Errorf("a folder called labels.csv: %+v", a)

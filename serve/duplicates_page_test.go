@@ -2,7 +2,9 @@ package serve_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -28,7 +30,16 @@ func (s *standIn) duplicates(w http.ResponseWriter, r *http.Request) {
 			out = append(out, map[string]any{"size": len(left), "images": s.all(left)})
 		}
 	}
-	answer(w, map[string]any{"groups": out, "total": total, "revision": s.seq, "computing": false})
+	alike, levels := 0.84, []map[string]any{}
+	if asked, err := strconv.ParseFloat(r.FormValue("alike"), 64); err == nil {
+		alike = asked
+	}
+	for k := range 10 { // the more alike, the fewer
+		levels = append(levels, map[string]any{"alike": 0.8 + 0.02*float64(k), "groups": max(total-k, 0),
+			"photos": 3 * max(total-k, 0)})
+	}
+	answer(w, map[string]any{"groups": out, "total": total, "revision": s.seq, "computing": false, "alike": alike,
+		"levels": levels})
 }
 
 // arrange stops the arrangement of the map, or ends it.
@@ -58,8 +69,18 @@ func TestDuplicatesOnThePage(t *testing.T) {
 	if n != 23 {
 		t.Fatalf("%d groups", n)
 	}
+	counts := "document.getElementById('alike-counts').textContent"
+	if got := evaluate[string](p, counts); got != fmt.Sprintf("84 %%: %d groups, %d photos", n-2, 3*(n-2)) {
+		t.Errorf("the slider says %q", got)
+	}
+	p.Eval("document.getElementById('alike').focus()", nil)
+	p.Press("ArrowRight")
+	p.Wait(counts + ".startsWith('86 %: ') && document.querySelectorAll('.captioned').length > 0 && " + settled)
 	p.Click(".captioned li:nth-child(2) > button:last-child")
 	expectChange(t, p, s, "one is kept", "ignore 2")
+	if got := s.kept; got != s.photos[1].id {
+		t.Errorf("they are copies of %q", got)
+	}
 	if s.photos[1].by == "ignored" || s.photos[0].by != "ignored" || s.photos[2].by != "ignored" {
 		t.Error("another photo than the second one is kept")
 	}

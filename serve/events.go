@@ -12,6 +12,8 @@ const (
 	maxClients = 64               // that receive events
 	keepAlive  = 15 * time.Second // between two lines of a connection
 	eventTime  = 10 * time.Second // for a client to take an event
+	// statusPace is the least time between two events that only say how far work is: each counts all photos.
+	statusPace = 500 * time.Millisecond
 )
 
 var noDeadline time.Time // the zero time
@@ -69,7 +71,9 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 	event := "status"
 	tick := time.NewTicker(keepAlive)
 	defer tick.Stop()
+	var due <-chan time.Time // for a status that waits
 	for {
+		sent := time.Now()
 		if event == "" {
 			if !send(": %s\n\n", "here") {
 				return nil
@@ -80,12 +84,25 @@ func (s *Server) events(w http.ResponseWriter, r *http.Request) error {
 				return err
 			}
 		}
-		select {
-		case event = <-events:
-		case <-tick.C:
-			event = ""
-		case <-r.Context().Done():
-			return nil
+		for event = ""; ; {
+			select {
+			case event = <-events:
+			case <-due:
+				event, due = "status", nil
+			case <-tick.C:
+			case <-r.Context().Done():
+				return nil
+			}
+			wait := statusPace - time.Since(sent)
+			if event != "status" || wait <= 0 {
+				break
+			}
+			if due == nil {
+				due = time.After(wait)
+			}
+		}
+		if event != "" {
+			due = nil // it has the newest status
 		}
 	}
 }

@@ -50,6 +50,7 @@ func TestFilterIsSeen(t *testing.T) {
 // order of their size.
 func TestSetAsideIsFound(t *testing.T) {
 	s, address := newStandIn(t, few, true)
+	s.damaged = []string{"cam1/<b>cut.jpg"}
 	p := browse(t, address)
 	p.Press("-")
 	expectChange(t, p, s, "not usable", "ignore 1")
@@ -65,5 +66,28 @@ func TestSetAsideIsFound(t *testing.T) {
 		"document.querySelectorAll('.tile').length === 1 && document.activeElement.id === 'grid'")
 	p.Press("Delete")
 	expectChange(t, p, s, "taken back", "unlabel 1")
-	p.Wait("!document.querySelector('#class-list .aside')")
+	p.Wait("document.querySelector('#class-list .aside').dataset.name === 'Unreadable' && " + settled)
+
+	// So are files that are no photos, with the reason; and a class shows what is taken for another.
+	p.Click("#class-list .aside")
+	p.Wait("document.getElementById('heading').textContent === 'Unreadable' && " +
+		"document.getElementById('unreadable').innerText.includes('cam1/<b>cut.jpg unexpected EOF')")
+	p.Click("#class-list button:not(.aside)")
+	p.Wait("document.getElementById('unreadable').hidden && document.querySelector('.tile')")
+	p.Click("[data-view=class]")
+	p.Wait("Array.from(document.querySelectorAll('#class-list button')).some((e) => e.dataset.name === '" +
+		s.classes[0] + "')")
+	p.Eval("Array.from(document.querySelectorAll('#class-list button')).find((e) => e.dataset.name === '"+
+		s.classes[0]+"').click()", nil)
+	taken := "Array.from(document.querySelectorAll('#lead-tools button')).find((e) => e.textContent === 'Taken for " +
+		s.classes[1] + "')"
+	p.Wait(taken)
+	p.Eval(taken+".click()", nil)
+	p.Wait("document.getElementById('chips').textContent.includes('Taken for: " + s.classes[1] + "') && " + settled)
+	s.mu.Lock()
+	listed, _ := url.ParseQuery(s.listed)
+	s.mu.Unlock()
+	if listed.Get("taken") != s.classes[1] || listed.Get("of") != s.classes[0] && listed.Get("class") != s.classes[0] {
+		t.Errorf("what is taken for another class is asked for by %v", listed)
+	}
 }

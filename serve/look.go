@@ -4,6 +4,7 @@ import (
 	"encoding/csv"
 	"errors"
 	"io/fs"
+	"math"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -14,7 +15,6 @@ import (
 	pixels "github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/embedding/cache"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
-	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -23,9 +23,6 @@ const (
 	thumbSide = 384
 	photoSide = 2048
 )
-
-// maxThumbBytes is more than any thumbnail has.
-const maxThumbBytes = 1 << 20
 
 // shownOfGroup is the number of photos that the list of groups shows of each.
 const shownOfGroup = 12
@@ -98,20 +95,31 @@ func (s *Server) duplicates(w http.ResponseWriter, r *http.Request) error {
 	if q.Limit, err = limit(r); err != nil {
 		return err
 	}
+	if q.Alike, err = alike(r.URL.Query()); err != nil {
+		return err
+	}
 	type group struct {
 		Size   int     `json:"size"`
 		Images []image `json:"images"`
 	}
-	found, total, computing, err := s.Session.Duplicates(q, shownOfGroup)
+	type level struct {
+		Alike  float64 `json:"alike"`
+		Groups int     `json:"groups"`
+		Photos int     `json:"photos"`
+	}
+	found, err := s.Session.Duplicates(q, shownOfGroup)
 	if err != nil {
 		return err
 	}
-	out := make([]group, len(found))
-	for i, d := range found {
+	out, levels := make([]group, len(found.Groups)), make([]level, len(found.Levels))
+	for i, d := range found.Groups {
 		out[i] = group{d.Size, newImages(d.Items)}
 	}
-	writeJSON(w, http.StatusOK, map[string]any{"groups": out, "total": total, "computing": computing,
-		"revision": s.Session.Status().Revision})
+	for i, l := range found.Levels {
+		levels[i] = level{math.Round(100*l.Alike) / 100, l.Groups, l.Photos}
+	}
+	writeJSON(w, http.StatusOK, map[string]any{"groups": out, "total": found.Total, "alike": q.Alike, "levels": levels,
+		"computing": found.Computing, "revision": s.Session.Status().Revision})
 	return nil
 }
 
@@ -171,6 +179,17 @@ func (s *Server) labels(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
+// copies answers with the files that were set aside as copies, and the one that is kept of each.
+func (s *Server) copies(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "text/csv; charset=utf-8")
+	w.Header().Set("Content-Disposition", `attachment; filename="copies.csv"`)
+	rows := [][]string{{"path", "copy_of"}}
+	for _, f := range s.Session.CopiesAside() {
+		rows = append(rows, []string{dataset.SafeCell(f.Path), dataset.SafeCell(f.Kept)})
+	}
+	return csv.NewWriter(w).WriteAll(rows)
+}
+
 // figure writes a number for a table, nothing for nil.
 func figure(v *float64) string {
 	if v == nil {
@@ -204,10 +223,9 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	kept := pipeline.ThumbnailFile(s.Thumbnails, id)
 	jpeg, err := []byte(nil), fs.ErrNotExist
 	if side == thumbSide {
-		jpeg, err = regularfile.Read(kept, maxThumbBytes)
+		jpeg, err = pipeline.ReadThumbnail(s.Thumbnails, id)
 	}
 	if err != nil {
 		if jpeg, err = s.draw(r, p, side); err != nil {
@@ -215,7 +233,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 			return err
 		}
 		if side == thumbSide {
-			s.keep(kept, jpeg)
+			s.keep(pipeline.ThumbnailFile(s.Thumbnails, id), jpeg)
 		}
 	}
 	w.Header().Set("Content-Type", "image/jpeg")

@@ -31,6 +31,10 @@ func TestMapOnThePage(t *testing.T) {
 		if n := evaluate[int](p, "document.querySelectorAll('#map-legend button').length"); n < 2 {
 			t.Errorf("%s: %d colours", way, n)
 		}
+		if !evaluate[bool](p, "((all) => new Set(all).size === all.length)(Array.from("+
+			"document.querySelectorAll('#map-legend i'), (e) => e.style.background))") {
+			t.Errorf("%s: two entries have one colour", way)
+		}
 	}
 
 	// The middle is between the heaps of four classes: the keys go into one of them.

@@ -37,6 +37,9 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) error {
 	if q.Duplicates, err = s.photoIn(values, "duplicates"); err != nil {
 		return err
 	}
+	if q.Alike, err = alike(values); err != nil {
+		return err
+	}
 	if q.Decided, err = choice(r, "decided"); err != nil {
 		return err
 	}
@@ -62,7 +65,7 @@ func (s *Server) images(w http.ResponseWriter, r *http.Request) error {
 
 // filters reads the parameters that select photos by name, folder, time, what was decided, class and probability.
 func filters(values url.Values) (q teach.Query, err error) {
-	q.Text, q.Folder, q.Class = values.Get("q"), values.Get("folder"), values.Get("class")
+	q.Text, q.Folder, q.Class, q.Taken = values.Get("q"), values.Get("folder"), values.Get("class"), values.Get("taken")
 	if q.State = teach.State(values.Get("state")); q.State != "" && !slices.Contains(teach.States, q.State) {
 		return q, fail(http.StatusBadRequest, "state is %q: it is one of %q", q.State, teach.States)
 	}
@@ -80,6 +83,20 @@ func filters(values url.Values) (q teach.Query, err error) {
 		q.TakenSince, q.TakenUntil, err = days(values, "taken_", time.UTC) // as clocks showed it
 	}
 	return q, err
+}
+
+// alike reads from which likeness on photos are near-duplicates.
+func alike(values url.Values) (float64, error) {
+	text := values.Get("alike")
+	if text == "" {
+		return teach.UsualAlike, nil
+	}
+	v, err := strconv.ParseFloat(text, 64)
+	if err != nil || !(v >= teach.LeastAlike && v <= teach.MostAlike) {
+		return 0, fail(http.StatusBadRequest, "alike is %q: it is a likeness from %g to %g", text, teach.LeastAlike,
+			teach.MostAlike)
+	}
+	return v, nil
 }
 
 // eventQuery reads the parameters about events.

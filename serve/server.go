@@ -84,7 +84,9 @@ type Server struct {
 	looks    chan chan struct{} // into the folder; each is closed afterwards
 	pictures chan struct{}
 	unread   atomic.Pointer[string] // why the folder cannot be read now
-	statuses struct {
+	// unreadable are files of it.
+	unreadable damaged
+	statuses   struct {
 		sync.Mutex // a later number means a later state
 		n          int
 	}
@@ -225,6 +227,7 @@ func (s *Server) routes() map[string]handler {
 		"GET /v1/search":              s.search,
 		"GET /v1/groups":              s.groups,
 		"GET /v1/duplicates":          s.duplicates,
+		"GET /v1/unreadable":          s.unreadableFiles,
 		"GET /v1/map":                 s.chart,
 		"POST /v1/map":                s.arrange,
 		"GET /v1/classes":             s.classes,
@@ -242,6 +245,7 @@ func (s *Server) routes() map[string]handler {
 		"POST /v1/look":               s.lookAgain,
 		"POST /v1/quit":               s.quit,
 		"GET /v1/labels.csv":          s.labels,
+		"GET /v1/copies.csv":          s.copies,
 		"GET /v1/status":              s.status,
 		"GET /v1/events":              s.events,
 		"GET /healthz":                s.health,

@@ -360,7 +360,8 @@ func TestEveryRoute(t *testing.T) {
 	s.get("/v1/groups", nil)
 	s.server.Session.Wait()
 	s.get("/v1/groups?limit=2", nil)
-	s.get("/v1/map", nil)
+	s.get("/v1/map?taken=class%200", nil)
+	s.get("/v1/unreadable", nil)
 	s.post("/v1/map", map[string]any{"arrange": false}, nil)
 	s.get("/v1/duplicates?limit=2&folder=cam1", nil)
 	s.get("/v1/images?limit=2&duplicates="+photos[0].ID.String(), nil)
@@ -431,7 +432,7 @@ func TestEveryRoute(t *testing.T) {
 	s.post("/v1/undo", nil, nil)
 	s.post("/v1/forget", map[string]any{"images": []string{photos[3].ID.String()}}, nil)
 	for _, path := range []string{"/healthz", "/readyz", "/metrics", "/openapi.yaml", "/v1/models", "/v1/labels.csv",
-		"/v1/labels.csv?all=1"} {
+		"/v1/labels.csv?all=1", "/v1/copies.csv"} {
 		if code, body := s.send(s.request("GET", path, "", "")); code != 200 || len(body) == 0 {
 			t.Errorf("%s: %d", path, code)
 		}

@@ -55,6 +55,8 @@ type standIn struct {
 	places  int       // version of the map; odd ones are not arranged
 	found   []string  // by training
 	within  string    // the query with which a change was asked for last
+	damaged []string  // files that are no photos
+	kept    string    // the photo of which others became copies last
 	wrong   any       // of the account: how many labels are wrong
 	called  any       // what the model takes the photos of a group for
 	stopped bool      // the arrangement of the map
@@ -139,6 +141,7 @@ func newStandIn(t *testing.T, n int, trained bool) (*standIn, string) {
 	mux.HandleFunc("GET /v1/search", s.similar)
 	mux.HandleFunc("GET /v1/groups", s.groups)
 	mux.HandleFunc("GET /v1/duplicates", s.duplicates)
+	mux.HandleFunc("GET /v1/unreadable", s.unreadable)
 	mux.HandleFunc("GET /v1/map", s.chart)
 	mux.HandleFunc("POST /v1/map", s.arrange)
 	mux.HandleFunc("GET /v1/classes", s.listClasses)
@@ -228,7 +231,7 @@ func (s *standIn) image(p *shot) map[string]any {
 	return map[string]any{"id": p.id, "name": p.name, "folder": "", "changed": "2026-05-01T10:00:00Z",
 		"label": text(p.label), "by": text(p.by), "rather": text(s.rather(p)),
 		"labels":     append([]string{}, p.labels...),
-		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil,
+		"prediction": s.prediction(p), "novelty": 1 - p.sure, "unknown": s.unknown(p), "group": nil, "settles": nil,
 		"box": s.box(p), "event": nil, "copies": len(p.name) % 2 * (len(p.truth) % 3), "shot": map[string]any{
 			"time": "2025-06-14T10:11:12+02:00", "camera": "HC600 <img src=x onerror=alert(1)>",
 			"place": map[string]float64{"latitude": -33.8599722, "longitude": 151.21}}}
@@ -267,9 +270,13 @@ func (s *standIn) images(w http.ResponseWriter, r *http.Request) {
 		if of := r.FormValue("duplicates") + r.FormValue("event") + r.FormValue("beside"); of != "" {
 			in = slices.Contains(s.moment(s.find(of)), p)
 		}
-		if r.FormValue("state") == "unusable" {
+		switch r.FormValue("state") {
+		case "unusable":
 			in = p.by == "ignored"
+		case "unreadable":
+			in = false
 		}
+		in = in && (r.FormValue("taken") == "" || p.random%3 == 0)
 		in = in && (r.FormValue("events") == "" || !slices.Contains(s.moment(p)[1:], p))
 		if in && strings.Contains(strings.ToLower(p.name), strings.ToLower(r.FormValue("q"))) {
 			found = append(found, p)
@@ -481,13 +488,30 @@ func (s *standIn) status() map[string]any {
 
 func (s *standIn) account() map[string]any {
 	return map[string]any{
-		"photos": len(s.photos), "failed": 0, "copies": 0, "waiting": 0, "model": 77, "unknown": 0,
+		"photos": len(s.photos), "failed": len(s.damaged), "copies": 0, "waiting": 0, "model": 77, "unknown": 0,
 		"decided": map[string]any{"person": s.labelled("person"), "bulk": s.labelled("bulk"), "list": 0,
 			"detector": 0},
 		"set_aside": map[string]any{"unusable": s.labelled("ignored"), "several": 0, "later": 0},
 		"expected":  map[string]any{"accuracy": 0.81, "low": 0.7, "high": 0.92, "of_all": nil, "rests_on": "80 photos"},
-		"measured":  nil, "wrong_labels": s.wrong, "classes": []any{}, "next": s.advice(),
+		"measured":  nil, "wrong_labels": s.wrong, "classes": s.taken(), "next": s.advice(),
 	}
+}
+
+// taken says that the first class is taken for the second one.
+func (s *standIn) taken() []map[string]any {
+	if len(s.classes) < 2 {
+		return []map[string]any{}
+	}
+	return []map[string]any{{"class": s.classes[0], "decided": 0, "labelled": 0, "expected": nil,
+		"taken_for": s.classes[1], "times": 2, "of": 9}}
+}
+
+func (s *standIn) unreadable(w http.ResponseWriter, _ *http.Request) {
+	files := []map[string]any{}
+	for _, name := range s.damaged {
+		files = append(files, map[string]any{"path": name, "reason": "unexpected EOF"})
+	}
+	answer(w, map[string]any{"files": files, "total": len(files)})
 }
 
 func (s *standIn) advice() map[string]any {
@@ -527,16 +551,16 @@ func (s *standIn) restore(to snapshot) {
 
 func (s *standIn) change(w http.ResponseWriter, r *http.Request) {
 	var d struct {
-		Do, Class, To  string
-		Images, Labels []string
-		Above          float64
-		Seq            int
+		Do, Class, To, Kept string
+		Images, Labels      []string
+		Above               float64
+		Seq                 int
 	}
 	if err := json.NewDecoder(r.Body).Decode(&d); err != nil && r.Header.Get("Content-Type") != "" {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	s.within = r.URL.RawQuery
+	s.within, s.kept = r.URL.RawQuery, d.Kept
 	if gate := s.gate; gate != nil {
 		s.mu.Unlock()
 		<-gate

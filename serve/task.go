@@ -11,6 +11,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/internal/printable"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // maxTaskLines is how many lines of a task are kept: the last ones.
@@ -44,6 +45,36 @@ type taskAnswer struct {
 	// Error says why it failed, nil if it did not. Cancelled reports that somebody ended it.
 	Error     *string `json:"error"`
 	Cancelled bool    `json:"cancelled"`
+	// Conflicts are photos of which two projects say something else, nil for none.
+	Conflicts *conflictsAnswer `json:"conflicts"`
+}
+
+// conflictsAnswer has some of all conflicts, with what this and the other project say.
+type conflictsAnswer struct {
+	This   string           `json:"this"`
+	Other  string           `json:"other"`
+	All    int              `json:"all"`
+	Photos []conflictAnswer `json:"photos"`
+}
+
+type conflictAnswer struct {
+	ID    teach.ID `json:"id"`
+	Name  string   `json:"name"`
+	This  string   `json:"this"`
+	Other string   `json:"other"`
+}
+
+// conflictsOf returns what an error says of conflicts, nil if it is about something else.
+func conflictsOf(err error) *conflictsAnswer {
+	var conflicts *teach.ConflictsError
+	if !errors.As(err, &conflicts) {
+		return nil
+	}
+	a := &conflictsAnswer{This: conflicts.This, Other: conflicts.Other, All: conflicts.All}
+	for _, p := range conflicts.Photos {
+		a.Photos = append(a.Photos, conflictAnswer{p.ID, p.Path, p.This, p.Other})
+	}
+	return a
 }
 
 // Write takes lines of text for people.
@@ -143,7 +174,7 @@ func (t *task) answer() *taskAnswer {
 	}
 	if t.err != nil {
 		text := strings.ToValidUTF8(t.err.Error(), "�")
-		a.Error = &text
+		a.Error, a.Conflicts = &text, conflictsOf(t.err)
 	}
 	return a
 }

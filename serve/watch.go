@@ -30,7 +30,7 @@ const patience = 20
 // watch looks into the folder, again and again, and reads what is new, until ctx ends. When it
 // looks again follows from what a look costs, which opens no photo, and not from what reading costs.
 func (s *Server) watch(ctx context.Context) {
-	f := folder{Server: s, known: map[string]cache.FileState{}, failed: map[string]bool{}, size: firstPart}
+	f := folder{Server: s, known: map[string]cache.FileState{}, size: firstPart}
 	due := time.NewTimer(0)
 	defer due.Stop()
 	for {
@@ -98,9 +98,8 @@ func (s *Server) reached(err error) {
 type folder struct {
 	*Server
 	known  map[string]cache.FileState // of what was read, by path
-	failed map[string]bool
-	found  int              // photos at the last look
-	fresh  []dataset.Sample // that are to be read, in this order
+	found  int                        // photos at the last look
+	fresh  []dataset.Sample           // that are to be read, in this order
 	states map[string]cache.FileState
 	size   int   // of the next part
 	err    error // of the last part
@@ -204,7 +203,7 @@ func wholePhotos(samples []dataset.Sample, n int) int {
 }
 
 func (f *folder) say() {
-	f.Session.Found(teach.PhotoCounts{Found: f.found, Failed: len(f.failed), Scanning: len(f.fresh) > 0})
+	f.Session.Found(teach.PhotoCounts{Found: f.found, Failed: f.unreadable.count(), Scanning: len(f.fresh) > 0})
 }
 
 // drop forgets files that are gone.
@@ -214,7 +213,7 @@ func (f *folder) drop(there map[string]bool) {
 		if !there[path] {
 			gone = append(gone, dataset.EscapePath(path))
 			delete(f.known, path)
-			delete(f.failed, path)
+			f.unreadable.set(path, nil)
 		}
 	}
 	if len(gone) > 0 {
@@ -227,11 +226,11 @@ func (f *folder) drop(there map[string]bool) {
 func (f *folder) add(ctx context.Context, samples []dataset.Sample) error {
 	var photos []teach.Photo
 	var vectors [][]float32
-	var unreadable []string
+	unreadable := map[string]error{}
 	_, err := f.Embedder.EmbedSeq(ctx, f.Root, slices.Values(samples), func(item pixels.Item) error {
 		path := item.Sample.Path
 		if item.Err != nil {
-			unreadable = append(unreadable, path)
+			unreadable[path] = item.Err
 			f.Log.Warn("a file could not be read as a photo", "file", dataset.EscapePath(path), "reason", item.Err)
 			return nil
 		}
@@ -250,10 +249,7 @@ func (f *folder) add(ctx context.Context, samples []dataset.Sample) error {
 	}
 	for _, sample := range samples {
 		f.known[sample.Path] = f.states[sample.Path]
-		delete(f.failed, sample.Path)
-	}
-	for _, path := range unreadable {
-		f.failed[path] = true
+		f.unreadable.set(sample.Path, unreadable[sample.Path])
 	}
 	f.wake()
 	return nil

@@ -2,6 +2,9 @@ package teach
 
 import (
 	"math"
+	"sort"
+
+	"gonum.org/v1/gonum/stat/combin"
 
 	"github.com/seed-90d10d51/pipeline/classifier/holdout/calibration"
 	"github.com/seed-90d10d51/pipeline/internal/random"
@@ -76,13 +79,25 @@ func (o offer) expected(unseen *calibration.Unseen) (wrong, low, high float64) {
 }
 
 // checked returns how many of n predictions are wrong, after k of m others that were drawn
-// from the same ones were.
+// from the same ones were. The interval is exact: it has all numbers of wrong ones among the n + m with which a draw
+// without replacement has k or more, and k or fewer, with a probability over 2.5 %.
 func checked(n, m, k int) (wrong, low, high float64) {
-	all, found := float64(n+m), float64(k)
-	share := (found + 0.5) / (float64(m) + 1)
-	lowShare, highShare := calibration.Interval(k, m)
-	left := func(share float64) float64 { return min(max(share*all-found, 0), float64(n)) }
-	return min(share*float64(n), left(highShare)), left(lowShare), left(highShare)
+	in := func(all int) bool { return drawn(n+m, all, m, 0, k) > 0.025 && drawn(n+m, all, m, k, m) > 0.025 }
+	// Both probabilities are monotonous in the number of wrong ones, so it lies between two that can be searched for.
+	lowest := k + sort.Search(n, func(left int) bool { return drawn(n+m, k+left, m, k, m) > 0.025 })
+	highest := k + n - sort.Search(n, func(left int) bool { return in(k+n-left) || k+n-left <= lowest })
+	low, high = float64(lowest-k), float64(max(highest, lowest)-k)
+	return min((float64(k)+0.5)/(float64(m)+1)*float64(n), high), low, high
+}
+
+// drawn returns the probability of at least low and at most high wrong ones among m that are drawn from n without
+// replacement, of which some are wrong.
+func drawn(n, wrong, m, low, high int) (p float64) {
+	choose := func(n, k int) float64 { return combin.LogGeneralizedBinomial(float64(n), float64(k)) }
+	for k := max(low, m-(n-wrong), 0); k <= min(high, wrong, m); k++ {
+		p += math.Exp(choose(wrong, k) + choose(n-wrong, m-k) - choose(n, m))
+	}
+	return p
 }
 
 // Acceptable tells what Accept would do. What was checked counts only where nothing but the class narrows the query:

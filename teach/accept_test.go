@@ -2,7 +2,6 @@ package teach
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -120,10 +119,13 @@ func TestSpotCheckCovers(t *testing.T) {
 			t.Errorf("%+v: covered in %.3f of the draws", c, share)
 		}
 	}
-	// scipy.stats.beta.ppf(0.975, 3, 18) and (0.025, 2, 19)
-	if _, low, high := checked(80, 20, 2); math.Abs(low-max(0, 0.012348527170*100-2)) > 1e-6 ||
-		math.Abs(high-(0.316982748*100-2)) > 1e-5 {
+	// scipy.stats.hypergeom(100, K, 20): sf(1) of K = 2 is 0.038, and cdf(2) of K = 29 is 0.029, of 30 0.023.
+	if _, low, high := checked(80, 20, 2); low != 0 || high != 27 {
 		t.Errorf("2 of 20 wrong: %v to %v of 80", low, high)
+	}
+	// All that are left are wrong or right if everything but one was drawn.
+	if _, low, high := checked(1, 20, 0); low != 0 || high != 1 {
+		t.Errorf("one is left: %v to %v", low, high)
 	}
 }
 

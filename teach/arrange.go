@@ -38,6 +38,7 @@ const (
 type arranging struct {
 	running bool
 	stopped bool    // a person wants no arrangement
+	wanted  bool    // somebody has looked at the map
 	share   float64 // of the arrangement that is done
 	stop    context.CancelFunc
 	err     error // of the last time, until it has been told
@@ -65,8 +66,19 @@ func (s *Session) arrangeIfDue() {
 	}
 }
 
+// compareIfAsked begins to look for the photos that are alike, if questions are asked by that.
+func (s *Session) compareIfAsked() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.alikes.n != len(s.photos) && !s.photo.Scanning && s.asksByDoubt() {
+		s.arrangeIfDue()
+	}
+}
+
 // arranges reports whether n photos are to be arranged by their neighbours.
-func (g *gallery) arranges(n int) bool { return n <= MostArranged && !g.arranging.stopped }
+func (g *gallery) arranges(n int) bool {
+	return n <= MostArranged && !g.arranging.stopped && g.arranging.wanted
+}
 
 // arrange computes the map, first by principal components, and near-duplicates.
 func (s *Session) arrange() {
@@ -116,12 +128,14 @@ func (s *Session) arrangeAll() error {
 	if err != nil {
 		return err
 	}
-	copies, err := s.copies(s.ctx, graph, byID)
+	copies, err := s.copies(graph, byID)
 	if err != nil {
 		return err
 	}
+	alikes := newLikeness(next.n, graph, byID)
 	s.mu.Lock()
-	s.duplicates = copies.numbered(next.n, s.photos)
+	copies.n, copies.looking = next.n, s.duplicates.looking
+	s.duplicates, s.alikes = copies, alikes
 	s.touch()
 	wanted := s.arranges(len(order))
 	ctx, stop := context.WithCancel(s.ctx)

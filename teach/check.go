@@ -52,6 +52,9 @@ func (s *state) checkLabels(l Line, here func(ID) bool) error {
 	if err := l.checkSeveral(); err != nil {
 		return err
 	}
+	if l.Kept != nil && (l.Do != Ignore || slices.Contains(l.Images, *l.Kept) || !here(*l.Kept)) {
+		return refuse(Invalid, "kept is for ignore: a photo of the folder that is not among the images")
+	}
 	for _, id := range l.Images {
 		if !here(id) && !s.knows(id) {
 			return refuse(Unknown, "there is no photo %s", id)
@@ -119,7 +122,7 @@ func (s *state) checkRename(l Line) error {
 	if err := errors.Join(checkName(l.Class), checkName(l.To)); err != nil {
 		return refuse(Invalid, "%s needs class and to: %s", l.Do, err)
 	}
-	if len(l.Images) > 0 {
+	if len(l.Images) > 0 || l.Kept != nil {
 		return refuse(Invalid, "%s takes class and to", l.Do)
 	}
 	if err := l.checkSeveral(); err != nil {

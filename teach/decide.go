@@ -19,6 +19,8 @@ type Decision struct {
 	// Of is a line that accepted photos: Unlabel takes back what is left of it, instead of
 	// Images.
 	Of int `json:"of,omitempty"`
+	// Kept is the photo of which the Images of an Ignore are copies, nil if they are none.
+	Kept *ID `json:"kept,omitempty"`
 }
 
 // Do makes a decision. When it returns, the decision is on disk, and a model that
@@ -27,6 +29,7 @@ func (s *Session) Do(d Decision) (Line, error) {
 	return s.decide(func() (Line, error) {
 		l := Line{Decision: Decision{
 			Do: d.Do, Images: unique(d.Images), Class: strings.TrimSpace(d.Class), To: strings.TrimSpace(d.To),
+			Kept: d.Kept,
 		}}
 		for _, name := range d.Labels {
 			l.Classes = append(l.Classes, strings.TrimSpace(name))

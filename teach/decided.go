@@ -71,11 +71,38 @@ func stateOf(file string, m, start *model.Model) (*state, error) {
 	return fold(lines, originOf(start)), nil
 }
 
+// Kept returns the photos that were kept where others were set aside as their copies, with the model of a MODEL file,
+// which is in m.
+func Kept(file string, m *model.Model) (map[[32]byte]bool, error) {
+	st, err := stateOf(file, m, nil)
+	if err != nil {
+		return nil, err
+	}
+	kept := map[[32]byte]bool{}
+	for id := range st.marks {
+		if of := st.copyOf(id); of != nil {
+			kept[*of] = true
+		}
+	}
+	return kept, nil
+}
+
+// copyOf returns the photo that is kept instead of one that was set aside as its copy, nil for others.
+func (s *state) copyOf(id ID) *ID {
+	if m := s.marks[id]; m.by == label.Ignored {
+		return s.lines[m.seq-1].Kept
+	}
+	return nil
+}
+
 // decision returns what people decided about a photo. One that was learned as several
 // classes is decided as none of them.
 func (s *state) decision(id ID) (label.Decision, bool) {
 	if m, ok := s.marks[id]; ok {
 		d := label.Decision{Class: m.class(), Labels: m.labels(), By: m.by.Written(), Again: m.again}
+		if of := s.copyOf(id); of != nil {
+			d.CopyOf = *of
+		}
 		if d.By != label.List { // a list was decided earlier
 			d.At = s.lines[m.seq-1].Time
 		}

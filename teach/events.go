@@ -206,6 +206,6 @@ func (g *gallery) firstOfEach(o order) (out order) {
 		}
 		out.rows, out.keys = append(out.rows, i), append(out.keys, o.keys[at])
 	}
-	out.untimed = o.untimed
+	out.untimed, out.settles = o.untimed, o.settles
 	return out
 }

@@ -14,6 +14,8 @@ type Exported struct {
 	// written by dataset.JoinLabels: a photo that shows several things has all.
 	Path, Label string
 	By          label.By
+	// Kept is the file that is kept of a photo that was set aside as a copy, "" for others.
+	Kept string
 	// Box is nil for a whole photo.
 	Box *dataset.Box
 	// Probability is what the model says of Label, nil where that is none of the most
@@ -32,6 +34,11 @@ func (s *Session) Labels() []Exported {
 // Files returns every file of the folder, by path, with its decided label or else the
 // predicted one.
 func (s *Session) Files() []Exported { return s.export(func(ID) bool { return true }) }
+
+// CopiesAside returns the files that were set aside as copies of one that is kept, by path.
+func (s *Session) CopiesAside() []Exported {
+	return s.export(func(id ID) bool { return s.state.copyOf(id) != nil })
+}
 
 func (s *Session) export(takes func(ID) bool) []Exported {
 	s.mu.RLock()
@@ -58,6 +65,11 @@ func (g *gallery) exported(i int) (e Exported) {
 		d.Class, d.By = it.Label, it.By.Written()
 	}
 	e.By = d.By
+	if of := g.state.copyOf(it.ID); of != nil {
+		if at, ok := g.find(*of); ok {
+			e.Kept = g.photos[at].Path
+		}
+	}
 	if e.By == label.Detector {
 		e.Probability = &it.Box.Confidence
 	}

@@ -23,6 +23,7 @@ type gallery struct {
 	typical    typical
 	layout     layout
 	duplicates copying
+	alikes     likeness
 	arranging  arranging
 
 	revision int
@@ -57,6 +58,8 @@ type Item struct {
 	Novelty float64
 	Unknown bool
 	Group   int // ID of its Group; 0 for none
+	// Settles is about how many photos an answer about it would settle, in the view Check; 0 if nobody knows.
+	Settles float64
 	// Event is nil for a single photo. Otherwise the Item stands for all photos of an event:
 	// it has the ID and name of the first one, the Label that all of them have, and the
 	// probabilities of the event, if it is of one class.

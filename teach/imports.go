@@ -30,9 +30,19 @@ type ConflictsError struct {
 	// First describes some of All photos.
 	First []string
 	All   int
+	// Photos are the first hundred of All, with what each side says.
+	Photos []Disagreement
 	// This and Other name the projects of a merge; they are "" for a folder or list.
 	This, Other string
 }
+
+// A Disagreement is a photo of which two sides say something else.
+type Disagreement struct {
+	ID                ID
+	Path, This, Other string
+}
+
+const mostDisagreements = 100
 
 // What the two sides of a conflict are called wherever people choose between them.
 const (
@@ -59,7 +69,10 @@ func (e *ConflictsError) otherSide() string {
 	return folderOrList
 }
 
-func (e *ConflictsError) add(path, have string, says said) {
+func (e *ConflictsError) add(id ID, path, have string, says said) {
+	if len(e.Photos) < mostDisagreements {
+		e.Photos = append(e.Photos, Disagreement{id, path, have, says.String()})
+	}
 	if e.All++; len(e.First) < shownConflicts {
 		e.First = append(e.First,
 			fmt.Sprintf("%s is %s in %s, and %s in %s", path, have, thisProject, says, e.otherSide()))
@@ -191,7 +204,7 @@ var errNothing = errors.New("nothing is new")
 func (s *state) imported(b model.Batch, aside []Aside, prefer Preference, c ConflictsError) (l Line,
 	o model.Outcome, err error) {
 	m := importing{state: s, prefer: prefer, said: map[ID]said{}, conflicts: c}
-	m.line.Do = Import
+	m.line.Do, m.line.From = Import, c.Other
 	current := s.current()
 	now := func(class string) string { // its name, if it was renamed
 		if slices.Contains(current, class) {
@@ -257,7 +270,7 @@ func (m *importing) add(id ID, path string, says said) error {
 		if by.Aside() {
 			what = string(by)
 		}
-		m.conflicts.add(path, what, says)
+		m.conflicts.add(id, path, what, says)
 		return nil
 	case m.prefer == Decisions:
 		return nil

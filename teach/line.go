@@ -66,6 +66,8 @@ type Line struct {
 	// Shows is what photos of an Import show that have no class there, because they show
 	// several things; others without one are of no class.
 	Shows map[ID][]string `json:"shows,omitempty"`
+	// From is the project that an Import merged, "" for a folder or list.
+	From string `json:"from,omitempty"`
 	// Was is the class that was predicted for the only photo of a Label, with
 	// probability P; "" for none. P is the least probability of a SpotCheck.
 	Was   string  `json:"was,omitempty"`

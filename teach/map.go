@@ -71,6 +71,7 @@ func (s *Session) Map(q Query) (Map, error) {
 		s.mu.Unlock()
 		return Map{}, err
 	}
+	s.arranging.wanted = true
 	s.arrangeIfDue()
 	s.mu.Unlock()
 	s.mu.RLock()

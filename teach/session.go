@@ -35,6 +35,8 @@ type Options struct {
 	// Elsewhere, unless nil, returns those embeddings of photos that it has, as a cache, made as those
 	// of the base model; the journal asks it for what is neither stored nor of the folder.
 	Elsewhere func(embedding.Provenance, []ID) map[ID][]float32
+	// Sketch, unless nil, draws a photo: near-duplicates are then looked for by their pixels, too.
+	Sketch func(context.Context, Photo) (Sketch, error)
 	// ToolVersion is written into saved models.
 	ToolVersion string
 	// Gap is the longest time between two photos of an event that follow each other, 0 for no

@@ -94,6 +94,9 @@ func Describe(l Line) string {
 	}
 	switch l.Do {
 	case Ignore:
+		if l.Kept != nil {
+			return fmt.Sprintf("set %s aside as copies of one that is kept", photos)
+		}
 		return fmt.Sprintf("set %s aside as not usable", photos)
 	case Skip:
 		return fmt.Sprintf("put %s off for later", photos)
@@ -110,6 +113,9 @@ func Describe(l Line) string {
 	case SpotCheck:
 		return fmt.Sprintf("draw %s to check", photos)
 	case Import:
+		if l.From != "" {
+			return fmt.Sprintf("merge %s: %s", l.From, photos)
+		}
 		return fmt.Sprintf("learn %s from a folder or list", photos)
 	case Rename:
 		return fmt.Sprintf("rename %s to %s", l.Class, l.To)

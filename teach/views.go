@@ -39,6 +39,8 @@ type Query struct {
 	Text, Folder string
 	// File is the path of a photo, which selects it or its boxes.
 	File string
+	// Taken selects photos that a model which has not learned them takes for this class, but for those that are of it.
+	Taken string
 	// State selects photos by what was decided about them, Least and Most by the probability of their likeliest class.
 	State       State
 	Least, Most float64
@@ -54,56 +56,15 @@ type Query struct {
 	// Item for each event, in the place of its first photo.
 	Event  ID
 	Events bool
-	// Duplicates is the ID of a photo whose near-duplicates are selected, with it.
+	// Duplicates is the ID of a photo whose near-duplicates are selected, with it: those from the likeness Alike on,
+	// 0 for UsualAlike.
 	Duplicates ID
+	Alike      float64
 	// Decided selects photos with or without a decision.
 	Decided *bool
 	// After is Next of the page before, Limit the size of a page.
 	After string
 	Limit int
-}
-
-// A State is what was decided about a photo.
-type State string
-
-// The states: by whom a photo has its label, as what it was set aside, and what the model says of the others.
-const (
-	ByPerson   State = "person"
-	ByBulk     State = "bulk"
-	ByList     State = "list" // or by its folder
-	ByDetector State = "detector"
-	Unusable   State = "unusable"
-	Mixed      State = "several"
-	Later      State = "later"
-	ByModel    State = "model"
-	LooksNew   State = "unknown"
-)
-
-// States are all states, in the order of account.Who, then those of photos that nobody has decided.
-var States = []State{ByPerson, ByBulk, ByList, ByDetector, Unusable, Mixed, Later, ByModel, LooksNew}
-
-// stateOf returns the state of photo i.
-func (g *gallery) stateOf(i int) State {
-	_, by := g.label(i)
-	switch {
-	case by != "":
-		return States[by.Who()]
-	case g.live.scored(i) && g.live.unknown(i):
-		return LooksNew
-	}
-	return ByModel
-}
-
-// probable reports whether the likeliest class of photo i has a probability that is asked for.
-func (g *gallery) probable(q Query, i int) bool {
-	if q.Least == 0 && q.Most == 0 {
-		return true
-	}
-	if !g.live.scored(i) {
-		return false
-	}
-	_, p := g.live.predicted(i)
-	return p >= q.Least && (q.Most == 0 || p <= q.Most)
 }
 
 // A Page is a part of a view.
@@ -121,6 +82,7 @@ type Page struct {
 type order struct {
 	rows    []int
 	keys    []float64
+	settles []float32 // of each photo of the folder, nil if nobody knows
 	untimed int
 }
 
@@ -138,6 +100,9 @@ func (s *Session) List(q Query) (Page, error) {
 	}
 	if q.Events || q.Event != (ID{}) {
 		s.findEvents()
+	}
+	if q.View == Check {
+		s.compareIfAsked()
 	}
 	o := s.order(q)
 	s.mu.RLock()
@@ -158,7 +123,11 @@ func (s *Session) List(q Query) (Page, error) {
 			p.Items = append(p.Items, s.folded(i))
 			continue
 		}
-		p.Items = append(p.Items, s.item(i))
+		it := s.item(i)
+		if o.settles != nil {
+			it.Settles = float64(o.settles[i])
+		}
+		p.Items = append(p.Items, it)
 	}
 	if last < len(o.rows) && last > first {
 		p.Next = cursor{o.keys[last-1], o.rows[last-1]}.String()
@@ -232,6 +201,9 @@ func (g *gallery) sorted(q Query) (o order) {
 	}
 	var entries []entry
 	rows := g.rowsOf(q)
+	if q.View == Check && !q.ByTime {
+		o.settles = g.settling()
+	}
 	for at, i := range rows {
 		if g.photos[i].Path == "" || !g.passes(q, i, text) {
 			continue
@@ -239,6 +211,9 @@ func (g *gallery) sorted(q Query) (o order) {
 		key, ok := g.key(q, i)
 		if !ok {
 			continue
+		}
+		if o.settles != nil && key < 2 { // who is for later comes after all others
+			key = -float64(o.settles[i])
 		}
 		if q.timed() {
 			taken := g.taken(i)
@@ -294,8 +269,9 @@ func (g *gallery) rowsOf(q Query) []int {
 		return nil
 	case q.Duplicates != (ID{}):
 		i, ok := g.index[q.Duplicates]
-		if group, has := g.duplicates.in[i]; ok && has {
-			return g.duplicates.rows[group]
+		l := g.duplicates.at(q.Alike)
+		if group, has := l.in[i]; ok && has {
+			return l.rows[group]
 		}
 		return nil
 	}
@@ -316,7 +292,8 @@ func (g *gallery) passes(q Query, i int, text string) bool {
 	case !q.Since.IsZero() && p.Changed.Before(q.Since), !q.Until.IsZero() && !p.Changed.Before(q.Until):
 		return false
 	}
-	if !g.answers(i, q.Decided) || q.State != "" && g.stateOf(i) != q.State || !g.probable(q, i) {
+	if !g.answers(i, q.Decided) || q.State != "" && g.stateOf(i) != q.State || !g.probable(q, i) ||
+		q.Taken != "" && !g.takenFor(q.Taken, i) {
 		return false
 	}
 	if q.Class == "" {

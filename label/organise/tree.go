@@ -133,13 +133,7 @@ func separate(root, tree string) error {
 // Put adds one labelled image, or the photo of a box unless it is in the folder of its class
 // already. A problem with this image alone is a *label.ItemError.
 func (t *Tree) Put(row label.Scored) error {
-	class, path := FolderName(row.Prediction.Label), row.Sample.File()
-	switch {
-	case row.Rejected:
-		class = unknownFolder
-	case row.SetAside():
-		class = asideFolder
-	}
+	class, path := classFolder(row), row.Sample.File()
 	if row.Sample.Box != nil {
 		if path != t.last {
 			t.last, t.placed = path, map[string]bool{}
@@ -364,11 +358,12 @@ func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
 	return err == nil && (outside || target == photo)
 }
 
-// Folders of the images that are rejected, and of those that people set aside. No class
-// folder has these names: FolderName escapes a leading underscore.
+// Folders of the images that are rejected, and of those that people set aside, as copies of another or otherwise. No
+// class folder has these names: FolderName escapes a leading underscore.
 const (
 	unknownFolder = "_rejected"
 	asideFolder   = "_set-aside"
+	copiesFolder  = "_copies"
 )
 
 // placeOf returns an image's path in the tree: its own path below the class

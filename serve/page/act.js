@@ -5,7 +5,9 @@ import { right } from "./verdict.js";
 
 // whatIs names a tile.
 function whatIs(tile) {
-  return tile?.event ? `Event of ${photos(tile.event.size)}` : tile?.name ?? "";
+  const name = tile?.event ? `Event of ${photos(tile.event.size)}` : tile?.name ?? "";
+  const settles = Math.round(tile?.settles ?? 0);
+  return settles > 1 ? `${name} · this answer settles about ${photos(settles)}` : name;
 }
 
 // showAct writes the bar for the current photo, if there is one, and the photos that a

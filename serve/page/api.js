@@ -35,6 +35,7 @@ export const map = (query) => ask("GET", "map", { query });
 export const arrange = (yes) => ask("POST", "map", { json: { arrange: yes } });
 export const groups = (query) => ask("GET", "groups", { query });
 export const duplicates = (query) => ask("GET", "duplicates", { query });
+export const unreadable = (query) => ask("GET", "unreadable", { query });
 export const classes = () => ask("GET", "classes");
 export const status = () => ask("GET", "status");
 export const decide = (decision) => ask("POST", "decisions", { json: decision });

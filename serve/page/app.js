@@ -7,12 +7,14 @@ import { askBulk, spots } from "./bulk.js";
 import { Changes } from "./changes.js";
 import { Classes } from "./classes.js";
 import { byId, count, element, isField, photos, say } from "./dom.js";
+import { onExample } from "./example.js";
 import * as filter from "./filter.js";
 import { askForget, tellForgotten } from "./forget.js";
 import { Grid } from "./grid.js";
 import { duplicates, focusedGroup, members, showGroups, unknown } from "./groups.js";
 import * as history from "./history.js";
 import { listenToKeys, writeHelp } from "./keys.js";
+import { likeness, onLikeness, showLikeness } from "./likeness.js";
 import { byIds, fixed, PhotoList } from "./list.js";
 import { PhotoMap } from "./map.js";
 import { allIdsOf, idsOf, photosOf } from "./moment.js";
@@ -25,6 +27,7 @@ import { lookAgain, quit } from "./server.js";
 import { Several } from "./several.js";
 import { untimed } from "./shot.js";
 import { disconnected, showStatus } from "./status.js";
+import { showUnreadable } from "./unreadable.js";
 import { doubts, named, right, suggestions } from "./verdict.js";
 import { Words } from "./words.js";
 
@@ -55,7 +58,7 @@ const selection = new Selection();
 const grid = new Grid(byId("grid"), byId("scroller"), selection);
 const map = new PhotoMap(selection);
 const classes = new Classes();
-const changes = new Changes();
+const changes = new Changes((slow) => { byId("working").hidden = !slow; });
 let recent = []; // classes used last, first; a new one is here before the server lists it
 let view = "check";
 let shownClass = null; // in the view "class"
@@ -125,6 +128,7 @@ async function show(next, its) {
   }
   const inGroups = view === "duplicates" || (view === "unknown" && !filter.isActive(searching));
   byId("groups").hidden = !inGroups;
+  byId("likeness").hidden = byId("unreadable").hidden = true;
   byId("groups").replaceChildren();
   byId("grid").hidden = inGroups || view === "map";
   byId("map").hidden = view !== "map";
@@ -214,13 +218,21 @@ function lead() {
   const key = beginning ? "start" : view;
   const put = view === "class" && classes.aside;
   head(put ? filter.states[put] : (view === "class" && shownClass) || titles[key][0]);
-  byId("hint").textContent = put ? "Set aside. Delete takes a photo back; a name labels it."
+  byId("hint").textContent = filesShown() ? "They are no photos, or damaged, or may not be read."
+    : put ? "Set aside. Delete takes a photo back; a name labels it."
     : view === "class" ? classes.told(shownClass) || titles[key][1] : titles[key][1];
   const tools = view !== "class" || !classes.names.includes(shownClass) ? [] : [
     tool("Rename…", async () => reclass(await classes.rename(shownClass))),
     tool("Merge…", async () => reclass(await classes.merge(shownClass))),
     tool("Accept many…", () => bulk(shownClass)),
   ];
+  const taken = view === "class" && classes.takenFor(shownClass);
+  if (taken && searching.taken !== taken) {
+    tools.push(tool(`Taken for ${taken}`, () => {
+      filter.choose("taken", taken);
+      return refilter();
+    }));
+  }
   if (view === "accepted") {
     tools.push(tool("Take all back", takeAllBack));
   }
@@ -275,12 +287,17 @@ let groupsShown = 0;
 async function update() {
   const inGroups = !byId("groups").hidden;
   let empty = "";
+  let more = "";
   if (inGroups) {
     const turn = ++groupsShown;
     const kind = kinds[view];
-    const { groups, total, computing } = await kind.load();
+    const answer = await kind.load();
+    const { groups, total, computing } = answer;
     if (turn !== groupsShown || byId("groups").hidden) { // one was decided or another view opened meanwhile
       return;
+    }
+    if (view === "duplicates") {
+      showLikeness(answer);
     }
     const n = showGroups(groups, { names, name: guard(nameGroup), put: guard(putGroup), ...kind });
     empty = n > 0 ? "" : computing ? "Looking for groups…" : kind.none();
@@ -288,19 +305,23 @@ async function update() {
   } else if (view === "map") {
     empty = map.size > 0 ? "" : map.computing ? "The photos are being placed…" : nothingHere();
   } else if (list.loaded && list.total === 0) {
-    empty = nothingHere();
+    ({ empty, more } = filesShown() ? await showUnreadable() : { empty: nothingHere(), more });
   }
-  byId("grid").hidden = inGroups || view === "map" || empty !== "";
+  byId("grid").hidden = inGroups || view === "map" || empty !== "" || !byId("unreadable").hidden;
   byId("map").hidden = view !== "map" || empty !== "";
   byId("empty").hidden = empty === "";
   byId("empty").textContent = empty;
   if (!inGroups) {
-    byId("untimed").textContent = [doubtful(), untimed(list, searching, status?.images)].filter(Boolean).join(" ");
+    const said = [more, doubtful(), untimed(list, searching, status?.images)];
+    byId("untimed").textContent = said.filter(Boolean).join(" ");
   }
   byId("untimed").hidden = byId("untimed").textContent === "";
   chips();
   choose();
 }
+
+// filesShown reports whether files are asked for that are no photos.
+const filesShown = () => searching.state === "unreadable" || (view === "class" && classes.aside === "unreadable");
 
 // kinds of groups: how they are loaded, what is said if there are none, what is seen when one is
 // opened, and what stands under each of its photos.
@@ -311,14 +332,15 @@ const kinds = {
     single: guard(async (of) => show("group", new PhotoList(fixed(await members(of))))),
   },
   duplicates: {
-    load: steady(() => duplicates(searching)), none: noDuplicates,
+    load: steady(() => duplicates(searching, likeness())), none: noDuplicates,
     single: guard(async (of) => {
       await showPassing("alike", fixed(await members(of)));
       toPhotos();
     }),
     below(group, image, section) {
-      const keep = element("button", { type: "button", title: "The others become not usable" }, "Keep only this");
-      keep.addEventListener("click", guard(() => settle(section(), { do: "ignore" }, async () =>
+      const title = "The others are set aside as its copies; no file is deleted";
+      const keep = element("button", { type: "button", title }, "Keep only this");
+      keep.addEventListener("click", guard(() => settle(section(), { do: "ignore", kept: image.id }, async () =>
         (await members(group)).filter(({ id }) => id !== image.id))));
       const file = element("small", { title: image.name }, image.name);
       return [element("b", { className: image.by ?? "", title: named(image) }, named(image)), file, keep];
@@ -759,26 +781,33 @@ function heard(next, event) {
   if (ended && still && view === "check" && opening(status) !== "check") {
     guard(work)(opening(status));
   } else if (changed || placing || event === "groups") {
-    reloadSoon();
+    reloadSoon(status.images.scanning && event === "status" ? whileReading : shortly);
   } else if (untouched && idleCheck(status)) {
     guard(toWork)();
   }
 }
 
+const shortly = 120; // milliseconds
+const whileReading = 2000; // each time all photos are put in order, which takes from reading
 let later = 0;
+let laterAt = Infinity;
 let afresh = false; // whether the next reload puts the photos in sight in the new order too
 
 // reloadSoon waits a moment, and until every change is answered: several changes in a row need one
 // reload.
-function reloadSoon() {
-  if (later === 0) {
-    later = setTimeout(async () => {
-      await changes.idle();
-      later = 0;
-      guard(reload)();
-    }, 120);
-    busy();
+function reloadSoon(wait = shortly) {
+  const at = performance.now() + wait;
+  if (later !== 0 && laterAt <= at) {
+    return;
   }
+  clearTimeout(later);
+  laterAt = at;
+  later = setTimeout(async () => {
+    await changes.idle();
+    later = 0;
+    guard(reload)();
+  }, wait);
+  busy();
 }
 
 async function reload() {
@@ -852,6 +881,7 @@ byId("views").addEventListener("click", (event) => {
     guard(work)(button.dataset.view);
   }
 });
+onLikeness(guard(() => work("duplicates")));
 classes.addEventListener("choose", guard(() => work("class")));
 for (const place of [grid, map]) {
   place.addEventListener("current", choose);
@@ -987,30 +1017,7 @@ words.onEnter(guard(async (wanted) => {
   head("Like “" + wanted + "”");
   toPhotos();
 }));
-byId("example").addEventListener("change", guard(async (event) => {
-  const [file] = event.target.files;
-  event.target.value = "";
-  if (file) {
-    await findLike(file);
-  }
-}));
-document.addEventListener("dragover", (event) => {
-  event.preventDefault();
-  document.body.classList.add("dropping");
-});
-document.addEventListener("dragleave", (event) => {
-  if (!event.relatedTarget) {
-    document.body.classList.remove("dropping");
-  }
-});
-document.addEventListener("drop", guard(async (event) => {
-  event.preventDefault();
-  document.body.classList.remove("dropping");
-  const [file] = event.dataTransfer.files;
-  if (file) {
-    await findLike(file);
-  }
-}));
+onExample(guard(findLike));
 
 writeHelp();
 listenToKeys(commands);

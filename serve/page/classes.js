@@ -52,8 +52,16 @@ export class Classes extends EventTarget {
     return said && said[0].toUpperCase() + said.slice(1) + ".";
   }
 
+  // takenFor returns what a class is taken for; undefined for nothing.
+  takenFor(name) { return this.#account?.classes.find((other) => other.class === name)?.taken_for ?? undefined; }
+
   #asides() {
-    return Object.keys(states).filter((state) => this.#account?.set_aside[state] > 0);
+    return Object.keys(states).filter((state) => this.#aside(state) > 0);
+  }
+
+  // aside counts the photos that are set aside so, or the files that are none.
+  #aside(state) {
+    return state === "unreadable" ? this.#account?.failed : this.#account?.set_aside[state];
   }
 
   async load() {
@@ -81,7 +89,7 @@ export class Classes extends EventTarget {
 
   #write() {
     const focused = document.activeElement?.closest("#class-list button")?.dataset.name;
-    const asides = this.#asides().map((state) => ({ state, name: states[state], n: this.#account.set_aside[state] }));
+    const asides = this.#asides().map((state) => ({ state, name: states[state], n: this.#aside(state) }));
     byId("class-choice").replaceChildren(
       ...this.#sorted().map(({ name }) =>
         element("option", { value: name, selected: !this.aside && name === this.current }, name)),

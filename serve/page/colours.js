@@ -2,11 +2,29 @@
 // the legend. The colours are told apart with any colour vision, and each entry can be seen alone.
 import { percent } from "./dom.js";
 
-// Of classes and decisions, for a light and a dark page; after Okabe and Ito.
+// Of the largest classes, and of decisions, for a light and a dark page; after Okabe and Ito.
 const hues = [
   ["#0072b2", "#c24e00", "#007f5f", "#a8438f", "#332288", "#7a6a00", "#882255"],
   ["#56b4e9", "#e69f00", "#00b98a", "#cc79a7", "#f0e442", "#9aa7ff", "#ff8a5c"],
 ];
+// Of classes after those: each hue is far from the last ones, and the lightness changes, too.
+const more = [[[58, 45], [38, 60]], [[62, 65], [80, 45]]];
+const mostColoured = 60;
+
+function hue(theme, at) {
+  const [light, saturation] = more[theme][at % 2];
+  return hex((at * 137.5 + 20) % 360, saturation / 100, light / 100);
+}
+
+// hex writes a colour of HSL as number() of the map reads it.
+function hex(h, s, l) {
+  const part = (n) => {
+    const k = (n + h / 30) % 12;
+    return Math.round(255 * (l - s * Math.min(l, 1 - l) * Math.max(-1, Math.min(k - 3, 9 - k, 1))));
+  };
+  return "#" + [0, 8, 4].map((n) => part(n).toString(16).padStart(2, "0")).join("");
+}
+
 // Of what has an order: the last stands out most.
 const steps = [
   ["#a9b8d3", "#7f97c6", "#5674b4", "#2f4f9a", "#101f55"],
@@ -30,10 +48,11 @@ const ways = {
         counts[its[i]][1]++;
       }
     }
-    const most = counts.filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]).slice(0, hues[0].length);
+    const most = counts.filter(([, n]) => n > 0).sort((a, b) => b[1] - a[1]).slice(0, mostColoured);
+    const palette = hues.map((some, theme) => most.map((_, at) => some[at] ?? hue(theme, at)));
     const entry = new Map(most.map(([c], at) => [c, at]));
     return {
-      names: [...most.map(([c]) => classes[c]), "Other classes, or none"], rest: most.length, palette: hues,
+      names: [...most.map(([c]) => classes[c]), "Other classes, or none"], rest: most.length, palette,
       of: (i) => entry.get(its[i]) ?? most.length,
     };
   },

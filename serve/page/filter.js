@@ -5,14 +5,14 @@ import { byId, element, photos } from "./dom.js";
 export const states = {
   person: "One by one", bulk: "Accepted in bulk", list: "By a folder or list", detector: "By the detector",
   unusable: "Not usable", several: "Several things", later: "For later", model: "By the model alone",
-  unknown: "Looks unknown",
+  unknown: "Looks unknown", unreadable: "Unreadable",
 };
 
 const form = byId("search");
 const panel = form.querySelector("details");
 const names = {
-  q: "Name", folder: "Folder", taken_since: "From", taken_until: "To", class: "Class", state: "Decided",
-  least: "At least %", most: "At most %",
+  q: "Name", folder: "Folder", taken_since: "From", taken_until: "To", class: "Class", taken: "Taken for",
+  state: "Decided", least: "At least %", most: "At most %",
 };
 
 form.elements.state.append(...Object.entries(states).map(([value, text]) => element("option", { value }, text)));
@@ -52,6 +52,11 @@ function chip(text, title, run) {
   const button = element("button", { type: "button", title }, text);
   button.addEventListener("click", run);
   return button;
+}
+
+// choose fills a field.
+export function choose(name, value) {
+  form.elements[name].value = value;
 }
 
 // offer lists the classes for the field of the class.

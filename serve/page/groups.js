@@ -11,13 +11,13 @@ export async function unknown() {
   return { groups: known, computing };
 }
 
-export async function duplicates(searching) {
-  const { groups, total, computing } = await api.duplicates(searching);
-  const known = groups.map((group) => {
+export async function duplicates(searching, alike) {
+  const answer = await api.duplicates({ ...searching, alike });
+  const known = answer.groups.map((group) => {
     const [{ id }] = group.images;
-    return { ...group, id, query: { duplicates: id } };
+    return { ...group, id, query: { duplicates: id, alike: answer.alike } };
   });
-  return { groups: known, total, computing };
+  return { ...answer, groups: known };
 }
 
 // showGroups fills the view with groups, and returns how many there are. names returns the

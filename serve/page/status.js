@@ -23,11 +23,21 @@ export function showStatus(status) {
   byId("problem").textContent = problem;
   showSave(status);
   byId("quit-row").hidden = !status.may_quit;
+  byId("runs").textContent = running(status);
   byId("bulk").disabled = !status.model.ready;
   if (status.start !== null) { // where all formats are
     byId("export").href = status.start + "#export";
     byId("export").removeAttribute("download");
   }
+}
+
+// running says what would end with the program.
+function running({ images, refit, arranging, model }) {
+  const work = [
+    reading(images) && "photos are being read", refit.running && "the model is being updated",
+    arranging !== null && "photos are being arranged", model.saving && "the model is being saved",
+  ].filter(Boolean);
+  return work.length > 0 ? `Now ${work.join(", ")}.` : "Nothing is being done now.";
 }
 
 function unread({ unread }) {

@@ -9,7 +9,7 @@ import { released } from "./pointer.js";
 import { question } from "./question.js";
 import { expectTask, hideTask, showTask } from "./task.js";
 
-let state = { task: null, project: null, lost: null, recent: [], formats: [], suggested: "" };
+let state = { task: null, project: null, lost: null, recent: [], formats: [], suggested: "", logs: [] };
 let watched = ""; // the kind of task whose end this page waits for
 const atOnce = ["unlist", "cancel"]; // all other requests begin a task of that kind
 const changes = new Changes();
@@ -76,8 +76,14 @@ function show(running) {
   byId("lost").hidden = !state.lost || running;
   if (state.lost) {
     byId("lost-title").textContent = state.lost.name;
+    byId("lost-was").textContent = "They were in " + state.lost.images + ".";
   }
   showProject(state.project, running);
+  showResults(running ? null : state.project?.results);
+  for (const of of ["now", "last"]) {
+    byId("log-" + of).hidden = !state.logs.includes(of);
+  }
+  byId("logs").hidden = state.logs.length === 0;
   showRecent(running);
   byId("new").hidden = state.project !== null;
   byId("begin").disabled = running;
@@ -101,6 +107,20 @@ function showProject(project, running) {
     byId("export-out").value = project.exports;
   }
 }
+
+// showResults links what the last export wrote.
+function showResults(results) {
+  byId("results").hidden = !results;
+  const open = results?.files.map(({ name, is }) => element("a", { className: "button", href: "results/" + name,
+    target: name.endsWith(".html") ? "_blank" : "", rel: "noopener" },
+    `Open ${is} `, element("small", {}, name))) ?? [];
+  byId("results-list").replaceChildren(...open);
+  byId("results-dir").textContent = results?.dir ?? "";
+  byId("results-show").hidden = !results?.shown;
+}
+
+byId("results-show").addEventListener("click", () =>
+  ask("POST", "show").catch((error) => say(error.message, true)));
 
 let listed = ""; // the rows of recent projects: one that has the focus stays as long as nothing changes
 
@@ -276,7 +296,7 @@ byId("open-other").addEventListener("click", async () => {
   }
 });
 byId("lost-choose").addEventListener("click", async () => {
-  const images = await chooseFolder("Where the photos are now", "");
+  const images = await chooseFolder("Where the photos are now", state.lost.near);
   if (images) {
     act("open", { dir: state.lost.dir, images });
   }

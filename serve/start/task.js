@@ -41,6 +41,7 @@ export function showTask(task) {
   if (byId("task-state").textContent !== text) { // a screen reader says it again otherwise
     byId("task-state").textContent = text;
   }
+  showConflicts(task.conflicts);
   byId("task-lines").replaceChildren(...task.lines.map((line) => element("li", {}, line)));
   byId("task-cancel").hidden = !task.running;
   byId("task-hide").hidden = task.running;
@@ -49,6 +50,19 @@ export function showTask(task) {
     byId("task-title").focus({ preventScroll: true });
   }
   shown = task.running ? "running" : "done";
+}
+
+// showConflicts shows side by side what two projects say of the same photos.
+function showConflicts(conflicts) {
+  byId("conflicts").hidden = !conflicts;
+  const { this: mine = "", other = "", all = 0, photos = [] } = conflicts ?? {};
+  byId("conflicts-title").textContent = photos.length < all
+    ? `The first ${count(photos.length)} of ${count(all)} photos` : "Two opinions";
+  byId("conflicts-head").replaceChildren(...["Photo", mine, other].map((text) =>
+    element("th", { scope: "col" }, text)));
+  byId("conflicts-rows").replaceChildren(...photos.map((one) => element("tr", {},
+    element("td", {}, element("img", { src: `photos/v1/images/${one.id}/thumb`, alt: "", width: 96, height: 96,
+      loading: "lazy" }), element("small", {}, one.name)), element("td", {}, one.this), element("td", {}, one.other))));
 }
 
 function words({ kind, running, error, cancelled, unit, done, total }) {

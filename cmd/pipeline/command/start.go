@@ -49,9 +49,13 @@ func (a *app) start(ctx context.Context, project string, port int, browser bool)
 		return usagef("--port %d: give a number from 1 to 65535", port)
 	}
 	c := a.config
+	show := openBrowser // which opens folders, too
+	if !browser {
+		show = nil
+	}
 	desk, found, err := serve.OpenDesk(ctx, a.Studio, serve.DeskRequest{
-		Project: project, Port: port, Scan: c.Scan, Boxes: c.Boxes, Classifier: c.Classifier, Label: c.Label,
-		Seed: c.Seed,
+		Project: project, Port: port, Show: show, Scan: c.Scan, Boxes: c.Boxes, Classifier: c.Classifier,
+		Label: c.Label, Seed: c.Seed,
 	})
 	switch {
 	case err != nil:
@@ -60,6 +64,7 @@ func (a *app) start(ctx context.Context, project string, port int, browser bool)
 		a.show(found, browser)
 		return nil
 	}
+	_ = desk.CrashLog() // then they are on standard error alone
 	if browser {
 		if err := openBrowser(desk.BrowserURL()); err != nil {
 			a.log.Warn("the browser could not be started: open the address yourself", "reason", err)
@@ -69,7 +74,7 @@ func (a *app) start(ctx context.Context, project string, port int, browser bool)
 	return desk.Serve(ctx)
 }
 
-// openBrowser opens an address in the user's browser.
+// openBrowser opens an address in the user's browser, or a folder in what shows folders.
 func openBrowser(address string) error {
 	name, args := "xdg-open", []string{address}
 	switch runtime.GOOS {

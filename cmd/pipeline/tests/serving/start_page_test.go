@@ -239,6 +239,12 @@ func TestStartPage(t *testing.T) {
 	s.look(page, "", "lost")
 	page.Click("#lost-choose")
 	page.Wait("document.querySelector('#folders').open && document.activeElement.id === 'folders-path'")
+	page.Wait("document.getElementById('folders-path').value !== ''")
+	var near string
+	page.Eval("document.getElementById('folders-path').value", &near)
+	if parent := must.Get(filepath.EvalSymlinks(filepath.Dir(l.Path("photos"))))(t); near != parent {
+		t.Errorf("the chooser begins in %s, and the photos were in %s", near, l.Path("photos"))
+	}
 	types(page, l.Path("elsewhere"))
 	page.Press("Enter")
 	page.Wait("document.getElementById('folders-about').textContent.startsWith('About 16 photos')")
