@@ -187,12 +187,12 @@ func (g guesser) media() (all []medium, err error) {
 // photosByName returns the photos below a folder by the names of their files.
 func photosByName(root string) map[string][]string {
 	named := map[string][]string{}
-	_ = fs.WalkDir(os.DirFS(root), ".", func(file string, e fs.DirEntry, err error) error {
-		switch {
-		case err != nil || e.IsDir() && file != "." && hiddenName(e.Name()):
+	_ = filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+		switch below, outside := filepath.Rel(root, file); {
+		case err != nil || outside != nil || e.IsDir() && below != "." && hiddenName(e.Name()):
 			return fs.SkipDir // of what cannot be read nothing is known
-		case !e.IsDir() && isImageName(file):
-			named[e.Name()] = append(named[e.Name()], file)
+		case !e.IsDir() && isImageName(below):
+			named[e.Name()] = append(named[e.Name()], filepath.ToSlash(below))
 		}
 		return nil
 	})
