@@ -59,6 +59,7 @@ type Teaching struct {
 // Teach opens what teaching needs, and writes nothing. Nothing can be decided before Begin.
 func (s *Studio) Teach(ctx context.Context, q TeachRequest) (*Teaching, error) {
 	r := s.begin(s.until) // its network outlives this call
+	r.embed.Watched = true
 	in := r.inputs(q.From, "")
 	found, err := in.found(ctx)
 	if err != nil {

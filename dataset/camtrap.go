@@ -8,9 +8,11 @@ import (
 	"io"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
@@ -63,7 +65,7 @@ func observed(kind, name, tags string) string {
 		}
 	}
 	switch {
-	case name != "":
+	case name != "" && !strings.EqualFold(name, "NaN"): // which stands for nothing in packages before 1.0
 		return name
 	case kind == "human", kind == "vehicle", kind == "blank":
 		return kind
@@ -119,8 +121,8 @@ func (g guesser) withMedia(r records) (records, error) {
 // eachOf calls use with a row of each photo of an event, given the photos of its deployment by time, until that
 // returns false. Of an event without photos the row has its time instead of a path, and is reported.
 func eachOf(taken []medium, event []string, use func(row []string) bool) bool {
-	start, err := time.Parse(time.RFC3339, event[5])
-	end, err2 := time.Parse(time.RFC3339, event[6])
+	start, err := instant(event[5])
+	end, err2 := instant(event[6])
 	if err != nil || err2 != nil {
 		taken = nil
 	}
@@ -139,8 +141,8 @@ func eachOf(taken []medium, event []string, use func(row []string) bool) bool {
 }
 
 // media reads media.csv; it is nil if there is none. Paths below its folder are absolute. Where the path is the
-// address of a server and not of a photo here, the name of the file is, in the folder of the deployment or alone if
-// no other has it.
+// address of a server and not of a photo here, the name of the file is, in the folder of the deployment, wherever that
+// is, or alone if no other has it.
 func (g guesser) media() (all []medium, err error) {
 	if g.dir == "" {
 		return nil, nil
@@ -160,6 +162,7 @@ func (g guesser) media() (all []medium, err error) {
 	for _, m := range all {
 		named[m.name]++
 	}
+	photos := sync.OnceValue(func() map[string][]string { return photosByName(g.root) })
 	for i := range all {
 		m := &all[i]
 		if here := filepath.Join(g.dir, filepath.FromSlash(m.path)); !filepath.IsAbs(m.path) && isRegular(here) {
@@ -172,11 +175,52 @@ func (g guesser) media() (all []medium, err error) {
 		}
 		if below := m.deployment + "/" + m.name; g.exists(below, "") {
 			m.path = below
-		} else if named[m.name] == 1 {
+		} else if named[m.name] == 1 && g.exists(m.name, "") {
 			m.path = m.name
+		} else if found := inDeployment(photos()[m.name], m.deployment); len(found) == 1 {
+			m.path = found[0]
 		}
 	}
 	return all, nil
+}
+
+// photosByName returns the photos below a folder by the names of their files.
+func photosByName(root string) map[string][]string {
+	named := map[string][]string{}
+	_ = filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
+		switch below, outside := filepath.Rel(root, file); {
+		case err != nil || outside != nil || e.IsDir() && below != "." && hiddenName(e.Name()):
+			return fs.SkipDir // of what cannot be read nothing is known
+		case !e.IsDir() && isImageName(below):
+			named[e.Name()] = append(named[e.Name()], filepath.ToSlash(below))
+		}
+		return nil
+	})
+	return named
+}
+
+// inDeployment returns the photos that lie in a folder of a deployment: one with its name, or with that part of it
+// that follows what a server such as TRAPPER's puts before it, as R01 in r0001-R01.
+func inDeployment(photos []string, deployment string) (found []string) {
+	for _, photo := range photos {
+		folders := strings.Split(path.Dir(photo), "/")
+		if slices.ContainsFunc(folders, func(folder string) bool {
+			before, ok := strings.CutSuffix(deployment, folder)
+			return ok && (before == "" || strings.ContainsAny(before[len(before)-1:], "-_ /"))
+		}) {
+			found = append(found, photo)
+		}
+	}
+	return found
+}
+
+// instant reads a time with a zone, which may lack its colon.
+func instant(text string) (time.Time, error) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		at, err = time.Parse("2006-01-02T15:04:05Z0700", text)
+	}
+	return at, err
 }
 
 func readMedia(f io.Reader) ([]medium, error) {
@@ -187,9 +231,9 @@ func readMedia(f io.Reader) ([]medium, error) {
 		return nil, err
 	}
 	at := func(name string) int { return slices.Index(header, name) }
-	id, path, name, place, when := at("mediaID"), at("filePath"), at("fileName"), at("deploymentID"), at("timestamp")
+	id, file, name, place, when := at("mediaID"), at("filePath"), at("fileName"), at("deploymentID"), at("timestamp")
 	all := []medium{}
-	for id >= 0 && path >= 0 {
+	for id >= 0 && file >= 0 {
 		cells, err := table.Read()
 		if err == io.EOF {
 			break
@@ -197,12 +241,12 @@ func readMedia(f io.Reader) ([]medium, error) {
 		if err != nil {
 			return nil, err
 		}
-		m := medium{id: field(cells, id), path: field(cells, path), name: field(cells, name),
+		m := medium{id: field(cells, id), path: field(cells, file), name: field(cells, name),
 			deployment: field(cells, place)}
 		if err := cmp.Or(checkPath(m.path), checkPath(m.name)); err != nil {
 			return nil, err
 		}
-		if m.at, err = time.Parse(time.RFC3339, field(cells, when)); err != nil {
+		if m.at, err = instant(field(cells, when)); err != nil {
 			m.at = time.Time{}
 		}
 		if m.id != "" && m.path != "" {

@@ -27,8 +27,8 @@ type guesser struct {
 	opts ListOptions
 	// exists reports whether a cell with a suffix is the path of a file.
 	exists func(cell, suffix string) bool
-	// dir is the folder of the list, "" if it is in none.
-	dir string
+	// dir is the folder of the list, "" if it is in none; root is that of the photos.
+	dir, root string
 }
 
 // A dialect is the form of a text list.

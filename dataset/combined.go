@@ -12,6 +12,8 @@ import (
 var (
 	fileColumns   = []string{"file", "filename", "imagefile", "imagefilename", "imagename"}
 	folderColumns = []string{"dir", "directory", "folder", "folderpath", "relativepath", "relpath"}
+	// deploymentColumns are folders if the photos are there.
+	deploymentColumns = []string{"deployment", "deploymentid", "locationid", "location", "station", "stationid"}
 )
 
 // combined returns records whose paths, or labels, are put together of several columns, or of a second
@@ -28,7 +30,7 @@ func (g guesser) combined(r records) (records, error) {
 		return r, err
 	}
 	if g.opts.PathColumn == "" {
-		r = inFolders(r, rows)
+		r = g.inFolders(r, rows)
 	}
 	if g.opts.LabelColumn == "" && g.opts.ClassFrom == "" && !g.opts.LabelsOptional {
 		r = g.oneHot(r, rows)
@@ -47,8 +49,18 @@ func usualColumns(names, usual []string) (columns []int) {
 }
 
 // inFolders joins a column of names of files with that of their folders, if there is one of each.
-func inFolders(r records, rows [][]string) records {
+func (g guesser) inFolders(r records, rows [][]string) records {
 	file, folder := usualColumns(r.header, fileColumns), usualColumns(r.header, folderColumns)
+	if len(file) == 0 {
+		file = usualColumns(r.header, []string{"name"}) // TRAPPER's
+	}
+	if len(folder) == 0 && len(file) == 1 {
+		folder = slices.DeleteFunc(usualColumns(r.header, deploymentColumns), func(c int) bool {
+			return !slices.ContainsFunc(rows, func(row []string) bool {
+				return field(row, c) != "" && g.exists(field(row, c)+"/"+field(row, file[0]), "")
+			})
+		})
+	}
 	if len(file) != 1 || len(folder) != 1 || len(mostly(rows, isImageName)) == 0 {
 		return r
 	}

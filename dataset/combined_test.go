@@ -81,6 +81,38 @@ func TestForeignDataPackage(t *testing.T) {
 	}
 }
 
+// TestTrapper: the photos of TRAPPER's packages have addresses and names that repeat in every deployment, times without
+// a colon in their zone, and NaN where nothing is known; its table of results has the location in a column.
+func TestTrapper(t *testing.T) {
+	const media = "https://t.example/storage/resource/media/"
+	dir := tree(t, map[string]string{"c/R01/1.JPG": "", "c/R02/1.JPG": "", "c/R02/2.JPG": "", "c/R12/2.JPG": "",
+		"media.csv": "mediaID,deploymentID,timestamp,filePath,fileName\n" +
+			"7,r0001-R01,2024-05-01T10:00:00+0200," + media + "7/pfile/,1.JPG\n" +
+			"8,r0001-R02,2024-05-02T10:00:00+0200," + media + "8/pfile/,1.JPG\n" +
+			"9,r0001-R02,2024-05-02T10:00:05+0200," + media + "9/pfile/,2.JPG\n" +
+			"10,r0001-R2,2024-05-02T10:00:05+0200," + media + "10/pfile/,2.JPG\n",
+		"observations.csv": "observationID,deploymentID,mediaID,observationType,scientificName\n" +
+			"1,r0001-R01,7,animal,Sus scrofa\n2,r0001-R02,8,animal,Vulpes vulpes\n" +
+			"3,r0001-R02,9,unknown,NaN\n4,r0001-R2,10,animal,Lynx lynx\n",
+		"events.csv": "observationID,deploymentID,mediaID,eventStart,eventEnd,observationType,scientificName\n" +
+			"1,r0001-R02,,2024-05-02T10:00:00+0200,2024-05-02T10:00:09+0200,animal,Sus scrofa\n",
+		"results.csv": "_id,name,deployment_id,location_id,species\n7,1.JPG,r0001-R01,R01,Sus scrofa\n" +
+			"8,1.JPG,r0001-R02,R02,Vulpes vulpes\n"})
+	for table, want := range map[string][]string{
+		"observations.csv": {"c/R01/1.JPG=Sus scrofa", "c/R02/1.JPG=Vulpes vulpes", "c/R02/2.JPG="},
+		"events.csv":       {"c/R02/1.JPG=Sus scrofa", "c/R02/2.JPG=Sus scrofa"},
+	} {
+		l := must.Get(ReadList(filepath.Join(dir, table), dir, ListOptions{}))(t)
+		wantEqual(t, table, brief(l), want)
+	}
+	l := must.Get(ReadList(filepath.Join(dir, "results.csv"), filepath.Join(dir, "c"), ListOptions{}))(t)
+	wantEqual(t, "results", brief(l), []string{"R01/1.JPG=Sus scrofa", "R02/1.JPG=Vulpes vulpes"})
+	_, err := ReadList(filepath.Join(dir, "results.csv"), dir, ListOptions{})
+	if err == nil || strings.Contains(err.Error(), "give images") {
+		t.Errorf("a name that two photos have: %v", err)
+	}
+}
+
 // TestObservationsOfEvents: in packages such as Agouti's, observations are of events, and paths are addresses: the
 // photos are those of the deployment and time, found by name; a name that two photos have is none.
 func TestObservationsOfEvents(t *testing.T) {

@@ -27,7 +27,7 @@ func openFiftyOne(t *text, g guesser) (r records, ok bool) {
 	if d.Decode(&f) != nil {
 		return r, false
 	}
-	if f.Classes != nil && f.Labels != nil {
+	if f.Labels != nil && (f.Classes != nil || hasKey(t, "classes")) { // which is null where labels are text
 		return f.files(t.size, g), true
 	}
 	if !slices.ContainsFunc(f.Samples, func(s map[string]any) bool { return jsonText(s["filepath"]) != "" }) {
@@ -44,6 +44,15 @@ func openFiftyOne(t *text, g guesser) (r records, ok bool) {
 		rows = append(rows, row)
 	}
 	return flat(rows), true
+}
+
+func hasKey(t *text, key string) bool {
+	var keys map[string]json.RawMessage
+	if json.NewDecoder(t.raw()).Decode(&keys) != nil {
+		return false
+	}
+	_, ok := keys[key]
+	return ok
 }
 
 // fieldLabels returns the labels of a field; is is false if it is of another kind.

@@ -282,7 +282,7 @@ func FuzzTableRoundTrip(f *testing.F) {
 		w.Flush()
 		var got []Sample
 		in := out.Bytes()
-		g := guesser{ListOptions{}, func(string, string) bool { return false }, ""}
+		g := guesser{ListOptions{}, func(string, string) bool { return false }, "", ""}
 		err := eachListed(bytes.NewReader(in), int64(len(in)), g, func(r listRow) error {
 			got = append(got, r.sample)
 			return nil

@@ -60,6 +60,8 @@ func TestLabelFrom(t *testing.T) {
 		"FiftyOne, asked": {text: fiftyOne, asks: `Name one of "ground_truth", "model", "path" with label-from`},
 		"FiftyOne, classes": {text: `{"classes":["fox","deer"],"labels":{"c":0,"d":1}}`,
 			want: []string{"data/c.jpg=fox", "data/d.jpg=deer"}},
+		"FiftyOne, no classes": {text: `{"classes":null,"labels":{"c":null,"d":"elk"}}`,
+			want: []string{"data/c.jpg=", "data/d.jpg=elk"}},
 		"FiftyOne, several": {text: `{"classes":["fox","deer"],"labels":{"c":[0,1],"d":"elk"}}`,
 			want: []string{"data/c.jpg=deer;fox", "data/d.jpg=elk"}},
 	} {

@@ -121,7 +121,7 @@ func ReadPaths(file string, opts ListOptions) (paths []string, err error) {
 	}
 	defer f.Close()
 	opts.LabelsOptional = true
-	g := guesser{opts, func(string, string) bool { return false }, filepath.Dir(file)}
+	g := guesser{opts, func(string, string) bool { return false }, filepath.Dir(file), ""}
 	err = eachListed(f, size, g, func(row listRow) error {
 		paths = append(paths, row.plain(row.sample.Path))
 		return checkPath(row.sample.Path)
@@ -161,7 +161,7 @@ func (r *listReader) read(file io.ReaderAt, size int64) error {
 	g := guesser{r.opts, func(cell, suffix string) bool {
 		_, err := r.photo(cell, suffix, false)
 		return err == nil
-	}, r.dir}
+	}, r.dir, r.root}
 	return eachListed(file, size, g, func(row listRow) error {
 		r.listing.Guessed = row.guessed
 		r.add(row)

@@ -280,7 +280,7 @@ func TestReadParquet(t *testing.T) {
 
 // parseText reads a list of which the images exist that images names.
 func parseText(text []byte, opts ListOptions) (rows []listRow, err error) {
-	g := guesser{opts, func(cell, suffix string) bool { return isImageName(cell + suffix) }, ""}
+	g := guesser{opts, func(cell, suffix string) bool { return isImageName(cell + suffix) }, "", ""}
 	err = eachListed(bytes.NewReader(text), int64(len(text)), g, func(row listRow) error {
 		rows = append(rows, row)
 		return nil

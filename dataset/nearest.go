@@ -71,7 +71,7 @@ func foldersBeside(path string) (names []string) {
 // similarFile returns the file under root with the most similar name, else the
 // first one.
 func similarFile(root, rel string) (file, folder string) {
-	byName := map[string]string{}
+	byName, several := map[string]string{}, map[string]bool{}
 	var names []string
 	err := filepath.WalkDir(root, func(file string, e fs.DirEntry, err error) error {
 		switch {
@@ -84,6 +84,8 @@ func similarFile(root, rel string) (file, folder string) {
 		}
 		if byName[e.Name()] == "" {
 			byName[e.Name()], names = file, append(names, e.Name())
+		} else {
+			several[e.Name()] = true
 		}
 		return nil
 	})
@@ -94,7 +96,10 @@ func similarFile(root, rel string) (file, folder string) {
 	if file == "" {
 		return byName[names[0]], ""
 	}
-	// The same path under a folder of root.
+	// The same path under a folder of root, unless the name may be that of a photo in another.
+	if several[filepath.Base(file)] && !strings.Contains(rel, "/") {
+		return file, ""
+	}
 	if up, ok := strings.CutSuffix(file, string(filepath.Separator)+filepath.FromSlash(rel)); ok {
 		return file, up
 	}

@@ -27,8 +27,8 @@ func ContentHash(file cache.Hash, b *dataset.Box) cache.Hash {
 	return sha256.Sum256(text)
 }
 
-// boxes adds boxes of the image in w.file, which is decoded once, to the batch.
-func (w *worker) boxes(todo []claimed) error {
+// boxes adds boxes of the image in w.file, which is decoded once, to the batch. judge is that of resolve.
+func (w *worker) boxes(todo []claimed, judge func(error) error) error {
 	parts := make([]preprocess.Box, len(todo))
 	for i, c := range todo {
 		parts[i] = rectangle(c.samples[c.at].Box)
@@ -41,6 +41,11 @@ func (w *worker) boxes(todo []claimed) error {
 		if ended = w.ctx.Err(); ended != nil {
 			return ended
 		}
+		if judge != nil && added == 0 && remark == preprocess.RemarkEnd {
+			if err := judge(nil); err != nil {
+				return err
+			}
+		}
 		c := todo[i]
 		c.remark = remark
 		added++
@@ -50,6 +55,12 @@ func (w *worker) boxes(todo []claimed) error {
 	})
 	if ended != nil || err == nil {
 		return ended
+	}
+	if judge != nil && added == 0 && remark != preprocess.RemarkEnd {
+		err = judge(err)
+	}
+	if err == errAgain {
+		return err
 	}
 	for _, c := range todo[added:] {
 		w.land(c.place, Item{Hash: c.hash, Err: err})

@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embedding/cache"
@@ -38,6 +39,9 @@ type Options struct {
 	// Until, unless nil, ends the runs of networks when it is done. One that has not computed an
 	// embedding after ten minutes fails then.
 	Until context.Context
+	// Watched says that the photos are looked for again and again: one that is still being written is left for
+	// later with ErrGrowing, where else it is waited for.
+	Watched bool
 	// ToolVersion is recorded in the Provenance.
 	ToolVersion string
 	// Log receives warnings; nil is silent.
@@ -286,6 +290,7 @@ func (e *Embedder) newStream(pre Preprocessor, c *cache.Cache) *Stream {
 	return &Stream{
 		Cache: c, Preprocessor: pre, Open: Opened(e.extractor), Side: e.spec.Side(),
 		Workers: e.options.Threads, Budget: e.budget,
+		growing: &patient{leave: e.options.Watched, now: time.Now, sleep: sleep},
 	}
 }
 

@@ -80,6 +80,8 @@ type Stream struct {
 	// Window bounds the samples in progress or waiting for an earlier one, and
 	// thus memory; 0 for a default.
 	Window int
+
+	growing *patient // nil takes every file as it is
 }
 
 // Counts summarises a Run.

@@ -75,8 +75,21 @@ func (w *worker) take() (j job, more, atHand bool) {
 	}
 }
 
+// readings is how often a file is read that changes each time.
+const readings = 3
+
 // do completes one job or adds it to the batch. An error ends the run.
 func (w *worker) do(j job) error {
+	for range readings - 1 {
+		if err := w.readAndResolve(j, w.growing); err != errAgain {
+			return err
+		}
+	}
+	return w.readAndResolve(j, nil)
+}
+
+// readAndResolve is do, which returns errAgain where a patient finds that the file has changed.
+func (w *worker) readAndResolve(j job, p *patient) error {
 	abs := dataset.FullPath(w.root, j.file())
 	state, err := cache.Stat(abs)
 	if err != nil {
@@ -92,7 +105,15 @@ func (w *worker) do(j job) error {
 		return nil
 	}
 	defer release()
-	if state, err = w.read(abs, state.Size); err != nil {
+	if state, err = w.read(abs, state.Size); errors.Is(err, cache.ErrFileChanged) {
+		if now, gone := cache.Stat(abs); gone == nil {
+			err = p.judge(w.ctx, abs, now, errAgain)
+		}
+	}
+	if err == errAgain && p != nil {
+		return err
+	}
+	if err != nil {
 		w.finishAll(j, Item{Err: err})
 		return nil
 	}
@@ -100,7 +121,10 @@ func (w *worker) do(j job) error {
 	if err := w.Cache.Record(abs, state, h); err != nil {
 		return err
 	}
-	return w.resolve(j, h)
+	if !p.young(state) {
+		return w.resolve(j, h, nil)
+	}
+	return w.resolve(j, h, func(err error) error { return p.judge(w.ctx, abs, state, err) })
 }
 
 // stored completes a job of the file h whose embeddings are all in the cache, and reports
@@ -146,12 +170,13 @@ func (w *worker) read(abs string, size int64) (cache.FileState, error) {
 	return state, err
 }
 
-// resolve finds the embeddings of a job of the file h, which is in w.file.
-func (w *worker) resolve(j job, h cache.Hash) error {
+// resolve finds the embeddings of a job of the file h, which is in w.file. If judge is not nil, the file may be
+// growing, and judge says what becomes of it if it is not whole; nobody waits for the embeddings of such a file.
+func (w *worker) resolve(j job, h cache.Hash, judge func(error) error) error {
 	var todo []claimed
 	for at, s := range j.samples {
 		c := claimed{place: place{j, at}, hash: ContentHash(h, s.Box)}
-		if !w.claim(c.hash, c.place) {
+		if judge == nil && !w.claim(c.hash, c.place) {
 			continue
 		}
 		if v, hit := w.Cache.Get(c.hash); hit {
@@ -167,11 +192,17 @@ func (w *worker) resolve(j job, h cache.Hash) error {
 		return err
 	}
 	if j.samples[0].Box != nil {
-		return w.boxes(todo)
+		return w.boxes(todo, judge)
 	}
 	c := todo[0]
 	ctx := preprocess.WithRemarks(w.ctx, func(r preprocess.Remark) { c.remark = cmp.Or(c.remark, r) })
 	err := w.Preprocessor.Tensors(ctx, w.file, func(tensor func([]float32) error) error { return w.row(&c, tensor) })
+	if judge != nil && (err != nil || c.remark == preprocess.RemarkEnd) {
+		err = judge(err)
+	}
+	if err == errAgain {
+		return err
+	}
 	return w.add(c, err)
 }
 

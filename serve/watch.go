@@ -227,8 +227,13 @@ func (f *folder) add(ctx context.Context, samples []dataset.Sample) error {
 	var photos []teach.Photo
 	var vectors [][]float32
 	unreadable := map[string]error{}
+	growing := map[string]bool{} // not known until they are whole
 	_, err := f.Embedder.EmbedSeq(ctx, f.Root, slices.Values(samples), func(item pixels.Item) error {
 		path := item.Sample.Path
+		if errors.Is(item.Err, pixels.ErrGrowing) {
+			growing[path] = true
+			return nil
+		}
 		if item.Err != nil {
 			unreadable[path] = item.Err
 			f.Log.Warn("a file could not be read as a photo", "file", dataset.EscapePath(path), "reason", item.Err)
@@ -248,6 +253,9 @@ func (f *folder) add(ctx context.Context, samples []dataset.Sample) error {
 		return err
 	}
 	for _, sample := range samples {
+		if growing[sample.Path] {
+			continue
+		}
 		f.known[sample.Path] = f.states[sample.Path]
 		f.unreadable.set(sample.Path, unreadable[sample.Path])
 	}

@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -84,6 +85,32 @@ func TestReadingIsTriedAgain(t *testing.T) {
 	close(h.goOn)
 	s.loaded(30)
 	s.until(func(a statusAnswer) bool { return a.Images.Unread == nil })
+}
+
+// A copier is an Embedder of photos that are still being copied while done is false.
+type copier struct {
+	drawn
+	done *atomic.Bool
+}
+
+func (c copier) EmbedSeq(ctx context.Context, root string, samples iter.Seq[dataset.Sample],
+	emit func(pixels.Item) error) (pixels.Counts, error) {
+	return c.drawn.EmbedSeq(ctx, root, samples, func(item pixels.Item) error {
+		if !c.done.Load() && item.Sample.Path == "cam0/00.jpg" {
+			item = pixels.Item{Sample: item.Sample, Err: pixels.ErrGrowing}
+		}
+		return emit(item)
+	})
+}
+
+// TestPhotosThatAreBeingCopied are neither shown nor failed, and are read when they are whole.
+func TestPhotosThatAreBeingCopied(t *testing.T) {
+	var done atomic.Bool
+	s := newSite(t, func(o *Options) { o.Embedder, o.Rescan = copier{done: &done}, time.Millisecond })
+	s.until(func(a statusAnswer) bool { return a.Images.Failed == 1 && !a.Images.Scanning }) // which is no photo
+	s.loaded(29)
+	done.Store(true)
+	s.loaded(30)
 }
 
 // TestQuit: only whoever may ends the server from the page.

@@ -167,7 +167,7 @@ func (c *Cache) Lookup(abs string, state FileState) (Hash, bool) {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	key := keyOfPath(abs)
-	if then, h, ok := parsePath(c.group.paths[key], key); ok && then == state {
+	if then, h, ok := parsePath(c.group.paths[key], key); ok && then.same(state) {
 		return h, true
 	}
 	for _, f := range c.files {

@@ -48,7 +48,7 @@ func TestChangedFilesAreNotTrusted(t *testing.T) {
 	c := mustOpen(t, dir, nil)
 	was := stateNo(3)
 	for name, changed := range map[string]FileState{
-		"size": {4, was.MtimeNs, was.Inode}, "mtime": {3, 9, was.Inode}, "inode": {3, was.MtimeNs, 9},
+		"size": {4, was.MtimeNs, was.Inode, 0}, "mtime": {3, 9, was.Inode, 0}, "inode": {3, was.MtimeNs, 9, 0},
 	} {
 		if _, ok := c.Lookup(pathNo(3), changed); ok {
 			t.Errorf("changed %s: still trusted", name)

@@ -213,7 +213,7 @@ func (f *file) content(key pathKey, state FileState) (h Hash, known bool, err er
 		if !sound {
 			return fmt.Errorf("%w: the state of a file", errDamaged)
 		}
-		h, known = of, then == state
+		h, known = of, then.same(state)
 		return nil
 	})
 	return h, known, err

@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,7 +17,21 @@ type FileState struct {
 	Size    int64 // bytes
 	MtimeNs int64 // modification time, nanoseconds since 1970
 	Inode   uint64
+	// CtimeNs is when the content, name or rights changed, which no program can set as it sets MtimeNs; 0 is
+	// unknown.
+	CtimeNs int64
 }
+
+// same reports whether a recorded state is that of a file. Caches of 0.2 have no time of change.
+func (s FileState) same(now FileState) bool {
+	if s.CtimeNs == 0 {
+		now.CtimeNs = 0
+	}
+	return s == now
+}
+
+// Changed returns when the file was last changed.
+func (s FileState) Changed() time.Time { return time.Unix(0, cmp.Or(s.CtimeNs, s.MtimeNs)) }
 
 // File time stamps tick every 1–10 ms; on file systems that store whole seconds
 // (FAT: two) they have no fraction.

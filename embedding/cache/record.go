@@ -56,19 +56,25 @@ func keyOfPath(abs string) pathKey {
 
 // pathRecord returns the record of a file that had a state when its content hashed to h.
 func pathRecord(key pathKey, state FileState, h Hash) []byte {
-	b := append(make([]byte, 0, len(key)+3*8+len(h)+checksumBytes), key[:]...)
+	b := append(make([]byte, 0, len(key)+4*8+len(h)+checksumBytes), key[:]...)
 	for _, n := range []uint64{uint64(state.Size), uint64(state.MtimeNs), state.Inode} {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
-	return seal(append(b, h[:]...))
+	b = binary.LittleEndian.AppendUint64(append(b, h[:]...), uint64(state.CtimeNs))
+	return seal(b)
 }
 
 func parsePath(record []byte, key pathKey) (state FileState, h Hash, ok bool) {
 	content, ok := unseal(record, key[:])
-	if !ok || len(content) != 3*8+len(h) {
+	known := 3*8 + len(h) // in caches of 0.2, and the time of change after it
+	if !ok || len(content) != known && len(content) != known+8 {
 		return state, h, false
 	}
-	word := func(i int) uint64 { return binary.LittleEndian.Uint64(content[8*i:]) }
+	word := func(at int) uint64 { return binary.LittleEndian.Uint64(content[at:]) }
 	copy(h[:], content[3*8:])
-	return FileState{Size: int64(word(0)), MtimeNs: int64(word(1)), Inode: word(2)}, h, true
+	state = FileState{Size: int64(word(0)), MtimeNs: int64(word(8)), Inode: word(16)}
+	if len(content) > known {
+		state.CtimeNs = int64(word(known))
+	}
+	return state, h, true
 }

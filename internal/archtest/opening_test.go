@@ -21,7 +21,7 @@ var mayOpen = map[string]string{
 	"internal/atomicfile/":              "opens folders, and files that it has just made",
 	"embedding/cache/file.go":           "makes files that must not exist",
 	"label/export/folder.go":            "makes files that must not exist",
-	"label/organise/tree.go":            "makes a file that must not exist",
+	"label/organise/copy.go":            "makes a file that must not exist",
 	"scripts/":                          "tools for contributors",
 	"internal/testing/testenv/":         "tests",
 	"cmd/pipeline/command/commandtest/": "tests",

@@ -67,10 +67,9 @@ func newImageFolder(o Options) (label.Sink, error) {
 		return nil, err
 	}
 	for _, split := range f.splits {
-		folder := filepath.Join(f.Path(), split)
-		err := os.MkdirAll(folder, 0o755)
+		folder, err := f.Folder(filepath.Clean(split))
 		if err == nil {
-			f.tables[split], err = createFile(filepath.Join(folder, metadataFile))
+			f.tables[split], err = createFile(filepath.Join(f.Path(), folder, metadataFile))
 		}
 		if err != nil {
 			f.Abort()
@@ -118,15 +117,11 @@ func notOurs(name string) string {
 func imageAt(root string) func(place string) (string, bool) {
 	return func(place string) (string, bool) {
 		parts := strings.Split(filepath.ToSlash(place), "/")
-		for i, part := range parts {
-			parts[i] = dataset.UnescapePath(organise.Unescaped(part))
-		}
 		for _, above := range []int{1, 2, 0} {
 			if above >= len(parts) {
 				continue
 			}
-			image := strings.Join(parts[above:], "/")
-			if _, err := os.Lstat(dataset.FullPath(root, image)); err == nil && fs.ValidPath(image) {
+			if image, ok := organise.Original(root, strings.Join(parts[above:], "/")); ok {
 				return image, true
 			}
 		}
@@ -169,17 +164,17 @@ func (f *imageFolder) Put(row label.Scored) error {
 // returns where below the folder of its part.
 func (f *imageFolder) place(row label.Scored, folder string) (place string, err error) {
 	name := row.Sample.File()
-	place = placeOf(f.root, folder, name)
-	b := row.Sample.Box
-	if b == nil {
-		return place, f.Add(filepath.Join(row.Split, filepath.FromSlash(place)), name)
+	place = filepath.Join(row.Split, filepath.FromSlash(placeOf(f.root, folder, name)))
+	if b := row.Sample.Box; b == nil {
+		place, err = f.Add(place, name)
+	} else {
+		picture, failed := f.crop(dataset.FullPath(f.root, name), b)
+		if failed != nil {
+			return "", &label.ItemError{Err: failed}
+		}
+		place, err = f.Write(organise.CropName(place, b.Number), name, picture)
 	}
-	place = organise.CropName(place, b.Number)
-	picture, err := f.crop(dataset.FullPath(f.root, name), b)
-	if err != nil {
-		return "", &label.ItemError{Err: err}
-	}
-	return place, f.Write(filepath.Join(row.Split, filepath.FromSlash(place)), name, picture)
+	return strings.TrimPrefix(filepath.ToSlash(place), row.Split+"/"), err
 }
 
 // cropOf inverts place for boxes.

@@ -1,7 +1,6 @@
 package organise
 
 import (
-	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
@@ -60,7 +59,7 @@ func escaped(name, first string) string {
 			b.WriteByte(c)
 		}
 	}
-	return shortened(b.String())
+	return shortened(b.String(), 200)
 }
 
 // Unescaped returns the name that FolderName or FileName was given, unless it was too long.
@@ -92,14 +91,4 @@ func isDevice(name string) bool {
 		number, port = strings.CutPrefix(base, "LPT")
 	}
 	return port && slices.Contains([]string{"1", "2", "3", "4", "5", "6", "7", "8", "9", "¹", "²", "³"}, number)
-}
-
-// shortened limits a name to the 255 bytes that file systems allow.
-func shortened(name string) string {
-	const longest = 200
-	if len(name) <= longest {
-		return name
-	}
-	sum := sha256.Sum256([]byte(name))
-	return strings.ToValidUTF8(name[:longest-17], "") + "%" + hex.EncodeToString(sum[:8])
 }

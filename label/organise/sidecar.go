@@ -99,10 +99,10 @@ func (s *Sidecars) clean(dir string) {
 	}
 }
 
-// itemError turns an unwritable or missing folder into a *label.ItemError. Other
-// errors, such as a full disk, end the run.
+// itemError turns an unwritable or missing folder, and a name that is too long with .xmp, into a
+// *label.ItemError. Other errors, such as a full disk, end the run.
 func itemError(err error) error {
-	if err == nil || !(errors.Is(err, fs.ErrPermission) || errors.Is(err, fs.ErrNotExist) || unwritable(err)) {
+	if err == nil || !(errors.Is(err, fs.ErrPermission) || refused(err) || unwritable(err)) {
 		return err
 	}
 	return &label.ItemError{Err: fmt.Errorf("write sidecar: %w", err)}

@@ -14,7 +14,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path"
@@ -25,20 +24,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
-	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/label"
-)
-
-// How is what the class folders contain.
-type How string
-
-// Links are symbolic links to the photos; Copies are copies with the photos'
-// time stamps; HardLinks are further names of the same files, and copies where the file
-// system has no such links.
-const (
-	Links     How = "link"
-	Copies    How = "copy"
-	HardLinks How = "hard link"
 )
 
 // A Tree builds the class folders. Below its class folder an image has its
@@ -50,7 +36,8 @@ type Tree struct {
 	again  bool // a job has finished here, so that the old tree is one of ours
 	layout Layout
 	dir    *atomicfile.Dir
-	made   map[string]bool // folders
+	made   map[string]string // folders, as the disk has them
+	spell  func(file string, put func(file string) error) (string, error)
 	// empty are the photos without a box, placed where the boxes of the last photo are.
 	empty  []dataset.BoxedPhoto
 	last   string
@@ -76,7 +63,7 @@ func NewTree(how How, root, dir string, empty ...dataset.BoxedPhoto) (*Tree, err
 	if how != Links && how != Copies {
 		return nil, fmt.Errorf("organise: %q is neither link nor copy", string(how))
 	}
-	t, err := NewTreeOf(Layout{ImageAt: imageOf}, how, root, dir)
+	t, err := NewTreeOf(Layout{ImageAt: imageAt(root)}, how, root, dir)
 	if err == nil {
 		t.empty = empty
 	}
@@ -94,7 +81,7 @@ func NewTreeOf(layout Layout, how How, root, dir string) (*Tree, error) {
 	}
 	_, _ = atomicfile.RemoveStale(filepath.Dir(dir)) // leftovers only take up space
 	t := &Tree{how: how, root: abs, old: dir, again: label.Finished(filepath.Dir(dir)), layout: layout,
-		made: map[string]bool{}}
+		made: map[string]string{".": "."}, spell: Spell}
 	if t.dir, err = atomicfile.CreateDir(dir, t.isOurs); err != nil {
 		return nil, fmt.Errorf("organise: %w", err)
 	}
@@ -143,181 +130,84 @@ func (t *Tree) Put(row label.Scored) error {
 		}
 		t.placed[class] = true
 	}
-	return t.Add(placeOf(class, path), path)
+	_, err := t.Add(placeOf(class, path), path)
+	return err
 }
 
-// Add puts an image at a place, a path below the tree. Errors are as for Put.
-func (t *Tree) Add(place, image string) error {
-	to := filepath.Join(t.dir.Path(), place)
-	if err := t.folder(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("organise: %w", err)
+// Add puts an image at a place, a path below the tree, and returns the place that it has: another where the disk
+// cannot have a name, or cannot tell it from one that is there. Errors are as for Put.
+func (t *Tree) Add(place, image string) (string, error) {
+	place, err := t.spelt(place, func(to string) error {
+		return t.how.Place(dataset.FullPath(t.root, image), to, filepath.Join(t.old, t.placeOf(to)))
+	})
+	if err != nil {
+		return "", fmt.Errorf("organise %s: %w", image, err)
 	}
-	if err := t.how.Place(dataset.FullPath(t.root, image), to, filepath.Join(t.old, place)); err != nil {
-		return fmt.Errorf("organise %s: %w", image, err)
-	}
-	return nil
+	return place, nil
 }
 
-// Write puts a picture that was made of an image at a place, a path below the tree. It has the
-// time of the image, by which a later run knows it.
-func (t *Tree) Write(place, image string, picture []byte) error {
-	to := filepath.Join(t.dir.Path(), place)
+// Write puts a picture that was made of an image at a place, as Add does. It has the time of the image, by which a
+// later run knows it.
+func (t *Tree) Write(place, image string, picture []byte) (string, error) {
 	info, err := os.Stat(dataset.FullPath(t.root, image))
 	if err != nil {
-		return &label.ItemError{Err: err}
+		return "", &label.ItemError{Err: err}
 	}
-	if err := t.folder(filepath.Dir(to)); err != nil {
-		return fmt.Errorf("organise: %w", err)
+	return t.spelt(place, func(to string) error { return writeNew(to, bytes.NewReader(picture), info) })
+}
+
+// Folder makes a folder, a path below the tree, and returns it as the disk has it.
+func (t *Tree) Folder(place string) (string, error) {
+	if made, ok := t.made[place]; ok {
+		return made, nil
 	}
-	return errors.Join(os.WriteFile(to, picture, 0o644), os.Chtimes(to, info.ModTime(), info.ModTime()))
+	made, err := t.spelt(place, func(to string) error { return os.Mkdir(to, 0o755) })
+	if err != nil {
+		return "", fmt.Errorf("organise: %w", err)
+	}
+	t.made[place] = made
+	return made, nil
+}
+
+// spelt calls put with a place in a folder that is there, and returns the place that the disk took.
+func (t *Tree) spelt(place string, put func(to string) error) (string, error) {
+	folder, err := t.Folder(filepath.Dir(place))
+	if err != nil {
+		return "", err
+	}
+	to, err := t.spell(filepath.Join(t.dir.Path(), folder, filepath.Base(place)), put)
+	return t.placeOf(to), err
+}
+
+// placeOf is the place of a file of the tree.
+func (t *Tree) placeOf(file string) string {
+	return strings.TrimPrefix(file, t.dir.Path()+string(filepath.Separator))
 }
 
 // How returns what the class folders contain, which is HardLinks where Links were asked
 // for and cannot be made.
 func (t *Tree) How() How { return t.how }
 
-// LinksIn returns Links if symbolic links can be made in a folder, otherwise HardLinks:
-// Windows lets only administrators make them, or everybody in developer mode, and some
-// file systems have none.
-func LinksIn(dir string) How {
-	probe := filepath.Join(dir, ".link")
-	err := os.Symlink(dir, probe)
-	info, missing := os.Lstat(probe) // Wine makes none, without an error
-	if missing == nil {
-		_ = atomicfile.Remove(probe)
-	}
-	if err != nil || missing != nil || info.Mode()&fs.ModeSymlink == 0 {
-		return HardLinks
-	}
-	return Links
-}
-
-// Place makes a link to a photo, or a copy of it, for which it reuses the copy of an
-// earlier run, "" for none, if it is still good.
-func (h How) Place(photo, to, earlier string) error {
-	if h == Links {
-		return os.Symlink(photo, to)
-	}
-	if h == HardLinks && hardLink(photo, to) == nil {
-		return nil
-	}
-	info, err := os.Stat(photo)
-	if err != nil {
-		return &label.ItemError{Err: err}
-	}
-	if sameCopy(earlier, info) && os.Link(earlier, to) == nil {
-		return nil
-	}
-	return copyFile(photo, to, info)
-}
-
-// hardLink gives a photo, not a link to it, another name.
-func hardLink(from, to string) error {
-	photo, err := filepath.EvalSymlinks(from)
-	if err != nil {
-		return err
-	}
-	if info, err := os.Lstat(photo); err != nil || !info.Mode().IsRegular() {
-		return errors.Join(regularfile.ErrNotRegular, err)
-	}
-	return os.Link(photo, to)
-}
-
 // Path returns the folder in which the tree is until Commit, for other files in it.
 func (t *Tree) Path() string { return t.dir.Path() }
 
-func (t *Tree) folder(dir string) error {
-	if t.made[dir] {
-		return nil
-	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	t.made[dir] = true
-	return nil
-}
-
-// sameCopy reports whether file is a regular file with the size and time of the
-// original, and not the original itself under another name.
-func sameCopy(file string, original fs.FileInfo) bool {
-	info, err := os.Lstat(file)
-	return err == nil && info.Mode().IsRegular() && !os.SameFile(info, original) &&
-		info.Size() == original.Size() && info.ModTime().Equal(original.ModTime())
-}
-
-// sameTime reports whether a file has the time of a photo.
-func sameTime(file, photo string) bool {
-	made, err := os.Lstat(file)
-	of, err2 := os.Stat(photo)
-	return err == nil && err2 == nil && made.ModTime().Equal(of.ModTime())
-}
-
-// sameFile reports whether two names, which are no symbolic links, are of one file.
-func sameFile(a, b string) bool {
-	one, err1 := os.Lstat(a)
-	other, err2 := os.Lstat(b)
-	return err1 == nil && err2 == nil && os.SameFile(one, other)
-}
-
-// sameBytes reports whether two regular files have the same content.
-func sameBytes(a, b string) bool {
-	one, size, err := regularfile.Open(a)
-	if err != nil {
-		return false
-	}
-	defer one.Close()
-	other, size2, err := regularfile.Open(b)
-	if err != nil {
-		return false
-	}
-	defer other.Close()
-	const block = 1 << 16
-	left, right := make([]byte, block), make([]byte, block)
-	for at := int64(0); size == size2 && at < size; at += block {
-		n := int(min(block, size-at))
-		_, err := io.ReadFull(one, left[:n])
-		_, err2 := io.ReadFull(other, right[:n])
-		if err != nil || err2 != nil || !bytes.Equal(left[:n], right[:n]) {
-			return false
-		}
-	}
-	return size == size2
-}
-
-// copyFile sets the time stamp last, so that a truncated copy never looks like
-// a good one.
-func copyFile(from, to string, info fs.FileInfo) (err error) {
-	in, _, err := regularfile.Open(from) // what was one may be a pipe by now
-	if err != nil {
-		return &label.ItemError{Err: err}
-	}
-	defer in.Close()
-	out, err := os.OpenFile(to, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
-	if err != nil {
-		return err
-	}
-	n, err := io.Copy(out, io.LimitReader(in, info.Size()+1))
-	if err = errors.Join(err, out.Close()); err != nil {
-		return err
-	}
-	if n != info.Size() {
-		return &label.ItemError{Err: errors.Join(fmt.Errorf("it changed while it was copied (%d bytes, then %d)",
-			info.Size(), n), atomicfile.Remove(to))}
-	}
-	return os.Chtimes(to, info.ModTime(), info.ModTime())
-}
-
 // Commit replaces the old tree with the new one.
 func (t *Tree) Commit(embedding.Outcome) error {
+	var refused label.Refused
 	for _, photo := range t.empty {
-		var unreadable *label.ItemError
-		err := t.Add(placeOf(FolderName(label.EmptyPhoto), photo.Path), photo.Path)
-		if err != nil && !errors.As(err, &unreadable) {
+		var item *label.ItemError
+		_, err := t.Add(placeOf(FolderName(label.EmptyPhoto), photo.Path), photo.Path)
+		if errors.As(err, &item) {
+			refused = append(refused, dataset.Problem{Path: photo.Path, Err: item})
+		} else if err != nil {
 			return err
 		}
 	}
 	if err := t.dir.Commit(); err != nil {
 		return fmt.Errorf("organise: %w", err)
+	}
+	if refused != nil {
+		return refused
 	}
 	return nil
 }
@@ -328,14 +218,17 @@ func (t *Tree) Abort() { t.dir.Abort() }
 // isOurs reports whether a file of the old tree can be removed without loss: a link
 // to a photo that a run made, a copy that is equal to a photo, or what every run writes.
 func (t *Tree) isOurs(place, name string, e fs.DirEntry) bool {
-	if slices.Contains(t.layout.Files, filepath.ToSlash(place)) {
+	tree := strings.TrimSuffix(name, place)
+	if slices.ContainsFunc(t.layout.Files, func(file string) bool { // perhaps in other letters
+		return sameFile(filepath.Join(tree, filepath.FromSlash(file)), name)
+	}) {
 		return e.Type().IsRegular()
 	}
 	if !t.again {
 		return false
 	}
 	if t.layout.CropOf != nil && e.Type().IsRegular() {
-		if image, ok := t.layout.CropOf(place); ok && sameTime(name, dataset.FullPath(t.root, image)) {
+		if image, ok := t.layout.CropOf(place); ok && cutFrom(name, dataset.FullPath(t.root, image)) {
 			return true
 		}
 	}
@@ -381,9 +274,13 @@ func OutsideName(image string) string {
 	return "outside-" + hex.EncodeToString(sum[:4]) + "-" + path.Base(image)
 }
 
-// imageOf is the inverse of placeOf for images inside the image folder: it
-// returns the path below the class folder.
-func imageOf(place string) (string, bool) {
-	_, image, nested := strings.Cut(filepath.ToSlash(place), "/")
-	return image, nested
+// imageAt inverts placeOf for images inside the image folder.
+func imageAt(root string) func(place string) (string, bool) {
+	return func(place string) (string, bool) {
+		_, image, nested := strings.Cut(filepath.ToSlash(place), "/")
+		if found, ok := Original(root, image); ok {
+			image = found
+		}
+		return image, nested
+	}
 }

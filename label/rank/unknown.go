@@ -13,6 +13,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/dense"
+	"github.com/seed-90d10d51/pipeline/label"
 	"github.com/seed-90d10d51/pipeline/label/organise"
 	"github.com/seed-90d10d51/pipeline/model"
 )
@@ -167,15 +168,18 @@ func LinkGroups(groups [][]Member, root, dir string,
 				name = fmt.Sprintf("%04d.%d-%s", number, copies, name)
 			}
 			from, to := dataset.FullPath(root, photo), filepath.Join(group, name)
-			if m.Box == nil {
-				err = how.Place(from, to, "")
-			} else if picture, failed := crop(from, m.Box); failed != nil {
-				err = fmt.Errorf("%s: %w", m.Path, failed)
-			} else {
-				err = os.WriteFile(to, picture, 0o644)
-			}
+			_, err := organise.Spell(to, func(to string) error {
+				if m.Box == nil {
+					return how.Place(from, to, "")
+				}
+				picture, err := crop(from, m.Box)
+				if err != nil {
+					return &label.ItemError{Err: err}
+				}
+				return os.WriteFile(to, picture, 0o644)
+			})
 			if err != nil {
-				return "", err
+				return "", fmt.Errorf("%s: %w", m.Path, err)
 			}
 		}
 	}

@@ -1,5 +1,3 @@
-//go:build unix
-
 package cache
 
 import (
@@ -10,7 +8,7 @@ import (
 func stateOf(info fs.FileInfo) FileState {
 	s := FileState{Size: info.Size(), MtimeNs: info.ModTime().UnixNano()}
 	if st, ok := info.Sys().(*syscall.Stat_t); ok {
-		s.Inode = uint64(st.Ino)
+		s.Inode, s.CtimeNs = uint64(st.Ino), st.Ctim.Nano()
 	}
 	return s
 }
