@@ -131,6 +131,10 @@ module-test: ## go install from a local module proxy into an empty home, set up,
 clients: setup ## make clients of serve for Python and Go, and let 64 threads label N (1000) photos each
 	@scripts/clients/clients.sh $(N)
 
+.PHONY: kubernetes-test
+kubernetes-test: ## hold deploy/kubernetes against Kubernetes' schemas (needs Python)
+	@scripts/kubernetes/validate.sh
+
 .PHONY: spark-test
 spark-test: setup ## test the Spark jobs in deploy/spark (skipped without Java, or pyspark and pyarrow in $PYTHON)
 	$${PYTHON:-python3} -m unittest -v deploy/spark/test_spark.py

@@ -18,6 +18,8 @@ mkdir "$work/api"
 "$work/python/bin/pip" install --quiet --disable-pip-version-check --require-hashes --only-binary :all: -r "$here/requirements.txt"
 "$work/python/bin/openapi-python-client" generate --path serve/openapi.yaml --meta none --output-path "$work/photos_client" >"$work/said" 2>&1 ||
 	{ cat "$work/said" >&2; exit 1; }
+# Where two kinds of bodies and no optional parameter are, it forgets an import (its issue 1451).
+sed -i 's/^from \.\.\.types import Response, UNSET$/&, Unset/' "$work"/photos_client/api/*/*.py
 
 # served ARGUMENT... starts a server, and sets server and address.
 served() {
