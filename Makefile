@@ -131,6 +131,10 @@ module-test: ## go install from a local module proxy into an empty home, set up,
 clients: setup ## make clients of serve for Python and Go, and let 64 threads label N (1000) photos each
 	@scripts/clients/clients.sh $(N)
 
+.PHONY: onnx-test
+onnx-test: setup ## label with an exported model by onnxruntime in Python and onnxruntime-web (needs Python and npm)
+	@scripts/onnx/test.sh
+
 .PHONY: kubernetes-test
 kubernetes-test: ## hold deploy/kubernetes against Kubernetes' schemas (needs Python)
 	@scripts/kubernetes/validate.sh
