@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/embedding/cache"
@@ -204,7 +203,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	kept := pipeline.ThumbnailFile(s.Thumbnails, id)
+	kept := teach.ThumbnailFile(s.Thumbnails, id)
 	jpeg, err := []byte(nil), fs.ErrNotExist
 	if side == thumbSide {
 		jpeg, err = regularfile.Read(kept, maxThumbBytes)
