@@ -61,6 +61,10 @@ lint: ## run staticcheck, Biome (JavaScript), Ruff (Python) and the structural t
 	@scripts/tools/lint.sh
 	$(GOTEST) ./internal/archtest
 
+.PHONY: api
+api: ## say what changed for Go programs since the last release (or BASE), and fail if they no longer compile within a minor version
+	@scripts/api.sh $(BASE)
+
 # The race detector finds races only where goroutines meet. So it runs the packages
 # that start goroutines, or whose tests do, and with race-all those, too, that divide rows
 # among dense.Parallel's; -short leaves out tests that repeat the same work or do everything
@@ -126,6 +130,18 @@ vulncheck: ## look for known vulnerabilities in what the program calls (VULNDB=f
 .PHONY: module-test
 module-test: ## go install from a local module proxy into an empty home, set up, and label
 	@scripts/dist/module.sh
+
+.PHONY: clients
+clients: setup ## make clients of serve for Python and Go, and let 64 threads label N (1000) photos each
+	@scripts/clients/clients.sh $(N)
+
+.PHONY: onnx-test
+onnx-test: setup ## label with an exported model by onnxruntime in Python and onnxruntime-web (needs Python and npm)
+	@scripts/onnx/test.sh
+
+.PHONY: kubernetes-test
+kubernetes-test: ## hold deploy/kubernetes against Kubernetes' schemas (needs Python)
+	@scripts/kubernetes/validate.sh
 
 .PHONY: spark-test
 spark-test: setup ## test the Spark jobs in deploy/spark (skipped without Java, or pyspark and pyarrow in $PYTHON)

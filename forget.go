@@ -369,7 +369,7 @@ func (r *run) forgetTaught(ctx context.Context, q ForgetRequest) (*Forgotten, er
 		work.Forget = append(work.Forget, teach.ID(h))
 	}
 	done, err := r.do(ctx, q.Model, m, max(what.samples.X.Cols, m.Dim(), m.Provenance.Dim), work)
-	if err := errors.Join(err, RemoveThumbnails(pictures, done.Forgot)); err != nil {
+	if err := errors.Join(err, teach.RemoveThumbnails(pictures, done.Forgot)); err != nil {
 		return nil, err
 	}
 	f := &Forgotten{}

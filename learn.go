@@ -69,7 +69,7 @@ func (r *run) learn(ctx context.Context, q LearnRequest) (*Learned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := Replaceable(q.to()); err != nil {
+	if err := replaceable(q.to()); err != nil {
 		return nil, err
 	}
 	if l, err := r.learnNames(ctx, m, q); l != nil || err != nil {
@@ -122,7 +122,7 @@ func (r *run) learnStats(ctx context.Context, q LearnRequest) (*Learned, error) 
 	if err != nil {
 		return nil, err
 	}
-	if err := Replaceable(q.to()); err != nil {
+	if err := replaceable(q.to()); err != nil {
 		return nil, err
 	}
 	s, err := classstats.Load(q.Stats)

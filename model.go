@@ -38,7 +38,7 @@ func (m *Model) Save(file string) error {
 	if m.file == file && taught(file) {
 		return nil // Learn has saved it, from its journal
 	}
-	if err := Replaceable(file); err != nil {
+	if err := replaceable(file); err != nil {
 		return err
 	}
 	if err := m.trained.Save(file); err != nil {
@@ -233,9 +233,9 @@ func Writable(files ...string) error {
 	return nil
 }
 
-// Replaceable returns an error unless another model can take the place of a MODEL file, which
+// replaceable returns an error unless another model can take the place of a MODEL file, which
 // must not follow from a journal.
-func Replaceable(file string) error {
+func replaceable(file string) error {
 	if err := Writable(file); err != nil {
 		return err
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/embedding/cache"
 	"github.com/seed-90d10d51/pipeline/embedding/wording"
-	"github.com/seed-90d10d51/pipeline/internal/atomicfile"
 	"github.com/seed-90d10d51/pipeline/internal/regularfile"
 	"github.com/seed-90d10d51/pipeline/model"
 	"github.com/seed-90d10d51/pipeline/teach"
@@ -157,7 +156,7 @@ func (t *Teaching) Begin(at int, changed func(event string)) error {
 
 // sketch draws a photo, by its thumbnail if there is one.
 func (t *Teaching) sketch(ctx context.Context, p teach.Photo) (s teach.Sketch, err error) {
-	text, err := ReadThumbnail(t.Thumbnails, p.ID)
+	text, err := teach.ReadThumbnail(t.Thumbnails, p.ID)
 	if err != nil {
 		const side = 128
 		file := dataset.FullPath(t.Root, dataset.UnescapePath(p.File()))
@@ -239,29 +238,6 @@ func (t *Teaching) Decide(ctx context.Context, class string, files ...string) er
 
 // thumbnails is the folder of the cache in which servers keep small pictures of photos.
 const thumbnails = "thumbnails"
-
-// ReadThumbnail returns the picture of a photo that is kept in a folder.
-func ReadThumbnail(dir string, id teach.ID) ([]byte, error) {
-	const most = 1 << 20 // bytes, more than any has
-	return regularfile.Read(ThumbnailFile(dir, id), most)
-}
-
-// ThumbnailFile names the thumbnail of a photo in a folder of them.
-func ThumbnailFile(dir string, id teach.ID) string {
-	name := id.String()
-	return filepath.Join(dir, name[:2], name+".jpg")
-}
-
-// RemoveThumbnails removes the thumbnails of photos from the folder in which servers
-// keep them.
-func RemoveThumbnails(dir string, ids []teach.ID) (err error) {
-	for _, id := range ids {
-		if e := atomicfile.Remove(ThumbnailFile(dir, id)); e != nil && !errors.Is(e, fs.ErrNotExist) {
-			err = errors.Join(err, e)
-		}
-	}
-	return err
-}
 
 // openSession opens the session of a MODEL that was taught and starts from a model, for embeddings of d values.
 func (r *run) openSession(file string, start *model.Model, d int) (*teach.Session, error) {

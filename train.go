@@ -204,7 +204,7 @@ func readPrior(file string) (*prior.Prior, error) {
 
 // trainStats trains on a file of statistics.
 func (r *run) trainStats(ctx context.Context, q TrainRequest) (*Learned, error) {
-	if err := Replaceable(q.Out); err != nil {
+	if err := replaceable(q.Out); err != nil {
 		return nil, err
 	}
 	if q.Classifier.DKL.Enabled {

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/internal/instance"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
@@ -59,7 +58,7 @@ func (s *Server) take(ctx context.Context, work teach.Work) (r teach.Result) {
 	var err error
 	r.Done, err = work.Do(ctx, s.Session)
 	if !work.Learns() {
-		err = errors.Join(err, pipeline.RemoveThumbnails(s.Thumbnails, r.Forgot))
+		err = errors.Join(err, teach.RemoveThumbnails(s.Thumbnails, r.Forgot))
 	} else if err == nil && s.Session.Status().Unsaved > 0 {
 		if r.Unsaved, err = s.Session.SaveIfAble(ctx); err != nil {
 			err = fmt.Errorf("%s was not written, every decision is in its journal: %w", s.Name, err)

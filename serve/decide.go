@@ -6,7 +6,6 @@ import (
 	"net/http"
 	"strconv"
 
-	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/teach"
 )
 
@@ -149,7 +148,7 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(noDeadline)
 	// Also for somebody who does not wait: half of it would leave traces.
 	removed, left, err := s.Session.Forget(context.WithoutCancel(r.Context()), body.Images)
-	if err = errors.Join(err, pipeline.RemoveThumbnails(s.Thumbnails, body.Images)); err != nil {
+	if err = errors.Join(err, teach.RemoveThumbnails(s.Thumbnails, body.Images)); err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK,

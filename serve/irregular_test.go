@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/embedding/cache"
 	"github.com/seed-90d10d51/pipeline/preprocess"
+	"github.com/seed-90d10d51/pipeline/teach"
 )
 
 // budgeted draws pictures of files as the program does, up to their decoding.
@@ -58,7 +58,7 @@ func TestPhotosThatBecomePipes(t *testing.T) {
 		}
 		picture(good, kind, http.StatusOK, "JPEG")
 	}
-	become(t, pipeline.ThumbnailFile(s.server.Thumbnails, good.ID), true)
+	become(t, teach.ThumbnailFile(s.server.Thumbnails, good.ID), true)
 	picture(good, "thumb", http.StatusOK, "JPEG")
 }
 
@@ -74,7 +74,7 @@ func TestReplacedPhoto(t *testing.T) {
 			t.Errorf("%s: %d %s", kind, code, body)
 		}
 	}
-	if _, err := os.Stat(pipeline.ThumbnailFile(s.server.Thumbnails, p.ID)); !errors.Is(err, os.ErrNotExist) {
+	if _, err := os.Stat(teach.ThumbnailFile(s.server.Thumbnails, p.ID)); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("its thumbnail: %v", err)
 	}
 }

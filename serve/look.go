@@ -10,7 +10,6 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"github.com/seed-90d10d51/pipeline"
 	"github.com/seed-90d10d51/pipeline/dataset"
 	pixels "github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/embedding/cache"
@@ -225,7 +224,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 	}
 	jpeg, err := []byte(nil), fs.ErrNotExist
 	if side == thumbSide {
-		jpeg, err = pipeline.ReadThumbnail(s.Thumbnails, id)
+		jpeg, err = teach.ReadThumbnail(s.Thumbnails, id)
 	}
 	if err != nil {
 		if jpeg, err = s.draw(r, p, side); err != nil {
@@ -233,7 +232,7 @@ func (s *Server) picture(w http.ResponseWriter, r *http.Request, side int) error
 			return err
 		}
 		if side == thumbSide {
-			s.keep(pipeline.ThumbnailFile(s.Thumbnails, id), jpeg)
+			s.keep(teach.ThumbnailFile(s.Thumbnails, id), jpeg)
 		}
 	}
 	w.Header().Set("Content-Type", "image/jpeg")

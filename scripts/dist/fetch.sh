@@ -18,7 +18,9 @@ compiler() {
 # compiler_for TARGET FLAG... prints the path of the C compiler for a target of Zig, with flags.
 compiler_for() {
 	local cc=$downloads/cc-$1 # not in $work: Go would compile again for every path
-	printf '#!/bin/sh\nexec "%s" -m ziglang cc -target%s "$@"\n' "$downloads/zig/bin/python" "$(printf ' %q' "$@")" >"$cc"
+	# Go asks a compiler what it is by compiling nothing: Zig writes that, too.
+	printf '#!/bin/sh\n[ "$1" != "-###" ] || set -- "$@" -o /dev/null\nexec "%s" -m ziglang cc -target%s "$@"\n' \
+		"$downloads/zig/bin/python" "$(printf ' %q' "$@")" >"$cc"
 	chmod +x "$cc"
 	echo "$cc"
 }

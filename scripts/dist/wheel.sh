@@ -31,4 +31,5 @@ mv "$root"/{pipeline$exe,lib,licences,sbom.cdx.json} "$inside/"
 file=$(basename "$module"/dist/*.whl)
 mv "$module/dist/$file" out/dist/
 (cd out/dist && sha256sum "$file" >"$file.sha256")
+PIPELINE_WHEEL=$PWD/out/dist/$file go test -vet=off -count=1 -run '^TestWheel$' ./$here >&2
 say "out/dist/$file, $(($(stat -c %s "out/dist/$file") / 1000000)) MB"

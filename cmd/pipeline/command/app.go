@@ -52,6 +52,9 @@ func open(cmd *cobra.Command) (*app, error) {
 	if err != nil {
 		return nil, &pipeline.UsageError{Err: err}
 	}
+	if err := flags.Set("log", c.Log); err != nil { // for the error that ends the command
+		return nil, err
+	}
 	if c.Threads > 0 {
 		runtime.GOMAXPROCS(c.Threads) // the matrix kernels start that many goroutines
 	}

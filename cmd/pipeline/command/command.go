@@ -13,8 +13,6 @@ import (
 	"syscall"
 
 	"github.com/spf13/cobra"
-
-	"github.com/seed-90d10d51/pipeline/internal/printable"
 )
 
 // Main executes the command line of this process and ends it.
@@ -60,7 +58,7 @@ func Run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 		err = ctx.Err() // whatever else the interruption has made fail
 	}
 	if err != nil {
-		fmt.Fprintln(stderr, paint(stderr, printable.Lines(message(err))))
+		printError(stderr, err, logsJSON(root, args))
 	}
 	return exitCode(err)
 }

@@ -95,7 +95,8 @@ func (a *app) demoStep(step demoStep) error {
 	a.say("\n$ pipeline %s", step.line())
 	err := step.run(a.with(c, step.report))
 	if exitCode(err) == ExitPartial {
-		a.say("%s", message(err))
+		_, text := message(err)
+		a.say("%s", text)
 		return nil
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -17,6 +18,7 @@ import (
 	"github.com/seed-90d10d51/pipeline/dataset"
 	"github.com/seed-90d10d51/pipeline/embedding"
 	"github.com/seed-90d10d51/pipeline/internal/phrase"
+	"github.com/seed-90d10d51/pipeline/internal/printable"
 	"github.com/seed-90d10d51/pipeline/internal/suggest"
 	"github.com/seed-90d10d51/pipeline/research/experiment"
 )
@@ -64,14 +66,36 @@ func isPartial(err error) bool {
 	return ok
 }
 
-func message(err error) string {
+// message returns what a person reads of the error that ends a command, and how bad that is.
+func message(err error) (slog.Level, string) {
 	switch {
 	case errors.Is(err, context.Canceled):
-		return "interrupted; nothing is lost: run the same command again to continue"
+		return slog.LevelWarn, "interrupted; nothing is lost: run the same command again to continue"
 	case isPartial(err):
-		return "warning: " + err.Error()
+		return slog.LevelWarn, "warning: " + err.Error()
 	}
-	return "error: " + phrase.Text(err, func(setting string) string { return "--" + setting })
+	return slog.LevelError, "error: " + phrase.Text(err, func(setting string) string { return "--" + setting })
+}
+
+// printError prints the error that ends a command to w, which the log goes to.
+func printError(w io.Writer, err error, asJSON bool) {
+	level, text := message(err)
+	if !asJSON {
+		fmt.Fprintln(w, paint(w, printable.Lines(text)))
+		return
+	}
+	text = strings.TrimPrefix(strings.TrimPrefix(text, "error: "), "warning: ")
+	slog.New(slog.NewJSONHandler(w, nil)).Log(context.Background(), level, text)
+}
+
+// logsJSON reports whether the log of a command is JSON: by its settings, or as far as they can be read.
+func logsJSON(root *cobra.Command, args []string) bool {
+	if root.PersistentFlags().Lookup("log").Value.String() == "json" {
+		return true
+	}
+	given := strings.Join(args, " ")
+	return strings.Contains(given, "--log json") || strings.Contains(given, "--log=json") ||
+		os.Getenv("PIPELINE_LOG") == "json" && !strings.Contains(given, "--log")
 }
 
 // coloured reports whether a person reads w and does not ask for no colours with

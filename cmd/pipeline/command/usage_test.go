@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"slices"
@@ -15,6 +17,7 @@ import (
 
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command"
 	"github.com/seed-90d10d51/pipeline/cmd/pipeline/command/commandtest"
+	"github.com/seed-90d10d51/pipeline/internal/testing/must"
 )
 
 // TestUsageErrors: a wrong word gives exit code 2 and an error that names the
@@ -245,6 +248,45 @@ func TestLogLines(t *testing.T) {
 	for _, word := range []string{"level=", `"level"`, "WARN"} {
 		if strings.Contains(r.Stdout, word) {
 			t.Errorf("stdout holds log lines: %s", r.Stdout)
+		}
+	}
+}
+
+// TestErrorsAsJSON: with --log json the error that ends a command is a line of JSON, too, also where
+// the command line cannot be read.
+func TestErrorsAsJSON(t *testing.T) {
+	settings := filepath.Join(t.TempDir(), "settings.yaml")
+	must.Do(t, os.WriteFile(settings, []byte("log: json\n"), 0o600))
+	for _, c := range []struct {
+		env, args string
+		asJSON    bool
+	}{
+		{"", "inspect nowhere.model --log json", true},
+		{"", "inspect nowhere.model --log=json", true},
+		{"", "inspect nowhere.model --set log=json", true},
+		{"", "inspect nowhere.model --config " + settings, true},
+		{"json", "inspect nowhere.model", true},
+		{"json", "lable", true},
+		{"", "inspect --threads many --log json", true},
+		{"", "inspect --nonsense --log json", true},
+		{"json", "inspect nowhere.model --log text", false},
+		{"", "inspect nowhere.model", false},
+	} {
+		t.Setenv("PIPELINE_LOG", c.env)
+		if c.env == "" {
+			must.Do(t, os.Unsetenv("PIPELINE_LOG")) // until the test ends
+		}
+		var stderr bytes.Buffer
+		if code := command.Run(t.Context(), strings.Fields(c.args), io.Discard, &stderr); code == command.ExitDone {
+			t.Errorf("%s succeeds", c.args)
+		}
+		var line struct{ Level, Msg string }
+		err := json.Unmarshal(stderr.Bytes(), &line)
+		if (err == nil) != c.asJSON {
+			t.Errorf("%s with %q: %s", c.args, c.env, &stderr)
+		}
+		if c.asJSON && (line.Level != "ERROR" || line.Msg == "" || strings.HasPrefix(line.Msg, "error:")) {
+			t.Errorf("%s: %+v", c.args, line)
 		}
 	}
 }

@@ -69,8 +69,9 @@ func TestLaterSourcesWin(t *testing.T) {
 	must.Do(t, flags.Parse([]string{"--threads", "3", "--seed", "3"}))
 	c := must.Get(Load(Sources{
 		File: file, Flags: flags,
-		Environ: []string{"PIPELINE_THREADS=2", "PIPELINE_CLASSIFIER_NAME=ppca", "PIPELINE_SHARED=x", "OTHER=1"},
-		Set:     []string{"seed=4"},
+		Environ: []string{"PIPELINE_THREADS=2", "PIPELINE_CLASSIFIER_NAME=ppca", "PIPELINE_SHARED=x",
+			"PIPELINE_PYTHON=x", "OTHER=1"},
+		Set: []string{"seed=4"},
 	}))(t)
 	if c.Label.TopK != 2 || c.Classifier.Name != "ppca" || c.Threads != 3 || c.Seed != 4 {
 		t.Errorf("top_k %d (want 2: file), name %s (want ppca: environment), threads %d (want 3: flag), seed %d (want "+

@@ -27,13 +27,14 @@ import (
 
 const (
 	envPrefix = "PIPELINE_"
-	// envShared is for tests and sets nothing.
-	envShared = "PIPELINE_SHARED"
 	// maxFileBytes bounds a configuration; the longest one here has 30 kB.
 	maxFileBytes = 1 << 20
 	// keyAnnotation marks a flag with the key that it sets.
 	keyAnnotation = "pipeline_config_key"
 )
+
+// forTests are variables that name what the tests need, and set nothing.
+var forTests = []string{"PIPELINE_SHARED", "PIPELINE_PYTHON", "PIPELINE_BROWSER"}
 
 // Sources lists where settings other than the defaults come from.
 type Sources struct {
@@ -193,7 +194,7 @@ func leaves(prefix string, tree map[string]any) []string {
 func (l loader) readEnviron(s Sources) error {
 	for _, pair := range s.Environ {
 		name, value, _ := strings.Cut(pair, "=")
-		if !strings.HasPrefix(name, envPrefix) || name == envShared {
+		if !strings.HasPrefix(name, envPrefix) || slices.Contains(forTests, name) {
 			continue
 		}
 		key, err := l.keyOfVariable(name)

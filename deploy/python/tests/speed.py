@@ -4,6 +4,7 @@ usage: python speed.py
 """
 
 import time
+from collections.abc import Callable
 
 import numpy as np
 
@@ -24,7 +25,8 @@ def main() -> None:
     began = time.perf_counter()
     right = (classifier.predict(rows) == np.arange(ROWS) % CLASSES).mean()
     print(f"{ROWS} rows of {COLUMNS} values at once: {time.perf_counter() - began:.2f} s, {right:.3f} right")
-    for name, each in ("one process", lambda: None), ("a process for each", worker()._kill):
+    ways: list[tuple[str, Callable[[], None]]] = [("one process", lambda: None), ("a process for each", worker()._kill)]
+    for name, each in ways:
         began = time.perf_counter()
         for i in range(CALLS):
             each()
