@@ -25,7 +25,9 @@ func (d *Decoders) planPNG(file []byte, b *Budget) (p plan, err error) {
 	if err := b.checkSize(formatPNG, side(16), side(20)); err != nil {
 		return p, err
 	}
-	file = withoutDamagedChunks(file)
+	if file, err = withoutDamagedChunks(file); err != nil {
+		return p, err
+	}
 	v, err := d.readNative(formatPNG, file, b, ",fail-on=error")
 	if err != nil {
 		return p, err
@@ -81,32 +83,36 @@ func eachPNGChunk(file []byte, use func(kind string, body []byte)) (whole bool) 
 }
 
 // withoutDamagedChunks returns a file without the chunks that no pixel needs, whose kind begins with a
-// small letter, and whose checksum is wrong: libpng leaves them out, and libvips refuses some.
-func withoutDamagedChunks(file []byte) []byte {
+// small letter, and whose checksum is wrong: libpng leaves them out, and libvips refuses some. Pixels whose checksum
+// is wrong are refused, where libvips would leave out rows.
+func withoutDamagedChunks(file []byte) ([]byte, error) {
 	var whole []byte // nil while nothing is damaged
 	for at := pngSignature; at+pngChunkBytes <= len(file); {
 		n := uint64(binary.BigEndian.Uint32(file[at:])) + pngChunkBytes
 		if n > uint64(len(file)-at) { // it is cut
 			if whole == nil {
-				return file
+				return file, nil
 			}
-			return append(whole, file[at:]...)
+			return append(whole, file[at:]...), nil
 		}
 		chunk := file[at : at+int(n)]
 		end := len(chunk) - 4
-		damaged := chunk[4] >= 'a' && crc32.ChecksumIEEE(chunk[4:end]) != binary.BigEndian.Uint32(chunk[end:])
+		wrong := crc32.ChecksumIEEE(chunk[4:end]) != binary.BigEndian.Uint32(chunk[end:])
+		needless := chunk[4] >= 'a'
 		switch {
-		case damaged && whole == nil:
+		case wrong && string(chunk[4:8]) == "IDAT":
+			return nil, fmt.Errorf("%w: the checksum of its pixels is wrong", ErrCorrupt)
+		case wrong && needless && whole == nil:
 			whole = append(whole, file[:at]...)
-		case whole != nil && !damaged:
+		case whole != nil && !(wrong && needless):
 			whole = append(whole, chunk...)
 		}
 		at += int(n)
 	}
 	if whole == nil {
-		return file
+		return file, nil
 	}
-	return whole
+	return whole, nil
 }
 
 // isPNGWhole reports whether a file goes to its end.

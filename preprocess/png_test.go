@@ -2,6 +2,7 @@ package preprocess
 
 import (
 	"bytes"
+	"encoding/binary"
 	"image/png"
 	"slices"
 	"testing"
@@ -34,12 +35,15 @@ func TestWrongChecksums(t *testing.T) {
 	header := bytes.Clone(good)
 	header[pngHeader-1]++
 	cut := slices.Concat(good[:pngHeader], []byte("\x7f\xff\xff\xfftEXtabc"), good[pngHeader:])
-	for name, file := range map[string][]byte{"header": header, "length": cut} {
+	pixels := bytes.Clone(good)
+	at := bytes.Index(pixels, []byte("IDAT"))
+	pixels[at+4+int(binary.BigEndian.Uint32(pixels[at-4:]))]++ // the first byte of its checksum
+	for name, file := range map[string][]byte{"header": header, "length": cut, "pixels": pixels} {
 		if _, err := Decode(t.Context(), file, libraries(t), true); err == nil {
 			t.Errorf("%s: it is read", name)
 		}
 	}
-	if got := withoutDamagedChunks(good); &got[0] != &good[0] {
+	if got := must.Get(withoutDamagedChunks(good))(t); &got[0] != &good[0] {
 		t.Error("a file without damage is copied")
 	}
 }

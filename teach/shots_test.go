@@ -65,6 +65,8 @@ func TestOrderOfTime(t *testing.T) {
 // pages returns all photos of a view, and how many tell no time.
 func (s *Session) pages(t *testing.T, q Query) (all []Item, untimed int) {
 	t.Helper()
+	must.Get(s.List(q))(t)
+	s.Wait() // the first look may begin what puts the questions in order
 	for {
 		p := must.Get(s.List(q))(t)
 		all = append(all, p.Items...)
