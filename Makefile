@@ -79,7 +79,7 @@ race: export GORACE = atexit_sleep_ms=0
 race:
 	$(GOTEST) -race -short \
 		$$(git ls-files '*.go' | xargs grep -lE '$(GOROUTINES)' | xargs -n1 dirname | sort -u | \
-		grep -vE '^(cmd/pipeline|internal/archtest)' | sed 's,^,./,')
+		grep -vE '^(cmd/pipeline|internal/archtest|scripts)' | sed 's,^,./,')
 	$(GOTEST) -race -run '^$(RACED)$$' \
 		$$(git ls-files 'cmd/pipeline/*_test.go' | xargs grep -lE 'func $(RACED)[(]' | xargs -n1 dirname | sort -u | sed 's,^,./,')
 
