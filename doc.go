@@ -49,8 +49,8 @@ What a person says is the truth from then on, for this model and everything that
 	err = t.Decide(ctx, "red fox", "photos/holiday/17.jpg")
 	err = t.Close()
 
-Decisions are lines of a journal beside the model. [Studio.Label] gives a photo the class that was
-decided, Learn and Forget are lines of it, too, and a server that has the model open takes them as news.
+Every decision is appended to a journal beside the model. [Studio.Label] keeps to what was decided,
+Learn and Forget are recorded there, too, and a server that has the model open picks them up.
 
 # Numbers instead of photos
 

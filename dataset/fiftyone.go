@@ -10,8 +10,20 @@ import (
 // A fiftyOne is what FiftyOne exports: samples with their fields, or the classes of files by name.
 type fiftyOne struct {
 	Samples []map[string]any `json:"samples"`
-	Classes []string         `json:"classes"`
+	Classes fiftyOneClasses  `json:"classes"`
 	Labels  map[string]any   `json:"labels"`
+}
+
+// fiftyOneClasses are the names of classes, null where labels are text.
+type fiftyOneClasses struct {
+	given bool
+	names []string
+}
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (c *fiftyOneClasses) UnmarshalJSON(text []byte) error {
+	c.given = true
+	return json.Unmarshal(text, &c.names)
 }
 
 // openFiftyOne reads an export of FiftyOne: samples.json of a FiftyOneDataset, of which each field with
@@ -27,7 +39,7 @@ func openFiftyOne(t *text, g guesser) (r records, ok bool) {
 	if d.Decode(&f) != nil {
 		return r, false
 	}
-	if f.Labels != nil && (f.Classes != nil || hasKey(t, "classes")) { // which is null where labels are text
+	if f.Classes.given && f.Labels != nil {
 		return f.files(t.size, g), true
 	}
 	if !slices.ContainsFunc(f.Samples, func(s map[string]any) bool { return jsonText(s["filepath"]) != "" }) {
@@ -44,15 +56,6 @@ func openFiftyOne(t *text, g guesser) (r records, ok bool) {
 		rows = append(rows, row)
 	}
 	return flat(rows), true
-}
-
-func hasKey(t *text, key string) bool {
-	var keys map[string]json.RawMessage
-	if json.NewDecoder(t.raw()).Decode(&keys) != nil {
-		return false
-	}
-	_, ok := keys[key]
-	return ok
 }
 
 // fieldLabels returns the labels of a field; is is false if it is of another kind.
@@ -106,8 +109,8 @@ func (f fiftyOne) classes(value any) (labels []string) {
 	case map[string]any:
 		return f.classes(v["label"])
 	case json.Number:
-		if i, err := strconv.Atoi(v.String()); err == nil && i >= 0 && i < len(f.Classes) {
-			return f.Classes[i : i+1]
+		if i, err := strconv.Atoi(v.String()); err == nil && i >= 0 && i < len(f.Classes.names) {
+			return f.Classes.names[i : i+1]
 		}
 	case string:
 		return []string{v}

@@ -98,13 +98,13 @@ func withoutDamagedChunks(file []byte) ([]byte, error) {
 		chunk := file[at : at+int(n)]
 		end := len(chunk) - 4
 		wrong := crc32.ChecksumIEEE(chunk[4:end]) != binary.BigEndian.Uint32(chunk[end:])
-		needless := chunk[4] >= 'a'
+		damaged := wrong && chunk[4] >= 'a'
 		switch {
 		case wrong && string(chunk[4:8]) == "IDAT":
 			return nil, fmt.Errorf("%w: the checksum of its pixels is wrong", ErrCorrupt)
-		case wrong && needless && whole == nil:
+		case damaged && whole == nil:
 			whole = append(whole, file[:at]...)
-		case whole != nil && !(wrong && needless):
+		case whole != nil && !damaged:
 			whole = append(whole, chunk...)
 		}
 		at += int(n)

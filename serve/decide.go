@@ -148,7 +148,8 @@ func (s *Server) forget(w http.ResponseWriter, r *http.Request) error {
 	_ = http.NewResponseController(w).SetWriteDeadline(noDeadline)
 	// Also for somebody who does not wait: half of it would leave traces.
 	removed, left, err := s.Session.Forget(context.WithoutCancel(r.Context()), body.Images)
-	if err = errors.Join(err, teach.RemoveThumbnails(s.Thumbnails, body.Images)); err != nil {
+	err = errors.Join(err, teach.RemoveThumbnails(s.Thumbnails, body.Images))
+	if err != nil {
 		return err
 	}
 	writeJSON(w, http.StatusOK,

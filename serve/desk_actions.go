@@ -219,13 +219,13 @@ func (d *Desk) export(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		begun := time.Now().Truncate(time.Second) // some file systems know no less
-		err := d.label(ctx, open.Project, e, task)
-		if err == nil {
-			d.mu.Lock()
-			open.results, open.exported = e.Out, begun
-			d.mu.Unlock()
+		if err := d.label(ctx, open.Project, e, task); err != nil {
+			return err
 		}
-		return err
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		open.results, open.exported = e.Out, begun
+		return nil
 	}))
 }
 

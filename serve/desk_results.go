@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"github.com/seed-90d10d51/pipeline/dataset"
@@ -13,7 +14,7 @@ import (
 )
 
 // resultFiles are what an export may have written that the page opens, and what each is for people.
-var resultFiles = []struct{ name, is string }{
+var resultFiles = []resultFile{
 	{"report.html", "the report"}, {"labels.xlsx", "the table"}, {"labels.csv", "the table"},
 	{"changes.csv", "what changed"},
 }
@@ -45,9 +46,9 @@ func (d *Desk) results(open *opened) *resultsAnswer {
 	}
 	a := &resultsAnswer{Dir: dataset.EscapePath(dir), Files: []resultFile{}, Shown: d.Show != nil}
 	for _, f := range resultFiles {
-		if info, err := os.Stat(filepath.Join(dir, f.name)); err == nil && info.Mode().IsRegular() &&
+		if info, err := os.Stat(filepath.Join(dir, f.Name)); err == nil && info.Mode().IsRegular() &&
 			!info.ModTime().Before(since) {
-			a.Files = append(a.Files, resultFile{f.name, f.is})
+			a.Files = append(a.Files, f)
 		}
 	}
 	return a
@@ -74,31 +75,30 @@ func (d *Desk) result(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	name := r.PathValue("name")
-	for _, f := range resultFiles {
-		if f.name != name {
-			continue
-		}
-		file, _, err := regularfile.Open(filepath.Join(dir, name))
-		if errors.Is(err, fs.ErrNotExist) {
-			break
-		} else if err != nil {
-			return withoutPath(err)
-		}
-		defer file.Close()
-		info, err := file.Stat()
-		if err != nil {
-			return withoutPath(err)
-		}
-		if strings.HasSuffix(name, ".html") {
-			w.Header().Set("Content-Security-Policy", reportPolicy)
-		} else {
-			w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
-		}
-		w.Header().Set("Cache-Control", "no-store")
-		http.ServeContent(w, r, name, info.ModTime(), file)
-		return nil
+	missing := fail(http.StatusNotFound, "the last export wrote no %s", name)
+	if !slices.ContainsFunc(resultFiles, func(f resultFile) bool { return f.Name == name }) {
+		return missing
 	}
-	return fail(http.StatusNotFound, "the last export wrote no %s", name)
+	file, _, err := regularfile.Open(filepath.Join(dir, name))
+	if errors.Is(err, fs.ErrNotExist) {
+		return missing
+	}
+	if err != nil {
+		return withoutPath(err)
+	}
+	defer file.Close()
+	info, err := file.Stat()
+	if err != nil {
+		return withoutPath(err)
+	}
+	if strings.HasSuffix(name, ".html") {
+		w.Header().Set("Content-Security-Policy", reportPolicy)
+	} else {
+		w.Header().Set("Content-Disposition", `attachment; filename="`+name+`"`)
+	}
+	w.Header().Set("Cache-Control", "no-store")
+	http.ServeContent(w, r, name, info.ModTime(), file)
+	return nil
 }
 
 // show shows the folder of the last export on this desk.

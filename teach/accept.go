@@ -82,11 +82,10 @@ func (o offer) expected(unseen *calibration.Unseen) (wrong, low, high float64) {
 // from the same ones were. The interval is exact: it has all numbers of wrong ones among the n + m with which a draw
 // without replacement has k or more, and k or fewer, with a probability over 2.5 %.
 func checked(n, m, k int) (wrong, low, high float64) {
-	in := func(all int) bool { return drawn(n+m, all, m, 0, k) > 0.025 && drawn(n+m, all, m, k, m) > 0.025 }
-	// Both probabilities are monotonous in the number of wrong ones, so it lies between two that can be searched for.
-	lowest := k + sort.Search(n, func(left int) bool { return drawn(n+m, k+left, m, k, m) > 0.025 })
-	highest := k + n - sort.Search(n, func(left int) bool { return in(k+n-left) || k+n-left <= lowest })
-	low, high = float64(lowest-k), float64(max(highest, lowest)-k)
+	// With more wrong ones k or more become more probable, and k or fewer less.
+	lowest := sort.Search(n, func(left int) bool { return drawn(n+m, k+left, m, k, m) > 0.025 })
+	highest := n - sort.Search(n, func(right int) bool { return drawn(n+m, k+n-right, m, 0, k) > 0.025 })
+	low, high = float64(lowest), float64(max(highest, lowest))
 	return min((float64(k)+0.5)/(float64(m)+1)*float64(n), high), low, high
 }
 

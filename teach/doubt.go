@@ -70,9 +70,9 @@ func (g *gallery) asksByDoubt() bool {
 	return answers >= len(g.live.scores.classes)
 }
 
-// settling returns how many photos an answer about each photo would settle when its turn comes, nil if nothing is known
-// of which are alike, or too few answers: its own doubt 1 − max p and, twice, that of the photos that lean on it, which
-// an answer halves (package adapt has the same of a folder). Cost: O(n·k).
+// settling returns how many photos an answer about each photo would settle when its turn comes: its own doubt
+// 1 − max p and, twice, that of the photos that lean on it, which an answer halves (package adapt has the same of a
+// folder). It is nil while too few photos have an answer, or nothing is known of which are alike. Cost: O(n·k).
 func (g *gallery) settling() []float32 {
 	if g.alikes.n == 0 || !g.asksByDoubt() {
 		return nil

@@ -169,23 +169,28 @@ func (s *Session) lookIfDue() {
 	}
 	d.looking = true
 	s.working.Go(func() {
-		err := s.sketch(s.ctx)
-		s.mu.RLock()
-		next := s.duplicates
-		s.mu.RUnlock()
-		var levels []level
-		if err == nil {
-			levels, err = s.levels(s.ctx, &next)
-		}
+		n, levels, err := s.look()
 		s.mu.Lock()
 		d.looking = false
-		if err == nil && d.n == next.n {
+		if err == nil && d.n == n {
 			d.levels, d.looked = levels, true
 			s.touch()
 		}
 		s.mu.Unlock()
 		s.options.Changed("groups")
 	})
+}
+
+// look compares the pixels of photos that may be near-duplicates, of an album of n.
+func (s *Session) look() (n int, levels []level, err error) {
+	if err := s.sketch(s.ctx); err != nil {
+		return 0, nil, err
+	}
+	s.mu.RLock()
+	now := s.duplicates
+	s.mu.RUnlock()
+	levels, err = s.levels(s.ctx, &now)
+	return now.n, levels, err
 }
 
 // undecided returns the photos of a group that are in the folder and not set aside, none if

@@ -163,7 +163,8 @@ func writeNew(to string, from io.Reader, photo fs.FileInfo) error {
 		return err
 	}
 	_, err = io.Copy(out, from)
-	if err = errors.Join(err, out.Close()); err != nil {
+	err = errors.Join(err, out.Close())
+	if err != nil {
 		return errors.Join(err, atomicfile.Remove(to))
 	}
 	_ = os.Chtimes(to, photo.ModTime(), photo.ModTime())

@@ -95,8 +95,8 @@ func (a *app) demoStep(step demoStep) error {
 	a.say("\n$ pipeline %s", step.line())
 	err := step.run(a.with(c, step.report))
 	if exitCode(err) == ExitPartial {
-		_, text := message(err)
-		a.say("%s", text)
+		_, prefix, text := message(err)
+		a.say("%s%s", prefix, text)
 		return nil
 	}
 	return err

@@ -66,25 +66,24 @@ func isPartial(err error) bool {
 	return ok
 }
 
-// message returns what a person reads of the error that ends a command, and how bad that is.
-func message(err error) (slog.Level, string) {
+// message returns what a person reads of the error that ends a command, how bad that is, and a prefix that says so.
+func message(err error) (level slog.Level, prefix, text string) {
 	switch {
 	case errors.Is(err, context.Canceled):
-		return slog.LevelWarn, "interrupted; nothing is lost: run the same command again to continue"
+		return slog.LevelWarn, "", "interrupted; nothing is lost: run the same command again to continue"
 	case isPartial(err):
-		return slog.LevelWarn, "warning: " + err.Error()
+		return slog.LevelWarn, "warning: ", err.Error()
 	}
-	return slog.LevelError, "error: " + phrase.Text(err, func(setting string) string { return "--" + setting })
+	return slog.LevelError, "error: ", phrase.Text(err, func(setting string) string { return "--" + setting })
 }
 
 // printError prints the error that ends a command to w, which the log goes to.
 func printError(w io.Writer, err error, asJSON bool) {
-	level, text := message(err)
+	level, prefix, text := message(err)
 	if !asJSON {
-		fmt.Fprintln(w, paint(w, printable.Lines(text)))
+		fmt.Fprintln(w, paint(w, printable.Lines(prefix+text)))
 		return
 	}
-	text = strings.TrimPrefix(strings.TrimPrefix(text, "error: "), "warning: ")
 	slog.New(slog.NewJSONHandler(w, nil)).Log(context.Background(), level, text)
 }
 
